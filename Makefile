@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree fit-truth packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,12 @@ SEED ?= 1
 DRAWN ?= 6
 
 AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell string chain c2 trains)
+
+POINTS ?= 5000
+
+atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes on where it stopped), judge it, and write docs/atlas.md (POINTS=5000)
+	$(BIN)/python docs/generate_atlas.py survey --points $(POINTS)
+	$(BIN)/python docs/generate_atlas.py write --points $(POINTS)
 
 fit-truth: $(VENV)/.core ## Judge cogtcp fit on 30 drawn links on this machine's kernel, in real time (20 minutes; needs iperf3 and ping)
 	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --jobs 2 --out results/fit-truth-$(SEED)

@@ -67,6 +67,7 @@ NOT_RUN = {
     "python3 -m http.server": "serves until it is ended",
     "make wheel": "test_packaging.py builds one and installs it",
     "make bench": "takes minutes",
+    "make atlas": "takes hours",
     "make fit-truth": "takes minutes of real time",
     "python benches/fit_truth.py": "takes minutes of real time",
     "make agree": "takes minutes of real time",

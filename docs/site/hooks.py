@@ -23,6 +23,8 @@ import site_notebooks
 import site_studies
 from mkdocs.structure.files import File, Files
 
+from cogtcp.atlas import lookup
+from cogtcp.report.atlas import atlas_page
 from cogtcp.studies.folder import list_studies
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made = {page: (ROOT / source).read_text(encoding="utf-8") for source, page in PAGES.items()}
     made |= {f"api/{name}.md": f"# {name}\n\n::: {name}\n" for name in _modules()}
     made["studies/index.md"] = site_studies.index()
+    lab = "lab/index.html" if site_lab.is_there() else ""
+    made["atlas-map.html"] = atlas_page(lookup.load(), lab=lab)
     made["scenarios.md"] = site_lab.scenarios_page()
     runs = Path(config.site_dir).with_name("site-studies")
     for study in list_studies():

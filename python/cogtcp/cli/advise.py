@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cogtcp.advising.advice import Advice
+    from cogtcp.scenario import Scenario
 
 
 def add_advise(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +67,9 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     parser.add_argument(
+        "--quick", action="store_true", help="answer from the atlas at once, without a run: goodput alone"
+    )
+    parser.add_argument(
         "--emulate",
         nargs="?",
         type=int,
@@ -86,6 +90,8 @@ def advise(args: argparse.Namespace) -> int:
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.emulate, "--emulate")
     scenario = arguments.checked_scenario(args)
+    if args.quick:
+        return _quick(args, scenario)
     if args.transport == ["all"]:
         transports = [name for name, _ in _core.transports()]
     else:
@@ -124,6 +130,20 @@ def advise(args: argparse.Namespace) -> int:
         )
         return 130
     return code
+
+
+def _quick(args: argparse.Namespace, scenario: Scenario) -> int:
+    """Answer from the atlas."""
+    from cogtcp.atlas.lookup import guess
+
+    for option in ("over", "constraint", "transport", "uncertain", "emulate"):
+        if getattr(args, option):
+            raise UsageError(f"--quick: the atlas knows no --{option}; leave one of the two out")
+    if args.objective != "goodput":
+        raise UsageError(f"--quick: the atlas is of goodput, not of {args.objective}; leave --quick out")
+    found = guess(scenario)
+    print(json.dumps(found.to_dict()) if args.json else found.text)
+    return 0
 
 
 def _confirm(args: argparse.Namespace, found: Advice, out: Path) -> int:

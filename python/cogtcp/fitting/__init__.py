@@ -40,6 +40,9 @@ def fit(
         threshold: Power in dBm from which on a channel of an occupancy file with powers is busy.
         held_out: Share of a capture, at its end, that is kept back to judge the fit by; 0 for none.
 
+    Returns:
+        The scenario with its estimates, their intervals, and what the data cannot tell.
+
     Raises:
         UsageError: A file is of no known kind, or has nothing to fit.
         ScenarioError: A trace or an occupancy file says something wrong.

@@ -1,0 +1,255 @@
+"""Make the atlas anew, judge it on points that it has not seen, and write docs/atlas.md.
+
+    .venv/bin/python docs/generate_atlas.py survey --points 5000   # hours; Ctrl-C, and again: it goes on
+    .venv/bin/python docs/generate_atlas.py write                  # the Parquet file, fresh points, the page
+
+The survey keeps its runs in results/atlas; `--ray ADDRESS` makes them on a cluster. With another version of
+the engine, or one more transport in `cogtcp.atlas.survey.TRANSPORTS`, the same commands make it again.
+"""
+
+# ruff: noqa: E501 - a row of a table stands on a line
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cogtcp import provenance
+from cogtcp.atlas import lookup, survey
+from cogtcp.atlas.rules import RULES
+from cogtcp.atlas.space import AXES, Place, point
+from cogtcp.output import write_file, write_table
+from cogtcp.runner import Case, Runner
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "python" / "cogtcp" / "atlas" / "atlas.parquet"
+JUDGED, PAGE = ROOT / "docs" / "data" / "atlas.json", ROOT / "docs" / "atlas.md"
+#: Fresh points: far beyond those of any survey.
+FRESH, COUNT = 1_000_000, 200
+#: Transports that run with holding and with dropping silences at the same fresh point.
+PAIRED = ("sack", "linux-cubic", "linux-bbr")
+
+
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson)."""
+    if not total:
+        return 0.0, 1.0
+    z, share = 1.96, count / total
+    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def fresh(folder: Path) -> list[tuple[Place, dict[str, float]]]:
+    """Return fresh points and the efficiency of each transport there."""
+    Runner(folder, None, _Lines()).outcomes(list(survey.cases(FRESH, COUNT)))
+    return _read(folder, {}, survey.TRANSPORTS)
+
+
+def flipped(folder: Path) -> list[tuple[Place, dict[str, float]]]:
+    """Return the same points with the other kind of silence."""
+    cases = []
+    for index in range(FRESH, FRESH + COUNT):
+        place = other(point(index))
+        for name in PAIRED:
+            for seed in range(survey.SEEDS):
+                case = Case(
+                    place.scenario(), 1 + index * survey.SEEDS + seed, survey.record,
+                    transport=name, label=(index, name, seed),
+                )  # fmt: skip
+                cases.append(case)
+    Runner(folder, None, _Lines()).outcomes(cases)
+    return _read(folder, {}, PAIRED)
+
+
+def other(place: Place) -> Place:
+    """Return a point with the other kind of silence."""
+    return replace(place, silence="hold" if place.silence == "drop" else "drop")
+
+
+class _Lines:
+    def update(self, counts: Any) -> None:
+        if counts.done % 500 == 0:
+            print(f"atlas: {counts.describe()}", file=sys.stderr)
+
+
+def _read(folder: Path, found: dict[int, dict[str, list[float]]], names: tuple[str, ...]) -> list[Any]:
+    for outcome in survey._known(folder).values():
+        index, name, _ = outcome.label
+        if not outcome.error:
+            values = found.setdefault(int(str(index)), {}).setdefault(str(name), [])
+            values.append(float(outcome.record["efficiency"]))
+    return [
+        (point(index), {name: math.fsum(v) / len(v) for name, v in by_name.items()})
+        for index, by_name in sorted(found.items())
+        if all(len(by_name.get(name, [])) >= survey.SEEDS for name in names)
+    ]
+
+
+def judge(folder: Path) -> dict[str, Any]:
+    """Judge quick answers and rules on the fresh points."""
+    atlas = lookup.load()
+    points = fresh(folder / "fresh")
+    turned = dict(flipped(folder / "flipped"))
+    right = same = 0
+    regret, sure = [], []
+    always = dict.fromkeys(survey.TRANSPORTS, 0)
+    for place, found in points:
+        guess = lookup.guess_at(place, atlas)
+        best = max(found.values())
+        ratio = found[guess.winner] / best
+        right += ratio >= 1 - lookup.AS_GOOD
+        same += guess.winner == max(found, key=lambda name: found[name])
+        regret.append(1 - ratio)
+        sure.append((guess.sureness, ratio >= 1 - lookup.AS_GOOD))
+        for name in always:
+            always[name] += found[name] >= (1 - lookup.AS_GOOD) * best
+    rules = []
+    for rule in RULES:
+        inside = [(place, found) for place, found in points if rule.applies(place)]
+        held = sum(rule.holds(found) for _, found in inside)
+        known = [i for i, place in enumerate(atlas.places) if rule.applies(place)]
+        true = sum(rule.holds({n: atlas.efficiency[n][i] for n in survey.TRANSPORTS}) for i in known)
+        rules.append({"name": rule.name, "where": rule.where, "says": rule.says, "fresh": [held, len(inside)],
+                      "atlas": [true, len(known)]})  # fmt: skip
+    holds = {}
+    for name in PAIRED:
+        pairs = []
+        for place, found in points:
+            turn = turned.get(place)
+            if turn is not None:
+                hold, drop = (found, turn) if place.silence == "hold" else (turn, found)
+                pairs.append((hold[name], drop[name]))
+        holds[name] = {
+            "points": len(pairs),
+            "hold_better_by_5": sum(h > 1.05 * d for h, d in pairs),
+            "drop_better_by_5": sum(d > 1.05 * h for h, d in pairs),
+            "mean_hold": math.fsum(h for h, _ in pairs) / max(1, len(pairs)),
+            "mean_drop": math.fsum(d for _, d in pairs) / max(1, len(pairs)),
+        }
+    upper = [good for value, good in sure if value >= 0.9]
+    return {
+        "version": provenance.version(),
+        "points": len(atlas.places),
+        "runs": len(atlas.places) * len(survey.TRANSPORTS) * survey.SEEDS,
+        "fresh": len(points),
+        "right_or_within_5": right,
+        "same_transport": same,
+        "mean_loss": math.fsum(regret) / max(1, len(regret)),
+        "always": always,
+        "sure_90": [sum(upper), len(upper)],
+        "rules": rules,
+        "hold_or_drop": holds,
+    }
+
+
+def share(count: int, total: int) -> str:
+    """Return a share with its interval as text."""
+    low, high = wilson(count, total)
+    return f"{100 * count / max(1, total):.0f} % ({100 * low:.0f} to {100 * high:.0f}; {count} of {total})"
+
+
+def page(found: dict[str, Any]) -> str:
+    """Return docs/atlas.md."""
+    always = sorted(found["always"].items(), key=lambda each: -each[1])[:3]
+    lines = [
+        "# The atlas",
+        "",
+        "Generated by `docs/generate_atlas.py` from what is kept of the survey: do not edit. The atlas says which transport wins over which kind of spectrum: one bottleneck, one radio that falls silent, one to eight flows.",
+        "",
+        f"**[Open the map](atlas-map.html)**: choose two axes, see who wins, by how much, and where that cannot be told. {found['points']:,} points stand behind it, with {found['runs']:,} runs: eleven transports, two seeds each.",
+        "",
+        "```sh",
+        "cogtcp advise sensed-link --quick",
+        "```",
+        "",
+        "`--quick` answers from the atlas without a run, by the 32 nearest points with the same kind of silence. It is as sure as the share of them at which its answer is within 5 % of the best.",
+        "",
+        "## How far to trust it",
+        "",
+        f"Judged on {found['fresh']} fresh points of the same space, which no survey has seen:",
+        "",
+        "| | share (95 %) |",
+        "|---|---|",
+        f"| the quick answer is right, or within 5 % of the best | {share(found['right_or_within_5'], found['fresh'])} |",
+        f"| it names the very best | {share(found['same_transport'], found['fresh'])} |",
+        f"| right or within 5 %, where it is sure (90 % and more) | {share(*found['sure_90'])} |",
+        *(f"| for comparison, always {name} | {share(count, found['fresh'])} |" for name, count in always),
+        "",
+        f"On average the quick answer loses {100 * found['mean_loss']:.1f} % of the best goodput. Two seeds a point leave noise in *the very best*. QUIC and multipath are not in the atlas, nor controls that hear the radio.",
+        "",
+        "## Rules of thumb",
+        "",
+        "Found in the atlas, tested on the fresh points. *Recovers*: a Reno window grows back from half in BDP / flows / 2 round-trip times.",
+        "",
+        "| where | what holds | fresh points | atlas |",
+        "|---|---|---|---|",
+        *(
+            f"| {rule['where']} | {rule['says']} | {share(*rule['fresh'])} | {100 * rule['atlas'][0] / max(1, rule['atlas'][1]):.0f} % of {rule['atlas'][1]} |"
+            for rule in found["rules"]
+        ),
+        "",
+        "**Hold beats drop.** The same fresh points with either kind of silence:",
+        "",
+        "| transport | hold better by 5 % | drop better by 5 % | mean efficiency, hold | drop |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {name} | {share(h['hold_better_by_5'], h['points'])} | {share(h['drop_better_by_5'], h['points'])} | {100 * h['mean_hold']:.0f} % | {100 * h['mean_drop']:.0f} % |"
+            for name, h in found["hold_or_drop"].items()
+        ),
+        "",
+        "## What was varied",
+        "",
+        "| coordinate | from | to | meaning |",
+        "|---|---|---|---|",
+        *(f"| {axis.title} | {axis.low:g} | {axis.high:g} | {axis.meaning} |" for axis in AXES),
+        "",
+        "Besides: silences that hold or drop; on a timetable, at random times, or of random length too; 1, 2, 4 or 8 flows. Axes are logarithmic. Losses below 0.001 % and rate ranges below 1.2 are none. Periods are at most 60 s and 60,000 packets.",
+        "Points fill the space evenly: an additive recurrence by the generalised golden ratio (Roberts, 2018), which goes on without being made anew. A run lasts 12 periods if 40,000 packets allow it, and 3 at least; its first fifth is warm-up.",
+        "",
+        "## Make it again",
+        "",
+        "```sh",
+        "make atlas POINTS=5000",
+        "```",
+        "",
+        f"Runs are kept: Ctrl-C, and the same command goes on. The data are [docs/data/atlas.parquet](data/atlas.parquet): a row a point. Each transport has its efficiency, the difference of its two seeds, RTT over the RTT without queues, and shares of the budget. Made with cogtcp {found['version']}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["survey", "write", "page"])
+    parser.add_argument("--points", type=int, default=5000)
+    parser.add_argument("--folder", type=Path, default=ROOT / "results" / "atlas")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--ray", metavar="ADDRESS")
+    args = parser.parse_args()
+    if args.what == "survey":
+        from cogtcp.runner.on_ray import OnRay
+
+        launcher = OnRay(args.ray) if args.ray else None
+        done = survey.survey(args.points, args.folder, jobs=args.jobs, progress=_Lines(), launcher=launcher)
+        print("finished" if done else "interrupted: the same command goes on", file=sys.stderr)
+        sys.exit(0 if done else 130)
+    if args.what == "write":
+        table = survey.collect(args.points, args.folder)
+        runs = str(table.num_rows * len(survey.TRANSPORTS) * survey.SEEDS)
+        write_table(DATA, table, {"version": provenance.version(), "runs": runs})
+        lookup.load.cache_clear()
+        write_file(JUDGED, json.dumps(judge(args.folder), indent=1) + "\n")
+    write_file(PAGE, page(json.loads(JUDGED.read_text(encoding="utf-8"))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Rules of thumb that the atlas suggests, and their test on points that the survey has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cogtcp.atlas.space import Place
+
+Efficiency = "Mapping[str, float]"
+
+#: As good: within this of the best of all transports.
+_GOOD = 0.95
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of thumb.
+
+    Attributes:
+        name: A short name.
+        where: The range in which it holds, in words.
+        says: What it says, in words.
+        applies: Whether a point lies in its range.
+        holds: Whether it is true at a point, by the efficiency of each transport.
+    """
+
+    name: str
+    where: str
+    says: str
+    applies: Callable[[Place], bool]
+    holds: Callable[[Mapping[str, float]], bool]
+
+
+def recovery(place: Place) -> float:
+    """Return the time in which Reno's window grows back from half, over the period of silences.
+
+    A flow's share of the bandwidth-delay product, halved, at one packet a round-trip time. Above 1 a window
+    that each silence halves never recovers.
+    """
+    return place.bdp / place.flows / 2 / place.period_rtt
+
+
+def silent(place: Place) -> float:
+    """Return the share of the time that the link is silent."""
+    return place.silence_rtt / place.period_rtt
+
+
+def as_good(name: str) -> Callable[[Mapping[str, float]], bool]:
+    """Return a test whether a transport is within 5 % of the best."""
+    return lambda efficiency: efficiency[name] >= _GOOD * max(efficiency.values())
+
+
+RULES = (
+    Rule(
+        "bbr", "everywhere in the atlas", "Linux's BBR is within 5 % of the best of eleven transports",
+        lambda place: True, as_good("linux-bbr"),
+    ),
+    Rule(
+        "bbr-short", "silences take less than 5 % of the time, and a window recovers in 1/16 of the period",
+        "Linux's BBR is within 5 % of the best",
+        lambda place: silent(place) < 0.047 and recovery(place) < 0.064, as_good("linux-bbr"),
+    ),
+    Rule(
+        "cubic", "a window recovers in 1/16 of the period, and the queue holds 0.45 BDP or more",
+        "Linux's CUBIC is within 5 % of the best: nothing else is needed",
+        lambda place: recovery(place) < 0.064 and place.queue_bdp >= 0.45, as_good("linux-cubic"),
+    ),
+    Rule(
+        "sack", "a window recovers in 1/60 of the period, and the queue holds 0.9 BDP or more",
+        "SACK is within 5 % of the best: the host and its control hardly matter",
+        lambda place: recovery(place) < 0.0162 and place.queue_bdp >= 0.915, as_good("sack"),
+    ),
+    Rule(
+        "capacity", "silences take less than 5 % of the time, and come every 70 RTT or more seldom",
+        "the best transport delivers more than 90 % of the capacity",
+        lambda place: silent(place) < 0.047 and place.period_rtt > 70,
+        lambda efficiency: max(efficiency.values()) > 0.9,
+    ),
+    Rule(
+        "dropping", "silences drop, take more than 9 % of the time, and come within 120 RTT",
+        "no transport delivers 60 % of the capacity",
+        lambda place: place.silence == "drop" and silent(place) > 0.089 and place.period_rtt < 120,
+        lambda efficiency: max(efficiency.values()) < 0.6,
+    ),
+)  # fmt: skip

@@ -1,0 +1,141 @@
+"""The atlas: its space, its survey, quick answers, and its page."""
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import cogtcp
+from cogtcp import Scenario, UsageError
+from cogtcp.atlas import lookup, rules, survey
+from cogtcp.atlas.space import AXES, FLOWS, LAWS, SILENCES, place_of, point
+from cogtcp.cli import main
+from cogtcp.report.atlas import atlas_page
+from conftest import ROOT, SMALL
+
+
+def test_points_fill_the_space_evenly() -> None:
+    places = [point(index) for index in range(2000)]
+    for axis in AXES:
+        shares = sorted(axis.share(getattr(place, axis.name)) for place in places)
+        assert shares[0] >= -1e-9
+        assert shares[-1] <= 1 + 1e-9
+        if axis.name not in ("silence_rtt", "period_rtt"):  # folded back at their edges
+            assert max(abs(share - (n + 0.5) / 2000) for n, share in enumerate(shares)) < 0.01
+    for name, values in (("law", LAWS), ("silence", SILENCES), ("flows", FLOWS)):
+        counts = [sum(getattr(place, name) == value for place in places) for value in values]
+        assert max(counts) - min(counts) < 0.05 * 2000
+    assert all(place.silence_rtt <= 0.5 * place.period_rtt + 1e-9 for place in places)
+
+
+def test_a_point_is_a_scenario_and_comes_back_of_it() -> None:
+    for index in range(0, 400, 7):
+        place = point(index)
+        scenario = place.scenario()
+        scenario.check()
+        found = place_of(scenario)
+        assert not isinstance(found, str)
+        back, unlike = found
+        assert unlike == []
+        assert (back.law, back.silence, back.flows) == (place.law, place.silence, place.flows)
+        for axis in AXES:
+            if axis.name == "loss" and place.loss < 1e-5:
+                continue
+            if axis.name == "rate_range" and place.rate_range < 1.2:
+                continue
+            if axis.name == "queue_bdp" and place.queue_bdp * place.bdp < 6:
+                continue  # two packets at least
+            tolerance = 0.1 if axis.name == "queue_bdp" else 1e-3  # whole packets
+            assert getattr(back, axis.name) == pytest.approx(getattr(place, axis.name), rel=tolerance)
+
+
+def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "TRANSPORTS", ("newreno", "linux-cubic"))
+    assert survey.survey(2, tmp_path, jobs=1)
+    counts: list[tuple[int, int]] = []
+
+    class Listener:
+        def update(self, progress: object) -> None:
+            counts.append((progress.made, progress.known))  # type: ignore[attr-defined]
+
+    assert survey.survey(3, tmp_path, jobs=1, progress=Listener())
+    assert counts[-1] == (4, 8), "one point more, two transports, two seeds"
+    table = survey.collect(5, tmp_path)
+    assert table.column("point").to_pylist() == [0, 1, 2], "points that are not finished are left out"
+    again = cogtcp.run(point(1).scenario().with_transport("newreno"), 3, "summary").metrics["efficiency"]
+    other = cogtcp.run(point(1).scenario().with_transport("newreno"), 4, "summary").metrics["efficiency"]
+    kept = table.column("newreno:efficiency").to_pylist()[1]
+    assert kept == pytest.approx((again + other) / 2, rel=1e-6)
+
+
+def test_the_shipped_atlas_is_what_its_page_says() -> None:
+    atlas = lookup.load()
+    judged = json.loads((ROOT / "docs" / "data" / "atlas.json").read_text())
+    assert len(atlas.places) == judged["points"]
+    file = ROOT / "docs" / "data" / "atlas.parquet"
+    assert file.resolve() == (ROOT / "python/cogtcp/atlas/atlas.parquet").resolve()
+    assert file.stat().st_size < 10_000_000
+    assert atlas.provenance["runs"] == str(judged["runs"])
+    spec = importlib.util.spec_from_file_location("generate_atlas", ROOT / "docs" / "generate_atlas.py")
+    assert spec is not None
+    assert spec.loader is not None
+    generator = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generator)
+    assert (ROOT / "docs" / "atlas.md").read_text() == generator.page(judged), (
+        "run docs/generate_atlas.py page"
+    )
+    # What the page is for: a quick answer that is right nine times in ten.
+    assert judged["right_or_within_5"] >= 0.9 * judged["fresh"]
+
+
+def test_a_quick_answer_is_that_of_its_neighbours() -> None:
+    atlas = lookup.load()
+    right = 0
+    for index in range(0, len(atlas.places), max(1, len(atlas.places) // 60)):
+        found = lookup.guess_at(atlas.places[index], atlas)
+        assert 0 <= found.sureness <= 1
+        assert found.distance == 0, "the point itself is the nearest"
+        best = max(values[index] for values in atlas.efficiency.values())
+        right += atlas.efficiency[found.winner][index] >= 0.95 * best
+    assert right >= 50
+
+
+def test_quick_on_the_command_line(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "sensed-link", "--quick", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["winner"] in survey.TRANSPORTS
+    assert found["points"] == lookup.NEAREST
+    assert main(["advise", str(small), "--quick"]) == 0
+    assert "Unlike the atlas: sensing and primary users together" in capsys.readouterr().out
+    for options, says in (
+        (["cr-single-hop", "--quick"], "does not know this scenario"),
+        (["sensed-link", "--quick", "--for", "utility"], "is of goodput"),
+        (["sensed-link", "--quick", "--constraint", "delay<=1 s"], "knows no --constraint"),
+    ):
+        assert main(["advise", *options]) == 2
+        assert says in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"one radio"):
+        lookup.guess(
+            Scenario.from_toml(SMALL.split("[[radio]]")[0] + "[[flow]]" + SMALL.split("[[flow]]")[1])
+        )
+
+
+def test_rules_are_said_of_points_that_they_apply_to() -> None:
+    places = [point(index) for index in range(300)]
+    assert any(rule.applies(place) for rule in rules.RULES[1:] for place in places)
+    place = places[0]
+    assert rules.recovery(place) == pytest.approx(place.bdp / place.flows / 2 / place.period_rtt)
+    assert rules.as_good("a")({"a": 0.96, "b": 1.0})
+    assert not rules.as_good("a")({"a": 0.94, "b": 1.0})
+    assert math.isclose(rules.silent(place), place.silence_rtt / place.period_rtt)
+
+
+def test_the_map_is_one_file_that_allows_its_own_script_alone() -> None:
+    text = atlas_page(lookup.load(), lab="lab/index.html")
+    assert "script-src 'sha256-" in text
+    assert "<noscript>" in text
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    for name in survey.TRANSPORTS:
+        assert f">{name}<" in text or f'"{name}"' in text
