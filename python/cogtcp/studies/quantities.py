@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cogtcp._units import BYTES, TIME
+from cogtcp._units import BYTES, RATE, TIME
 
 
 def seconds(text: str) -> float:
@@ -15,3 +15,9 @@ def size_bytes(text: str) -> float:
     """Return a size in bytes."""
     number, unit = text.split()
     return float(number) * BYTES[unit]
+
+
+def bits_per_second(text: str) -> float:
+    """Return a rate in bits per second."""
+    number, unit = text.split()
+    return float(number) * RATE[unit]

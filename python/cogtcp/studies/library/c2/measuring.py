@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from cogtcp import models
 from cogtcp.models import jain_index
-from cogtcp.studies.quantities import seconds, size_bytes
+from cogtcp.studies.quantities import bits_per_second, seconds, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,6 +189,23 @@ def trace_convergence(result: Result) -> dict[str, Any]:
             name: coarse([goodput[name].get(i, 0.0) for i in range(len(channel.time_s))])
             for name in sorted(goodput)
         },
+    }
+
+
+def measure_probe(result: Result) -> dict[str, Any]:
+    """Return the least of the flows' first estimates of the bandwidth, over what the radio carries."""
+    series = result.table("control_series").to_pydict()
+    first: dict[str, float] = {}
+    for flow, variable, value in zip(series["flow"], series["variable"], series["value"], strict=True):
+        if variable == "bandwidth_bps" and value == value:
+            first.setdefault(flow, value)
+    data = result.scenario.to_dict()
+    (radio,) = [link for link in data["topology"]["graph"]["links"] if link["name"] == "radio"]
+    segment = size_bytes(data["tcp"]["segment_size"])
+    carried_bps = bits_per_second(radio["rate"]) * segment / _wire_bytes(result)
+    return {
+        "estimates": len(first),
+        "least_estimate": min(first.values()) / carried_bps if len(first) == len(data["flow"]) else None,
     }
 
 

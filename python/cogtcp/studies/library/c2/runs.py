@@ -1,7 +1,7 @@
 """The runs of this study: a scenario for each point under each setting.
 
-A point's `run` says which: `cycle` (Fig. 3), `convergence` (Fig. 4a), `alone` (Fig. 4b), `grid` (Fig. 4c),
-`pair` (Table I and beside others), `wrong-n`, `return-path` and `handoff` (what we added).
+A point's `run` says which: `cycle` (Fig. 3), `probe` (section IV-A), `convergence` (Fig. 4a), `alone` (Fig.
+4b), `grid` (Fig. 4c), `pair` (Table I and beside others), and ours: `wrong-n`, `return-path` and `handoff`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import Scenario
 
-from .measuring import measure, measure_convergence, measure_cycle
+from .measuring import measure, measure_convergence, measure_cycle, measure_probe
 
 if TYPE_CHECKING:
     from cogtcp.studies import Context, Point, Setting
 
-__all__ = ["measure", "measure_convergence", "measure_cycle", "scenario"]
+__all__ = ["measure", "measure_convergence", "measure_cycle", "measure_probe", "scenario"]
 
 LOWEST_BPS, HIGHEST_BPS = 1_000_000, 20_000_000  # stated: the channel's rate is uniform between them
 CYCLE_BPS, CYCLE_RTT_MS = 15e6, 150.0  # stated: the caption of Fig. 3
@@ -35,7 +35,8 @@ FLOWS = 4
 
 def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scenario:
     """Make the scenario of one run. A seed draws the channels, phases, and who is first."""
-    data = _cycle(study, setting, point, seed) if point.run == "cycle" else _cell(study, setting, point, seed)
+    make = {"cycle": _cycle, "probe": _probe}.get(point.run, _cell)
+    data = make(study, setting, point, seed)
     data["tcp"] |= {
         "segment_size": f"{setting.segment_bytes:.0f} B",
         "timestamps": bool(setting.timestamps),
@@ -69,6 +70,54 @@ def _cycle(study: Context, setting: Setting, point: Point, seed: int) -> dict[st
     return data
 
 
+def _probe(study: Context, setting: Setting, point: Point, seed: int) -> dict[str, Any]:
+    """C2 flows of several hosts over one wire, which begin within the time of one packet on the radio link.
+
+    "We assume L senders send the first packet simultaneously" (IV-A): the seed draws who is how much later.
+    """
+    stream = random.Random(f"c2-probe/{seed}")  # noqa: S311 - a documented draw, no secret
+    data = study.scenario("cycle").to_dict()
+    senders = round(point.senders)
+    wire_bps = CYCLE_BPS * point.senders * point.wire_per_sender
+    one_way_us = CYCLE_RTT_MS * 500
+    fast = {"rate": f"{wire_bps:.0f} bit/s", "queue": "1000 packets"}
+    names = [f"s{number}" for number in range(senders)]
+    data["topology"]["graph"] = {
+        "nodes": [*names, "router", "base-station", "cr-node"],
+        "links": [
+            *(
+                {"name": f"to-{name}", "from": name, "to": "router", "delay": "1 ms", **fast}
+                for name in names
+            ),
+            {
+                "name": "wire",
+                "from": "router",
+                "to": "base-station",
+                "delay": f"{round((1 - setting.radio_share) * one_way_us) - 1000} us",
+                **fast,
+            },
+            {
+                "name": "radio",
+                "from": "base-station",
+                "to": "cr-node",
+                "rate": f"{CYCLE_BPS:.0f} bit/s",
+                "delay": f"{round(setting.radio_share * one_way_us)} us",
+                "queue": _queue(setting, CYCLE_BPS, CYCLE_RTT_MS),
+            },
+        ],
+    }
+    data["radio"] = []
+    data["run"] |= {"duration": "1 s", "warmup": "0 s", "sample_interval": "10 ms"}
+    packet_us = 8e6 * setting.segment_bytes / CYCLE_BPS
+    data["flow"] = [
+        {"name": name, "from": name, "to": "cr-node", "start": f"{stream.uniform(0, packet_us):.0f} us"}
+        for name in names
+    ]
+    for flow in data["flow"]:
+        _use(flow, "c2", setting)
+    return data
+
+
 def _cell(study: Context, setting: Setting, point: Point, seed: int) -> dict[str, Any]:
     """Flows over the channel that all CR nodes share."""
     stream = random.Random(f"c2-first-rate/{seed}")  # noqa: S311 - a documented draw, no secret
@@ -85,8 +134,10 @@ def _cell(study: Context, setting: Setting, point: Point, seed: int) -> dict[str
             _use(flow, "c2", setting)
     else:
         data["run"]["duration"] = "100 s" if study.quick else "200 s"
-        radio["dwell"] = f"{round(setting.dwell_s * 1e3)} ms"
-        on_s, off_s = setting.on_s, setting.off_s
+        on_s, off_s, dwell_s = setting.on_s, setting.off_s, setting.dwell_s
+        if point.run == "alone":
+            on_s, off_s, dwell_s = setting.on_4b_s, setting.off_4b_s, setting.dwell_4b_s
+        radio["dwell"] = f"{round(dwell_s * 1e3)} ms"
         if point.run == "grid":
             on_s, off_s = setting.shortest_on_s * point.on, point.off_s
         radio["sensing"] = {"on": f"{round(on_s * 1e3)} ms", "off": f"{round(off_s * 1e3)} ms"}

@@ -8,6 +8,8 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.studies.quantities import size_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -201,6 +203,34 @@ def _bandwidth(result: Result, timeline: Timeline) -> dict[str, Any]:
         "share_on_fall": sum(counts["fall"]) / max(sum(counts["fall"]) + sum(not_fall), 1),
         "slots_fall": len(counts["fall"]) / max(len(counts["fall"]) + len(not_fall), 1),
     }
+
+
+def measure_opportunities(result: Result) -> dict[str, Any]:
+    """Return in what share of the rises of the rate the window stays below half of what is then supported.
+
+    An opportunity begins with a slot of a higher rate than the one before, and lasts until the rate changes.
+    The channel supports its rate times the flow's mean RTT.
+    """
+    timeline = Timeline.of(result)
+    (flow,) = result.flows.to_pylist()
+    segment_bits = 8 * size_bytes(result.scenario.to_dict()["tcp"]["segment_size"])
+    series = result.flow_series.select(["time_s", "cwnd_segments"]).to_pydict()
+    times, cwnd = series["time_s"], series["cwnd_segments"]
+    lost: list[bool] = []
+    slots = timeline.slots
+    for index in range(1, len(slots)):
+        if slots[index].rate_bps <= slots[index - 1].rate_bps:
+            continue
+        last = index
+        while last + 1 < len(slots) and slots[last + 1].rate_bps == slots[index].rate_bps:
+            last += 1
+        half = slots[index].rate_bps * (flow["rtt_mean_s"] or 0.0) / segment_bits / 2
+        inside = cwnd[
+            bisect.bisect_right(times, slots[index].start) : bisect.bisect_right(times, slots[last].end)
+        ]
+        if inside:
+            lost.append(max(inside) < half)
+    return {"lost_before_half": _share(lost)}
 
 
 def _share(found: Sequence[bool]) -> float | None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import Scenario
 
-from .measuring import measure, measure_windows
+from .measuring import measure, measure_opportunities, measure_windows
 
 if TYPE_CHECKING:
     from cogtcp.studies import Context, Point, Setting
 
-__all__ = ["measure", "measure_windows", "scenario"]
+__all__ = ["measure", "measure_opportunities", "measure_windows", "scenario"]
 
 NODES: dict[str, dict[str, str]] = {
     "together, the sender waits": {
