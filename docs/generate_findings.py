@@ -201,7 +201,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
         "What stands",
         [
             Finding(
-                len(elsewhere_done) > 0.8 * len(elsewhere) and len(done) - len(elsewhere_done) <= 2,
+                len(elsewhere_done) > 0.75 * len(elsewhere) and len(done) - len(elsewhere_done) <= 2,
                 f"Most claims can be reproduced: {len(elsewhere_done)} of {len(elsewhere)} that were searched have a "
                 "reading, consistent with the paper, at which every statement holds on fresh seeds. The exception is "
                 f"the comparison of MANET and CRAHN: {len(done) - len(elsewhere_done)} of "
