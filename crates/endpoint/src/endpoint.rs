@@ -16,6 +16,9 @@ pub enum Supply {
     Saturated(bool),
     /// The application writes this many bytes.
     Bytes(u64),
+    /// The application writes a message of this many bytes that stands for itself, as the response to a request: a transport with several
+    /// streams gives each message a stream of its own.
+    Message(u64),
 }
 
 /// News from outside the connection.
@@ -87,6 +90,10 @@ pub trait Endpoint: Debug {
 
     /// Returns the counters and the state that every transport has.
     fn progress(&self) -> Progress;
+
+    /// Shows the transport's own counts by name, each since the first connection opened: the columns of its table, in their order. The same
+    /// names at every call; not-a-number where there is no value.
+    fn count(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 
     /// Shows the transport's own quantities by name, in the unit that the name ends with.
     fn observe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}

@@ -12,6 +12,8 @@ pub struct Connection {
     /// Segment size of the scenario in bytes, for a transport whose settings leave the size open: all transports of a comparison
     /// send packets of one size.
     pub segment_size: u32,
+    /// Seed of what the ends draw: connection IDs, skipped packet numbers.
+    pub seed: u64,
 }
 
 /// The two ends of a connection.

@@ -279,7 +279,7 @@ impl Endpoint for TfrcSender {
     fn supply(&mut self, _now: Time, what: Supply) {
         match what {
             Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
-            Supply::Bytes(bytes) => self.backlog += bytes,
+            Supply::Bytes(bytes) | Supply::Message(bytes) => self.backlog += bytes,
         }
     }
 

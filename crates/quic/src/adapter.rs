@@ -1,0 +1,356 @@
+//! A congestion control of ours under QUIC: quinn's calls as those of [`CongestionControl`].
+//!
+//! Offsets are counted in bytes of QUIC packets in the order of their sending; nothing is sent twice under one offset, since QUIC sends
+//! lost data in new packets. So `snd_una` is the lowest offset that is neither acknowledged nor lost.
+//!
+//! Not given, because QUIC or quinn has no counterpart: custom options of the handshake (N of TCP C2), ICMP
+//! (`on_unreachable`), the early retransmission on a duplicate (`dup_ack_retransmit`), and `undo_cwnd`: quinn undoes no
+//! reduction after a spurious loss. Losses that an acknowledgement reveals are reported after the acknowledgement, so `AckSample::lost` holds those of the one before.
+
+use cogtcp_transport::{
+    AckSample, CaEvent, CaState, CongestionControl, LinkEvent, PacketInfo, RateSample, TcpState,
+};
+use cogtcp_units::{Duration, Rate, Time};
+use std::collections::VecDeque;
+
+/// All packets that left at one time and are still in flight.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    sent: Time,
+    /// Offset of the first byte.
+    offset: u64,
+    /// Bytes neither acknowledged nor lost.
+    left: u64,
+    /// State of the delivery rate's estimator at the first packet (draft-cheng-iccrg-delivery-rate-estimation, section 3.2).
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    in_flight: u64,
+    app_limited: bool,
+}
+
+/// What the acknowledgement being read has delivered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    bytes: u64,
+    newest: Option<Group>,
+}
+
+/// The adapter.
+#[derive(Debug)]
+pub(crate) struct Adapter {
+    control: Box<dyn CongestionControl>,
+    tcp: TcpState,
+    flight: VecDeque<Group>,
+    /// Sum of `left` over the flight.
+    held: u64,
+    /// When the packet of the latest rate sample was sent.
+    first_sent: Time,
+    batch: Batch,
+    /// Bytes lost since the acknowledgement before.
+    newly_lost: u64,
+    recovery: Option<Time>,
+    has_begun: bool,
+}
+
+impl Adapter {
+    /// `control` for packets of `mtu` bytes.
+    pub(crate) fn new(control: Box<dyn CongestionControl>, mtu: u16, initial_window: u64) -> Self {
+        let tcp = TcpState {
+            cwnd: initial_window,
+            ssthresh: u64::MAX,
+            pacing_rate: None,
+            mss: u64::from(mtu),
+            srtt: Duration::ZERO,
+            rttvar: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            latest_rtt: Duration::ZERO,
+            rto: Duration::from_secs(1),
+            snd_una: 0,
+            snd_nxt: 0,
+            in_flight: 0,
+            flight_size: 0,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            lost: 0,
+            app_limited: false,
+            cwnd_limited: false,
+            ca_state: CaState::Open,
+            prior_cwnd: 0,
+            prior_ssthresh: 0,
+            peer_window: u64::MAX,
+            initial_window,
+            max_window: u64::MAX,
+        };
+        Self {
+            control,
+            tcp,
+            flight: VecDeque::new(),
+            held: 0,
+            first_sent: Time::ZERO,
+            batch: Batch::default(),
+            newly_lost: 0,
+            recovery: None,
+            has_begun: false,
+        }
+    }
+
+    /// The window in bytes: RFC 9002, section 7.2, has two packets at least.
+    pub(crate) fn window(&self) -> u64 {
+        self.tcp.cwnd.max(2 * self.tcp.mss)
+    }
+
+    pub(crate) const fn threshold(&self) -> u64 {
+        self.tcp.ssthresh
+    }
+
+    pub(crate) const fn pacing_rate(&self) -> Option<Rate> {
+        self.tcp.pacing_rate
+    }
+
+    pub(crate) fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
+        self.control.observe(&self.tcp, show);
+    }
+
+    pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent) {
+        self.control.on_link_event(now, &mut self.tcp, event);
+        self.clamp();
+    }
+
+    pub(crate) fn on_mtu_update(&mut self, mtu: u16) {
+        self.tcp.mss = u64::from(mtu);
+        self.clamp();
+    }
+
+    /// A datagram of `bytes` leaves.
+    pub(crate) fn on_sent(&mut self, now: Time, bytes: u64) {
+        if self.tcp.in_flight == 0 {
+            self.tcp.delivered_at = now;
+            self.first_sent = now;
+            if self.has_begun {
+                self.control.cwnd_event(now, &mut self.tcp, CaEvent::TxStart);
+            }
+        }
+        self.tcp.in_flight += bytes;
+        self.held += bytes;
+        match self.flight.back_mut() {
+            Some(group) if group.sent == now => group.left += bytes,
+            _ => self.flight.push_back(Group {
+                sent: now,
+                offset: self.tcp.snd_nxt,
+                left: bytes,
+                delivered: self.tcp.delivered,
+                delivered_at: self.tcp.delivered_at,
+                first_sent: self.first_sent,
+                lost: self.tcp.lost,
+                in_flight: self.tcp.in_flight,
+                app_limited: self.tcp.app_limited,
+            }),
+        }
+        let packet = PacketInfo {
+            offset: self.tcp.snd_nxt,
+            bytes,
+            retransmission: false,
+            in_flight: self.tcp.in_flight,
+        };
+        self.tcp.snd_nxt += bytes;
+        self.settle();
+        self.control.on_packet_sent(now, &mut self.tcp, &packet);
+        self.clamp();
+    }
+
+    /// The datagram of `bytes` that left at `now` is not ack-eliciting.
+    pub(crate) fn forget(&mut self, now: Time, bytes: u64) {
+        if let Some(group) = self.flight.back_mut().filter(|group| group.sent == now) {
+            let gone = group.left.min(bytes);
+            group.left -= gone;
+            self.held -= gone;
+            self.tcp.in_flight = self.tcp.in_flight.saturating_sub(bytes);
+            self.settle();
+        }
+    }
+
+    /// A packet that left at `sent` is acknowledged.
+    pub(crate) fn on_ack(&mut self, _now: Time, sent: Time, bytes: u64) {
+        self.batch.bytes += bytes;
+        if let Ok(place) = self.flight.binary_search_by(|group| group.sent.cmp(&sent)) {
+            let group = &mut self.flight[place];
+            let gone = group.left.min(bytes);
+            group.left -= gone;
+            self.held -= gone;
+            if self.batch.newest.is_none_or(|newest| sent >= newest.sent) {
+                self.batch.newest = Some(*group);
+            }
+        }
+    }
+
+    /// The acknowledgement has been read.
+    pub(crate) fn on_end_acks(&mut self, now: Time, in_flight: u64, app_limited: bool) {
+        let Batch { bytes, newest } = std::mem::take(&mut self.batch);
+        if bytes == 0 {
+            return;
+        }
+        let prior_in_flight = self.tcp.in_flight;
+        self.tcp.in_flight = in_flight;
+        self.drop_leftovers(in_flight);
+        self.settle();
+        self.tcp.delivered += bytes;
+        self.tcp.delivered_at = now;
+        self.tcp.app_limited = app_limited;
+        self.tcp.cwnd_limited = !app_limited;
+        let rtt = newest.map(|group| now.saturating_since(group.sent));
+        if let Some(rtt) = rtt {
+            self.measure(rtt);
+        }
+        let rate = newest.map(|group| self.rate_sample(now, &group)).unwrap_or_default();
+        if !self.has_begun {
+            self.has_begun = true;
+            self.control.init(now, &mut self.tcp);
+        }
+        let ack = AckSample {
+            acked: bytes,
+            delivered: bytes,
+            lost: std::mem::take(&mut self.newly_lost),
+            rtt,
+            prior_in_flight,
+            rate,
+            ..AckSample::default()
+        };
+        // A packet of the recovery period ends it (RFC 9002, section 7.3.2).
+        let is_over = newest.is_some_and(|group| self.recovery.is_none_or(|began| group.sent > began));
+        if is_over && self.tcp.ca_state != CaState::Open {
+            let was_loss = self.tcp.ca_state == CaState::Loss;
+            self.change_state(now, CaState::Open);
+            if !was_loss {
+                self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
+            }
+        }
+        self.control.pkts_acked(now, &mut self.tcp, &ack);
+        let owns = self.control.cong_control(now, &mut self.tcp, &ack);
+        let may_grow = matches!(self.tcp.ca_state, CaState::Open | CaState::Loss) && !app_limited;
+        if !owns && may_grow {
+            self.control.cong_avoid(now, &mut self.tcp, &ack);
+        }
+        self.clamp();
+    }
+
+    /// Packets are lost, the last of them sent at `sent`; or, with `lost` 0, a mark came back.
+    pub(crate) fn on_congestion_event(&mut self, now: Time, sent: Time, persistent: bool, lost: u64) {
+        self.tcp.lost += lost;
+        self.newly_lost += lost;
+        // RFC 5681's FlightSize, while what is lost still counts.
+        self.tcp.flight_size = self.tcp.snd_nxt - self.tcp.snd_una;
+        let is_new = self.recovery.is_none_or(|began| sent > began);
+        if is_new {
+            self.tcp.prior_cwnd = self.tcp.cwnd;
+            self.tcp.prior_ssthresh = self.tcp.ssthresh;
+            if persistent {
+                self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
+            }
+            self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(2 * self.tcp.mss);
+            // RFC 9002, section 7.3.2: the window falls at once.
+            if !self.control.owns_cwnd() {
+                self.tcp.cwnd = self.tcp.ssthresh;
+            }
+            self.recovery = Some(now);
+            self.change_state(now, if lost == 0 { CaState::Cwr } else { CaState::Recovery });
+        } else if persistent {
+            self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
+        }
+        self.lose(sent, lost);
+        if persistent {
+            // Section 7.6.2, in a recovery period too. quinn's own controls leave the window alone there.
+            if !self.control.owns_cwnd() {
+                self.tcp.cwnd = 2 * self.tcp.mss;
+            }
+            self.change_state(now, CaState::Loss);
+            self.recovery = None;
+        }
+        self.clamp();
+    }
+
+    fn change_state(&mut self, now: Time, state: CaState) {
+        if self.tcp.ca_state != state {
+            self.control.set_state(now, &mut self.tcp, state);
+            self.tcp.ca_state = state;
+        }
+    }
+
+    /// Takes `lost` bytes out of the flight. Losses are found in the order of sending, so nothing older is left.
+    fn lose(&mut self, sent: Time, lost: u64) {
+        if lost == 0 {
+            return;
+        }
+        self.tcp.in_flight = self.tcp.in_flight.saturating_sub(lost);
+        let mut left = lost;
+        for group in self.flight.iter_mut().take_while(|group| group.sent <= sent) {
+            let gone = if group.sent < sent { group.left } else { group.left.min(left) };
+            left = left.saturating_sub(gone);
+            group.left -= gone;
+            self.held -= gone;
+        }
+        self.settle();
+    }
+
+    /// Drops groups of which quinn does not know: packets of a handshake whose keys are gone.
+    fn drop_leftovers(&mut self, in_flight: u64) {
+        while let Some(left) = self.flight.front().map(|group| group.left)
+            && self.held >= in_flight + left
+        {
+            self.held -= left;
+            self.flight.pop_front();
+        }
+    }
+
+    /// Moves `snd_una` to the lowest offset in flight.
+    fn settle(&mut self) {
+        while self.flight.front().is_some_and(|group| group.left == 0) {
+            self.flight.pop_front();
+        }
+        self.tcp.snd_una =
+            self.flight.front().map_or(self.tcp.snd_nxt, |group| group.offset).max(self.tcp.snd_una);
+        self.tcp.flight_size = self.tcp.snd_nxt - self.tcp.snd_una;
+    }
+
+    /// RFC 6298, section 2, as RFC 9002, section 5.3, but with the delay of the acknowledgement in the sample, as TCP has it.
+    fn measure(&mut self, rtt: Duration) {
+        let tcp = &mut self.tcp;
+        tcp.latest_rtt = rtt;
+        tcp.min_rtt = tcp.min_rtt.min(rtt);
+        let blend = |old: Duration, new: Duration, weight: u64| {
+            Duration::from_nanos(((weight - 1) * old.as_nanos() + new.as_nanos()) / weight)
+        };
+        if tcp.srtt.is_zero() {
+            (tcp.srtt, tcp.rttvar) = (rtt, Duration::from_nanos(rtt.as_nanos() / 2));
+        } else {
+            tcp.rttvar = blend(tcp.rttvar, tcp.srtt.abs_diff(rtt), 4);
+            tcp.srtt = blend(tcp.srtt, rtt, 8);
+        }
+        // The PTO (RFC 9002, section 6.2.1) takes the place of the RTO.
+        let variation = (4 * tcp.rttvar.as_nanos()).max(1_000_000);
+        tcp.rto = Duration::from_nanos(tcp.srtt.as_nanos() + variation);
+    }
+
+    /// GenerateRateSample (section 3.3 of the draft).
+    fn rate_sample(&mut self, now: Time, group: &Group) -> RateSample {
+        self.first_sent = group.sent;
+        let sending = group.sent.saturating_since(group.first_sent);
+        let arriving = now.saturating_since(group.delivered_at);
+        let interval = sending.max(arriving);
+        let is_short = self.tcp.min_rtt != Duration::MAX && interval < self.tcp.min_rtt;
+        RateSample {
+            delivered: self.tcp.delivered - group.delivered,
+            interval: if is_short { Duration::ZERO } else { interval },
+            prior_delivered: group.delivered,
+            prior_time: group.delivered_at,
+            tx_in_flight: group.in_flight,
+            lost: self.tcp.lost - group.lost,
+            app_limited: group.app_limited,
+        }
+    }
+
+    fn clamp(&mut self) {
+        self.tcp.cwnd = self.tcp.cwnd.max(self.tcp.mss);
+    }
+}

@@ -1,0 +1,235 @@
+//! quinn's endpoint with its connections: one end of a flow, without the application.
+
+use crate::clock::{instant, time};
+use crate::wire::{self, PacketKind};
+use bytes::BytesMut;
+use cogtcp_endpoint::Datagram;
+use cogtcp_units::Time;
+use quinn_proto::{
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, Event, Transmit,
+    VarInt,
+};
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Addresses of the two ends. Only their difference counts: paths are the network's.
+pub(crate) const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 49_152);
+pub(crate) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
+
+/// One end's connections.
+pub(crate) struct Host {
+    endpoint: Endpoint,
+    /// From oldest to newest: the newest is the one in use, the others drain.
+    connections: Vec<(ConnectionHandle, Connection)>,
+    /// Datagrams of the endpoint itself.
+    outbox: VecDeque<Vec<u8>>,
+    peer: SocketAddr,
+    offers_ecn: bool,
+    buffer: Vec<u8>,
+    due: Time,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("connections", &self.connections.len())
+            .field("due", &self.due)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    pub(crate) fn new(endpoint: Endpoint, peer: SocketAddr, offers_ecn: bool) -> Self {
+        Self {
+            endpoint,
+            connections: Vec::new(),
+            outbox: VecDeque::new(),
+            peer,
+            offers_ecn,
+            buffer: Vec::new(),
+            due: Time::MAX,
+        }
+    }
+
+    /// Opens a connection. Returns whether it began.
+    pub(crate) fn connect(&mut self, now: Time, config: ClientConfig) -> bool {
+        let made = self.endpoint.connect(instant(now), config, self.peer, "receiver");
+        let is_open = made.is_ok();
+        self.connections.extend(made.ok());
+        self.settle(now);
+        is_open
+    }
+
+    /// The connection in use.
+    pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
+        self.connections.last_mut().map(|(_, connection)| connection)
+    }
+
+    /// How many connections are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// A datagram has arrived. Returns whether it opened a connection.
+    pub(crate) fn receive(&mut self, now: Time, datagram: &[u8], is_marked: bool) -> bool {
+        let data = BytesMut::from(datagram);
+        let ecn = match (self.offers_ecn, is_marked) {
+            (false, _) => None,
+            (true, false) => Some(EcnCodepoint::Ect0),
+            (true, true) => Some(EcnCodepoint::Ce),
+        };
+        self.buffer.clear();
+        let event = self.endpoint.handle(instant(now), self.peer, None, ecn, data, &mut self.buffer);
+        let mut is_new = false;
+        match event {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                if let Some((_, connection)) =
+                    self.connections.iter_mut().rev().find(|(own, _)| *own == handle)
+                {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                self.buffer.clear();
+                match self.endpoint.accept(incoming, instant(now), &mut self.buffer, None) {
+                    Ok(made) => {
+                        self.connections.push(made);
+                        is_new = true;
+                    }
+                    Err(error) => {
+                        if let Some(transmit) = error.response {
+                            self.outbox.push_back(self.buffer[..transmit.size].to_vec());
+                        }
+                    }
+                }
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                self.outbox.push_back(self.buffer[..transmit.size].to_vec());
+            }
+            None => {}
+        }
+        self.settle(now);
+        is_new
+    }
+
+    /// A timer is due.
+    pub(crate) fn expire(&mut self, now: Time) {
+        for (_, connection) in &mut self.connections {
+            connection.handle_timeout(instant(now));
+        }
+        self.settle(now);
+    }
+
+    /// Returns the next datagram, and whether it carries ECT(0). The bytes stay until the next call.
+    pub(crate) fn transmit(&mut self, now: Time) -> Option<(&[u8], bool)> {
+        self.buffer.clear();
+        if let Some(datagram) = self.outbox.pop_front() {
+            self.buffer = datagram;
+            return Some((&self.buffer, false));
+        }
+        let buffer = &mut self.buffer;
+        let sent = self
+            .connections
+            .iter_mut()
+            .rev()
+            .find_map(|(_, connection)| connection.poll_transmit(instant(now), 1, buffer));
+        self.settle(now);
+        let Transmit { size, ecn, .. } = sent?;
+        Some((&self.buffer[..size], self.offers_ecn && ecn.is_some()))
+    }
+
+    /// Returns the next event of the connection in use; the others' are dropped.
+    pub(crate) fn event(&mut self) -> Option<Event> {
+        let (_, connection) = self.connections.last_mut()?;
+        connection.poll()
+    }
+
+    /// True if the handshake is complete and no timer is armed. With packets in flight that is a dead end of quinn's: early data fills the window, so
+    /// that the client's Finished does not leave, and nothing arms the probe timeout.
+    pub(crate) fn is_unarmed(&mut self) -> bool {
+        self.due == Time::MAX
+            && self
+                .connection()
+                .is_some_and(|connection| !connection.is_handshaking() && !connection.is_closed())
+    }
+
+    pub(crate) fn is_handshaking(&mut self) -> bool {
+        self.connection().is_some_and(|connection| connection.is_handshaking())
+    }
+
+    /// Closes the connection in use.
+    pub(crate) fn close(&mut self, now: Time) {
+        if let Some(connection) = self.connection() {
+            connection.close(instant(now), VarInt::from_u32(0), bytes::Bytes::new());
+        }
+        self.settle(now);
+    }
+
+    /// When [`Self::expire`] is due.
+    pub(crate) const fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Exchanges events between endpoint and connections, forgets connections that are over, and finds the next timer.
+    fn settle(&mut self, now: Time) {
+        let Self { endpoint, connections, .. } = self;
+        let mut newer = connections.len();
+        connections.retain_mut(|(handle, connection)| {
+            newer -= 1;
+            while let Some(event) = connection.poll_endpoint_events() {
+                if let Some(event) = endpoint.handle_event(*handle, event) {
+                    connection.handle_event(event);
+                }
+            }
+            // The newest stays for its events and its state, though its handle may be given out again.
+            newer == 0 || !connection.is_drained()
+        });
+        self.touch(now);
+    }
+
+    /// Finds the next timer after the application has used the connection.
+    pub(crate) fn touch(&mut self, _now: Time) {
+        let next = self.connections.iter_mut().filter_map(|(_, connection)| connection.poll_timeout()).min();
+        self.due = next.map_or(Time::MAX, time);
+    }
+}
+
+/// Returns the datagram of `bytes`: zeros at its end become filler, for which the peer puts zeros again.
+pub(crate) fn compact(bytes: &[u8]) -> Datagram {
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    Datagram { bytes: bytes[..end].to_vec(), filler: (bytes.len() - end) as u32 }
+}
+
+/// Returns the bytes of `datagram`, filler included.
+pub(crate) fn whole(datagram: &Datagram) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(datagram.payload_size() as usize);
+    bytes.extend_from_slice(&datagram.bytes);
+    bytes.resize(datagram.payload_size() as usize, 0);
+    bytes
+}
+
+/// What a datagram holds, for the account.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Contents {
+    /// Bytes of stream data.
+    pub(crate) data: u64,
+    pub(crate) is_ack_eliciting: bool,
+    pub(crate) has_zero_rtt: bool,
+}
+
+/// Reads what `bytes` holds.
+pub(crate) fn contents(bytes: &[u8], mut each: impl FnMut(&wire::Packet<'_>, &wire::Frame<'_>)) -> Contents {
+    let mut found = Contents::default();
+    for packet in wire::packets(bytes) {
+        found.has_zero_rtt |= packet.kind == PacketKind::ZeroRtt;
+        for frame in wire::frames(packet.payload) {
+            found.is_ack_eliciting |= frame.is_ack_eliciting();
+            if let wire::Frame::Stream { length, .. } = frame {
+                found.data += length;
+            }
+            each(&packet, &frame);
+        }
+    }
+    found
+}

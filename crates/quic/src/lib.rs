@@ -1,0 +1,22 @@
+//! QUIC (RFC 9000) with its loss detection and recovery (RFC 9002), as two [`cogtcp_endpoint::Endpoint`]s over quinn-proto.
+//!
+//! quinn-proto is the protocol; this crate gives it a clock made of simulated time, a null cipher of true sizes, seeded random numbers, and a
+//! choice of congestion controls, quinn's own or those of `cogtcp-transport`. [`wire`] reads packets, which are all in the clear.
+
+mod adapter;
+mod arrived;
+mod clock;
+mod control;
+mod crypto;
+mod host;
+mod random;
+mod receiver;
+mod sender;
+mod sent;
+mod settings;
+pub mod wire;
+
+pub use control::ControlMaker;
+pub use receiver::{Receiver, kinds};
+pub use sender::{Counts, Sender};
+pub use settings::QuicSettings;

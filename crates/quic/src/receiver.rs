@@ -1,0 +1,128 @@
+//! The end that receives a flow's data: QUIC's server.
+
+use crate::arrived::Arrived;
+use crate::host::{Host, compact, contents, whole};
+use crate::settings::Ends;
+use crate::wire;
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_units::Time;
+use quinn_proto::{Dir, Event, StreamEvent, StreamId};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct Receiver {
+    host: Host,
+    streams: BTreeMap<StreamId, Arrived>,
+    /// Bytes of stream data in the packets that arrived.
+    arrived_bytes: u64,
+    progress: Progress,
+    events: VecDeque<EndpointEvent>,
+}
+
+impl Receiver {
+    pub(crate) fn new(ends: &Arc<Ends>) -> Self {
+        Self {
+            host: ends.server(),
+            streams: BTreeMap::new(),
+            arrived_bytes: 0,
+            progress: Progress::default(),
+            events: VecDeque::new(),
+        }
+    }
+
+    fn listen(&mut self) {
+        while let Some(event) = self.host.event() {
+            match event {
+                Event::Connected => self.events.push_back(EndpointEvent::Connected),
+                Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => {
+                    while let Some(id) =
+                        self.host.connection().and_then(|connection| connection.streams().accept(Dir::Uni))
+                    {
+                        self.read(id);
+                    }
+                }
+                Event::Stream(StreamEvent::Readable { id }) => self.read(id),
+                Event::ConnectionLost { .. } => self.events.push_back(EndpointEvent::Closed),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads what has arrived of a stream, in the order of arrival.
+    fn read(&mut self, id: StreamId) {
+        let Some(connection) = self.host.connection() else { return };
+        let mut stream = connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(false) else { return };
+        let arrived = self.streams.entry(id).or_default();
+        let is_over = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => {
+                    let size = chunk.bytes.len() as u64;
+                    self.progress.received_bytes += size;
+                    self.progress.delivered_bytes += arrived.add(chunk.offset, chunk.offset + size);
+                }
+                Ok(None) => break true,
+                Err(error) => break !matches!(error, quinn_proto::ReadError::Blocked),
+            }
+        };
+        // The next call of `transmit` sends what credit this gave.
+        let _ = chunks.finalize();
+        if is_over {
+            self.streams.remove(&id);
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    type Packet = Datagram;
+
+    fn open(&mut self, _now: Time) {}
+
+    fn supply(&mut self, _now: Time, _what: Supply) {}
+
+    fn close(&mut self, _now: Time) {}
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        let whole = whole(received.packet);
+        self.arrived_bytes += contents(&whole, |_, _| {}).data;
+        if self.host.receive(now, &whole, received.marked) {
+            // Streams of the connection before are over.
+            self.streams.clear();
+        }
+        self.listen();
+        self.host.touch(now);
+        self.progress.duplicate_bytes = self.arrived_bytes.saturating_sub(self.progress.received_bytes);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.host.expire(now);
+        self.listen();
+        self.host.touch(now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        let (bytes, ecn_capable) = self.host.transmit(now)?;
+        let packet = compact(bytes);
+        self.progress.sent_packets += 1;
+        Some(Outgoing { packet, path: PathId::default(), ecn_capable, data: 0 })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.host.due()
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+}
+
+/// Returns the kinds of packets in a datagram.
+pub fn kinds(datagram: &Datagram) -> Vec<wire::PacketKind> {
+    wire::packets(&whole(datagram)).map(|packet| packet.kind).collect()
+}

@@ -1,0 +1,52 @@
+//! Which packets of the 1-RTT space have been sent and acknowledged: finds losses that were none.
+
+use crate::wire::Ack;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Packets below the largest acknowledged that are watched for a late acknowledgement. An older one stays lost.
+const WATCHED: u64 = 10_000;
+
+/// Packets of one packet number space.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent {
+    /// Number of the next packet, if quinn skips none.
+    next: u64,
+    /// Ack-eliciting packets above the largest acknowledged.
+    above: VecDeque<u64>,
+    /// Those below, not acknowledged.
+    below: BTreeSet<u64>,
+}
+
+impl Sent {
+    /// The packet number that the next packet is expected to have.
+    pub(crate) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// An ack-eliciting packet leaves.
+    pub(crate) fn on_sent(&mut self, number: u64, is_ack_eliciting: bool) {
+        self.next = number + 1;
+        if is_ack_eliciting {
+            self.above.push_back(number);
+        }
+    }
+
+    /// Returns how many ack-eliciting packets `ack` acknowledges for the first time.
+    pub(crate) fn on_ack(&mut self, ack: &Ack<'_>) -> u64 {
+        while self.above.front().is_some_and(|number| *number <= ack.largest) {
+            self.below.extend(self.above.pop_front());
+        }
+        let Some(&lowest) = self.below.first() else { return 0 };
+        let mut newly = 0;
+        for (low, high) in ack.ranges().take_while(|(_, high)| *high >= lowest) {
+            while let Some(&number) = self.below.range(low..=high).next() {
+                self.below.remove(&number);
+                newly += 1;
+            }
+        }
+        while self.below.first().is_some_and(|number| number + WATCHED < ack.largest) {
+            self.below.pop_first();
+        }
+        newly
+    }
+}

@@ -1,0 +1,330 @@
+//! Settings of QUIC in a scenario, and the ends that follow from them.
+
+use crate::clock::standard;
+use crate::control::{Chosen, ControlMaker, Factory};
+use crate::crypto::{Handshakes, ResetKey, Tickets, token_key};
+use crate::host::{CLIENT, Host, SERVER};
+use crate::random::{CONNECTION_ID, ConnectionIds, Mix};
+use crate::{Receiver, Sender};
+use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
+use cogtcp_transport::{ControlError, ParameterValue, Parameters, Preset, make};
+use cogtcp_units::{Bytes, Check, Duration, Time};
+use quinn_proto::{
+    AckFrequencyConfig, ClientConfig, ConnectionId, Endpoint, EndpointConfig, IdleTimeout, NoneTokenStore,
+    ServerConfig, TransportConfig, VarInt,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Smallest datagram that every path must carry, in bytes of UDP payload (RFC 9000, section 14).
+const SMALLEST_DATAGRAM: u64 = 1200;
+/// Largest UDP payload of an IPv4 packet.
+const LARGEST_DATAGRAM: u64 = 65_535 - Datagram::HEADERS as u64;
+/// quinn's own controls.
+const QUINN_CUBIC: &str = "quinn-cubic";
+const QUINN_NEWRENO: &str = "quinn-newreno";
+
+/// Settings of QUIC (RFC 9000, RFC 9002) in a scenario.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuicSettings {
+    /// Congestion control: "quinn-cubic" and "quinn-newreno" are quinn's own; any TCP transport (as "c2" or "westwood") stands for its
+    /// control with its parameters. Recovery is QUIC's with all of them.
+    pub control: String,
+    /// Parameters of a control that is not quinn's, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, ParameterValue>,
+    /// Largest UDP payload, 1200 to 65507 B; without it: 12 B above the segment size of \[tcp\], so that IP packets are as large as TCP's, and
+    /// at least 1200 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_datagram_size: Option<Bytes>,
+    /// Packets for each acknowledgement that the sender asks for, 1 to 1000 (draft-ietf-quic-ack-frequency-04); without it: the
+    /// sender asks for nothing, and every second packet is acknowledged (RFC 9000, section 13.2.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_frequency: Option<u32>,
+    /// Whether the client resumes a session of an earlier connection and sends data in its first flight.
+    pub zero_rtt: bool,
+    /// Whether packets are ECN-capable.
+    pub ecn: bool,
+    /// Flow control: bytes that the receiver buffers, for each stream and for all.
+    pub receive_window: Bytes,
+    /// The connection ends silently after this long without a packet; without it: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout: Option<Duration>,
+    /// Size of the server's Certificate message, 16 B to 100 kB. The default is that of RFC 8448's trace; chains of public servers
+    /// have several kilobytes.
+    pub certificate_size: Bytes,
+}
+
+impl Default for QuicSettings {
+    fn default() -> Self {
+        Self {
+            control: QUINN_CUBIC.to_owned(),
+            parameters: BTreeMap::new(),
+            max_datagram_size: None,
+            ack_frequency: None,
+            zero_rtt: false,
+            ecn: false,
+            receive_window: Bytes::new(16 << 20),
+            idle_timeout: None,
+            certificate_size: Bytes::new(445),
+        }
+    }
+}
+
+impl QuicSettings {
+    /// Returns the names of all controls.
+    pub fn controls() -> Vec<&'static str> {
+        let presets = Preset::all().iter().map(|preset| preset.name);
+        [QUINN_CUBIC, QUINN_NEWRENO].into_iter().chain(presets).collect()
+    }
+
+    fn user_parameters(&self) -> Parameters {
+        let mut parameters = Parameters::new();
+        for (name, value) in &self.parameters {
+            parameters.set(name, value.clone());
+        }
+        parameters
+    }
+
+    /// The control by its name, where that is known and its parameters are right.
+    fn chosen(&self) -> Result<Chosen, ControlError> {
+        match self.control.as_str() {
+            QUINN_CUBIC => Ok(Chosen::Cubic),
+            QUINN_NEWRENO => Ok(Chosen::NewReno),
+            name => {
+                let preset = Preset::find(name).map_err(|unknown| ControlError::UnknownControl {
+                    name: unknown.name,
+                    nearest: unknown.nearest,
+                    known: Self::controls().join(", "),
+                })?;
+                let parameters = preset.parameters(&self.user_parameters());
+                make(preset.control, &parameters)?;
+                Ok(Chosen::Ours(Arc::new(move || {
+                    make(preset.control, &parameters).expect("it was made before with the same parameters")
+                })))
+            }
+        }
+    }
+
+    fn datagram_size(&self, connection: Connection) -> u16 {
+        let size = self.max_datagram_size.map_or(u64::from(connection.segment_size) + 12, Bytes::get);
+        size.clamp(SMALLEST_DATAGRAM, LARGEST_DATAGRAM) as u16
+    }
+
+    /// Builds both ends with a congestion control from outside the registry.
+    pub fn build_with(&self, connection: Connection, control: ControlMaker) -> Pair {
+        self.pair(connection, Chosen::Ours(control))
+    }
+
+    fn pair(&self, connection: Connection, chosen: Chosen) -> Pair {
+        let ends = Arc::new(Ends::new(self, connection, chosen));
+        let segment_size = ends.most_data();
+        Pair { receiver: Box::new(Receiver::new(&ends)), sender: Box::new(Sender::new(ends)), segment_size }
+    }
+}
+
+impl Protocol for QuicSettings {
+    const NAME: &'static str = "quic";
+    const SUMMARY: &'static str =
+        "QUIC over UDP: streams, packets never sent twice, probe timeouts that keep the window";
+    const REFERENCE: &'static str = "RFC 9000, RFC 9002; quinn-proto 0.11";
+    const RELIABLE: bool = true;
+
+    fn check(&self, found: &mut dyn Check) {
+        match self.chosen() {
+            Ok(Chosen::Cubic | Chosen::NewReno) if !self.parameters.is_empty() => found.error(
+                "parameters",
+                format!("\"{}\" is quinn's control, which has no parameters here", self.control),
+                "take them out, or name a TCP transport as control".into(),
+            ),
+            Ok(_) => {}
+            Err(error) => {
+                let place = if matches!(error, ControlError::UnknownControl { .. }) {
+                    "control"
+                } else {
+                    "parameters"
+                };
+                found.error(place, error.to_string(), "see docs/transports/quic.md".into());
+            }
+        }
+        if let Some(size) = self.max_datagram_size
+            && !(SMALLEST_DATAGRAM..=LARGEST_DATAGRAM).contains(&size.get())
+        {
+            found.error(
+                "max_datagram_size",
+                format!("a datagram of \"{size}\" is out of range"),
+                format!("write \"{SMALLEST_DATAGRAM} B\" (RFC 9000, section 14) to \"{LARGEST_DATAGRAM} B\" (an IPv4 packet)"),
+            );
+        }
+        if self.ack_frequency.is_some_and(|packets| !(1..=1000).contains(&packets)) {
+            found.error(
+                "ack_frequency",
+                "the number of packets for each acknowledgement is out of range".into(),
+                "write 1 to 1000".into(),
+            );
+        }
+        if !(16..=100_000).contains(&self.certificate_size.get()) {
+            found.error(
+                "certificate_size",
+                format!("a certificate of \"{}\" is out of range", self.certificate_size),
+                "write \"16 B\" to \"100 kB\"".into(),
+            );
+        }
+        if !(16_384..=1 << 40).contains(&self.receive_window.get()) {
+            found.error(
+                "receive_window",
+                format!("a window of \"{}\" is out of range", self.receive_window),
+                "write \"16 KiB\" to \"1024 GiB\"".into(),
+            );
+        }
+        if self.idle_timeout.is_some_and(|timeout| timeout < Duration::from_millis(1)) {
+            found.error(
+                "idle_timeout",
+                "the connection would end at once".into(),
+                "write \"1 ms\" or more".into(),
+            );
+        }
+    }
+
+    fn build(&self, connection: Connection) -> Pair {
+        // A scenario with an unknown control is refused before it runs.
+        self.pair(connection, self.chosen().unwrap_or(Chosen::Cubic))
+    }
+}
+
+/// What both ends of one flow are built from.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    handshakes: Arc<Handshakes>,
+    client: Arc<TransportConfig>,
+    server: Arc<TransportConfig>,
+    factory: Arc<Factory>,
+    datagram_size: u16,
+    offers_ecn: bool,
+    seed: u64,
+    /// Connections opened: each has connection IDs of its own.
+    opened: Arc<AtomicU64>,
+}
+
+impl Ends {
+    fn new(settings: &QuicSettings, connection: Connection, chosen: Chosen) -> Self {
+        let datagram_size = settings.datagram_size(connection);
+        let size = u64::from(datagram_size);
+        // RFC 9002, section 7.2.
+        let factory = Factory::new(chosen, (10 * size).min((2 * size).max(14_720)));
+        let transport = |factory: Arc<Factory>| {
+            let window = VarInt::from_u64(settings.receive_window.get()).unwrap_or(VarInt::MAX);
+            let mut config = TransportConfig::default();
+            config
+                .max_concurrent_uni_streams(VarInt::from_u32(100))
+                .max_concurrent_bidi_streams(VarInt::from_u32(0))
+                .stream_receive_window(window)
+                .receive_window(window)
+                .send_window(settings.receive_window.get())
+                .initial_mtu(datagram_size)
+                .mtu_discovery_config(None)
+                .max_idle_timeout(
+                    settings.idle_timeout.and_then(|time| IdleTimeout::try_from(standard(time)).ok()),
+                )
+                .datagram_receive_buffer_size(None)
+                .enable_segmentation_offload(false)
+                .ack_frequency_config(settings.ack_frequency.map(|packets| {
+                    let mut asked = AckFrequencyConfig::default();
+                    asked.ack_eliciting_threshold(VarInt::from_u32(packets.saturating_sub(1)));
+                    asked
+                }))
+                .congestion_controller_factory(factory);
+            Arc::new(config)
+        };
+        let ends = Self {
+            handshakes: Arc::new(Handshakes {
+                certificate: settings.certificate_size.get() as usize,
+                zero_rtt: settings.zero_rtt,
+                tickets: Tickets::default(),
+            }),
+            client: transport(factory.clone()),
+            server: transport(Factory::new(Chosen::NewReno, 14_720)),
+            factory,
+            datagram_size,
+            offers_ecn: settings.ecn,
+            seed: connection.seed,
+            opened: Arc::default(),
+        };
+        if settings.zero_rtt {
+            ends.meet_before();
+        }
+        ends
+    }
+
+    /// Both ends have been connected before the run: the client has a session ticket.
+    fn meet_before(&self) {
+        let (mut client, mut server) = (self.client(), self.server());
+        client.connect(Time::ZERO, self.client_config());
+        for _ in 0..10 {
+            while let Some((bytes, _)) = client.transmit(Time::ZERO) {
+                let bytes = bytes.to_vec();
+                server.receive(Time::ZERO, &bytes, false);
+            }
+            while let Some((bytes, _)) = server.transmit(Time::ZERO) {
+                let bytes = bytes.to_vec();
+                client.receive(Time::ZERO, &bytes, false);
+            }
+        }
+    }
+
+    pub(crate) const fn datagram_size(&self) -> u16 {
+        self.datagram_size
+    }
+
+    /// Most stream data in a packet: a short header with the smallest packet number, the tag, and a STREAM frame of type and stream ID alone.
+    fn most_data(&self) -> u32 {
+        let headers = 1 + CONNECTION_ID + 1 + crate::crypto::TAG + 2;
+        u32::from(self.datagram_size) - headers as u32
+    }
+
+    pub(crate) fn factory(&self) -> Arc<Factory> {
+        self.factory.clone()
+    }
+
+    fn endpoint(&self, purpose: u64, server: Option<Arc<ServerConfig>>) -> Endpoint {
+        let seed = self.seed;
+        let mut config = EndpointConfig::new(Arc::new(ResetKey(Mix::new(seed, purpose).next())));
+        config
+            .cid_generator(move || Box::new(ConnectionIds(Mix::new(seed, purpose + 1))))
+            .supported_versions(vec![1])
+            .grease_quic_bit(false)
+            .rng_seed(Some(Mix::new(seed, purpose + 2).bytes()));
+        config.max_udp_payload_size(self.datagram_size.max(1472)).expect("it is in range");
+        Endpoint::new(Arc::new(config), server, false, None)
+    }
+
+    /// Returns the client's host.
+    pub(crate) fn client(&self) -> Host {
+        Host::new(self.endpoint(10, None), SERVER, self.offers_ecn)
+    }
+
+    /// Returns the server's host.
+    pub(crate) fn server(&self) -> Host {
+        let mut config = ServerConfig::new(self.handshakes.clone(), token_key());
+        config.transport_config(self.server.clone()).migration(false);
+        Host::new(self.endpoint(20, Some(Arc::new(config))), CLIENT, self.offers_ecn)
+    }
+
+    /// Returns the settings of the client's next connection.
+    pub(crate) fn client_config(&self) -> ClientConfig {
+        let (seed, opened) = (self.seed, self.opened.clone());
+        let mut config = ClientConfig::new(self.handshakes.clone());
+        config
+            .transport_config(self.client.clone())
+            .token_store(Arc::new(NoneTokenStore))
+            .initial_dst_cid_provider(Arc::new(move || {
+                let number = opened.fetch_add(1, Ordering::Relaxed);
+                ConnectionId::new(&Mix::new(seed, 1000 + number).next().to_be_bytes())
+            }));
+        config
+    }
+}
