@@ -105,6 +105,11 @@ class Result:
         return self.table("flows")
 
     @cached_property
+    def quic_flows(self) -> pa.Table:
+        """One row per QUIC flow: what QUIC alone has."""
+        return self.table("quic_flows")
+
+    @cached_property
     def tcp_flows(self) -> pa.Table:
         """One row per TCP flow: what TCP alone has."""
         return self.table("tcp_flows")
@@ -474,7 +479,8 @@ _ROWS_AT_A_TIME = 8192
 
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.
 _EXTENSION_TOTALS = (
-    "trains", "train_flows", "datagrams", "request_flows", "videos", "routing", "ways", "drops", "nodes",
+    "quic_flows", "trains", "train_flows", "datagrams", "request_flows", "videos", "routing", "ways", "drops",
+    "nodes",
 )  # fmt: skip
 
 

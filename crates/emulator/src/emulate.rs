@@ -182,7 +182,7 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
                 let Protocol::Other(transport, connection) = &spec.protocol else {
                     unreachable!("TCP has sockets of its own")
                 };
-                let pair = transport.build(*connection);
+                let pair = transport.build(connection.of_flow(seed, number as u32));
                 let receiver = datagrams::receiver(number, address)?;
                 enter(from)?;
                 let sockets = [datagrams::sender(number, address)?, receiver];
@@ -402,6 +402,7 @@ impl Finished<'_> {
         let emulation = self.emulation();
         let (flows, goodputs) = self.outcome.flows();
         let mut extensions: Vec<Table> = self.outcome.tcp_flows().into_iter().collect();
+        extensions.extend(self.outcome.quic_flows());
         extensions.push(emulation);
         if !self.outcome.plan.experiment.udp.is_empty() {
             extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));

@@ -14,6 +14,7 @@ use crate::sys;
 use crate::udp::Sending;
 use cogtcp_endpoint::Pair;
 use cogtcp_hosts::UNKNOWN;
+use cogtcp_hosts::quic::QuicCounts;
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
@@ -126,6 +127,8 @@ pub(crate) struct Played {
     pub(crate) states: Vec<Shown>,
     /// Round-trip times that the transport itself measured, if it is not TCP.
     pub(crate) round_trips: Option<Histogram>,
+    /// QUIC's counts at the end of the warm-up and at the end of the run; `None`: it is not QUIC.
+    pub(crate) quic: Option<[QuicCounts; 2]>,
     /// The application that asked, if one did, and how often each of its requests was sent again.
     pub(crate) client: Option<(Application, Vec<u64>)>,
     /// Why it came to nothing, if it did.
@@ -252,6 +255,7 @@ impl Account {
             series: Vec::new(),
             states: Vec::new(),
             round_trips: None,
+            quic: None,
             client: None,
             failure: None,
         };

@@ -126,6 +126,13 @@ impl Plan {
         if experiment.flows.len().max(experiment.udp.len()) > MOST_FLOWS {
             return refuse(format!("the scenario has {} flows, over {MOST_FLOWS}", experiment.flows.len()));
         }
+        let asks = |flow: &&FlowSpec| cogtcp_hosts::applications::client(flow, 0).is_some();
+        if let Some(flow) = experiment.flows.iter().filter(asks).find(|flow| flow.tcp().is_none()) {
+            let what = format!("the application of \"{}\" asks over {}", flow.name, flow.transport);
+            let known =
+                "requests and videos over TCP, and saturated, sized and rate traffic over every transport";
+            return Err(EmulationError::Scenario { what, known });
+        }
         let by_udp = experiment.flows.iter().any(|flow| flow.tcp().is_none());
         let sockets = experiment
             .flows

@@ -7,6 +7,7 @@ use crate::observer::{Entity, FlowWatch, Happening, Observer};
 use crate::plan::Plan;
 use crate::ways::Pipe;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
+use cogtcp_hosts::quic;
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
 use cogtcp_link::Capacity;
 use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
@@ -59,6 +60,15 @@ impl Outcome<'_> {
             table.push(row);
         }
         Some(table.finish()).filter(|table| !table.is_empty())
+    }
+
+    /// What QUIC's flows have beside the columns of all flows; `None`: no flow is QUIC.
+    pub(crate) fn quic_flows(&self) -> Option<Table> {
+        let flows = self.played.iter().zip(&self.plan.experiment.flows);
+        quic::table(flows.filter_map(|(played, spec)| {
+            let [warm, end] = played.quic?;
+            Some((spec.name.as_str(), end, warm))
+        }))
     }
 
     fn flow(&self, number: usize, played: &Played, table: &mut FlowsBuilder) -> FlowRow {

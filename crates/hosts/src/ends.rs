@@ -56,6 +56,7 @@ impl DatagramEnds {
 
     /// Opens the connection, the receiver first.
     pub fn open(&mut self, now: Time) {
+        self.is_closed = false;
         self.receiver.open(now);
         self.sender.open(now);
     }

@@ -9,6 +9,7 @@ pub use measured::{Measured, Snapshot};
 pub use tcp::Tcp;
 
 use crate::ends::UNKNOWN;
+use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, Owner, Plane, Streams, Wake};
 use cogtcp_endpoint::{Notice, PathId, Supply as Offer};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
@@ -104,7 +105,7 @@ const DATA: usize = 0;
 const ACKS: usize = 1;
 
 impl Flow {
-    /// Builds flow `number` of `spec` at rest, whose data and acknowledgements are the streams `ids`. `control` makes TCP's congestion
+    /// Builds flow `number` of `spec` at rest, whose data and acknowledgements are the streams `ids`, in a run with `seed`. `control` makes TCP's congestion
     /// control.
     ///
     /// # Errors
@@ -114,12 +115,13 @@ impl Flow {
         number: u32,
         spec: &FlowSpec,
         ids: [StreamId; 2],
+        seed: u64,
         control: impl FnOnce(&TcpSpec) -> Result<Box<dyn CongestionControl>, E>,
     ) -> Result<Self, E> {
         let ends = match &spec.protocol {
             Protocol::Tcp(tcp) => Ends::Tcp(Tcp::new(tcp, control(tcp)?)),
             Protocol::Other(transport, connection) => {
-                let ends = DatagramEnds::new(transport.build(*connection));
+                let ends = DatagramEnds::new(transport.build(connection.of_flow(seed, number)));
                 return Ok(Self::over(number, spec, ids, ends));
             }
         };
@@ -261,7 +263,12 @@ impl Flow {
         *written += bytes;
         let end = *written;
         let Ends::Tcp(tcp) = &mut self.ends else {
-            self.supply_other(now, Offer::Bytes(bytes), is_first, plane);
+            // A connection that serves one request closes after it, and the next request opens it again.
+            let is_last = matches!(self.traffic, Supply::LastResponses(_));
+            self.supply_other(now, Offer::Message(bytes), is_first || is_last, plane);
+            if is_last {
+                self.close_other(now, plane);
+            }
             return Some(end);
         };
         tcp.sender.write(bytes);
@@ -417,6 +424,11 @@ impl Flow {
                 Ends::Tcp(tcp) => !tcp.sender.is_closed(),
                 Ends::Other(other) => !other.ends.is_closed(),
             }
+    }
+
+    /// Whether its sender counts what QUIC counts.
+    pub fn is_quic(&self) -> bool {
+        matches!(&self.ends, Ends::Other(other) if QuicCounts::of(&other.ends.sender).is_some())
     }
 
     /// Whether the flow has started.

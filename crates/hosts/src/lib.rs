@@ -14,6 +14,7 @@ mod drawn;
 mod ends;
 mod flow;
 mod plane;
+pub mod quic;
 mod router;
 mod streams;
 pub mod train;

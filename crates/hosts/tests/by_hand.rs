@@ -106,7 +106,7 @@ fn experiment(rest: &str) -> Experiment {
 fn flow(experiment: &Experiment) -> Flow {
     let control =
         |tcp: &cogtcp_scenario::TcpSpec| cogtcp_transport::make(&tcp.control.name, &tcp.control.parameters);
-    Flow::new(0, &experiment.flows[0], [StreamId(0), StreamId(1)], control).unwrap()
+    Flow::new(0, &experiment.flows[0], [StreamId(0), StreamId(1)], 1, control).unwrap()
 }
 
 /// Starts `flow` and plays it until `until`.

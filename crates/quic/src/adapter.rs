@@ -109,10 +109,6 @@ impl Adapter {
         self.tcp.pacing_rate
     }
 
-    pub(crate) fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
-        self.control.observe(&self.tcp, show);
-    }
-
     pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent) {
         self.control.on_link_event(now, &mut self.tcp, event);
         self.clamp();

@@ -12,11 +12,6 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// Bytes from the beginning without a gap.
-    pub(crate) const fn contiguous(&self) -> u64 {
-        self.contiguous
-    }
-
     /// Bytes `from` to `end` arrive, which have not arrived before. Returns by how many the beginning without a gap has grown.
     pub(crate) fn add(&mut self, from: u64, end: u64) -> u64 {
         let before = self.contiguous;
@@ -55,6 +50,6 @@ mod tests {
         let mut arrived = Arrived::default();
         assert_eq!((arrived.add(0, 10), arrived.add(20, 30), arrived.add(40, 50)), (10, 0, 0));
         assert_eq!((arrived.add(30, 40), arrived.ranges.len()), (0, 1));
-        assert_eq!((arrived.add(10, 20), arrived.contiguous(), arrived.ranges.len()), (40, 50, 0));
+        assert_eq!((arrived.add(10, 20), arrived.contiguous, arrived.ranges.len()), (40, 50, 0));
     }
 }

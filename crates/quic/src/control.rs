@@ -160,13 +160,6 @@ impl Shared {
             self.0.window.store(window, Ordering::Relaxed);
         }
     }
-
-    /// Shows the state of a control of ours.
-    pub(crate) fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
-        if let Algorithm::Ours(adapter) = &self.state().algorithm {
-            adapter.observe(show);
-        }
-    }
 }
 
 /// The side that quinn calls.

@@ -66,11 +66,6 @@ impl Host {
         self.connections.last_mut().map(|(_, connection)| connection)
     }
 
-    /// How many connections are kept.
-    pub(crate) fn len(&self) -> usize {
-        self.connections.len()
-    }
-
     /// A datagram has arrived. Returns whether it opened a connection.
     pub(crate) fn receive(&mut self, now: Time, datagram: &[u8], is_marked: bool) -> bool {
         let data = BytesMut::from(datagram);

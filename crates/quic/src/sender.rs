@@ -493,6 +493,16 @@ impl Endpoint for Sender {
         self.events.pop_front()
     }
 
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let control = self.control.as_ref();
+        let segment = f64::from(self.ends.most_data());
+        let threshold = control.and_then(Shared::threshold).map_or(f64::NAN, |bytes| bytes as f64 / segment);
+        let rate =
+            control.and_then(Shared::pacing_rate).map_or(f64::NAN, |rate| rate.bits_per_second() as f64);
+        show("ssthresh_segments", threshold);
+        show("pacing_rate_bps", rate);
+    }
+
     fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let counts = self.counts();
         show("connections", counts.connections as f64);

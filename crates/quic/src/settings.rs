@@ -134,6 +134,15 @@ impl Protocol for QuicSettings {
     const REFERENCE: &'static str = "RFC 9000, RFC 9002; quinn-proto 0.11";
     const RELIABLE: bool = true;
 
+    /// "quic-" before the name of a control stands for QUIC with this control.
+    fn of_name(name: &str) -> Option<Self> {
+        let control = match name.strip_prefix(Self::NAME)? {
+            "" => QUINN_CUBIC,
+            rest => rest.strip_prefix('-')?,
+        };
+        Self::controls().contains(&control).then(|| Self { control: control.to_owned(), ..Self::default() })
+    }
+
     fn check(&self, found: &mut dyn Check) {
         match self.chosen() {
             Ok(Chosen::Cubic | Chosen::NewReno) if !self.parameters.is_empty() => found.error(
@@ -281,7 +290,7 @@ impl Ends {
     }
 
     /// Most stream data in a packet: a short header with the smallest packet number, the tag, and a STREAM frame of type and stream ID alone.
-    fn most_data(&self) -> u32 {
+    pub(crate) fn most_data(&self) -> u32 {
         let headers = 1 + CONNECTION_ID + 1 + crate::crypto::TAG + 2;
         u32::from(self.datagram_size) - headers as u32
     }

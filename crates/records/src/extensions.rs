@@ -20,6 +20,26 @@ tables! {
         fast_retransmits: u64 in "",
     }
 
+    /// One row per QUIC flow, in the order of `flows`: what QUIC alone has. Counts begin at the end of the warm-up.
+    QuicFlowRow, QuicFlowsBuilder = "quic_flows" {
+        /// Name of the flow.
+        flow: Code in "",
+        /// Connections opened in the whole run.
+        connections: u64 in "",
+        /// Duration of the latest handshake at the sender; not-a-number before its end.
+        handshake_s: f64 in "s",
+        /// Datagrams with early data (0-RTT).
+        zero_rtt_packets: u64 in "packets",
+        /// Expired probe timeouts (RFC 9002, section 6.2).
+        probe_timeouts: u64 in "",
+        /// Packets declared lost (section 6.1).
+        lost_packets: u64 in "packets",
+        /// Packets declared lost and acknowledged later: they were late.
+        spurious_losses: u64 in "packets",
+        /// Times of persistent congestion (section 7.6), each of which sets the window to two packets.
+        persistent_congestion: u64 in "",
+    }
+
     /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header says.
     TcpSegmentRow, TcpSegmentsBuilder = "tcp_segments" {
         /// Number of the row of `packets`, from 0.
@@ -635,6 +655,7 @@ mod tests {
             names,
             [
                 "tcp_flows",
+                "quic_flows",
                 "tcp_segments",
                 "trains",
                 "train_flows",

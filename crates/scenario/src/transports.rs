@@ -24,12 +24,13 @@ pub struct TransportInfo {
 
 /// The enum of all transports, from one line for each: its variant, and the type of its settings.
 macro_rules! transports {
-    ($($variant:ident: $settings:ty,)*) => {
+    ($($(#[$only:meta])* $variant:ident: $settings:ty,)*) => {
         /// A transport that is not TCP, with its settings.
         #[derive(Clone, Debug, DeriveDeserialize, JsonSchema, PartialEq, Serialize)]
         #[serde(rename_all = "snake_case")]
         pub enum TransportSpec {
             $(
+                $(#[$only])*
                 #[doc = concat!("See [`", stringify!($settings), "`].")]
                 $variant($settings),
             )*
@@ -37,7 +38,7 @@ macro_rules! transports {
 
         impl TransportSpec {
             /// Every transport that is not TCP.
-            pub const ALL: &'static [TransportInfo] = &[$(TransportInfo {
+            pub const ALL: &'static [TransportInfo] = &[$($(#[$only])* TransportInfo {
                 name: <$settings as Protocol>::NAME,
                 summary: <$settings as Protocol>::SUMMARY,
                 reference: <$settings as Protocol>::REFERENCE,
@@ -46,14 +47,14 @@ macro_rules! transports {
             /// Returns the name in scenarios.
             pub const fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(_) => <$settings as Protocol>::NAME,)*
+                    $($(#[$only])* Self::$variant(_) => <$settings as Protocol>::NAME,)*
                 }
             }
 
-            /// Returns the transport called `name` with its default settings.
+            /// Returns the transport that `name` stands for.
             pub fn of_name(name: &str) -> Option<Self> {
-                $(if name == <$settings as Protocol>::NAME {
-                    return Some(Self::$variant(<$settings>::default()));
+                $($(#[$only])* if let Some(settings) = <$settings as Protocol>::of_name(name) {
+                    return Some(Self::$variant(settings));
                 })*
                 None
             }
@@ -61,21 +62,21 @@ macro_rules! transports {
             /// True if all data is delivered, once and in order.
             pub const fn is_reliable(&self) -> bool {
                 match self {
-                    $(Self::$variant(_) => <$settings as Protocol>::RELIABLE,)*
+                    $($(#[$only])* Self::$variant(_) => <$settings as Protocol>::RELIABLE,)*
                 }
             }
 
             /// Reports each setting that is wrong.
             pub fn check(&self, found: &mut dyn Check) {
                 match self {
-                    $(Self::$variant(settings) => settings.check(found),)*
+                    $($(#[$only])* Self::$variant(settings) => settings.check(found),)*
                 }
             }
 
             /// Returns the two ends of a connection at rest.
             pub fn build(&self, connection: Connection) -> Pair {
                 match self {
-                    $(Self::$variant(settings) => settings.build(connection),)*
+                    $($(#[$only])* Self::$variant(settings) => settings.build(connection),)*
                 }
             }
         }
@@ -85,6 +86,8 @@ macro_rules! transports {
 // Every transport that a scenario can name beside TCP's presets. A new one adds its line here.
 transports! {
     Tfrc: cogtcp_rate::TfrcSettings,
+    #[cfg(feature = "quic")]
+    Quic: cogtcp_quic::QuicSettings,
 }
 
 /// Returns the names of all transports: TCP's presets, then the others.

@@ -36,7 +36,9 @@ impl fmt::Debug for Renewal {
 
 impl Renewal {
     fn control(&self) -> Box<dyn CongestionControl> {
-        let Protocol::Tcp(tcp) = &self.spec.protocol else { unreachable!("scenarios refuse it") };
+        let Protocol::Tcp(tcp) = &self.spec.protocol else {
+            unreachable!("other transports open their connection again by themselves")
+        };
         make_control(&self.spec.name, &tcp.control, self.controls.as_deref())
             .unwrap_or_else(|error| unreachable!("it was made for the first connection: {error}"))
     }
@@ -51,8 +53,8 @@ impl Applications {
             let seed = plan.seed;
             let stream = || plan.add_stream(spec.to, spec.from, "requests", &spec.name, what);
             let Some(asking) = Asking::new(flow, spec, seed, stream)? else { continue };
-            let renewal =
-                spec.opens_anew().then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
+            let renewal = (spec.opens_anew() && spec.tcp().is_some())
+                .then(|| Renewal { spec: spec.clone(), controls: plan.controls.clone() });
             made.all.push((asking, renewal));
         }
         Ok((!made.all.is_empty()).then(|| Box::new(made) as Box<dyn Part>))

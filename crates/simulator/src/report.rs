@@ -3,6 +3,7 @@
 use crate::frames::Frames;
 use crate::parts::Ending;
 use crate::simulation::Simulation;
+use cogtcp_hosts::quic;
 use cogtcp_hosts::{Flow, Measured};
 use cogtcp_network::FlowSpan;
 use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
@@ -21,6 +22,7 @@ impl Simulation<'_> {
         let radios = self.plane.network.radio_table(experiment, end);
         let ending = Ending { experiment, end, plane: &self.plane, flows: &self.flows };
         let mut extensions: Vec<Table> = self.tcp_flow_table().into_iter().collect();
+        extensions.extend(self.quic_flow_table());
         extensions.extend(self.parts.report(&ending));
         extensions.extend(self.plane.network.air_tables(end));
         extensions.extend(self.plane.recorder.frames.as_deref().map(Frames::table));
@@ -79,6 +81,14 @@ impl Simulation<'_> {
             table.push(row);
         }
         Some(table.finish()).filter(|table| !table.is_empty())
+    }
+
+    /// What QUIC's flows have beside the columns of all flows; `None`: no flow is QUIC.
+    fn quic_flow_table(&self) -> Option<Table> {
+        let flows = self.flows.iter().zip(&self.experiment.flows).filter(|(flow, _)| flow.is_quic());
+        quic::table(
+            flows.map(|(flow, spec)| (spec.name.as_str(), flow.snapshot(&self.plane).quic, flow.warm().quic)),
+        )
     }
 
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {

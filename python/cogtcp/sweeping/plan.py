@@ -30,6 +30,7 @@ TABLES = (
     "flows",
     "links",
     "radios",
+    "quic_flows",
     "trains",
     "train_flows",
     "predictions",

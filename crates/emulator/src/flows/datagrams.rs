@@ -8,6 +8,7 @@ use crate::packet::FIRST_PORT;
 use crate::states::Shown;
 use crate::udp::unspecified;
 use cogtcp_endpoint::{BoxedEndpoint, Datagram, Outgoing, Pair, PathId, Received, Supply};
+use cogtcp_hosts::quic::QuicCounts;
 use cogtcp_hosts::{DatagramEnds, End, Told};
 use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
@@ -85,6 +86,8 @@ pub(super) struct Datagrams {
     /// Bytes that the application of constant rate has written.
     supplied: u64,
     round_trips: Histogram,
+    /// QUIC's counts at the end of the warm-up.
+    warm: QuicCounts,
 }
 
 impl Datagrams {
@@ -106,6 +109,7 @@ impl Datagrams {
             has_stopped: false,
             supplied: 0,
             round_trips: Histogram::new(),
+            warm: QuicCounts::default(),
         }
     }
 
@@ -122,10 +126,15 @@ impl Datagrams {
     fn start(&mut self, now: Time, warmup: Time, happenings: &mut Vec<Happening>) {
         self.has_started = true;
         happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
-        if let Traffic::Saturated = self.application.traffic {
-            self.ends.sender.supply(now, Supply::Saturated(true));
+        match self.application.traffic {
+            Traffic::Saturated => self.ends.sender.supply(now, Supply::Saturated(true)),
+            Traffic::Size(size) => self.ends.sender.supply(now, Supply::Bytes(size.get())),
+            _ => {}
         }
         self.ends.open(now);
+        if let Traffic::Size(_) = self.application.traffic {
+            self.ends.close(now);
+        }
         if now >= warmup {
             self.begin_measure(now);
         }
@@ -184,6 +193,14 @@ impl Playing for Datagrams {
             socket.send(now, endpoint, buffer);
         }
         self.account.delivered = self.ends.receiver.progress().delivered_bytes;
+        if let Traffic::Size(size) = self.application.traffic
+            && self.account.delivered >= size.get()
+            && self.account.played.completed.is_none()
+        {
+            self.account.played.completed = Some(now);
+            happenings.push(self.account.happening(now, EventKind::Completed, f64::NAN));
+            self.account.end_measure(now);
+        }
         self.take_events(now, happenings);
     }
 
@@ -191,6 +208,7 @@ impl Playing for Datagrams {
         if self.has_started {
             let standing = self.standing();
             self.account.begin_measure(now, standing);
+            self.warm = QuicCounts::of(&self.ends.sender).unwrap_or_default();
         }
     }
 
@@ -225,6 +243,7 @@ impl Playing for Datagrams {
     fn finish(mut self: Box<Self>, now: Time) -> Played {
         let standing = self.standing();
         self.account.played.round_trips = Some(self.round_trips);
+        self.account.played.quic = QuicCounts::of(&self.ends.sender).map(|end| [self.warm, end]);
         self.account.finish(now, standing)
     }
 }

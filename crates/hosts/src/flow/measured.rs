@@ -1,6 +1,7 @@
 //! What is measured of a flow: counters at the end of the warm-up, and the measured span.
 
 use super::{ACKS, DATA, Ends, Flow};
+use crate::quic::QuicCounts;
 use crate::{End, Plane};
 use cogtcp_network::{Awaited, FlowSpan, Reached};
 use cogtcp_records::ratio;
@@ -16,6 +17,8 @@ pub struct Snapshot {
     pub resent: u64,
     /// Counters of TCP's sender; zeros where the transport is another.
     pub tcp: SenderStats,
+    /// QUIC's counts; zeros where the transport is another.
+    pub quic: QuicCounts,
     /// Packets that arrived, of the data and of the acknowledgements.
     pub arrived: [u64; 2],
     /// Packets that were dropped, of the data and of the acknowledgements.
@@ -75,20 +78,22 @@ impl Flow {
 
     /// The counters at this moment.
     pub fn snapshot(&self, plane: &impl Plane) -> Snapshot {
-        let (sent, resent, tcp) = match &self.ends {
+        let (sent, resent, tcp, quic) = match &self.ends {
             Ends::Tcp(tcp) => {
                 let stats = tcp.sender.stats();
-                (stats.segments_sent, stats.segments_retransmitted, *stats)
+                (stats.segments_sent, stats.segments_retransmitted, *stats, QuicCounts::default())
             }
             Ends::Other(other) => {
                 let progress = other.ends.sender.progress();
-                (progress.sent_packets, progress.resent_packets, SenderStats::default())
+                let quic = QuicCounts::of(&other.ends.sender).unwrap_or_default();
+                (progress.sent_packets, progress.resent_packets, SenderStats::default(), quic)
             }
         };
         Snapshot {
             sent,
             resent,
             tcp,
+            quic,
             arrived: End::BOTH.map(|from| self.counted(from).map(|(_, counted)| counted.arrived).sum()),
             dropped: End::BOTH.map(|from| self.counted(from).map(|(id, _)| plane.dropped(id)).sum()),
             delivered: self.delivered(),

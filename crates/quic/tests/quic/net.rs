@@ -122,7 +122,7 @@ impl Net {
             self.on_link += wire;
             arrival = self.free_at + self.path.delay;
             if let Some(late) = self.late.take() {
-                arrival = arrival + late;
+                arrival += late;
             }
         }
         if is_silent || lost {

@@ -38,7 +38,7 @@ pub(super) fn resolve(
     let at = path.key("transport").key(name);
     spec.check(&mut Under { path: &at, findings });
     let size = scenario.tcp.segment_size.map_or(u64::from(SenderConfig::default().mss), Bytes::get);
-    let connection = Connection { segment_size: size.clamp(1, LARGEST_SEGMENT) as u32 };
+    let connection = Connection { segment_size: size.clamp(1, LARGEST_SEGMENT) as u32, seed: 0 };
     let segment_size = spec.build(connection).segment_size;
     Some((Protocol::Other(spec, connection), segment_size))
 }

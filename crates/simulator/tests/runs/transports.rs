@@ -169,3 +169,90 @@ fn a_comparison_sets_the_transport() {
     let data = (0..run.packets.len()).find(|row| run.packets.text("source", *row) == Some("sender")).unwrap();
     assert_eq!(run.packets.number("wire_bytes", data), Some(1053.0));
 }
+
+fn quic(transport: &str, duration: &str, link: &str, traffic: &str) -> String {
+    format!(
+        "name = \"quic\"\nrun = {{ duration = \"{duration}\", warmup = \"5 s\" }}\n[topology.single_hop]\nlink = {{ {link} }}\n\
+         [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = {transport}\n{traffic}"
+    )
+}
+
+/// The first row of the table of QUIC flows.
+fn of_quic(run: &Run, name: &str) -> f64 {
+    first(extension(run, "quic_flows"), name)
+}
+
+/// RFC 9002's NewReno and RFC 6675's over a clear link deliver the same share of what the packets' headers leave.
+#[test]
+fn quic_and_sack_deliver_alike_over_a_clear_link() {
+    let link = "rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"60 packets\"";
+    // Of 1500 bytes on the wire QUIC carries 1444 (28 of UDP and IPv4, 1 + 8 + 1 of the short header, 2 of the frame, its offset apart, 16
+    // of the tag), TCP 1460 less its options.
+    let runs = ["\"quic-quinn-newreno\"", "\"quic-newreno\"", "\"sack\""]
+        .map(|transport| run_text(&quic(transport, "105 s", link, "")));
+    let [own, ours, sack] = [0, 1, 2].map(|n| first(&runs[n].flows, "goodput_bps"));
+    assert_close(own / 1438.0, sack / 1460.0, 0.02);
+    assert_close(ours / 1438.0, sack / 1460.0, 0.02);
+    assert_eq!(of_quic(&runs[0], "persistent_congestion"), 0.0);
+    assert!(of_quic(&runs[0], "lost_packets") > 10.0);
+    assert!(runs[2].table("quic_flows").is_none());
+}
+
+/// Requests are streams of one connection, or have a connection each.
+#[test]
+fn requests_over_quic() {
+    let link = "rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"60 packets\"";
+    let requests = |connection: &str| {
+        format!(
+            "traffic = {{ requests = {{ response = {{ fixed = \"20 kB\" }}, pace = {{ think = {{ fixed = \"500 ms\" }} }}, connection = \"{connection}\" }} }}"
+        )
+    };
+    let [kept, new] =
+        ["persistent", "new"].map(|how| run_text(&quic("\"quic\"", "30 s", link, &requests(how))));
+    assert_eq!(of_quic(&kept, "connections"), 1.0);
+    assert!(of_quic(&new, "connections") >= 45.0, "{}", of_quic(&new, "connections"));
+    assert!(first(&kept.flows, "delivered_bytes") >= 42.0 * 20_000.0);
+    assert!(first(&new.flows, "delivered_bytes") >= 38.0 * 20_000.0);
+}
+
+/// A file ends with its last byte; early data saves one round trip.
+#[test]
+fn a_file_over_quic_and_over_resumed_quic() {
+    let link = "rate = \"10 Mbit/s\", delay = \"100 ms\", queue = \"60 packets\"";
+    let [fresh, resumed] = ["\"quic\"", "{ quic = { zero_rtt = true } }"].map(|transport| {
+        first(
+            &run_text(&quic(transport, "30 s", link, "traffic = { size = \"50 kB\" }")).flows,
+            "completion_s",
+        )
+    });
+    assert!((fresh - resumed - 0.2).abs() < 0.01, "{fresh} and {resumed}");
+}
+
+/// Silences that hold packets: probe timeouts expire, what is late is not lost, and the same seed gives the same run.
+#[test]
+fn quic_over_silences_is_reproducible() {
+    let radio = "\n[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsilence = \"hold\"\nsensing = { off = \"500 ms\", on = \"5 s\" }\n";
+    let text = quic("\"quic-c2\"", "60 s", LINK, "") + radio;
+    let [one, two] = [run_text(&text), run_traced(&text)];
+    assert_eq!(one.digest, two.digest);
+    assert!(of_quic(&one, "probe_timeouts") >= 10.0, "{}", of_quic(&one, "probe_timeouts"));
+    assert!(first(&one.flows, "goodput_bps") > 3e6, "{}", first(&one.flows, "goodput_bps"));
+    assert!(event_times(&two, "timeout").len() >= 10);
+}
+
+/// QUIC over an ad hoc network, beside TCP.
+#[test]
+fn quic_over_an_ad_hoc_network() {
+    let chain = r#"
+name = "chain"
+run = { duration = "30 s", warmup = "5 s" }
+[topology.ad_hoc]
+nodes = 4
+placement = { chain = "200 m" }
+[[flow]]
+from = "n0"
+to = "n3"
+transport = "quic"
+"#;
+    assert!(first(&run_text(chain).flows, "goodput_bps") > 50e3);
+}
