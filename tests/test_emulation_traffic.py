@@ -256,7 +256,7 @@ def test_a_process_of_several_threads_is_refused_and_traces_make_none(tmp_path: 
         assert process.stdout
         said = process.stdout.read()
     assert process.returncode == 0
-    assert ("has 2 threads where it may have one" in said) == (threads == "2"), said
+    assert ("this one has 2 threads" in said) == (threads == "2"), said
 
 
 WITHOUT = """

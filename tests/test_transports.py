@@ -179,7 +179,7 @@ def test_sweeps_have_the_columns_of_each_transport(tmp_path: Path) -> None:
 
 
 def test_what_tfrc_cannot_do_is_said() -> None:
-    with pytest.raises(ScenarioError, match="does not send lost data again"):
+    with pytest.raises(ScenarioError, match="does not retransmit lost data"):
         Scenario.from_toml(TEXT).set("flow.0.traffic.size", "1 MB").check()
     with pytest.raises(ScenarioError, match="settings of TCP"):
         Scenario.from_toml(TEXT).set("flow.0.tcp.recovery", "sack").check()

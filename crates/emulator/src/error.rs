@@ -27,11 +27,8 @@ pub enum EmulationError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Who leaves its namespaces and forks must be one thread.
-    #[error(
-        "the process of an emulation has {0} threads where it may have one: it leaves its namespaces for good, and a copy of it would \
-         wait for ever for a lock that another thread held. Take a process of its own, as cogtcp emulate does"
-    )]
+    /// A process that leaves its namespaces and forks must be single-threaded: a copy would wait for locks of other threads.
+    #[error("emulation needs a single-threaded process, and this one has {0} threads. Use `cogtcp emulate`")]
     Threads(usize),
     /// There is no kind of device that could carry packets.
     #[error("{tun}. Nor can virtual Ethernet devices stand in: {veth}")]

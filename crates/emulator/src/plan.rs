@@ -399,8 +399,8 @@ fn settings(
         own_control(flow, tcp, congestion, told, how, notes)?;
     } else if !flow.transport.starts_with("linux-") {
         notes.push(format!(
-            "flow \"{name}\": the kernel runs its own TCP with the congestion control \"{congestion}\", which the \
-             preset \"{}\" does not claim to be",
+            "flow \"{name}\": the kernel runs its own TCP with the congestion control \"{congestion}\"; the \
+             preset \"{}\" models another TCP",
             flow.transport,
             congestion = congestion.name
         ));

@@ -96,7 +96,7 @@ fn parse_span(text: &str) -> Result<Span, String> {
             Ok(Duration::from_nanos((seconds * 1e9).round() as u64))
         }
         _ => Err(format!(
-            "\"+{text}\" is no time; write seconds after the step before, as in +0.2 or +0.2~0.3"
+            "\"+{text}\" is not a time; write seconds after the step before, as in +0.2 or +0.2~0.3"
         )),
     };
     let (least, most) = text.split_once('~').unwrap_or((text, text));
@@ -170,7 +170,7 @@ mod tests {
             ("+0 close\n", "a.pkt:6: the first step"),
             ("+0 connect\n+0 connect\n", "a.pkt:6: the first step"),
             ("connect\n+0 > X\n", "a.pkt:7: \"X\" is no flag"),
-            ("connect\n+x > S 0:0\n", "a.pkt:7: \"+x\" is no time"),
+            ("connect\n+x > S 0:0\n", "a.pkt:7: \"+x\" is not a time"),
             ("connect\n+2~1 > S 0:0\n", "the first time is the least"),
             ("connect\n+1~2 close\n", "range of times"),
             ("connect\nkernel: close\n", "a.pkt:7: why the planes differ"),

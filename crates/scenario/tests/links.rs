@@ -59,7 +59,7 @@ fn wrong_sources_are_named() {
     let good = "pattern = { constant = \"10 kbit/s\" }";
     assert_eq!(said("\"9 packets\"", &source(good)), "");
     for (rest, message) in [
-        (format!("{good}\nsize = \"100 kB\""), "is no payload of a UDP packet"),
+        (format!("{good}\nsize = \"100 kB\""), "is not a payload of a UDP packet"),
         (format!("{good}\nstart = \"10 s\""), "start it before the end of the run"),
         (format!("{good}\nstart = \"2 s\"\nstop = \"1 s\""), "stop it after its start"),
         ("pattern = { poisson = \"0 bit/s\" }".to_owned(), "the rate is zero"),

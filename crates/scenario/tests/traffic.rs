@@ -46,7 +46,7 @@ fn wrong_applications_are_named() {
         ),
         (
             "requests = { response = { fixed = \"1 kB\" }, request = \"2 kB\" }",
-            "requests.request: \"2 kB\" is no payload of a single packet",
+            "requests.request: \"2 kB\" is not a payload of a single packet",
         ),
         (
             "requests = { response = { fixed = \"1 kB\" }, pace = { every = { fixed = \"0 s\" } } }",

@@ -28,7 +28,7 @@ fn what_cannot_work_is_refused() {
         ("tu_advance = 1.0", "tu_advance = nan", "train.tu_advance", "out of range"),
         ("td_advance = 0.5", "td_advance = 1.5", "train.td_advance", "0 to 1"),
         ("poll_interval = \"5 s\"", "poll_interval = \"0 s\"", "train.poll_interval", "zero"),
-        ("poll_interval = \"5 s\"", "poll_interval = \"5 us\"", "train.poll_interval", "absurdly short"),
+        ("poll_interval = \"5 s\"", "poll_interval = \"5 us\"", "train.poll_interval", "too short"),
         ("false_interval = \"300 s\"", "false_interval = \"0 s\"", "false_interval", "zero"),
         ("missed = \"5 %\"", "missed = \"105 %\"", "missed", "not a probability"),
         ("td_advance", "td_advanced", "td_advanced", "td_advance"),

@@ -67,12 +67,12 @@ fn what_is_wrong_is_said_where_it_is() {
         ("{ tfrc = { segment_size = \"65483 B\" } }", "", "transport.tfrc.segment_size", "65482 B"),
         ("{ tfrc = { segmentsize = \"9 B\" } }", "", "segmentsize", "segment_size"),
         ("\"tfrc\"", "tcp = { recovery = \"sack\" }", "flow.0.tcp", "settings of TCP"),
-        ("\"tfrc\"", "traffic = { size = \"1 MB\" }", "traffic.size", "does not send lost data again"),
+        ("\"tfrc\"", "traffic = { size = \"1 MB\" }", "traffic.size", "does not retransmit lost data"),
         (
             "\"tfrc\"",
             "traffic = { video = { rate = \"1 Mbit/s\" } }",
             "traffic.video",
-            "does not send lost data again",
+            "does not retransmit lost data",
         ),
     ] {
         let error = read(transport, more).unwrap_err().to_string();

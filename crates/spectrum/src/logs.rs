@@ -120,7 +120,7 @@ pub enum WriteError {
     #[error("PU {0} reaches by range, and a PU-log holds powers; convert the range to a power first")]
     RangeInPuLog(u32),
     /// A range without end.
-    #[error("PU {0} is heard everywhere, which no range in map.txt can say")]
+    #[error("PU {0} is heard everywhere, which no range in map.txt can express")]
     Everywhere(u32),
     /// `map.txt` has ranges only.
     #[error("PU {0} reaches by power, and map.txt holds ranges; convert the power to a range first")]

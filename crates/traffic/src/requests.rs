@@ -62,7 +62,7 @@ const LARGEST_REQUEST: u64 = 1460;
 /// Checks the size of a request.
 pub(crate) fn check_request(request: Bytes, check: &mut impl Check) {
     if !(1..=LARGEST_REQUEST).contains(&request.get()) {
-        let message = format!("\"{request}\" is no payload of a single packet");
+        let message = format!("\"{request}\" is not a payload of a single packet");
         check.error("request", message, format!("write \"1 B\" to \"{LARGEST_REQUEST} B\""));
     }
 }

@@ -20,7 +20,7 @@ pub trait Check {
             let remedy = format!("write one above zero, up to \"{most}\"");
             self.error(field, "the duration is zero".to_owned(), remedy);
         } else if span > most {
-            self.error(field, format!("\"{span}\" is absurdly long"), format!("write at most \"{most}\""));
+            self.error(field, format!("\"{span}\" is too long"), format!("write at most \"{most}\""));
         }
     }
 
@@ -45,7 +45,7 @@ pub trait Check {
         if rate < low {
             self.error(field, "the rate is zero".to_owned(), format!("write \"{low}\" to \"{high}\""));
         } else if rate > high {
-            self.error(field, format!("\"{rate}\" is absurdly fast"), format!("write at most \"{high}\""));
+            self.error(field, format!("\"{rate}\" is too fast"), format!("write at most \"{high}\""));
         }
     }
 

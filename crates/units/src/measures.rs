@@ -45,7 +45,7 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result
     let number = trimmed[..trimmed.len() - unit.len()].trim();
     let value: f64 = number.parse().map_err(|_| wrong("it has no number"))?;
     let value = value * scale;
-    if value.is_finite() && value.abs() <= 1e15 { Ok(value) } else { Err(wrong("it is absurdly large")) }
+    if value.is_finite() && value.abs() <= 1e15 { Ok(value) } else { Err(wrong("it is too large")) }
 }
 
 macro_rules! quantity {

@@ -105,7 +105,7 @@ impl Dcf {
             check.error("cw_min", message, format!("write at most {}", self.cw_max));
         }
         if let Some(header) = self.header.filter(|header| header.get() > LARGEST_HEADER) {
-            let message = format!("a MAC header of \"{header}\" is absurdly long");
+            let message = format!("a MAC header of \"{header}\" is too long");
             check.error("header", message, "802.11 has \"28 B\"".to_owned());
         }
     }

@@ -53,7 +53,7 @@ fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Resu
             return wrong(
                 line,
                 format!(
-                    "\"{}\" is no time; write whole milliseconds, or begin a file of rates with \"{HEADER}\"",
+                    "\"{}\" is not a time; write whole milliseconds, or begin a file of rates with \"{HEADER}\"",
                     short(text)
                 ),
             );
@@ -87,7 +87,7 @@ fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Sched
             return wrong(
                 line,
                 format!(
-                    "\"{}\" is no time and rate; write, for example, \"0.5,4000000\": seconds and bits per second",
+                    "\"{}\" is not a time and rate; write, for example, \"0.5,4000000\": seconds and bits per second",
                     short(text)
                 ),
             );
@@ -169,7 +169,7 @@ mod tests {
         for (text, line, says) in [
             ("", 1, "empty"),
             ("# nothing\n", 1, "empty"),
-            ("1\nx\n", 2, "\"x\" is no time"),
+            ("1\nx\n", 2, "\"x\" is not a time"),
             ("1\n-1\n", 2, "no time"),
             ("1\n1.5\n", 2, "no time"),
             ("4294967296\n", 1, "no time"),

@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
         let seconds = number.parse::<f64>().ok().filter(|seconds| (0.0..=MOST_SECONDS).contains(seconds));
         let seconds = seconds.ok_or_else(|| {
             Fault::wrong(format!(
-                "\"{word}\" is no time; write seconds, as in 0.1, +.2, +.1~+.2, +0...0.3 or *"
+                "\"{word}\" is not a time; write seconds, as in 0.1, +.2, +.1~+.2, +0...0.3 or *"
             ))
         })?;
         self.at += usize::from(is_relative) + number.len();

@@ -68,7 +68,7 @@ fn errors_name_their_line_and_what_is_out_of_scope_its_subject() {
             "a.pkt:3: out of scope: the option --ip_version=ipv6",
         ),
         ("*  > P.", "*  > X.", false, "no flag"),
-        ("+.005 %{", "+x %{", false, "\"+x\" is no time"),
+        ("+.005 %{", "+x %{", false, "\"+x\" is not a time"),
         ("}%", "", false, "}%"),
         ("assert", "import", false, "no statement"),
         ("+.1~+.2", "+.3~+.2", false, "the least"),

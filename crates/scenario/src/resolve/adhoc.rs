@@ -44,11 +44,7 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
             "mac" | "cr" => "take it out, write [topology.ad_hoc], or for a link with CR users [radio.cr]",
             _ => "take it out, or write [topology.ad_hoc]",
         };
-        findings.error(
-            &Path::of(key),
-            "only an ad hoc network has this, and the topology is another",
-            remedy,
-        );
+        findings.error(&Path::of(key), "only an ad hoc network has this", remedy);
     }
     if !is_ad_hoc {
         return;
@@ -181,7 +177,7 @@ fn routing(scenario: &Scenario, profile: Profile, findings: &mut Findings) -> Ro
     if !routing.hears_of_broken_links() {
         findings.warn(
             &Path::of("routing").key(routing.name()),
-            "neither the MAC (link_feedback) nor hellos tell of a broken link: its routes are used until they end",
+            "neither the MAC (link_feedback) nor hellos detect a broken link: its routes are used until they expire",
             "write link_feedback = true, or take out what turns it off",
         );
     }

@@ -82,7 +82,7 @@ pub(super) fn check_links(
     if let Some(link) = link.filter(|link| !(link.forward.drops.is_empty() && link.reverse.drops.is_empty()))
     {
         let message = format!(
-            "the link \"{}\" loses packets by their number (drops), which its MAC would send again",
+            "the link \"{}\" loses packets by their number (drops), which its MAC would retransmit",
             link.name
         );
         findings.error(&path.key("cr"), message, "put drops on a wired link before or after it");

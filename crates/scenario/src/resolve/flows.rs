@@ -124,7 +124,7 @@ fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &Path, fin
     {
         let name = spec.name();
         let message =
-            format!("this traffic ends with its last byte, and {name} does not send lost data again");
+            format!("this traffic ends with its last byte, and {name} does not retransmit lost data");
         findings.error(
             &path.key(kind),
             message,
@@ -138,7 +138,7 @@ fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &Path, fin
         }
         Traffic::Size(size) if size.get() > LARGEST_SIZE => findings.error(
             &path.key("size"),
-            format!("\"{size}\" is absurdly much"),
+            format!("\"{size}\" is too large"),
             format!("write at most \"{}\"", Bytes::new(LARGEST_SIZE)),
         ),
         Traffic::Size(_) => {}

@@ -344,7 +344,7 @@ fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
             ),
             QueueSpec::DropTail(QueueLimit::Bytes(bytes)) if *bytes > LARGEST_QUEUE => findings.error(
                 &path.key(key),
-                "the queue is absurdly long",
+                "the queue is too long",
                 format!("write at most \"{}\"", QueueLimit::Bytes(LARGEST_QUEUE)),
             ),
             QueueSpec::DropTail(_) => {}

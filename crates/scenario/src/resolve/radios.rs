@@ -49,7 +49,7 @@ pub(super) fn build(
         if radio.unreachable && !has_mac(radio) && radio.silence == Silence::Hold {
             findings.warn(
                 &path.key("unreachable"),
-                "the radio's silence holds packets and destroys none: nobody is told of anything",
+                "unreachable has no effect: this silence holds packets and destroys none",
                 "write silence = \"drop\", or take unreachable out",
             );
         }

@@ -82,7 +82,7 @@ fn resolve_tcp(
     if sender.min_rto > sender.max_rto {
         findings.error(
             &blame(|tcp| tcp.min_rto.is_some() || tcp.max_rto.is_some(), "min_rto"),
-            format!("the least RTO (\"{}\") is above the greatest (\"{}\")", sender.min_rto, sender.max_rto),
+            format!("the minimum RTO (\"{}\") is above the maximum (\"{}\")", sender.min_rto, sender.max_rto),
             "write min_rto at most max_rto",
         );
     }

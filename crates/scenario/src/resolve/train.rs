@@ -73,7 +73,7 @@ pub(super) fn build(
     if !train.poll_interval.is_zero() && train.poll_interval < LEAST_POLL {
         findings.error(
             &path.key("poll_interval"),
-            format!("\"{}\" is absurdly short", train.poll_interval),
+            format!("\"{}\" is too short", train.poll_interval),
             format!("write at least \"{LEAST_POLL}\""),
         );
     }

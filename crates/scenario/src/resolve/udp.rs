@@ -45,7 +45,7 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
 
 fn check(udp: &Udp, scenario: &Scenario, path: &Path, findings: &mut Findings) {
     if !(1..=LARGEST_PAYLOAD).contains(&udp.size.get()) {
-        let message = format!("\"{}\" is no payload of a UDP packet", udp.size);
+        let message = format!("\"{}\" is not a payload of a UDP packet", udp.size);
         findings.error(&path.key("size"), message, format!("write \"1 B\" to \"{LARGEST_PAYLOAD} B\""));
     }
     findings.check_rate(&path.key("pattern"), udp.pattern.rate());

@@ -36,7 +36,7 @@ impl PredictorKind for ItineraryConfig {
         if let Some(interval) = self.false_interval {
             faults.span("false_interval", interval, false, LONGEST);
             if !interval.is_zero() && interval < LEAST_INTERVAL {
-                let message = format!("\"{interval}\" is absurdly short");
+                let message = format!("\"{interval}\" is too short");
                 faults.error("false_interval", message, format!("write at least \"{LEAST_INTERVAL}\""));
             }
         }

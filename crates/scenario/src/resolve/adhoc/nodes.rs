@@ -47,7 +47,7 @@ pub(in crate::resolve) fn motion(scenario: &Scenario, findings: &mut Findings) -
         (Some(nodes), _) => nodes as usize,
         (None, Some(given)) => given.len(),
         (None, None) => {
-            let message = "how many nodes there are is not said";
+            let message = "the number of nodes is missing";
             findings.error(&path, message, format!("write nodes = 25, or another number from 1 to {most}"));
             return None;
         }
@@ -105,7 +105,7 @@ fn placement(
     let mut spaced = |key: &[&str], spacing: Length| {
         if !(0.0..=LONGEST_SIDE).contains(&spacing.0) {
             let path = key.iter().fold(path.clone(), |path, key| path.key(key));
-            findings.error(&path, format!("\"{spacing}\" is no distance"), "write \"0 m\" or more");
+            findings.error(&path, format!("\"{spacing}\" is not a distance"), "write \"0 m\" or more");
         }
         spacing.0
     };

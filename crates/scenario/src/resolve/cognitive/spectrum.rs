@@ -116,7 +116,7 @@ fn channels(
             findings.error(
                 &path.key(key),
                 message,
-                format!("write such that they make 1 to {MOST_CHANNELS}"),
+                format!("write numbers with a product of 1 to {MOST_CHANNELS}"),
             );
             return None;
         }
