@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,3 +138,23 @@ def test_public_functions_say_what_they_take_and_return() -> None:
             assert re.search(rf"^    {key}: \S", section, re.MULTILINE), f"{name}: {key} is not described"
         if signature.return_annotation not in ("None", None):
             assert "\nReturns:\n" in said, f"{name}: what does it return?"
+
+
+def linked(page: Path) -> set[Path]:
+    """Return the pages that a page links to."""
+    targets = re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text())
+    found = [(ROOT / page).parent / target for target in targets if not re.match(r"[a-z]+:", target)]
+    return {path.resolve().relative_to(ROOT) for path in found if path.suffix == ".md"}
+
+
+def test_questions_are_answered_within_two_clicks() -> None:
+    questions = tomllib.loads((ROOT / "docs/prose/questions.toml").read_text())["question"]
+    assert len(questions) == 20
+    home = Path("README.md")
+    near = {home} | linked(home)
+    near |= {page for first in linked(home) for page in linked(first)}
+    for question in questions:
+        page = Path(question["page"])
+        assert page in near, f"{question['asks']} {page} is more than two clicks away"
+        said = " ".join((ROOT / page).read_text().split())
+        assert question["answer"] in said, f"{question['asks']} {page} does not answer"
