@@ -1,12 +1,12 @@
-"""Write what is kept of all studies into README.md and docs/verdicts.md, or check that it stands there.
+"""Write the stored verdicts of all studies into README.md and docs/verdicts.md, or check that they are there.
 
     .venv/bin/python docs/generate_verdicts.py --write    # seconds: nothing is simulated
     make studies                                          # check, and measure a sample again
 
 Answers come from `search.json` and `readings.json` of each study, so the pages are pinned to the digit.
-`--sample N` also judges N settings of each design anew, on the same seeds, and each best reading on fresh
+`--sample N` also judges N settings of each design again, on the same seeds, and each best reading on fresh
 ones: a claim that held and now fails, or the other way round, means that the model has changed since; then
-search anew. Finished runs are kept in results/: after an interruption it goes on.
+search again. Finished runs are kept in results/: after an interruption it goes on.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> int:
     """Write or compare; then measure a sample again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the pages")
-    parser.add_argument("--sample", type=int, default=0, metavar="N", help="settings to judge anew")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="settings to judge again")
     args = parser.parse_args()
     found = [(study, kept.answers_of(study)) for study in studies.list_studies()]
     head, rest = README.read_text(encoding="utf-8").split(BEGIN)

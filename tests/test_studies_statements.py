@@ -363,7 +363,7 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     result = studies.reproduce("t")
     page = result.report()
     for text in (
-        "1 of 1 claim reproduced; 1 depending on what is unsaid",
+        "1 of 1 claim reproduced; 1 dependent on a parameter",
         "Where it holds",
         "What decides",
         "The best reading",

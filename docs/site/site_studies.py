@@ -52,7 +52,7 @@ def study_page(study: Study, runs: Path | None) -> StudyPage:
     heading, _, body = readme.partition("\n")
     lines = [heading, "", f"*{_line(study.paper)}*", "", "## Verdicts", ""]
     lines += [
-        "Of what is kept of its searches ([all verdicts, and the words](../verdicts.md)):",
+        "The verdicts of its stored searches ([all verdicts, and the words](../verdicts.md)):",
         "",
         *_pinned(study),
         "",

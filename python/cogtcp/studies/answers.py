@@ -199,7 +199,7 @@ def counted(answers: Sequence[Answer]) -> str:
     if missing:
         text += f", {missing} not searched"
     firsts = [answer.robust[0] for answer in answers]
-    words = {"robust": "robust", "depends": "depending on what is unsaid", "fragile": "fragile"}
+    words = {"robust": "robust", "depends": "dependent on a parameter", "fragile": "fragile"}
     told = [f"{firsts.count(word)} {name}" for word, name in words.items() if word in firsts]
     return f"{text}; {', '.join(told)}" if told else text
 

@@ -33,7 +33,7 @@ def load(study: Study, file: str) -> ModuleType | None:
 
 
 def forget(study: Study) -> None:
-    """Unload the study's modules, so that they are read anew."""
+    """Unload the study's modules, so that the next use reads them again."""
     name = _name(study)
     for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
         del sys.modules[loaded]

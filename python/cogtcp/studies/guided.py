@@ -203,7 +203,7 @@ def _mechanisms(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
 
 
 def part(statement: Statement, finding: Finding) -> Part:
-    """Return what is kept of a statement at a reading."""
+    """Return a statement at a reading, as `readings.json` stores it."""
     return Part(
         statement.says,
         finding.verdict,

@@ -43,7 +43,7 @@ class Known:
 
 
 def answers_of(study: Study) -> dict[str, Known]:
-    """Return what is kept of each claim of a study, in its order."""
+    """Return the stored answer of each claim of a study, in its order."""
     design, found = search.read(study), readings.read(study)
     known = {}
     for row in study.claims:
@@ -61,7 +61,7 @@ def answer(
     design: search.Search | None,
     base: Judged | None = None,
 ) -> Answer:
-    """Answer a claim by what is kept of it.
+    """Answer a claim by its stored searches.
 
     `base` is the claim at the base. Where all statements hold there, that reproduces it without a search.
     """
@@ -97,7 +97,7 @@ def answer(
 
 
 def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
-    """Judge a sample of what is kept anew, and say in a line each what is no longer so; empty where all is.
+    """Judge a sample of the stored results again, and say in a line each which have changed.
 
     Settings of the random design have their own seeds again: what held there must not fail, nor the other way
     round. Best readings have fresh seeds: what held there must not fail.

@@ -7,7 +7,7 @@ at a setting get four times the seeds there. Each look tests at the 5 % level, s
 10 %.
 
 The outcome is `search.json` in the study's folder. It is kept with the study, as it takes longer than a
-reproduction; it names its seeds and can be made anew: `cogtcp reproduce NAME --search`. Whether a claim can
+reproduction; it names its seeds and can be repeated: `cogtcp reproduce NAME --search`. Whether a claim can
 be reproduced at all is for the guided search to say (`guided`), which starts from the best of the design.
 """
 
@@ -257,7 +257,7 @@ def _more_seeds(claim: ClaimRow, column: Sequence[Judged]) -> dict[str, float]:
 
 
 def _others(study: Context, design: Sequence[Setting], seeds: int) -> dict[str, Found]:
-    """Return what is kept of claims that nothing touches that is new, or has other values, in this design."""
+    """Return the stored results of claims that no new or changed parameter of this design touches."""
     data = read_json(study.study.folder / FILE)
     if data is None or len(data["settings"]) != len(design):
         return {}

@@ -156,7 +156,7 @@ def keep(study: Study, outcome: Mapping[str, Any]) -> Path:
 
 
 def read(study: Study) -> dict[str, Any] | None:
-    """Return what is kept; None if there is nothing."""
+    """Return the stored comparison; None if there is none."""
     found: dict[str, Any] | None = read_json(study.folder / FILE)
     return found
 
