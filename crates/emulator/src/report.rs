@@ -190,15 +190,10 @@ impl Outcome<'_> {
             }
         };
         let account = TrainAccount {
-            router: &train.router,
-            node: &experiment.nodes[train.spec.router],
-            predictor: train.spec.settings.prediction.kind().name(),
+            host: &train.router,
+            node: &experiment.nodes[train.router.spec.router],
             clients: train.clients.len(),
-            outages: &train.outages,
-            causes: &train.causes,
-            warm_at: self.account.warm_at,
             end,
-            message_bytes: train.bytes,
             flows: flows.map(flow).collect(),
         };
         account.tables().into()

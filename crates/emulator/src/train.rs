@@ -10,20 +10,15 @@ use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
 use crate::ways::Pipe;
-use cogtcp_crosslayer::ReaderId;
-use cogtcp_hosts::rtt_tcp;
-use cogtcp_mobile_router::{Message, MobileRouter, wire};
+use cogtcp_hosts::{RouterHost, rtt_tcp};
+use cogtcp_mobile_router::{Message, wire};
 use cogtcp_network::{Boards, build};
 use cogtcp_records::EventKind;
-use cogtcp_scenario::TrainSpec;
-use cogtcp_spectrum::journey::Course;
-use cogtcp_spectrum::prediction::Outage;
 use cogtcp_transport::freeze::{Beside, ConnectionManager};
 use cogtcp_transport::{Flags, Segment};
 use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 /// A packet that the train sends by itself.
 #[derive(Clone, Debug)]
@@ -37,10 +32,7 @@ pub(crate) enum Sent {
 /// The mobile router and its clients.
 #[derive(Debug)]
 pub(crate) struct Train {
-    pub(crate) spec: TrainSpec,
-    pub(crate) router: MobileRouter,
-    /// Its place on the board of its node.
-    reader: Option<ReaderId>,
+    pub(crate) router: RouterHost,
     /// The host at which the router is.
     at: usize,
     /// The direction of the radio's link by which the router sends to the ground.
@@ -54,14 +46,8 @@ pub(crate) struct Train {
     connections: BTreeMap<Ends, Connection>,
     /// How long a manager has held the source of each flow since the end of the warm-up; `None`: it has none.
     frozen: Vec<Option<(usize, Duration)>>,
-    /// The journey whose measurements the router is shown, and how many it has seen.
-    course: Option<(Arc<Course>, usize)>,
-    pub(crate) outages: Vec<Outage>,
-    pub(crate) causes: Vec<&'static str>,
     outbox: VecDeque<Sent>,
     pub(crate) happenings: Vec<Happening>,
-    /// Bytes of messages since the end of the warm-up.
-    pub(crate) bytes: u64,
 }
 
 /// A connection of a client, by its ends as the client's packets name them.
@@ -81,13 +67,9 @@ impl Train {
     /// The train of the scenario; `None`: it has none, or its predictor needs a journey that is not there.
     pub(crate) fn new(plan: &Plan, seed: u64, end: Time) -> Option<Self> {
         let experiment = &plan.experiment;
-        let spec = experiment.train.clone()?;
-        let radio = &experiment.radios[spec.radio];
-        let link = radio.links[0];
-        let up = 2 * link + usize::from(experiment.links[link].from != spec.router);
-        let course = build::course(radio, end, seed);
-        let (outages, causes): (Vec<_>, Vec<_>) =
-            build::timetable(radio, course.as_ref(), seed, end).into_iter().unzip();
+        let spec = experiment.train.as_ref()?;
+        let up = RouterHost::uplink(experiment, spec) as Pipe;
+        let course = build::course(&experiment.radios[spec.radio], end, seed);
         let mut clients: Vec<usize> = Vec::new();
         let mut client_of = |[from, to]: [usize; 2]| {
             let host = match beside(&plan.ways.pipes(from, to), up)? {
@@ -105,49 +87,36 @@ impl Train {
         if experiment.flows.is_empty() {
             client_of(plan.ends);
         }
-        let router = cogtcp_hosts::router(&spec, radio, &outages, clients.len(), seed, end)?;
-        let course = course.filter(|_| router.wants_measurements()).map(|course| (course, 0));
+        let router = RouterHost::new(experiment, course, clients.len(), seed, end)?;
         Some(Self {
             at: plan.router?,
-            spec,
             router,
-            reader: None,
             up,
             clients,
             ports: plan.ports(),
             family: plan.family,
             connections: BTreeMap::new(),
             frozen,
-            course,
-            outages,
-            causes,
             outbox: VecDeque::new(),
             happenings: Vec::new(),
-            bytes: 0,
         })
     }
 
     /// The direction whose packets the router holds through a silence, if it does.
     pub(crate) fn holds(&self) -> Option<Pipe> {
-        self.spec.settings.buffer.then_some(self.up)
+        self.router.spec.settings.buffer.then_some(self.up)
     }
 
     /// When [`step`](Self::step) is to be called at the latest.
     pub(crate) fn next(&self) -> Time {
-        let measured = self.course.as_ref().and_then(|(course, seen)| course.measurements().get(*seen));
-        self.router.poll_timeout().min(measured.map_or(Time::MAX, |it| it.time))
+        self.router.machine.poll_timeout().min(self.router.next_measurement())
     }
 
     /// Lets the router do what is due.
     pub(crate) fn step(&mut self, now: Time) {
-        while let Some((course, seen)) = &mut self.course
-            && let Some(measured) = course.measurements().get(*seen).filter(|it| it.time <= now)
-        {
-            *seen += 1;
-            self.router.handle_measurement(now, measured);
-        }
-        if self.router.poll_timeout() <= now {
-            self.router.handle_timeout(now);
+        self.router.show_measurements(now);
+        if self.router.machine.poll_timeout() <= now {
+            self.router.machine.handle_timeout(now);
         }
         self.send_messages(now);
     }
@@ -159,8 +128,7 @@ impl Train {
 
     /// The warm-up is over.
     pub(crate) fn end_warmup(&mut self, now: Time) {
-        self.router.restart_counts();
-        self.bytes = 0;
+        self.router.end_warmup(now);
         for (_, frozen) in self.frozen.iter_mut().flatten() {
             *frozen = Duration::ZERO;
         }
@@ -180,15 +148,12 @@ impl Train {
 
     /// Has the router hear what its node knows of the radio.
     pub(crate) fn listen(&mut self, boards: &mut Boards) {
-        self.reader = boards.subscribe(self.spec.router, 0);
+        self.router.listen(boards, 0);
     }
 
     /// Something stands on the board of the router's node.
     pub(crate) fn read_board(&mut self, now: Time, boards: &mut Boards) {
-        let Some(reader) = self.reader else { return };
-        while let Some(notice) = boards.take(self.spec.router, reader) {
-            self.router.handle_link_event(now, notice.event);
-        }
+        self.router.read_board(now, boards);
     }
 
     /// A packet leaves a host: it may be rewritten.
@@ -274,7 +239,7 @@ impl Train {
         match message {
             Message::Reply { rtt } => {
                 if let Some(client) = self.client(from) {
-                    self.router.handle_reply(now, client, rtt);
+                    self.router.machine.handle_reply(now, client, rtt);
                 }
             }
             _ => {
@@ -288,14 +253,14 @@ impl Train {
 
     /// What a client does on a message of the router's.
     fn obey(&mut self, now: Time, client: usize, message: Message) {
-        let is_managed = self.spec.settings.connection_manager;
+        let is_managed = self.router.spec.settings.connection_manager;
         match message {
             Message::GoingDown { until, .. } if is_managed => self.freeze(now, client, until),
             Message::GoingUp if is_managed => self.thaw(now, client),
             Message::Request => {
                 let own = self.connections.values().filter(|connection| connection.client == client);
                 let known = own.flat_map(|connection| &connection.managers).filter_map(|it| it.round_trips());
-                let rtt = rtt_tcp(self.spec.settings.rtt, known);
+                let rtt = rtt_tcp(self.router.spec.settings.rtt, known);
                 self.reply(now, client, rtt);
             }
             _ => {}
@@ -347,7 +312,7 @@ impl Train {
 
     /// Sends what the router has to say. A client at the router itself is told without a message.
     fn send_messages(&mut self, now: Time) {
-        while let Some(out) = self.router.poll_message() {
+        while let Some(out) = self.router.machine.poll_message() {
             let (kind, value) = match out.message {
                 Message::GoingDown { start, .. } => {
                     (Some(EventKind::TriggerDown), start.as_secs_f64() - now.as_secs_f64())
@@ -356,7 +321,7 @@ impl Train {
                 Message::Request | Message::Reply { .. } => (None, f64::NAN),
             };
             if let Some(kind) = kind {
-                let entity = Entity::Node(self.spec.router);
+                let entity = Entity::Node(self.router.spec.router);
                 self.happenings.push(Happening { at: now, kind, entity, flow: None, detail: "", value });
             }
             let host = self.clients[out.client];
@@ -373,7 +338,7 @@ impl Train {
     fn reply(&mut self, now: Time, client: usize, rtt: Option<Duration>) {
         let host = self.clients[client];
         if host == self.at {
-            return self.router.handle_reply(now, client, rtt);
+            return self.router.machine.handle_reply(now, client, rtt);
         }
         self.send(now, host, self.at, Message::Reply { rtt }, false);
     }
@@ -382,7 +347,7 @@ impl Train {
         let end = |host: usize| SocketAddr::new(self.family.address(host), wire::PORT);
         let bytes = headers::write_udp(Ends { from: end(from), to: end(to) }, &wire::encode(message, now));
         // What chance loses on the LAN costs what it costs.
-        self.bytes += bytes.len() as u64;
+        self.router.message_bytes += bytes.len() as u64;
         if !is_lost {
             self.outbox.push_back(Sent::From(from, bytes));
         }

@@ -1,10 +1,10 @@
 //! Applications that ask and are answered: their requests travel from the flow's receiver to its sender, the responses are the
 //! flow's data.
 //!
-//! A request is one UDP packet on the shortest path to the server. A lost request is sent again after 1 s, then 2 s, 4 s, ...
-//! as a lost SYN is (RFC 6298 section 5.7); the server answers it once. The first request opens the connection. Its first byte of
-//! data therefore takes four one-way trips, as where a client opens a connection and asks over it: there SYN, SYN-ACK,
-//! request, data; here request, SYN, SYN-ACK, data. With new connections every request does so: both ends forget the connection
+//! A request is one UDP packet on the shortest path to the server. A lost request is retransmitted after 1 s, then 2 s, 4 s, ...
+//! as a lost SYN is (RFC 6298 section 5.7); the server answers it once. The first request opens the connection. The first byte of
+//! data therefore takes four one-way trips: request, SYN, SYN-ACK, data. A client that opens a connection and asks over it
+//! waits as long: SYN, SYN-ACK, request, data. With new connections every request does so: both ends forget the connection
 //! before at once, as the ports are others (TIME-WAIT holds up nobody).
 
 use crate::applications::{self, ApplicationAccount};
@@ -16,7 +16,7 @@ use cogtcp_transport::CongestionControl;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// When a lost request is sent again for the first time (RFC 6298 section 2.1).
+/// When a lost request is retransmitted for the first time (RFC 6298 section 2.1).
 const FIRST_REPEAT: Duration = Duration::from_secs(1);
 /// The time between repeats doubles no further than this (RFC 6298 section 2.5).
 const LONGEST_REPEAT: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ pub struct Asking {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     request: Request,
-    /// How often it was sent, and when it is sent again.
+    /// How often it was sent, and when it is retransmitted.
     times: u32,
     again: Time,
     reached_server: bool,

@@ -24,5 +24,5 @@ pub use drawn::drawn;
 pub use ends::{DatagramEnds, Told, UNKNOWN};
 pub use flow::{Delivery, Flow, Measured, Snapshot, Tcp};
 pub use plane::{Plane, Wake};
-pub use router::{router, rtt_tcp};
+pub use router::{RouterHost, rtt_tcp};
 pub use streams::{End, Owner, Streams};

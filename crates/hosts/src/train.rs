@@ -1,7 +1,7 @@
 //! A train's results: its row, one row for each flow, and one for each outage and each false prediction. Whoever drives the
 //! mobile router, under whatever clock, has them made here, so that they mean the same.
 
-use cogtcp_mobile_router::MobileRouter;
+use crate::RouterHost;
 use cogtcp_records::extensions::{
     PredictionRow, PredictionsBuilder, TrainFlowRow, TrainFlowsBuilder, TrainRow, TrainsBuilder,
 };
@@ -13,23 +13,13 @@ use cogtcp_units::{Duration, Time};
 #[derive(Debug)]
 pub struct TrainAccount<'a> {
     /// The router as it is then.
-    pub router: &'a MobileRouter,
+    pub host: &'a RouterHost,
     /// Its node.
     pub node: &'a str,
-    /// The name of its predictor.
-    pub predictor: &'static str,
     /// How many clients it warns.
     pub clients: usize,
-    /// What came, in the order of time.
-    pub outages: &'a [Outage],
-    /// Why, of each.
-    pub causes: &'a [&'static str],
-    /// When measuring began.
-    pub warm_at: Time,
     /// When the run ended.
     pub end: Time,
-    /// Bytes of messages on the LAN since measuring began.
-    pub message_bytes: u64,
     /// The flows of the run.
     pub flows: Vec<FlowOnTrain<'a>>,
 }
@@ -76,13 +66,14 @@ impl TrainAccount<'_> {
 
     fn compare(&self) -> Comparison {
         let end = self.end;
-        let measured = |time: Time| time >= self.warm_at && time < end;
-        let said = self.router.predicted();
-        let outages: Vec<usize> =
-            (0..self.outages.len()).filter(|number| measured(self.outages[*number].start)).collect();
+        let measured = |time: Time| time >= self.host.warm_at && time < end;
+        let said = self.host.machine.predicted();
+        let outages: Vec<usize> = (0..self.host.outages.len())
+            .filter(|number| measured(self.host.outages[*number].start))
+            .collect();
         let predictions: Vec<usize> =
             (0..said.len()).filter(|number| measured(said[*number].prediction.start)).collect();
-        let met: Vec<_> = outages.iter().map(|number| self.outages[*number]).collect();
+        let met: Vec<_> = outages.iter().map(|number| self.host.outages[*number]).collect();
         let predicted: Vec<_> = predictions.iter().map(|number| said[*number].prediction).collect();
         Comparison { outages, predictions, assessment: assess(&met, &predicted) }
     }
@@ -92,9 +83,9 @@ impl TrainAccount<'_> {
         let Comparison { outages, predictions, assessment } = comparison;
         let mut rows: Vec<Row> = Vec::new();
         for (outage, matched) in outages.iter().zip(&assessment.matches) {
-            let (it, cause) = (self.outages[*outage], self.causes[*outage]);
+            let (it, cause) = (self.host.outages[*outage], self.host.causes[*outage]);
             let matched = matched.map(|number| predictions[number]);
-            let sent = matched.map(|number| self.router.predicted()[number].warned);
+            let sent = matched.map(|number| self.host.machine.predicted()[number].warned);
             let outcome = match sent {
                 None => "missed",
                 Some(None) => "unsent",
@@ -115,7 +106,7 @@ impl TrainAccount<'_> {
 
     fn row(&self, outage: Option<Outage>, prediction: Option<usize>) -> Row {
         let seconds = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
-        let said = prediction.map(|number| self.router.predicted()[number]);
+        let said = prediction.map(|number| self.host.machine.predicted()[number]);
         let sent = said.and_then(|it| it.warned);
         Row {
             outcome: "",
@@ -138,20 +129,20 @@ impl TrainAccount<'_> {
         starts.sort_by(f64::total_cmp);
         ends.sort_by(f64::total_cmp);
         let lengths = comparison.outages.iter().map(|number| {
-            let it = self.outages[*number];
+            let it = self.host.outages[*number];
             it.end.min(self.end).saturating_since(it.start).as_secs_f64()
         });
-        let counts = self.router.counts();
+        let counts = self.host.machine.counts();
         // Client by client, the flows of each in their order.
         let of = |client: usize| {
             self.flows.iter().filter(move |flow| flow.frozen.is_some_and(|(number, _)| number == client))
         };
         let managed = || (0..self.clients).flat_map(of);
         let frozen: f64 = managed().map(FlowOnTrain::seconds_frozen).sum();
-        let span = self.end.saturating_since(self.warm_at).as_secs_f64();
+        let span = self.end.saturating_since(self.host.warm_at).as_secs_f64();
         let row = TrainRow {
             router: table.router.intern(self.node),
-            predictor: table.predictor.intern(self.predictor),
+            predictor: table.predictor.intern(self.host.spec.settings.prediction.kind().name()),
             clients: self.clients as u64,
             outages: comparison.outages.len() as u64,
             outage_s: lengths.sum(),
@@ -169,15 +160,15 @@ impl TrainAccount<'_> {
             end_error_p05_s: quantile(&ends, 0.05),
             end_error_p50_s: quantile(&ends, 0.5),
             end_error_p95_s: quantile(&ends, 0.95),
-            rtt_tcp_s: self.router.rtt_tcp().as_secs_f64(),
-            rtt_local_s: self.router.rtt_local().as_secs_f64(),
+            rtt_tcp_s: self.host.machine.rtt_tcp().as_secs_f64(),
+            rtt_local_s: self.host.machine.rtt_local().as_secs_f64(),
             tu_advance_mean_s: counts.tu_advance_s / counts.downs as f64,
             down_messages: counts.down_messages,
             up_messages: counts.up_messages,
             lost_messages: counts.lost_messages,
             polls: counts.polls,
-            overhead_bytes: self.message_bytes,
-            overhead_bps: self.message_bytes as f64 * 8.0 / span,
+            overhead_bytes: self.host.message_bytes,
+            overhead_bps: self.host.message_bytes as f64 * 8.0 / span,
             frozen_s: frozen / managed().count() as f64,
             window_probes: managed().map(|flow| flow.window_probes).sum(),
         };

@@ -9,40 +9,24 @@ use crate::options::RunError;
 use crate::packet::{Body, Packet};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
-use cogtcp_crosslayer::ReaderId;
-use cogtcp_hosts::rtt_tcp;
+use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_link::Frame;
-use cogtcp_mobile_router::{Message, MobileRouter};
-use cogtcp_network::{StreamCounters, StreamId, Tally, build};
+use cogtcp_mobile_router::Message;
+use cogtcp_network::{StreamCounters, StreamId, Tally};
 use cogtcp_records::{EventKind, Table};
-use cogtcp_scenario::TrainSpec;
-use cogtcp_spectrum::journey::Course;
-use cogtcp_spectrum::prediction::Outage;
 use cogtcp_transport::freeze::Beside;
 use cogtcp_units::Time;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The mobile router and its clients.
 #[derive(Debug)]
 pub(crate) struct Train {
-    spec: TrainSpec,
+    host: RouterHost,
     /// The router's node.
     name: String,
-    router: MobileRouter,
-    /// Its place on the board of its node.
-    reader: Option<ReaderId>,
     clients: Vec<Client>,
-    /// The journey whose measurements the router is shown, and how many it has seen; `None`: it wants none.
-    course: Option<(Arc<Course>, usize)>,
-    /// What came, and why: for the results alone.
-    outages: Vec<Outage>,
-    causes: Vec<&'static str>,
     /// When the next event of the train is in the queue; `Time::MAX`: none.
     armed: Time,
-    /// Bytes of messages on the LAN.
-    bytes: u64,
-    warm_at: Time,
 }
 
 /// The router's timer, and the radio's measurement that its predictor wants.
@@ -74,18 +58,13 @@ impl Train {
         if radio_spec.kind.gating().is_none() {
             return Err(wrong("a train's radio is a cycle, not a CR user in full"));
         }
-        let link = radio_spec.links[0];
-        // The pipe by which the router sends to the ground.
-        let up = 2 * link as u32 + u32::from(experiment.links[link].from != spec.router);
+        let up = RouterHost::uplink(experiment, &spec);
         let down = up ^ 1;
         if spec.settings.buffer {
             plan.plane.network.hold(up);
         }
         let end = Time::ZERO + experiment.run.duration;
-        // The truth, for the results and for the predictors that are allowed to know it.
         let course = plan.plane.network.course(spec.radio).cloned();
-        let (outages, causes): (Vec<_>, Vec<_>) =
-            build::timetable(radio_spec, course.as_ref(), seed, end).into_iter().unzip();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
             let crosses =
@@ -121,23 +100,12 @@ impl Train {
                 };
             }
         }
-        let machine = cogtcp_hosts::router(&spec, radio_spec, &outages, clients.len(), seed, end);
-        let machine =
-            machine.ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
-        let course = course.filter(|_| machine.wants_measurements());
-        Ok(Some(Box::new(Self {
-            course: course.map(|course| (course, 0)),
-            router: machine,
-            reader: plan.plane.network.boards().subscribe(spec.router, BOARD.code()),
-            clients,
-            outages,
-            causes,
-            armed: Time::MAX,
-            bytes: 0,
-            warm_at: Time::ZERO,
-            name: experiment.nodes[spec.router].clone(),
-            spec,
-        })))
+        let host = RouterHost::new(experiment, course, clients.len(), seed, end);
+        let mut host =
+            host.ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
+        host.listen(plan.plane.network.boards(), BOARD.code());
+        let name = experiment.nodes[spec.router].clone();
+        Ok(Some(Box::new(Self { host, name, clients, armed: Time::MAX })))
     }
 
     /// The client beside an end of this flow.
@@ -145,34 +113,10 @@ impl Train {
         self.clients.iter().position(|client| client.flows.contains(&flow))
     }
 
-    /// The router hears what its node knows of the radio.
-    fn read_board(&mut self, now: Time, world: &mut World<'_>) {
-        let Some(reader) = self.reader else { return };
-        while let Some(notice) = world.plane.network.boards().take(self.spec.router, reader) {
-            self.router.handle_link_event(now, notice.event);
-        }
-        self.send_messages(now, world);
-    }
-
-    /// When the radio measures next; `Time::MAX`: never, or nobody wants to know.
-    fn next_measurement(&self) -> Time {
-        let next = self.course.as_ref().and_then(|(course, seen)| course.measurements().get(*seen));
-        next.map_or(Time::MAX, |measured| measured.time)
-    }
-
-    fn show_measurements(&mut self, now: Time) {
-        while let Some((course, seen)) = &mut self.course
-            && let Some(measured) = course.measurements().get(*seen).filter(|it| it.time <= now)
-        {
-            *seen += 1;
-            self.router.handle_measurement(now, measured);
-        }
-    }
-
     /// A message has reached its end.
     fn take(&mut self, now: Time, client: usize, message: Message, world: &mut World<'_>) {
         let managed =
-            if self.spec.settings.connection_manager { &self.clients[client].flows[..] } else { &[] };
+            if self.host.spec.settings.connection_manager { &self.clients[client].flows[..] } else { &[] };
         match message {
             Message::GoingDown { until, .. } => {
                 for &flow in managed {
@@ -187,16 +131,16 @@ impl Train {
             Message::Request => {
                 let known =
                     self.clients[client].flows.iter().filter_map(|flow| world.flows[*flow].round_trips());
-                let rtt = rtt_tcp(self.spec.settings.rtt, known);
+                let rtt = rtt_tcp(self.host.spec.settings.rtt, known);
                 self.send(now, client, Message::Reply { rtt }, world);
             }
-            Message::Reply { rtt } => self.router.handle_reply(now, client, rtt),
+            Message::Reply { rtt } => self.host.machine.handle_reply(now, client, rtt),
         }
     }
 
     /// Sends what the router has to send, then sets its timer. To be called once before the run.
     fn send_messages(&mut self, now: Time, world: &mut World<'_>) {
-        while let Some(out) = self.router.poll_message() {
+        while let Some(out) = self.host.machine.poll_message() {
             match out.message {
                 Message::GoingDown { start, .. } => {
                     let left = start.as_secs_f64() - now.as_secs_f64();
@@ -209,12 +153,12 @@ impl Train {
             }
             if out.lost {
                 // It went out and got lost on the LAN: it costs what it costs.
-                self.bytes += u64::from(messages::WIRE_SIZE);
+                self.host.message_bytes += u64::from(messages::WIRE_SIZE);
             } else {
                 self.send(now, out.client, out.message, world);
             }
         }
-        let due = self.router.poll_timeout();
+        let due = self.host.machine.poll_timeout();
         // An entry that is due sooner stays; when it comes, the timer is set anew.
         if due < self.armed {
             self.armed = due;
@@ -227,7 +171,7 @@ impl Train {
             self.take(now, client, message, world);
             return;
         }
-        self.bytes += u64::from(messages::WIRE_SIZE);
+        self.host.message_bytes += u64::from(messages::WIRE_SIZE);
         let direction = usize::from(matches!(message, Message::Reply { .. }));
         self.clients[client].counters[direction].injected += 1;
         let stream = self.clients[client].streams[direction];
@@ -242,7 +186,7 @@ impl Part for Train {
 
     fn begin(&mut self, world: &mut World<'_>) {
         self.send_messages(Time::ZERO, world);
-        let first = self.next_measurement();
+        let first = self.host.next_measurement();
         if first < Time::MAX {
             world.plane.schedule(first, MEASUREMENT);
         }
@@ -251,13 +195,14 @@ impl Part for Train {
     fn handle_event(&mut self, now: Time, index: u32, world: &mut World<'_>) -> Tally {
         let event = Event::Part(codes::TRAIN.start + index);
         if event == BOARD {
-            self.read_board(now, world);
+            self.host.read_board(now, world.plane.network.boards());
+            self.send_messages(now, world);
             return Tally::Observation;
         }
         if event == MEASUREMENT {
-            self.show_measurements(now);
+            self.host.show_measurements(now);
             self.send_messages(now, world);
-            let next = self.next_measurement();
+            let next = self.host.next_measurement();
             if next < Time::MAX {
                 world.plane.schedule(next, MEASUREMENT);
             }
@@ -269,8 +214,8 @@ impl Part for Train {
         }
         self.armed = Time::MAX;
         // What is measured at the same instant comes first.
-        self.show_measurements(now);
-        self.router.handle_timeout(now);
+        self.host.show_measurements(now);
+        self.host.machine.handle_timeout(now);
         self.send_messages(now, world);
         Tally::Event
     }
@@ -282,16 +227,14 @@ impl Part for Train {
         let found = self.clients.iter().enumerate().find_map(|(number, it)| Some((number, of(it)?)));
         let Some((client, direction)) = found else { return };
         self.clients[client].counters[direction].arrived += 1;
-        if let Some(message) = messages::read(message, self.router.predicted()) {
+        if let Some(message) = messages::read(message, self.host.machine.predicted()) {
             self.take(now, client, message, world);
         }
         self.send_messages(now, world);
     }
 
     fn end_warmup(&mut self, now: Time, _plane: &Plane) {
-        self.router.restart_counts();
-        self.bytes = 0;
-        self.warm_at = now;
+        self.host.end_warmup(now);
     }
 
     fn streams(&self) -> Vec<StreamCounters> {

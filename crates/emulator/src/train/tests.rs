@@ -73,7 +73,7 @@ fn a_client_at_the_router_is_frozen_and_thawed() {
     assert!(sent(&mut train, ms(0)).is_empty());
     connect(&mut train, 1);
     assert!(sent(&mut train, ms(1000)).is_empty());
-    assert_eq!(train.router.rtt_tcp(), Duration::from_millis(50));
+    assert_eq!(train.router.machine.rtt_tcp(), Duration::from_millis(50));
     // Two of it ahead.
     assert!(sent(&mut train, ms(5899)).is_empty());
     let warned = sent(&mut train, ms(5900));
@@ -119,9 +119,9 @@ fn messages_cross_the_lan() {
     let replies: Vec<Sent> = std::iter::from_fn(|| train.poll()).collect();
     let [Sent::From(2, reply)] = &replies[..] else { panic!("{replies:?}") };
     assert!(train.incoming(ms(110), 1, &mut reply.clone()));
-    assert_eq!(train.router.rtt_tcp(), Duration::from_millis(50));
-    assert_eq!(train.router.rtt_local(), Duration::from_millis(10));
-    assert_eq!(train.bytes, 128);
+    assert_eq!(train.router.machine.rtt_tcp(), Duration::from_millis(50));
+    assert_eq!(train.router.machine.rtt_local(), Duration::from_millis(10));
+    assert_eq!(train.router.message_bytes, 128);
     let warned = sent(&mut train, ms(5900));
     let Some(Sent::From(1, down)) = warned.last() else { panic!("{warned:?}") };
     // Frozen when the message has come, not when it left.
@@ -191,7 +191,7 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
         train.outbox.clear();
     }
     let train = observer.train.unwrap();
-    let predicted = train.router.predicted();
+    let predicted = train.router.machine.predicted();
     let announced: Vec<_> = predicted.iter().filter(|it| it.warned.is_some()).collect();
     let of_unknown_end = announced.iter().filter(|it| it.prediction.end.is_none()).count();
     assert!(of_unknown_end >= 3, "{predicted:?}");
@@ -200,6 +200,7 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     assert!(last.cleared.is_some(), "{last:?}");
     // Each outage that came after its announcement has ended with the link.
     let ended = announced.iter().filter_map(|it| it.cleared);
-    let ended: Vec<Time> = ended.filter(|at| train.outages.iter().any(|outage| outage.end == *at)).collect();
+    let ended: Vec<Time> =
+        ended.filter(|at| train.router.outages.iter().any(|outage| outage.end == *at)).collect();
     assert!(ended.len() >= 3, "{ended:?}");
 }

@@ -10,15 +10,10 @@ use cogtcp_units::Time;
 /// The tables of trains (one row), of their flows and of predictions.
 pub(super) fn tables(train: &Train, end: Time, experiment: &Experiment, flows: &[Flow]) -> [Table; 3] {
     let account = TrainAccount {
-        router: &train.router,
+        host: &train.host,
         node: &train.name,
-        predictor: train.spec.settings.prediction.kind().name(),
         clients: train.clients.len(),
-        outages: &train.outages,
-        causes: &train.causes,
-        warm_at: train.warm_at,
         end,
-        message_bytes: train.bytes,
         flows: flows
             .iter()
             .zip(&experiment.flows)
