@@ -32,8 +32,8 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core ## What the Reno family delivers over a link that senses 0.1 s after every 5 s
-	$(BIN)/cogtcp compare scenarios/sensed-link.toml --transport tahoe,reno,newreno,sack --seeds $(SEEDS) \
+demo: $(VENV)/.core ## What Linux's TCPs and the papers' SACK deliver over a link that senses 0.1 s after every 5 s
+	$(BIN)/cogtcp compare scenarios/sensed-link.toml --transport linux-bbr,linux-cubic,linux-reno,sack --seeds $(SEEDS) \
 	  --out results/demo --force
 
 setup: $(VENV)/.core $(VENV)/.dev ## Set up .venv with the package and the development tools

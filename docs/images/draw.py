@@ -24,7 +24,7 @@ ROOT = HERE.parents[1]
 def main() -> None:
     """Draw all of them."""
     scenario = cogtcp.Scenario.from_file(ROOT / "scenarios" / "sensed-link.toml")
-    comparison = cogtcp.compare(scenario, ["tahoe", "reno", "newreno", "sack"], seeds=10)
+    comparison = cogtcp.compare(scenario, ["linux-bbr", "linux-cubic", "linux-reno", "sack"], seeds=10)
     save("sensed-link", bars.goodput(comparison))
     result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
     save("fig3", draw(result.claims[0].outcome.figures[0]))
