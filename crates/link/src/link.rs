@@ -236,6 +236,12 @@ impl<P: Payload> Link<P> {
     /// Offers a packet to the queue.
     #[inline]
     pub fn offer(&mut self, now: Time, frame: Frame<P>) -> Offer {
+        self.offer_copy(now, &frame)
+    }
+
+    /// Offers a copy of a packet that lies elsewhere: it is copied once, into the link.
+    #[inline]
+    pub fn offer_copy(&mut self, now: Time, frame: &Frame<P>) -> Offer {
         self.counters.offered += 1;
         let now = now.as_nanos();
         if self.ring.len() > self.begun {
@@ -245,7 +251,7 @@ impl<P: Payload> Link<P> {
         if waiting == 0 && self.free_at <= now && self.is_direct {
             let first = self.begun == 0;
             let (arrival, wire) = self.begin(frame.wire, now);
-            let taken = self.ring.push(&frame);
+            let taken = self.ring.push(frame);
             (taken.time, taken.wire) = (arrival, wire);
             taken.packet.enter();
             return if first { Offer::Schedule(Time::from_nanos(arrival)) } else { Offer::Taken };
@@ -255,7 +261,7 @@ impl<P: Payload> Link<P> {
             return Offer::Refused;
         }
         if self.managed.is_some() {
-            return self.offer_to_discipline(now, frame);
+            return self.offer_to_discipline(now, *frame);
         }
         let bytes = self.waiting_bytes + u64::from(frame.wire);
         if !self.limits.has_room(u64::from(waiting), bytes) {
@@ -263,7 +269,7 @@ impl<P: Payload> Link<P> {
             return Offer::Dropped;
         }
         self.waiting_bytes = bytes;
-        let taken = self.ring.push(&frame);
+        let taken = self.ring.push(frame);
         taken.time = now;
         taken.packet.enter();
         if self.limits.marks(u64::from(waiting)) {
@@ -280,20 +286,28 @@ impl<P: Payload> Link<P> {
     /// The first packet arrives: it leaves the link, delivered or lost.
     #[inline]
     pub fn arrive(&mut self, now: Time) -> Departure<P> {
-        let frame = self.ring.pop();
+        let mut frame = Frame::default();
+        let lost = self.arrive_into(now, &mut frame);
+        Departure { frame, lost }
+    }
+
+    /// The same, for a driver that has a place for packets. Returns why the packet is lost, or `None`.
+    #[inline]
+    pub fn arrive_into(&mut self, now: Time, frame: &mut Frame<P>) -> Option<DropCause> {
+        self.ring.pop(frame);
         debug_assert!(self.begun > 0 && frame.time <= now.as_nanos(), "arrivals are scheduled one by one");
         self.begun -= 1;
         if self.begun == 0 && self.ring.len() > 0 {
             self.catch_up(now.as_nanos());
         }
         if frame.wire & LOST != 0 {
-            return Departure { frame, lost: Some(self.count_drop(DropCause::Silence)) };
+            return Some(self.count_drop(DropCause::Silence));
         }
         if self.lossy && self.is_lost() {
-            return Departure { frame, lost: Some(self.count_drop(DropCause::Loss)) };
+            return Some(self.count_drop(DropCause::Loss));
         }
         self.counters.delivered += 1;
-        Departure { frame, lost: None }
+        None
     }
 
     /// When the first packet arrives; `None` when none is under way.
@@ -609,7 +623,8 @@ impl<P: Payload> Link<P> {
         debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
         self.integrate(now.as_nanos());
         self.airing = None;
-        let frame = self.ring.pop();
+        let mut frame = Frame::default();
+        self.ring.pop(&mut frame);
         self.begun = 0;
         match lost {
             Some(cause) => {
@@ -649,7 +664,8 @@ impl<P: Payload> Link<P> {
     /// The MAC is done with the first of the packets that it has: it has reached the far end, or is lost for a `cause`.
     pub fn finish(&mut self, lost: Option<DropCause>) -> Frame<P> {
         debug_assert!(self.begun > 0, "the MAC has a packet");
-        let frame = self.ring.pop();
+        let mut frame = Frame::default();
+        self.ring.pop(&mut frame);
         self.begun -= 1;
         match lost {
             Some(cause) => {

@@ -201,11 +201,10 @@ impl Agenda {
             self.others.pop();
         }
         // Keys hold the shared sequence: of equal times in the two heaps, too, the one scheduled first comes first.
-        let key = match (self.arrivals.peek(), self.others.peek()) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(a), None) => a,
-            (None, b) => b?,
-        };
+        let key = self.arrivals.first.min(self.others.first);
+        if key == NEVER {
+            return None;
+        }
         let due = Due::from_code(key as u32 & ((1 << CODE_BITS) - 1));
         Some((Time::from_nanos((key >> 64) as u64), due))
     }
@@ -277,10 +276,11 @@ impl Agenda {
     }
 }
 
-/// A minimum heap with four children per node, siblings together in one cache line: the children of key `h` are group
-/// `h + 1`, and key `h` itself lies in group `(h + 3) / 4` at place `(h + 3) % 4`. Unused places hold `u128::MAX`.
+/// A minimum heap with four children per node, siblings together in one cache line: the children of key `h` are group `h`, and
+/// key `h` itself lies in group `(h - 1) / 4` at place `(h - 1) % 4`; the first key lies apart. Unused places hold [`NEVER`].
 #[derive(Debug)]
 struct Heap {
+    first: u128,
     groups: Vec<Group>,
     len: usize,
     /// Where the last replacement of the top came to rest: every key between that place and the top has moved up.
@@ -291,19 +291,27 @@ struct Heap {
 #[repr(align(64))]
 struct Group([u128; 4]);
 
+impl Group {
+    /// The place of the least key, and the key.
+    #[inline]
+    fn least(&self) -> (usize, u128) {
+        let Self([a, b, c, d]) = *self;
+        // A tournament: two comparisons that do not wait for each other, then one.
+        let (i, left) = if b < a { (1, b) } else { (0, a) };
+        let (j, right) = if d < c { (3, d) } else { (2, c) };
+        if right < left { (j, right) } else { (i, left) }
+    }
+}
+
 /// First place below each of the levels 5, 4, 3, 2 and 1; the top is level 0.
 const LEVEL_ENDS: [usize; 5] = [1365, 341, 85, 21, 5];
 
-const EMPTY: Group = Group([u128::MAX; 4]);
+/// Later than every key: it loses every comparison, so that groups need no test for being full.
+const NEVER: u128 = u128::MAX;
 
 impl Heap {
     fn new() -> Self {
-        Self { groups: vec![EMPTY], len: 0, rest: 0 }
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<u128> {
-        if self.len > 0 { Some(self.groups[0].0[3]) } else { None }
+        Self { first: NEVER, groups: Vec::new(), len: 0, rest: 0 }
     }
 
     #[inline]
@@ -311,12 +319,12 @@ impl Heap {
         let mut hole = self.len;
         self.len += 1;
         // Groups are never given back: the heap soon needs them again.
-        if hole.div_ceil(4) == self.groups.len() {
-            self.groups.push(EMPTY);
+        if hole.div_ceil(4) > self.groups.len() {
+            self.groups.push(Group([NEVER; 4]));
         }
         while hole > 0 {
             let parent = (hole - 1) / 4;
-            let above = *self.place(parent);
+            let above = self.key(parent);
             if above <= key {
                 break;
             }
@@ -330,8 +338,7 @@ impl Heap {
     fn pop(&mut self) {
         self.len -= 1;
         let last = self.len;
-        // `MAX` loses every comparison, so that groups need no test for being full.
-        let key = std::mem::replace(self.place(last), u128::MAX);
+        let key = std::mem::replace(self.place(last), NEVER);
         if last > 0 {
             self.replace_top(key);
         }
@@ -343,41 +350,54 @@ impl Heap {
         let Some(place) = (0..self.len).find(is_its) else { return };
         self.len -= 1;
         let last = self.len;
-        let key = std::mem::replace(self.place(last), u128::MAX);
+        let key = std::mem::replace(self.place(last), NEVER);
         if place == last {
             return;
         }
         // The last key is anywhere in the order: it rises or sinks from here.
         let mut hole = place;
-        while hole > 0 && *self.place((hole - 1) / 4) > key {
-            *self.place(hole) = *self.place((hole - 1) / 4);
+        while hole > 0 && self.key((hole - 1) / 4) > key {
+            *self.place(hole) = self.key((hole - 1) / 4);
             hole = (hole - 1) / 4;
         }
-        self.sink(hole, key);
+        *self.place(hole) = key;
+        if hole == 0 {
+            self.replace_top(key);
+        } else {
+            self.sink((hole - 1) / 4, (hole - 1) % 4, key);
+        }
         self.rest = 0;
     }
 
-    #[inline]
-    fn replace_top(&mut self, key: u128) {
-        self.sink(0, key);
-    }
-
-    /// Puts `key` where it belongs at or below `hole`.
     #[expect(clippy::inline_always, reason = "every hop replaces the top")]
     #[inline(always)]
-    fn sink(&mut self, mut hole: usize, key: u128) {
-        while let Some(&Group([a, b, c, d])) = self.groups.get(hole + 1) {
-            // A tournament: two comparisons that do not wait for each other, then one.
-            let (i, left) = if b < a { (1, b) } else { (0, a) };
-            let (j, right) = if d < c { (3, d) } else { (2, c) };
-            let (offset, least) = if right < left { (j, right) } else { (i, left) };
+    fn replace_top(&mut self, key: u128) {
+        if let Some(children) = self.groups.first() {
+            let (offset, least) = children.least();
+            if least < key {
+                self.first = least;
+                return self.sink(0, offset, key);
+            }
+        }
+        self.first = key;
+        self.rest = 0;
+    }
+
+    /// Puts `key` where it belongs at or below the place `offset` of this group.
+    #[expect(clippy::inline_always, reason = "every hop replaces the top")]
+    #[inline(always)]
+    fn sink(&mut self, mut group: usize, mut offset: usize, key: u128) {
+        let mut hole = 4 * group + 1 + offset;
+        while let Some(children) = self.groups.get(hole) {
+            let (next, least) = children.least();
             if key <= least {
                 break;
             }
-            *self.place(hole) = least;
-            hole = 4 * hole + 1 + offset;
+            self.groups[group].0[offset] = least;
+            (group, offset) = (hole, next);
+            hole = 4 * group + 1 + offset;
         }
-        *self.place(hole) = key;
+        self.groups[group].0[offset] = key;
         self.rest = hole;
     }
 
@@ -395,12 +415,18 @@ impl Heap {
 
     #[inline]
     fn key(&self, position: usize) -> u128 {
-        self.groups[position.div_ceil(4)].0[(position + 3) % 4]
+        match position.checked_sub(1) {
+            None => self.first,
+            Some(below) => self.groups[below / 4].0[below % 4],
+        }
     }
 
     #[inline]
     fn place(&mut self, position: usize) -> &mut u128 {
-        &mut self.groups[position.div_ceil(4)].0[(position + 3) % 4]
+        match position.checked_sub(1) {
+            None => &mut self.first,
+            Some(below) => &mut self.groups[below / 4].0[below % 4],
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::routes::Hop;
 use crate::station_pair::Noted;
 use air::AdHoc;
 use cells::CellLinks;
-use cogtcp_link::{Departure, DropCause, Flushed, Frame, Gate, Link, Offer};
+use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, Offer};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};
 use notices::Notices;
@@ -259,8 +259,8 @@ impl<P: Payload> Network<P> {
     ) -> bool {
         self.hops += 1;
         let from = &mut self.pipes[pipe as usize];
-        let Departure { frame, mut lost } = from.arrive(now);
-        *into = Arrival { at: now, pipe: Some(pipe), frame };
+        let mut lost = from.arrive_into(now, &mut into.frame);
+        (into.at, into.pipe) = (now, Some(pipe));
         let next = from.label;
         let settles = from.settles;
         // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place: one step of
@@ -312,21 +312,21 @@ impl<P: Payload> Network<P> {
             self.budget.offered(now, pipe, link, frame);
         }
         if O::FOLLOWS_OFFERS {
-            self.note_entered(now, PacketStep::Offered, pipe, *frame, observer);
+            self.note_entered(now, PacketStep::Offered, pipe, frame, observer);
         }
-        match self.pipes[pipe as usize].offer(now, *frame) {
+        match self.pipes[pipe as usize].offer_copy(now, frame) {
             Offer::Taken => {}
             Offer::Schedule(time) => self.agenda.push(time, Kind::Arrival(pipe)),
             Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => return self.refuse(now, pipe, *frame, DropCause::Queue, observer),
-            Offer::Refused => return self.refuse(now, pipe, *frame, DropCause::Silence, observer),
+            Offer::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue, observer),
+            Offer::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
             Offer::Managed => {
                 // Told before the discipline's own doings are: it may drop this very packet.
-                self.note_entered(now, PacketStep::Queued, pipe, *frame, observer);
+                self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
                 return self.attend(now, pipe, observer);
             }
         }
-        self.note_entered(now, PacketStep::Queued, pipe, *frame, observer);
+        self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
     }
 
     /// A pipe does not take a packet: its queue is full, or its gate refuses it.
@@ -335,10 +335,11 @@ impl<P: Payload> Network<P> {
         &mut self,
         now: Time,
         pipe: u32,
-        mut frame: Frame<P>,
+        frame: &Frame<P>,
         cause: DropCause,
         observer: &mut impl Observer<P>,
     ) {
+        let mut frame = *frame;
         frame.packet.enter();
         self.drop_packet(now, pipe, &frame, (cause, true), observer);
     }
@@ -350,13 +351,25 @@ impl<P: Payload> Network<P> {
         now: Time,
         step: PacketStep,
         pipe: u32,
-        mut frame: Frame<P>,
+        frame: &Frame<P>,
         observer: &mut impl Observer<P>,
     ) {
         if observer.follows_packets() {
-            frame.packet.enter();
-            self.tell_packet(now, step, pipe, &frame, observer);
+            self.tell_entered(now, step, pipe, *frame, observer);
         }
+    }
+
+    #[cold]
+    fn tell_entered(
+        &mut self,
+        now: Time,
+        step: PacketStep,
+        pipe: u32,
+        mut frame: Frame<P>,
+        observer: &mut impl Observer<P>,
+    ) {
+        frame.packet.enter();
+        self.tell_packet(now, step, pipe, &frame, observer);
     }
 
     #[inline]

@@ -24,7 +24,8 @@ impl<P: Payload> Link<P> {
     #[cold]
     pub(super) fn flush(&mut self, now: u64, flush: Flush) {
         let is_on_air = self.free_at > now && !self.last_lost && self.begun > 0;
-        let all: Vec<Frame<P>> = (0..self.ring.len()).map(|_| self.ring.pop()).collect();
+        let mut all = vec![Frame::default(); self.ring.len() as usize];
+        all.iter_mut().for_each(|frame| self.ring.pop(frame));
         let (under_way, waiting) = all.split_at(self.begun as usize);
         self.begun = 0;
         let last = under_way.len().wrapping_sub(1);
