@@ -16,8 +16,8 @@ pub enum Supply {
     Saturated(bool),
     /// The application writes this many bytes.
     Bytes(u64),
-    /// The application writes a message of this many bytes that stands for itself, as the response to a request: a transport with several
-    /// streams gives each message a stream of its own.
+    /// The application writes a message of this many bytes, as the response to a request. A transport with several streams gives
+    /// each message a stream.
     Message(u64),
 }
 

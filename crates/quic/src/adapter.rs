@@ -1,11 +1,11 @@
-//! A congestion control of ours under QUIC: quinn's calls as those of [`CongestionControl`].
+//! A congestion control of ours under QUIC: turns quinn's calls into calls of [`CongestionControl`].
 //!
 //! Offsets are counted in bytes of QUIC packets in the order of their sending; nothing is sent twice under one offset, since QUIC sends
 //! lost data in new packets. So `snd_una` is the lowest offset that is neither acknowledged nor lost.
 //!
-//! Not given, because QUIC or quinn has no counterpart: custom options of the handshake (N of TCP C2), ICMP
-//! (`on_unreachable`), the early retransmission on a duplicate (`dup_ack_retransmit`), and `undo_cwnd`: quinn undoes no
-//! reduction after a spurious loss. Losses that an acknowledgement reveals are reported after the acknowledgement, so `AckSample::lost` holds those of the one before.
+//! Some calls have no counterpart. QUIC has no custom options (N of TCP C2) and no duplicates (`dup_ack_retransmit`). quinn hears
+//! no ICMP (`on_unreachable`). quinn undoes no reduction after a spurious loss (`undo_cwnd`). quinn reports losses after the
+//! acknowledgement that reveals them, so `AckSample::lost` belongs to the acknowledgement before.
 
 use cogtcp_transport::{
     AckSample, CaEvent, CaState, CongestionControl, LinkEvent, PacketInfo, RateSample, TcpState,

@@ -1,7 +1,7 @@
 //! A cryptographic session that protects nothing: a null cipher of true sizes.
 //!
-//! Messages of the handshake have the form of TLS 1.3's (a type, a length of three bytes, the body) and the sizes of RFC 8448's traces, sections 3 (1-RTT) and
-//! 4 (resumed 0-RTT); the certificate's size is a setting. Bodies are zeros but for the transport parameters, which both ends
+//! Messages of the handshake have TLS 1.3's form: a type, a length of three bytes, the body. Their sizes are from RFC 8448's
+//! traces, section 3 (1-RTT) and section 4 (resumed 0-RTT); the certificate's size is a setting. Bodies are zeros but for the transport parameters, which both ends
 //! read. Packets keep the tag of 16 bytes that AES-128-GCM has (RFC 9001, section 5.3), filled with zeros, and headers stay
 //! in the clear.
 
@@ -141,7 +141,7 @@ impl Message {
         .find(|message| *message as u8 == kind)
     }
 
-    /// Size in RFC 8448, in bytes with the header of four; the certificate's is that of section 3.
+    /// Size in RFC 8448, in bytes with the header of four; the certificate's is from section 3.
     const fn size(self, is_resumed: bool) -> usize {
         match self {
             Self::ClientHello => {
@@ -263,7 +263,7 @@ struct TlsLike {
     side: Side,
     /// This end's transport parameters.
     own: Vec<u8>,
-    /// The peer's transport parameters, or those of the ticket.
+    /// The peer's transport parameters, or the ticket's.
     peer: Option<Bytes>,
     /// Bytes of an unfinished message.
     unread: Vec<u8>,

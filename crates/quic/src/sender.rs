@@ -36,7 +36,7 @@ struct Stream {
     is_finished: bool,
 }
 
-/// Counts that QUIC has beside those of every transport.
+/// Counts of QUIC alone.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counts {
     /// Expired probe timeouts.
@@ -81,8 +81,9 @@ pub struct Sender {
     /// The server has confirmed the handshake (HANDSHAKE_DONE; RFC 9001, section 4.1.2).
     is_confirmed: bool,
     last_sent: Time,
-    /// When a handshake without a timer is probed; `Time::MAX`: the handshake has a timer, or is complete. quinn's client arms no probe timeout
-    /// while early data is in flight, against RFC 9002, section 6.2.2.1: a server that may not send more would wait for ever.
+    /// When a handshake without a timer is probed; `Time::MAX`: never. quinn's client arms no probe
+    /// timeout while early data is in flight (against RFC 9002, section 6.2.2.1). A server that may not send more would wait
+    /// for ever.
     rescue: Time,
     /// Such probes sent.
     rescues: u32,

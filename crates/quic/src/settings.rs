@@ -37,8 +37,8 @@ pub struct QuicSettings {
     /// Parameters of a control that is not quinn's, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, ParameterValue>,
-    /// Largest UDP payload, 1200 to 65507 B; without it: 12 B above the segment size of \[tcp\], so that IP packets are as large as TCP's, and
-    /// at least 1200 B.
+    /// Largest UDP payload, 1200 to 65507 B; without it: 12 B above the segment size of \[tcp\], and at least
+    /// 1200 B. IP packets are then as large as TCP's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_datagram_size: Option<Bytes>,
     /// Packets for each acknowledgement that the sender asks for, 1 to 1000 (draft-ietf-quic-ack-frequency-04); without it: the
@@ -54,7 +54,7 @@ pub struct QuicSettings {
     /// The connection ends silently after this long without a packet; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
-    /// Size of the server's Certificate message, 16 B to 100 kB. The default is that of RFC 8448's trace; chains of public servers
+    /// Size of the server's Certificate message, 16 B to 100 kB. The default is from RFC 8448's trace; chains of public servers
     /// have several kilobytes.
     pub certificate_size: Bytes,
 }
