@@ -10,6 +10,7 @@ an error: somebody must then look at the data and rewrite the sentence.
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
+ATLAS = ROOT / "docs" / "data" / "atlas.json"
 PAGE, PICTURE = ROOT / "docs" / "findings.md", ROOT / "docs" / "images" / "stacks.svg"
 MOST_WORDS = 1500
 
@@ -156,7 +158,32 @@ def page(data: Data) -> str:
             parts.append(
                 f"![What twelve stacks deliver in the studies, in per cent of the best](images/{PICTURE.name})\n"
             )
+    parts += rules_of_thumb()
     return "\n".join(parts).rstrip() + "\n"
+
+
+def rules_of_thumb() -> list[str]:
+    """Return the rules of the atlas that held at 85 % or more of the fresh points in their range."""
+    kept = json.loads(ATLAS.read_text(encoding="utf-8"))
+    lines = [
+        "## Rules of thumb",
+        "",
+        f"Found in the [atlas](atlas.md) of {kept['runs']:,} runs, tested on points that it has not seen. Each holds within its range alone.",
+        "",
+    ]
+    for rule in kept["rules"]:
+        held, points = rule["fresh"]
+        if points and held >= 0.85 * points:
+            where = "Everywhere" if rule["name"] == "bbr" else f"Where {rule['where']}"
+            lines.append(
+                f"- {where}: {rule['says']}, at {held} of {points} fresh points ([atlas](atlas.md); `make atlas`)."
+            )
+    pair = kept["hold_or_drop"]["linux-cubic"]
+    assert pair["drop_better_by_5"] == 0, "the sentence must be written anew"
+    lines.append(
+        f"- A silence should hold packets, not drop them: with Linux's CUBIC holding is better by 5 % at {pair['hold_better_by_5']} of {pair['points']} fresh points, dropping at none ([atlas](atlas.md); `make atlas`)."
+    )
+    return [*lines, ""]
 
 
 def picture(data: Data) -> str:

@@ -16,10 +16,12 @@ import cogtcp
 from cogtcp import Scenario, UsageError, advise
 from cogtcp.advising import inputs
 from cogtcp.advising.around import fields
+from cogtcp.advising.confirming import Confirmation
 from cogtcp.advising.inputs import Inputs
 from cogtcp.advising.racing import Race
 from cogtcp.advising.wanted import Wanted
 from cogtcp.cli import main
+from cogtcp.metrics import BY_NAME
 from conftest import ROOT, SMALL
 
 Values = Callable[[str, int], float]
@@ -289,3 +291,15 @@ def test_an_interruption_keeps_what_was_finished(small: Path, tmp_path: Path) ->
     assert process.returncode == 130
     assert "repeat the command to go on" in errors
     assert (out / "advice.json").is_file()
+
+
+def test_a_confirmation_compares_runs_of_the_same_seeds_alone() -> None:
+    values = {"a": {1: 8e6, 2: 9e6}, "b": {2: 9.5e6}}
+    found = Confirmation(("a", "b"), values, {"a": 8e6, "b": 7e6}, {}, BY_NAME["goodput_bps"])
+    assert found.common == [2], "a run that fell behind has no pair"
+    assert found.confirms(1) is False
+    assert found.confirms(-1) is True
+    assert found.text == "On the kernel's TCP (1 run each): a 9.000 Mbit/s, b 9.500 Mbit/s."
+    nothing = Confirmation(("a", "b"), {"a": {1: 8e6}}, {}, {}, BY_NAME["goodput_bps"])
+    assert nothing.confirms(1) is None
+    assert "too busy" in nothing.text

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cogtcp.advising.advice import Advice, Candidate
+    from cogtcp.metrics import Metric
 
 #: Runs of one candidate and seed before a run that fell behind is left out.
 _TRIES = 2
@@ -26,12 +27,14 @@ class Confirmation:
         values: The objective of each, by seed; only runs that kept their times.
         simulated: The same seeds in the simulator.
         refused: Why one of them could not be emulated, by name.
+        metric: The objective.
     """
 
     names: tuple[str, ...]
     values: dict[str, dict[int, float]]
     simulated: dict[str, float]
     refused: dict[str, str]
+    metric: Metric
 
     @property
     def common(self) -> list[int]:
@@ -62,8 +65,9 @@ class Confirmation:
             )
         if not self.common:
             return "The kernel plane gave no run that kept its times: the machine was too busy."
-        said = ", ".join(f"{name} {self.mean(name):.4g}" for name in self.names)
-        return f"On the kernel's TCP, {len(self.common)} runs each: {said} (base units)."
+        said = ", ".join(f"{name} {self.metric.text(self.mean(name), unit=True)}" for name in self.names)
+        runs = len(self.common)
+        return f"On the kernel's TCP ({runs} run{'s' if runs > 1 else ''} each): {said}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -113,7 +117,9 @@ def confirm(advice: Advice, seeds: int = 2, say: Callable[[str], None] = lambda 
             if not math.isnan(value):
                 values.setdefault(candidate.name, {})[advice.seed + number] = value
     simulated = {candidate.name: advice.interval(candidate).mean for candidate in best}
-    return Confirmation(tuple(candidate.name for candidate in best), values, simulated, refused)
+    return Confirmation(
+        tuple(candidate.name for candidate in best), values, simulated, refused, advice.metric
+    )
 
 
 def _lasts(advice: Advice) -> str:

@@ -66,16 +66,16 @@ RULES = (
     ),
     Rule(
         "cubic", "a window recovers in 1/16 of the period, and the queue holds 0.45 BDP or more",
-        "Linux's CUBIC is within 5 % of the best: nothing else is needed",
+        "Linux's CUBIC is within 5 % of the best",
         lambda place: recovery(place) < 0.064 and place.queue_bdp >= 0.45, as_good("linux-cubic"),
     ),
     Rule(
         "sack", "a window recovers in 1/60 of the period, and the queue holds 0.9 BDP or more",
-        "SACK is within 5 % of the best: the host and its control hardly matter",
+        "SACK is within 5 % of the best",
         lambda place: recovery(place) < 0.0162 and place.queue_bdp >= 0.915, as_good("sack"),
     ),
     Rule(
-        "capacity", "silences take less than 5 % of the time, and come every 70 RTT or more seldom",
+        "capacity", "silences take less than 5 % of the time, and are 70 RTT apart or more",
         "the best transport delivers more than 90 % of the capacity",
         lambda place: silent(place) < 0.047 and place.period_rtt > 70,
         lambda efficiency: max(efficiency.values()) > 0.9,
