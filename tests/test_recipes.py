@@ -152,8 +152,8 @@ def test_the_recipe_of_a_metric_names_every_place_that_makes_a_row() -> None:
 
 def test_the_recipe_of_an_event_calls_what_its_place_calls() -> None:
     text = (ROOT / "docs/adding-an-event.md").read_text()
-    (call,) = re.findall(r"^ +(\S+_event\(now, EventKind::)Opening", text, re.MULTILINE)
-    assert call + "FlowStart" in (ROOT / "crates/simulator/src/flow.rs").read_text()
+    (call,) = re.findall(r"^ +(\S+\(now, EventKind::)Opening", text, re.MULTILINE)
+    assert call + "FlowStart" in (ROOT / "crates/hosts/src/flow.rs").read_text()
     for path in named("adding-an-event"):
         assert "EventKind::" in (ROOT / path).read_text() or "event_kinds!" in (ROOT / path).read_text(), path
 
