@@ -390,17 +390,23 @@ def test_a_mechanism_is_against_a_statement_of_its_claim(study: Path) -> None:
         studies.find("t")
 
 
-def test_settings_with_more_statements_clear_of_their_bounds_are_confirmed_first(study: Path) -> None:
+def test_settings_are_confirmed_in_the_order_of_how_nearly_their_statements_hold(study: Path) -> None:
     (claim, _) = studies.find("t")[0].claims
     base = studies.find("t")[0].space.base
 
     def trial(*clearances: float) -> guided.Trial:
         return guided.Trial(base, Judged(base, {}, ()), clearances, 3)
 
-    # Two hold by a hair and one fails; or one is clear and two fail by much: the latter is the better bet.
-    thin, clear, all_hold = trial(0.1, 0.2, -1.0), trial(8.0, -9.0, -9.0), trial(0.1, 0.1, 0.1)
-    ranked = sorted([thin, clear, all_hold], key=lambda item: guided._promise(claim, item), reverse=True)
-    assert ranked == [all_hold, clear, thin]
+    # One clear and one far from it; both by a hair on the wrong side of the bound: 3 - 3 and -0.5 - 0.5.
+    clear, thin = trial(8.0, -9.0), trial(-0.5, -0.5)
+    # Three clear and one that fails by little or by much; all on the right side by a hair.
+    little, much, all_hold = trial(9.0, 9.0, 2.0, -0.6), trial(9.0, 9.0, 9.0, -7.0), trial(0.1, 0.1, 0.1, 0.1)
+
+    def ranked(trials: list[guided.Trial]) -> list[guided.Trial]:
+        return sorted(trials, key=lambda item: guided._promise(claim, item), reverse=True)
+
+    assert ranked([thin, clear]) == [clear, thin]
+    assert ranked([much, little, all_hold]) == [all_hold, little, much]
 
 
 def test_the_setting_nearest_to_the_numbers_can_be_run(study: Path, simulated: list[Any]) -> None:

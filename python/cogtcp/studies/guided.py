@@ -255,10 +255,13 @@ def _score(claim: ClaimRow, trial: Trial) -> float:
     return trial.holding + 1 + 1 / (1 + distance_to_numbers(claim, trial.judged))
 
 
-def _promise(claim: ClaimRow, trial: Trial) -> tuple[bool, int, float, float]:
-    """Return what orders settings for confirmation: whether all statements may hold, how many are clear."""
-    clear = sum(value >= CLEAR for value in trial.clearances)
-    return trial.least > 0, clear, _score(claim, trial), trial.least
+def _promise(claim: ClaimRow, trial: Trial) -> tuple[bool, float, float, float]:
+    """Return what orders settings for confirmation: whether all statements may hold, then how nearly.
+
+    Beyond what counts as clear, a clearance says no more.
+    """
+    near = sum(min(max(value, -CLEAR), CLEAR) for value in trial.clearances)
+    return trial.least > 0, near, _score(claim, trial), trial.least
 
 
 def _held(judged: Judged) -> int:
