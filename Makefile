@@ -85,9 +85,9 @@ LINTERS := { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 ||
 agree: $(VENV)/.core ## Run the simulator against this machine's kernel, in real time (100 minutes): fixed scenarios for docs/agreement.md, and drawn ones
 	$(BIN)/cogtcp agree $(AGREED) --transport linux-reno,linux-cubic,linux-bbr --seed $(SEED) --seeds $(SEEDS) \
 	  --duration "20 s" --tries 3 --out results/agree-$(SEED)-$(SEEDS)
-	$(BIN)/python docs/generate_agreement.py results/agree-$(SEED)-$(SEEDS)/agreement.json
 	$(BIN)/cogtcp agree --drawn $(DRAWN) --transport linux-reno,linux-cubic,linux-bbr --seed $(SEED) --seeds 3 \
 	  --tries 3 --out results/agree-drawn-$(SEED)
+	$(BIN)/python docs/generate_agreement.py results/agree-$(SEED)-$(SEEDS)/agreement.json
 
 # The first of the seeds: `make agree SEED=31` adds ten that the page does not have.
 SEED ?= 1
