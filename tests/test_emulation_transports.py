@@ -78,3 +78,28 @@ def test_tfrc_and_the_kernels_tcp_share_a_link() -> None:
     assert tcp["delivered_bytes"] > 100_000
     with as_in_time(result):
         assert tfrc["goodput_bps"] + tcp["goodput_bps"] == pytest.approx(4e6 * 0.94, rel=0.1)
+
+
+@on_kernel
+@side_by_side
+def test_quic_delivers_what_it_delivers_in_the_simulation() -> None:
+    scenario = Scenario.from_toml(TEXT).set("flow.0.transport", "quic-quinn-newreno")
+    emulated, simulated = emulate(scenario), run(scenario)
+    (flow,), (expected,) = emulated.rows("flows"), simulated.rows("flows")
+    (counts,) = emulated.quic_flows.to_pylist()
+    assert counts["connections"] == 1
+    with as_in_time(emulated):
+        assert flow["goodput_bps"] == pytest.approx(expected["goodput_bps"], rel=0.05)
+        assert counts["handshake_s"] == pytest.approx(
+            simulated.quic_flows.to_pylist()[0]["handshake_s"], rel=0.1
+        )
+
+
+@on_kernel
+@side_by_side
+def test_a_file_over_quic_completes() -> None:
+    scenario = Scenario.from_toml(TEXT + 'traffic = { size = "500 kB" }\n').set("flow.0.transport", "quic")
+    emulated, simulated = emulate(scenario), run(scenario)
+    with as_in_time(emulated):
+        expected = simulated.rows("flows")[0]["completion_s"]
+        assert emulated.rows("flows")[0]["completion_s"] == pytest.approx(expected, rel=0.1)

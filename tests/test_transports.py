@@ -183,3 +183,16 @@ def test_what_tfrc_cannot_do_is_said() -> None:
         Scenario.from_toml(TEXT).set("flow.0.traffic.size", "1 MB").check()
     with pytest.raises(ScenarioError, match="settings of TCP"):
         Scenario.from_toml(TEXT).set("flow.0.tcp.recovery", "sack").check()
+
+
+def test_quic_has_a_table_of_its_own_and_takes_the_controls_of_tcp() -> None:
+    quic = cogtcp.run(Scenario.from_toml(TEXT).set("flow.0.transport", "quic-c2"))
+    (row,) = quic.quic_flows.to_pylist()
+    assert (row["flow"], row["connections"]) == ("f1", 1)
+    assert 0.04 < row["handshake_s"] < 0.1
+    assert quic.rows("flows")[0]["transport"] == "quic-c2"
+    assert quic.rows("flows")[0]["goodput_bps"] > 1e5
+    with pytest.raises(ScenarioError, match="unknown congestion control"):
+        Scenario.from_toml(TEXT).set("flow.0.transport", {"quic": {"control": "newrno"}}).check()
+    with pytest.raises(ScenarioError, match="out of range"):
+        Scenario.from_toml(TEXT).set("flow.0.transport", {"quic": {"max_datagram_size": "1000 B"}}).check()

@@ -3,9 +3,10 @@
 //! Offsets are counted in bytes of QUIC packets in the order of their sending; nothing is sent twice under one offset, since QUIC sends
 //! lost data in new packets. So `snd_una` is the lowest offset that is neither acknowledged nor lost.
 //!
-//! Some calls have no counterpart. QUIC has no custom options (N of TCP C2) and no duplicates (`dup_ack_retransmit`). quinn hears
-//! no ICMP (`on_unreachable`). quinn undoes no reduction after a spurious loss (`undo_cwnd`). quinn reports losses after the
-//! acknowledgement that reveals them, so `AckSample::lost` belongs to the acknowledgement before.
+//! Some calls have no counterpart. QUIC has no custom options (N of TCP C2) and no duplicates (`dup_ack_retransmit`). No ICMP
+//! arrives (`on_unreachable`). No reduction is undone after a spurious loss
+//! (`undo_cwnd`). Losses are known after the acknowledgement that reveals them, so `AckSample::lost` belongs to the
+//! acknowledgement before.
 
 use cogtcp_transport::{
     AckSample, CaEvent, CaState, CongestionControl, LinkEvent, PacketInfo, RateSample, TcpState,
