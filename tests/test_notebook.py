@@ -45,8 +45,19 @@ def test_a_run_without_series_shows_its_numbers() -> None:
     assert html.count("<svg role") == 1
 
 
+def test_a_flow_without_a_name_is_shown() -> None:
+    nameless = SMALL.replace('name = "flow"\n', "")
+    assert nameless != SMALL
+    assert "f1 (newreno)" in Scenario.from_toml(nameless)._repr_html_()
+
+
 def test_there_are_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["first-steps", "sensing-time", "your-own-control"]
+    assert [path.stem for path in NOTEBOOKS] == [
+        "first-steps",
+        "link-to-decision",
+        "sensing-time",
+        "your-own-control",
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -493,7 +493,8 @@ def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
         "queue": (f"{link}.queue", 1.0, "packets"),
         "silence": ("radio.0.sensing.off", 1e9, "ns"),
     }
-    if fit.trace is None:
+    # The rates of a radio's channels stand over the link's.
+    if fit.trace is None and not (has_radio and fit.link is not None and fit.link.rates):
         places["capacity"] = (f"{link}.rate", 1.0, "bit/s")
     for name, (path, scale, unit) in places.items():
         estimate = by_name.get(name)

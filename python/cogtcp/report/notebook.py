@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget, headline
 from cogtcp.metrics import BY_NAME, METRICS
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 _MOST_ROWS = 12
 
 
+def _named(data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the flows with their names: "f" and the number for those without."""
+    return [
+        (flow.get("name", f"f{number}"), flow) for number, flow in enumerate(data.get("flow", []), start=1)
+    ]
+
+
 def of_scenario(scenario: Scenario) -> str:
     """Return name, description, and the scenario itself to open."""
     data = scenario.to_dict()
@@ -40,7 +47,7 @@ def of_scenario(scenario: Scenario) -> str:
         ("topology", topology.replace("_", " ")),
         ("duration", str(data["run"]["duration"])),
         ("seed", str(scenario.seed)),
-        ("flows", ", ".join(f"{flow['name']} ({_transport(flow['transport'])})" for flow in data["flow"])),
+        ("flows", ", ".join(f"{name} ({_transport(flow['transport'])})" for name, flow in _named(data))),
         ("radios", ", ".join(radio["name"] for radio in data.get("radio", [])) or "none"),
     ]
     return _fragment(
