@@ -316,6 +316,8 @@ def whole(block: Block) -> list[str]:
             return [HEAD + LINK + channels + text + RADIO + "[radio.cr]\n" + USERS + FLOWS]
         case ["radios", "channels"]:
             return [HEAD + LINK + "[spectrum]\n" + text + RADIO + "[radio.cr]\n" + USERS + FLOWS]
+        case ["radios", "cell"]:
+            return [HEAD + LINK + SPECTRUM + RADIO + text + USERS + FLOWS]
         case ["radios", "cycle" | "journey"]:
             return [HEAD + LINK + RADIO + text.replace("maps/", f"{ROOT}/scenarios/maps/") + FLOWS]
         case ["predictors", _]:
