@@ -333,10 +333,13 @@ def _race(
 
     def broken(chance: float) -> dict[str, str]:
         found = {}
+        race.over.clear()
         for name in race.alive:
             for constraint in question.constraints:
                 values = bench.values(by_name[name], constraint.metric.name)
                 values = [value for value in values if not math.isnan(value)]
+                if values and constraint.excess(mean_interval(values).mean) > 0:
+                    race.over.add(name)
                 if len(values) > 1 and constraint.judge(mean_interval(values, 1 - 2 * chance)) == "broken":
                     found[name] = constraint.describe()
         return found

@@ -59,6 +59,7 @@ class Race:
         left: Who left the race, and why.
         looks: How often was looked.
         ended: Whether nobody left can beat the leader by more than the margin.
+        over: Whose means break a constraint, within chance: they lead only if all do.
     """
 
     names: Sequence[str]
@@ -70,6 +71,7 @@ class Race:
     left: dict[str, Left] = field(default_factory=dict)
     looks: int = 0
     ended: bool = False
+    over: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.values = {name: [] for name in self.names}
@@ -90,7 +92,7 @@ class Race:
 
     def ranked(self) -> list[str]:
         """Return those in the race, the best mean first, then those who left, the last to go first."""
-        here = sorted(self.alive, key=lambda name: -self.sign * self.mean(name))
+        here = sorted(self.alive, key=lambda name: (name in self.over, -self.sign * self.mean(name)))
         gone = [name for name in self.names if name in self.left and self.left[name].why == "worse"]
         gone.sort(key=lambda name: (-self.left[name].at, -self.sign * self.mean(name)))
         return here + gone
