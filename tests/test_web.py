@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from cogtcp import _core
+from cogtcp import Scenario, _core
 from cogtcp.capture import Point, blocks, find_point
+from cogtcp.lab import controls
 from cogtcp.report.run_map import RunMap
 from conftest import ROOT
 from web import drawn, native, of_presets, shortened
@@ -75,6 +77,28 @@ def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
             runs += 1
             assert one.get("digest") == expected.digest, (given["set"], given["transport"], one)
     assert runs >= 200
+
+
+@pytest.mark.parametrize("transport", ['"quic"', '"quic-c2"', "{ quic = { ecn = true } }"])
+def test_a_scenario_with_quic_is_told_where_quic_is(
+    wasm: Path, lab_data: dict[str, Any], transport: str
+) -> None:
+    """A page has no QUIC: quinn-proto would bring crates for JavaScript."""
+    text = (ROOT / "scenarios" / "sensed-link.toml").read_text()
+    quic, count = re.subn(r'(?m)^transport = "\w+"', f"transport = {transport}", text)
+    assert count == 1
+    asked = [{"ask": "check", "scenario": {"text": quic}}]
+    if transport.startswith('"'):
+        asked.append({"ask": "check", "scenario": {"text": text, "transport": json.loads(transport)}})
+    for said in node(wasm, lab_data["metrics"], asked):
+        assert "this build has no QUIC" in said["error"]
+        assert "install cogtcp with pip" in said["remedy"]
+        assert "cogtcp lab FILE --native" in said["remedy"]
+    # Any other name is one that no build has.
+    (said,) = node(
+        wasm, lab_data["metrics"], [{"ask": "check", "scenario": {"text": text, "transport": "quik"}}]
+    )
+    assert 'unknown transport "quik"' in said["error"]
 
 
 def test_the_first_run_is_played_by_optimised_code(wasm: Path) -> None:
@@ -203,6 +227,29 @@ def test_the_editor_offers_what_the_schema_allows(before: str, after: str, offer
         assert not labels
     else:
         assert offered in labels
+
+
+def test_a_page_finds_the_sliders_that_python_finds() -> None:
+    if NODE is None:
+        pytest.skip("needs node")
+    scenarios = [Scenario.from_file(path) for path in sorted((ROOT / "scenarios").glob("*.toml"))]
+    script = f"""
+      const {{ controlsOf }} = await import("{PAGE.as_uri()}/controls.js");
+      const {{ readFileSync }} = await import("node:fs");
+      const {{ values, about }} = JSON.parse(readFileSync(0, "utf8"));
+      const named = (one) => controlsOf(one, about).map(({{ path, label }}) => [path, label]);
+      console.log(JSON.stringify(values.map(named)));
+    """
+    asked = {"values": [scenario.to_dict() for scenario in scenarios], "about": controls.describe()}
+    command = [NODE, "--input-type=module", "-e", script]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    found = [{path: control.label for path, control in controls.controls_of(s).items()} for s in scenarios]
+    assert [dict(each) for each in json.loads(done.stdout)] == found
+    labels = found[[scenario.name for scenario in scenarios].index("adhoc-cr")]
+    assert labels["spectrum.pu.exponential.count"] == "Primary users"
+    assert labels["flow.0.count"] == "Flows"
+    shown = [label for path, label in labels.items() if path.endswith((".rate", ".count"))]
+    assert len(shown) == len(set(shown)), "no two of one name"
 
 
 def test_2000_flows_fit_and_more_memory_than_there_is_has_a_message(wasm: Path) -> None:

@@ -16,7 +16,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const run = decode(engine.ask(request));
     said = { digest: run.digest, metrics: run.tables?.flows ? measure(run, named) : null };
   } catch (error) {
-    said = { error: error.message };
+    said = { error: error.message, remedy: error.remedy };
     if (engine.broken) engine = await LocalEngine.create(module);
   }
   process.stdout.write(`${JSON.stringify({ ...said, ms: performance.now() - began })}\n`);

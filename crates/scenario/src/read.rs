@@ -3,9 +3,9 @@
 use crate::excerpt::change_excerpt;
 use crate::limits::LARGEST_SCENARIO;
 use crate::source::{Change, Source};
-use crate::transports::{is_known, transport_names};
+use crate::transports::{self, is_known};
 use crate::tree::{self, Node, Path};
-use crate::{Scenario, ScenarioError, Transport, external, files, format};
+use crate::{Scenario, ScenarioError, Transport, files, format};
 use cogtcp_units::Seed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -98,11 +98,8 @@ impl Scenario {
     pub fn with_transport(&self, transport: &str) -> Result<Self, ScenarioError> {
         let mut changed = self.clone();
         if !is_known(transport) {
-            return Err(ScenarioError::of_file(
-                &self.source.file,
-                format!("unknown transport \"{transport}\""),
-                external::remedy(transport, &transport_names()),
-            ));
+            let (message, remedy) = transports::unknown(transport);
+            return Err(ScenarioError::of_file(&self.source.file, message, remedy));
         }
         for (i, flow) in changed.flow.iter_mut().enumerate().filter(|(_, flow)| !flow.fixed) {
             // The settings of a transport that stays remain.

@@ -1,6 +1,6 @@
 //! Transports that are not TCP: the registry, and the transport of a flow as scenarios write it.
 
-use crate::is_external;
+use crate::{external, is_external};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
 use cogtcp_transport::Preset;
 use cogtcp_units::Check;
@@ -94,6 +94,23 @@ transports! {
 pub(crate) fn transport_names() -> Vec<&'static str> {
     let presets = Preset::all().iter().map(|preset| preset.name);
     presets.chain(TransportSpec::ALL.iter().map(|info| info.name)).collect()
+}
+
+/// What is wrong with the name of a transport that is not known, and what would be right.
+pub(crate) fn unknown(name: &str) -> (String, String) {
+    left_out(name).unwrap_or_else(|| {
+        (format!("unknown transport \"{name}\""), external::remedy(name, &transport_names()))
+    })
+}
+
+/// The same for a transport that this build leaves out and other builds have; `None`: no build has `name`.
+pub(crate) fn left_out(name: &str) -> Option<(String, String)> {
+    let is_quic = name == "quic" || name.starts_with("quic-");
+    (cfg!(not(feature = "quic")) && is_quic).then(|| {
+        let remedy = "builds for a browser leave it out; install cogtcp with pip and open the scenario there: \
+            cogtcp lab FILE --native";
+        (format!("this build has no QUIC, and the transport is \"{name}\""), remedy.to_owned())
+    })
 }
 
 /// True if `name` is a transport, or has the form of a congestion control written in Python.

@@ -46,6 +46,11 @@ _KNOWN: dict[str, tuple[str, float, float, bool]] = {
     "count": ("Flows", 1, 12, False),
     "duration": ("Simulated time", 1, 300, True),
 }
+#: Names by the whole path, where the last key has another meaning than elsewhere.
+_BY_PATH: dict[str, str] = {
+    r"\.pu\.\w+\.count$": "Primary users",
+    r"^spectrum\.channels\..*\.rate$": "Rate of a channel",
+}
 #: Choices: the values that a key may take.
 _CHOICES = {
     "silence": ("What a silence does to packets", ("hold", "drop", "refuse", "down")),
@@ -108,6 +113,7 @@ def describe() -> dict[str, Any]:
     return {
         "units": {unit: dict(factors) for unit, factors in _UNITS.items()},
         "known": {key: list(known) for key, known in _KNOWN.items()},
+        "by_path": dict(_BY_PATH),
         "choices": {key: [label, list(choices)] for key, (label, choices) in _CHOICES.items()},
         "left_out": sorted(_LEFT_OUT),
     }
@@ -153,6 +159,7 @@ def _control(path: str, key: str, value: Any) -> Control | None:
     else:
         label, log = key.replace("_", " "), number > 0
         low, high = (number / 10, number * 10) if number > 0 else (min(2 * number, -1.0), max(-number, 1.0))
+    label = next((name for pattern, name in _BY_PATH.items() if re.search(pattern, path)), label)
     # A value beyond the usual stays within reach.
     low, high = min(low, number), max(high, number)
     if log and low <= 0:

@@ -3,7 +3,7 @@
 use super::{Findings, Under, adhoc};
 use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tcp::Endpoints;
-use crate::transports::transport_names;
+use crate::transports;
 use crate::tree::Path;
 use crate::{ControlSpec, Flow, Protocol, Scenario, Tcp, TcpSpec, Window, external, is_external};
 use cogtcp_endpoint::Connection;
@@ -53,11 +53,8 @@ fn resolve_tcp(
     let transport = flow.transport.name();
     let preset = Preset::find(transport).ok();
     if preset.is_none() && !is_external(transport) {
-        findings.error(
-            &path.key("transport"),
-            format!("unknown transport \"{transport}\""),
-            external::remedy(transport, &transport_names()),
-        );
+        let (message, remedy) = transports::unknown(transport);
+        findings.error(&path.key("transport"), message, remedy);
         return None;
     }
     let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];

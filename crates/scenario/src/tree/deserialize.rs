@@ -2,7 +2,7 @@
 
 use super::{Entry, Node, Path, Span, Step, Value};
 use crate::flat::FLAT;
-use crate::suggest;
+use crate::{TransportSpec, suggest, transports};
 use serde::Deserialize;
 use serde::de::value::StringDeserializer;
 use serde::de::{
@@ -82,7 +82,12 @@ impl de::Error for Fault {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(format!("unknown value \"{variant}\""), suggest::among(variant, expected))
+        // A key of the table of a transport that only other builds have.
+        let is_transport = TransportSpec::ALL.iter().any(|info| expected.contains(&info.name));
+        match transports::left_out(variant).filter(|_| is_transport) {
+            Some((message, remedy)) => Self::new(message, remedy),
+            None => Self::new(format!("unknown value \"{variant}\""), suggest::among(variant, expected)),
+        }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
