@@ -94,6 +94,23 @@ pub enum Offer {
     Managed,
 }
 
+/// A frame that a silence destroys while it is on the air. What was sent of it counted as carried until then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    begun: u64,
+    at: u64,
+    duration: u64,
+    size: u32,
+}
+
+impl Cut {
+    /// Bytes of it that [`Link::carried`] had counted at `time`, not later than the cut: what a reading of that moment is to give back.
+    pub fn sent_by(&self, time: Time) -> f64 {
+        let sent = time.as_nanos().min(self.at).saturating_sub(self.begun);
+        f64::from(self.size) * sent as f64 / self.duration.max(1) as f64
+    }
+}
+
 /// A packet that leaves the link.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure<P> {
@@ -150,6 +167,8 @@ pub struct Link<P> {
     schedule: Option<Playing>,
     /// What the last silence destroyed at once, until the driver has heard of it.
     flushed: VecDeque<Flushed<P>>,
+    /// What the last change of the gate cut.
+    cut: Option<Cut>,
     /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may be ahead of the capacity.
     ahead: Option<u64>,
 }
@@ -218,6 +237,7 @@ impl<P: Payload> Link<P> {
             changes_rate: false,
             schedule: config.schedule.clone().map(Playing::new),
             flushed: VecDeque::new(),
+            cut: None,
             ahead: None,
         }
     }
@@ -412,6 +432,7 @@ impl<P: Payload> Link<P> {
     pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
         let had_arrival = self.begun > 0;
         let at = now.as_nanos();
+        self.cut = None;
         self.catch_up(at);
         if self.managed.is_some() {
             self.draw(at);
@@ -426,8 +447,7 @@ impl<P: Payload> Link<P> {
             // The frame on the air meets the silence.
             let frame = self.ring.get_mut(self.begun - 1);
             frame.wire |= LOST;
-            self.counters.carried_bytes -= u64::from(self.last_size & !LOST);
-            self.last_lost = true;
+            self.cut_on_air(at);
         }
         if let Gate::Down(flush) = gate
             && !matches!(self.gate, Gate::Down(_))
@@ -466,6 +486,19 @@ impl<P: Payload> Link<P> {
         self.catch_up(at);
         self.draining = self.draining(at);
         if had_arrival { None } else { self.next_arrival() }
+    }
+
+    /// The frame on the air is destroyed: nothing of it is carried.
+    fn cut_on_air(&mut self, at: u64) {
+        let (duration, size) = (self.last_duration, self.last_size & !LOST);
+        self.counters.carried_bytes -= u64::from(size);
+        self.last_lost = true;
+        self.cut = Some(Cut { begun: self.free_at.saturating_sub(duration), at, duration, size });
+    }
+
+    /// What the last call of [`set_channel`](Self::set_channel) cut.
+    pub fn cut(&self) -> Option<&Cut> {
+        self.cut.as_ref()
     }
 
     /// What waits when the gate begins to refuse is sent one packet after the other: nothing comes that could change that.
@@ -766,7 +799,7 @@ impl<P: Payload> Link<P> {
         self.rate
     }
 
-    /// Bytes carried up to `now`: the frame on the air counts for the part that is sent.
+    /// Bytes carried up to `now`: the frame on the air counts for the part that is sent, until a silence cuts it ([`cut`](Self::cut)).
     pub fn carried(&mut self, now: Time) -> f64 {
         let now = now.as_nanos();
         self.catch_up(now);

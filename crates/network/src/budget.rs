@@ -314,9 +314,12 @@ impl Watch {
         gate: Gate,
         rate: Option<Rate>,
     ) -> Option<Time> {
-        let (at, before) = (now.as_nanos(), self.mark);
+        let at = now.as_nanos();
         self.advance(at, link);
         let scheduled = link.set_channel(now, gate, rate);
+        if let (Some(cut), Some(begin)) = (link.cut(), &mut self.begin) {
+            begin.carried -= cut.sent_by(Time::from_nanos(begin.at));
+        }
         let on_air = link.on_air(now);
         let is_closed = gate != Gate::Open;
         if is_closed {
@@ -330,7 +333,9 @@ impl Watch {
                     // What a link that refuses still sends takes as long as its rate says, which may change during the silence.
                     self.completing = link.busy_until().as_nanos();
                 } else if begins && until != self.lost_until {
-                    self.account.add(State::Cut, at - begun.as_nanos().max(before).min(at));
+                    // All that was sent of it in the span: none of that is noted as a state, whoever has read the account meanwhile.
+                    let span = self.begin.map_or(0, |begin| begin.at);
+                    self.account.add(State::Cut, at - begun.as_nanos().max(span).min(at));
                 }
             }
         } else if self.is_closed {
@@ -468,6 +473,50 @@ mod tests {
     fn a_silence_cuts_a_packet_once() {
         let silence = [(250, Gate::Drop, kbps(8)), (500, Gate::Drop, kbps(4)), (900, Gate::Open, kbps(8))];
         assert_eq!(cut_and_silent(&silence), (250, 650));
+    }
+
+    /// The account of a link as above that is silent from 500 to 900 ms, over a span that ends after the second packet; further flows
+    /// begin or end at `readings`.
+    fn over_a_cut(gate: Gate, begin: u64, readings: &[u64]) -> (Budget, [Link<Packet>; 1]) {
+        let config = LinkConfig::new(kbps(8), Duration::ZERO);
+        let mut links = [Link::new(&config, None, || RandomStream::new(1, "link", 0))];
+        let mut budget = Budget::default();
+        budget.watch(0, &mut links[0]);
+        for _ in 0..2 {
+            links[0].offer(Time::ZERO, Frame::new(Packet, 1000));
+        }
+        for begin in [&[begin], readings].concat() {
+            budget.begin(Time::from_millis(begin), 0, &mut links[0], Awaited::Window);
+        }
+        budget.set_channel(Time::from_millis(500), 0, &mut links[0], gate, None);
+        budget.set_channel(Time::from_millis(900), 0, &mut links[0], Gate::Open, None);
+        budget.end(Time::from_millis(2000), 0, &mut links[0], Awaited::Window);
+        (budget, links)
+    }
+
+    /// What was sent before the span of a frame that is cut in the span is taken from no other frame; and all that was sent of it in the
+    /// span is cut, although another flow begins meanwhile.
+    #[test]
+    fn a_frame_that_is_cut_may_have_begun_before_the_span() {
+        for gate in [Gate::Drop, Gate::Down(cogtcp_link::Flush::Wire)] {
+            for (begin, readings, cut) in [
+                (0, &[] as &[u64], 600),
+                (200, &[], 400),
+                (500, &[], 100),
+                (0, &[300], 600),
+                (200, &[300], 400),
+            ] {
+                let (budget, links) = over_a_cut(gate, begin, readings);
+                budget
+                    .check(&links)
+                    .unwrap_or_else(|wrong| panic!("{gate:?}, {begin}, {readings:?}: {wrong}"));
+                let watch = &budget.watches[0];
+                let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { panic!("there is a span") };
+                let spent = end.spent[State::Cut as usize] - begin.spent[State::Cut as usize];
+                let carried = end.carried - begin.carried;
+                assert_eq!((carried, spent), (1000.0, cut * 1_000_000), "{gate:?}, {readings:?}");
+            }
+        }
     }
 
     /// A link that refuses sends what it has at the rate of the moment: at 4 kbit/s the second packet takes two seconds, until 3 s.

@@ -421,6 +421,9 @@ impl<P: Payload> Network<P> {
         } else {
             link.set_channel(now, gate, rate)
         };
+        if let (Some(cut), Some(before)) = (link.cut(), self.baselines.get_mut(pipe as usize)) {
+            before.carried -= cut.sent_by(self.warm_at);
+        }
         if let Some(time) = scheduled {
             self.agenda.push(time, Kind::Arrival(pipe));
         }

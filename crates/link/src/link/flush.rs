@@ -38,8 +38,7 @@ impl<P: Payload> Link<P> {
             let is_cut = is_on_air && number == last;
             if is_cut {
                 // The transmitter is at it until its end all the same, as ns-2's is.
-                self.counters.carried_bytes -= u64::from(frame.size());
-                self.last_lost = true;
+                self.cut_on_air(now);
             }
             self.destroy(*frame, frame.wire & LOST == 0 && !is_cut);
         }

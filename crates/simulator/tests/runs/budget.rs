@@ -316,3 +316,32 @@ fn a_lost_syn_waits_for_its_timer() {
     assert_eq!(first(&run.budget, "receiver_s"), 0.0);
     check_sum(&run);
 }
+
+/// The warm-up ends while a frame is on the air that a silence destroys: what was sent of it by then is taken from no other frame,
+/// neither in the budget (a debug build checks it) nor in the link's utilisation.
+#[test]
+fn a_span_may_begin_in_a_frame_that_a_silence_destroys() {
+    let link = "rate = \"8 Mbit/s\", delay = \"20 ms\", queue = \"40 packets\"";
+    for transport in ["newreno", "linux-bbr", "quic-c2"] {
+        for (silence, warmup) in
+            [("drop", "5 s"), ("drop", "4999500 us"), ("down", "5 s"), ("down", "4999500 us")]
+        {
+            let radio = format!(
+                "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"{silence}\"\n\
+                 sensing = {{ on = \"5 s\", off = \"500 ms\" }}\n"
+            );
+            // No queue overflows: what was carried was not lost.
+            let text = single_hop("15 s", warmup, transport, link, "max_window = \"30 segments\"") + &radio;
+            let run = run_text(&text);
+            if transport != "newreno" || silence != "drop" {
+                continue;
+            }
+            let carried = first(&run.links, "utilisation") * first(&run.links, "capacity_bytes");
+            let sent: f64 = ["delivered_s", "headers_s", "duplicate_s", "other_s"]
+                .iter()
+                .map(|state| first(&run.budget, state) * 1e6)
+                .sum();
+            assert!((carried - sent).abs() < 1.0, "{warmup}: {carried} bytes, in the time of {sent}");
+        }
+    }
+}

@@ -228,10 +228,10 @@ fn a_file_over_quic_and_over_resumed_quic() {
     assert!((fresh - resumed - 0.2).abs() < 0.01, "{fresh} and {resumed}");
 }
 
-/// Silences that hold packets: probe timeouts expire, what is late is not lost, and the same seed gives the same run.
+/// Silences that destroy packets: probe timeouts expire, and the same seed gives the same run.
 #[test]
 fn quic_over_silences_is_reproducible() {
-    let radio = "\n[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsilence = \"hold\"\nsensing = { off = \"500 ms\", on = \"5 s\" }\n";
+    let radio = "\n[[radio]]\nname = \"radio\"\nlinks = [\"link\"]\nsilence = \"drop\"\nsensing = { off = \"500 ms\", on = \"5 s\" }\n";
     let text = quic("\"quic-c2\"", "60 s", LINK, "") + radio;
     let [one, two] = [run_text(&text), run_traced(&text)];
     assert_eq!(one.digest, two.digest);
