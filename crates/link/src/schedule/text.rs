@@ -170,9 +170,9 @@ mod tests {
             ("", 1, "empty"),
             ("# nothing\n", 1, "empty"),
             ("1\nx\n", 2, "\"x\" is not a time"),
-            ("1\n-1\n", 2, "no time"),
-            ("1\n1.5\n", 2, "no time"),
-            ("4294967296\n", 1, "no time"),
+            ("1\n-1\n", 2, "is not a time"),
+            ("1\n1.5\n", 2, "is not a time"),
+            ("4294967296\n", 1, "is not a time"),
             ("5\n4\n", 2, "ascending"),
             ("0\n0\n", 2, "ends at 0 ms"),
             ("time_s,rate_bps\n", 1, "no end"),
@@ -180,9 +180,9 @@ mod tests {
             ("time_s,rate_bps\n1,5\n2,5\n", 2, "after 0 s"),
             ("time_s,rate_bps\n0,5\n0,5\n", 3, "ascending"),
             ("time_s,rate_bps\n0,0\n1,7\n", 3, "carries nothing"),
-            ("time_s,rate_bps\n0,nan\n1,7\n", 2, "no time and rate"),
-            ("time_s,rate_bps\n0,1e30\n1,7\n", 2, "no time and rate"),
-            ("time_s,rate_bps\n0;5\n", 2, "no time and rate"),
+            ("time_s,rate_bps\n0,nan\n1,7\n", 2, "is not a time and rate"),
+            ("time_s,rate_bps\n0,1e30\n1,7\n", 2, "is not a time and rate"),
+            ("time_s,rate_bps\n0;5\n", 2, "is not a time and rate"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.line == line && error.reason.contains(says), "{text:?}: {error}");
