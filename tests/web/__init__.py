@@ -54,7 +54,8 @@ def of_presets(data: dict[str, Any]) -> list[dict[str, Any]]:
 def drawn(count: int) -> list[dict[str, Any]]:
     """Return scenarios at random: starters and shipped ones with other numbers and transports."""
     source = random.Random("scenarios for the web")
-    transports = [name for name, _ in _core.transports()]
+    # The engine of a page has no QUIC.
+    transports = [name for name, _ in _core.transports() if name != "quic"]
     bases = [preset for preset in site.data()["presets"] if preset["group"] in ("Scenarios", "Starters")]
     found: list[dict[str, Any]] = []
     while len(found) < count:
