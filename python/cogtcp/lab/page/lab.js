@@ -187,7 +187,7 @@ function fault(error) {
   editor?.mark(wrong ? [error, ...(error.more || [])].filter((each) => each.line).map((each) => ({
     line: each.line, column: each.column || 1, length: /\^+/.exec(each.excerpt || "")?.[0].length || 1,
     message: [each.message, each.remedy].filter(Boolean).join("\n") })) : []);
-  trouble(wrong ? [error.text.split("\n")[0], error.remedy].filter(Boolean).join("\n") : error.message);
+  trouble(wrong ? error.text.split("\n")[0] : error.message);
 }
 
 function progress(share) {
