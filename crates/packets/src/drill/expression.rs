@@ -2,6 +2,7 @@
 //! reader takes comparisons, arithmetic and names, and nothing is run.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Names that packetdrill defines beside the fields (linux/tcp.h, net/tcp_states.h).
 const CONSTANTS: [(&str, f64); 20] = [
@@ -219,13 +220,30 @@ enum Token {
     Text,
 }
 
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => write!(f, "\"{name}\""),
+            Self::Mark(mark) => write!(f, "\"{mark}\""),
+            Self::Text => f.write_str("a quotation"),
+        }
+    }
+}
+
 const MARKS: [&str; 18] =
     ["==", "!=", "<=", ">=", "//", "<", ">", "(", ")", "+", "-", "*", "/", "%", ",", "&", "|", "="];
+
+/// So many words and signs an assertion may have: reading and evaluation go as deep as an expression is nested.
+const MOST_TOKENS: usize = 200;
 
 fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut rest = text.trim_start();
     let mut found = Vec::new();
     while let Some(first) = rest.chars().next() {
+        if found.len() == MOST_TOKENS {
+            return Err(format!("an assertion has more than {MOST_TOKENS} words and signs"));
+        }
         let length = if first.is_ascii_digit() {
             let length = rest
                 .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.')
@@ -279,7 +297,7 @@ impl Reader {
 
     fn unexpected(&self) -> String {
         match self.tokens.get(self.at) {
-            Some(token) => format!("{token:?} is unexpected in an assertion"),
+            Some(token) => format!("{token} is unexpected in an assertion"),
             None => "an assertion ends too early".to_owned(),
         }
     }
@@ -393,6 +411,17 @@ mod tests {
         ] {
             assert_eq!(value(text), wanted, "{text}");
         }
+    }
+
+    /// A text of any length and depth is refused before the stack ends.
+    #[test]
+    fn long_and_deep_assertions_are_refused() {
+        for text in ["(".repeat(20_000), "not ".repeat(60_000), "1+".repeat(100_000), "-".repeat(100_000)] {
+            let error = statement(&format!("assert {text}1")).unwrap_err();
+            assert!(error.contains("more than 200 words and signs"), "{error}");
+        }
+        assert_eq!(value(&format!("{}1{}", "(".repeat(99), ")".repeat(99))), 1.0);
+        assert_eq!(statement("assert 1 )").unwrap_err(), "\")\" is unexpected in an assertion");
     }
 
     #[test]
