@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Makes a congestion control of ours, once for each connection.
-pub type ControlMaker = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+pub(crate) type ControlMaker = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
 /// Which congestion control a connection has.
 #[derive(Clone)]
 pub(crate) enum Chosen {
     /// quinn's NewReno (RFC 9002, appendix B).
-    NewReno,
+    QuinnNewReno,
     /// quinn's CUBIC (RFC 9438).
-    Cubic,
+    QuinnCubic,
     /// One of ours.
     Ours(ControlMaker),
 }
@@ -29,8 +29,8 @@ pub(crate) enum Chosen {
 impl fmt::Debug for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NewReno => "NewReno",
-            Self::Cubic => "Cubic",
+            Self::QuinnNewReno => "QuinnNewReno",
+            Self::QuinnCubic => "QuinnCubic",
             Self::Ours(_) => "Ours",
         })
     }
@@ -297,12 +297,12 @@ impl Factory {
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         let algorithm = match &self.chosen {
-            Chosen::NewReno => {
+            Chosen::QuinnNewReno => {
                 let mut config = NewRenoConfig::default();
                 config.initial_window(self.initial_window);
                 Algorithm::Quinns(Arc::new(config).build(now, mtu))
             }
-            Chosen::Cubic => {
+            Chosen::QuinnCubic => {
                 let mut config = CubicConfig::default();
                 config.initial_window(self.initial_window);
                 Algorithm::Quinns(Arc::new(config).build(now, mtu))

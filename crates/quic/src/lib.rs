@@ -16,7 +16,6 @@ mod sent;
 mod settings;
 pub mod wire;
 
-pub use control::ControlMaker;
 pub use receiver::{Receiver, kinds};
 pub use sender::{Counts, Sender};
 pub use settings::QuicSettings;

@@ -1,7 +1,7 @@
 //! Settings of QUIC in a scenario, and the ends that follow from them.
 
 use crate::clock::standard;
-use crate::control::{Chosen, ControlMaker, Factory};
+use crate::control::{Chosen, Factory};
 use crate::crypto::{Handshakes, ResetKey, Tickets, token_key};
 use crate::host::{CLIENT, Host, SERVER};
 use crate::random::{CONNECTION_ID, ConnectionIds, Mix};
@@ -93,8 +93,8 @@ impl QuicSettings {
     /// The control by its name, where that is known and its parameters are right.
     fn chosen(&self) -> Result<Chosen, ControlError> {
         match self.control.as_str() {
-            QUINN_CUBIC => Ok(Chosen::Cubic),
-            QUINN_NEWRENO => Ok(Chosen::NewReno),
+            QUINN_CUBIC => Ok(Chosen::QuinnCubic),
+            QUINN_NEWRENO => Ok(Chosen::QuinnNewReno),
             name => {
                 let preset = Preset::find(name).map_err(|unknown| ControlError::UnknownControl {
                     name: unknown.name,
@@ -113,11 +113,6 @@ impl QuicSettings {
     fn datagram_size(&self, connection: Connection) -> u16 {
         let size = self.max_datagram_size.map_or(u64::from(connection.segment_size) + 12, Bytes::get);
         size.clamp(SMALLEST_DATAGRAM, LARGEST_DATAGRAM) as u16
-    }
-
-    /// Builds both ends with a congestion control from outside the registry.
-    pub fn build_with(&self, connection: Connection, control: ControlMaker) -> Pair {
-        self.pair(connection, Chosen::Ours(control))
     }
 
     fn pair(&self, connection: Connection, chosen: Chosen) -> Pair {
@@ -145,7 +140,7 @@ impl Protocol for QuicSettings {
 
     fn check(&self, found: &mut dyn Check) {
         match self.chosen() {
-            Ok(Chosen::Cubic | Chosen::NewReno) if !self.parameters.is_empty() => found.error(
+            Ok(Chosen::QuinnCubic | Chosen::QuinnNewReno) if !self.parameters.is_empty() => found.error(
                 "parameters",
                 format!("\"{}\" is quinn's control, which has no parameters here", self.control),
                 "take them out, or name a TCP transport as control".into(),
@@ -201,7 +196,7 @@ impl Protocol for QuicSettings {
 
     fn build(&self, connection: Connection) -> Pair {
         // A scenario with an unknown control is refused before it runs.
-        self.pair(connection, self.chosen().unwrap_or(Chosen::Cubic))
+        self.pair(connection, self.chosen().unwrap_or(Chosen::QuinnCubic))
     }
 }
 
@@ -256,7 +251,7 @@ impl Ends {
                 tickets: Tickets::default(),
             }),
             client: transport(factory.clone()),
-            server: transport(Factory::new(Chosen::NewReno, 14_720)),
+            server: transport(Factory::new(Chosen::QuinnNewReno, 14_720)),
             factory,
             datagram_size,
             offers_ecn: settings.ecn,

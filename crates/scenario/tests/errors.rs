@@ -401,10 +401,10 @@ fn flows() {
     right("\"newreno\"", "\"newrno\"", "flow.0.transport", "\"newrno\"", &["did you mean \"newreno\"?"]);
     right(
         "\"newreno\"",
-        "\"quic\"",
+        "\"sctp\"",
         "flow.0.transport",
-        "\"quic\"",
-        &["unknown transport \"quic\"", "\"sack\""],
+        "\"sctp\"",
+        &["unknown transport \"sctp\"", "\"sack\""],
     );
     let with = |line: &str| format!("to = \"d1\"\n{line}");
     let flow = |line: &str, field: &str, at: &str, words: &[&str]| {
