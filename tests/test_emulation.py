@@ -765,7 +765,8 @@ def test_the_page_names_the_plane(command: Command, tmp_path: Path) -> None:
     done = command("emulate", "link.toml", "--out", "out")
     assert done.code == 0
     page = (tmp_path / "out/report.html").read_text()
-    assert "TCP of Linux" in page
+    assert "Linux " in page
+    assert "under a real clock" in page
     assert "a bare timer" in page
     assert "report: out/report.html" in done.out
     evidence = json.loads((tmp_path / "out/cogtcp.json").read_text())["emulation"]["evidence"]

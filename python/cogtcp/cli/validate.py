@@ -33,7 +33,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="only these peers: ns-2, ns-3, Linux, theory",
     )
-    parser.add_argument("--list", action="store_true", help="show the cases that would run, and run none")
+    parser.add_argument("--list", action="store_true", help="show the cases of the seed, and run none")
 
 
 def validate(args: argparse.Namespace) -> int:
@@ -68,7 +68,9 @@ def validate(args: argparse.Namespace) -> int:
     else:
         _show(result)
         print(f"\n{result.answer}\n\nsaved: {out / 'validation.md'}")
-    return 130 if result.interrupted else 0
+    if result.interrupted:
+        return 130
+    return 0 if result.lines else 1
 
 
 def _names(given: list[str]) -> list[str]:

@@ -66,7 +66,7 @@ class Emulation(Result):
             if timing["departures"] == 0
             else f"packets left the link late by {late}"
         )
-        return f"TCP of Linux {timing['kernel']}, under a real clock: {kept}; a bare timer: {floor}."
+        return f"Linux {timing['kernel']}, under a real clock: {kept}; a bare timer: {floor}."
 
     @property
     def provenance(self) -> dict[str, str]:
