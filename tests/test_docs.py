@@ -59,6 +59,7 @@ NOT_RUN = {
     "make demo": "a comparison, as the ones below; takes a minute",
     "make setup": "has made the environment in which this runs",
     "make test": "is what runs this",
+    "make quick": "runs a part of these tests; test_quick.py tests how it chooses",
     "make lint": "runs beside this",
     "make format": "changes the sources",
     "make docs": "test_site.py builds it",

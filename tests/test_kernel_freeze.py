@@ -469,7 +469,7 @@ def test_without_a_key_one_routers_address_counts_and_that_is_said(clean: None, 
                 text=True,
                 check=True,
             )
-            assert "not authenticated: whoever can send from 127.0.0.7" in done.stderr
+            assert "not authenticated: anyone who can send from 127.0.0.7" in done.stderr
             assert json.loads(done.stdout)["authenticated"] is False
             assert "not authenticated" in freeze("status").stdout
             fill(way, log)

@@ -70,7 +70,8 @@ def validate(args: argparse.Namespace) -> int:
         print(f"\n{result.answer}\n\nsaved: {out / 'validation.md'}")
     if result.interrupted:
         return 130
-    return 0 if result.lines else 1
+    # A peer that is missing, and nothing compared in its place.
+    return 1 if result.absent and not result.lines else 0
 
 
 def _names(given: list[str]) -> list[str]:
