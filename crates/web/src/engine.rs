@@ -202,7 +202,7 @@ fn run(
     let (_, experiment) = resolved(given, &hooks)?;
     let Hooks { watch, cancel, outside } = hooks;
     let controls = outside.map(|outside| outside.factory);
-    let options = RunOptions { seed, trace: trace.into(), watch, cancel, controls, ..RunOptions::default() };
+    let options = RunOptions { seed, trace: trace.into(), watch, cancel, controls };
     let run = cogtcp_simulator::run(&experiment, &options)?;
     let is_wanted = |name: &str| wanted.is_none_or(|names| names.iter().any(|wanted| wanted == name));
     let tables: Vec<Value> =
