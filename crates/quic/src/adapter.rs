@@ -58,32 +58,7 @@ pub(crate) struct Adapter {
 impl Adapter {
     /// `control` for packets of `mtu` bytes.
     pub(crate) fn new(control: Box<dyn CongestionControl>, mtu: u16, initial_window: u64) -> Self {
-        let tcp = TcpState {
-            cwnd: initial_window,
-            ssthresh: u64::MAX,
-            pacing_rate: None,
-            mss: u64::from(mtu),
-            srtt: Duration::ZERO,
-            rttvar: Duration::ZERO,
-            min_rtt: Duration::MAX,
-            latest_rtt: Duration::ZERO,
-            rto: Duration::from_secs(1),
-            snd_una: 0,
-            snd_nxt: 0,
-            in_flight: 0,
-            flight_size: 0,
-            delivered: 0,
-            delivered_at: Time::ZERO,
-            lost: 0,
-            app_limited: false,
-            cwnd_limited: false,
-            ca_state: CaState::Open,
-            prior_cwnd: 0,
-            prior_ssthresh: 0,
-            peer_window: u64::MAX,
-            initial_window,
-            max_window: u64::MAX,
-        };
+        let tcp = TcpState::new(u64::from(mtu), initial_window);
         Self {
             control,
             tcp,

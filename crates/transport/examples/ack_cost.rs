@@ -41,30 +41,18 @@ impl CongestionControl for Idle {
 
 fn established() -> TcpState {
     TcpState {
-        cwnd: 10 * MSS,
         ssthresh: 400 * MSS,
-        pacing_rate: None,
-        mss: MSS,
         srtt: Duration::from_millis(40),
         rttvar: Duration::from_millis(2),
         min_rtt: Duration::from_millis(40),
         latest_rtt: Duration::from_millis(40),
-        rto: Duration::from_secs(1),
-        snd_una: 0,
         snd_nxt: 10 * MSS,
         in_flight: 10 * MSS,
         flight_size: 10 * MSS,
-        delivered: 0,
-        delivered_at: Time::ZERO,
-        lost: 0,
-        app_limited: false,
         cwnd_limited: true,
-        ca_state: CaState::Open,
         prior_cwnd: 10 * MSS,
         prior_ssthresh: u64::MAX,
-        peer_window: u64::MAX,
-        initial_window: 10 * MSS,
-        max_window: u64::MAX,
+        ..TcpState::new(MSS, 10 * MSS)
     }
 }
 

@@ -125,6 +125,36 @@ pub struct TcpState {
 }
 
 impl TcpState {
+    /// A connection before its first segment: nothing sent, no RTT measured, no limit but cwnd. The RTO is RFC 6298's first, 1 s.
+    pub const fn new(mss: u64, initial_window: u64) -> Self {
+        Self {
+            cwnd: initial_window,
+            ssthresh: u64::MAX,
+            pacing_rate: None,
+            mss,
+            srtt: Duration::ZERO,
+            rttvar: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            latest_rtt: Duration::ZERO,
+            rto: Duration::from_secs(1),
+            snd_una: 0,
+            snd_nxt: 0,
+            in_flight: 0,
+            flight_size: 0,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            lost: 0,
+            app_limited: false,
+            cwnd_limited: false,
+            ca_state: CaState::Open,
+            prior_cwnd: 0,
+            prior_ssthresh: 0,
+            peer_window: u64::MAX,
+            initial_window,
+            max_window: u64::MAX,
+        }
+    }
+
     /// Whether cwnd is below ssthresh (RFC 5681 section 3.1).
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

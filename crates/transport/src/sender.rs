@@ -179,30 +179,11 @@ impl Sender {
         let rtt = RttEstimator::new(&config);
         let initial_window = config.initial_window.bytes(mss);
         let tcp = TcpState {
-            cwnd: initial_window,
             ssthresh: config.initial_ssthresh,
-            pacing_rate: None,
-            mss,
-            srtt: Duration::ZERO,
-            rttvar: Duration::ZERO,
-            min_rtt: Duration::MAX,
-            latest_rtt: Duration::ZERO,
             rto: rtt.base(),
-            snd_una: 0,
-            snd_nxt: 0,
-            in_flight: 0,
-            flight_size: 0,
-            delivered: 0,
-            delivered_at: Time::ZERO,
-            lost: 0,
-            app_limited: false,
-            cwnd_limited: false,
-            ca_state: CaState::Open,
-            prior_cwnd: 0,
-            prior_ssthresh: 0,
             peer_window: 0,
-            initial_window,
             max_window: config.max_window.unwrap_or(u64::MAX),
+            ..TcpState::new(mss, initial_window)
         };
         Self {
             config,

@@ -71,30 +71,11 @@ pub(crate) struct TcpState {
 impl Default for TcpState {
     fn default() -> Self {
         let inner = transport::TcpState {
-            cwnd: 0,
             ssthresh: 0,
-            pacing_rate: None,
-            mss: 0,
-            srtt: Duration::ZERO,
-            rttvar: Duration::ZERO,
-            min_rtt: Duration::MAX,
-            latest_rtt: Duration::ZERO,
             rto: Duration::ZERO,
-            snd_una: 0,
-            snd_nxt: 0,
-            in_flight: 0,
-            flight_size: 0,
-            delivered: 0,
-            delivered_at: Time::ZERO,
-            lost: 0,
-            app_limited: false,
-            cwnd_limited: false,
-            ca_state: transport::CaState::Open,
-            prior_cwnd: 0,
-            prior_ssthresh: 0,
             peer_window: 0,
-            initial_window: 0,
             max_window: 0,
+            ..transport::TcpState::new(0, 0)
         };
         Self { inner }
     }

@@ -243,16 +243,6 @@ fn quic_over_silences_is_reproducible() {
 /// QUIC over an ad hoc network, beside TCP.
 #[test]
 fn quic_over_an_ad_hoc_network() {
-    let chain = r#"
-name = "chain"
-run = { duration = "30 s", warmup = "5 s" }
-[topology.ad_hoc]
-nodes = 4
-placement = { chain = "200 m" }
-[[flow]]
-from = "n0"
-to = "n3"
-transport = "quic"
-"#;
-    assert!(first(&run_text(chain).flows, "goodput_bps") > 50e3);
+    let chain = CHAIN.replace("tfrc", "quic");
+    assert!(first(&run_text(&chain).flows, "goodput_bps") > 50e3);
 }

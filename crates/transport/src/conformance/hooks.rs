@@ -66,30 +66,15 @@ impl Player {
         let mss = [1, 536, 1000, 1460, 9000][random.below(5) as usize];
         let window = mss * (1 + random.below(10));
         let mut tcp = TcpState {
-            cwnd: window,
-            ssthresh: u64::MAX,
-            pacing_rate: None,
-            mss,
             srtt: Duration::from_millis(100),
             rttvar: Duration::from_millis(50),
             min_rtt: Duration::from_millis(100),
             latest_rtt: Duration::from_millis(100),
-            rto: Duration::from_secs(1),
             snd_una: 1,
             snd_nxt: 1,
-            in_flight: 0,
-            flight_size: 0,
-            delivered: 0,
-            delivered_at: Time::ZERO,
-            lost: 0,
-            app_limited: false,
             cwnd_limited: true,
-            ca_state: CaState::Open,
-            prior_cwnd: 0,
-            prior_ssthresh: 0,
             peer_window: 1 << 30,
-            initial_window: window,
-            max_window: u64::MAX,
+            ..TcpState::new(mss, window)
         };
         let now = Time::from_millis(100);
         control.syn_option();

@@ -14,29 +14,17 @@ pub(super) fn tcp(segments: u64) -> TcpState {
     let window = segments * MSS;
     TcpState {
         cwnd: window,
-        ssthresh: u64::MAX,
-        pacing_rate: None,
-        mss: MSS,
         srtt: Duration::from_millis(100),
         rttvar: Duration::from_millis(10),
         min_rtt: Duration::from_millis(100),
         latest_rtt: Duration::from_millis(100),
-        rto: Duration::from_secs(1),
-        snd_una: 0,
         snd_nxt: window,
         in_flight: window,
         flight_size: window,
-        delivered: 0,
-        delivered_at: Time::ZERO,
-        lost: 0,
-        app_limited: false,
         cwnd_limited: true,
-        ca_state: CaState::Open,
         prior_cwnd: window,
         prior_ssthresh: u64::MAX,
-        peer_window: u64::MAX,
-        initial_window: 10 * MSS,
-        max_window: u64::MAX,
+        ..TcpState::new(MSS, 10 * MSS)
     }
 }
 
