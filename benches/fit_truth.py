@@ -154,7 +154,7 @@ def _cogtcp(arguments: list[str]) -> dict[str, Any]:
 
 
 def _silences(folder: Path) -> list[tuple[float, float]]:
-    """Return the silences that the link really had: those of a law are drawn."""
+    """Return the silences that the link had; a law draws its silences."""
     import pyarrow.parquet as pq
 
     begun: float | None = None
@@ -182,7 +182,7 @@ def slim(source: Path, target: Path, most: int = 96) -> None:
 
 
 def examples() -> None:
-    """Make the captures of examples/captures anew."""
+    """Make the captures of examples/captures again."""
     folder = Path(__file__).parents[1] / "examples" / "captures"
     for file in sorted(folder.glob("*.toml")):
         with tempfile.TemporaryDirectory() as out:

@@ -147,7 +147,7 @@ fn streams(experiment: &Experiment) -> Vec<(u32, AirStream)> {
     flows.chain(sources).collect()
 }
 
-/// The number of a stream in those tables: that of its flow or UDP source if it leads forward, else a number behind all `senders`. A
+/// The number of a stream in those tables: the number of its flow or UDP source if it leads forward, else a number behind all `senders`. A
 /// packet of a program is of neither, and gets a number that has no stream.
 pub(crate) fn stream_of(flow: u32, is_forward: bool, senders: u32) -> u32 {
     if is_forward { flow } else { flow.saturating_add(senders) }

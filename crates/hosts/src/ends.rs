@@ -18,7 +18,7 @@ pub const UNKNOWN: FlowSample = FlowSample {
     goodput_bps: f64::NAN,
 };
 
-/// What an end tells of itself.
+/// What an end reports about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Told {
     /// An event for the record, with its value: the congestion window in segments, not-a-number without one.

@@ -76,7 +76,7 @@ impl RouterHost {
         2 * link as u32 + u32::from(experiment.links[link].from != spec.router)
     }
 
-    /// Has the router hear what its node knows of the radio; `call` is what the boards call it by.
+    /// Passes the notices of the node's radio to the router; `call` is the router's number on the boards.
     pub fn listen(&mut self, boards: &mut Boards, call: u32) {
         self.reader = boards.subscribe(self.spec.router, call);
     }

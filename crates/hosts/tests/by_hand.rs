@@ -176,7 +176,7 @@ fn tcp_needs_no_network() {
     assert!(counted.iter().all(|(_, it)| it.injected == it.arrived && it.injected > 50), "{counted:?}");
 }
 
-/// The first request is lost and sent again after a second. Each response opens at the server, and arrives.
+/// The first request is lost and retransmitted after a second. Each response opens at the server, and arrives.
 #[test]
 fn a_lost_request_is_sent_again() {
     let traffic = "traffic = { requests = { response = { fixed = \"5 kB\" }, pace = { think = { fixed = \"1 s\" } } } }";

@@ -187,7 +187,7 @@ impl Carrier {
         }
     }
 
-    /// Returns what a block carries in a slot by MCS, ascending, as far as a receiver has to decode it.
+    /// Returns what a block carries in a slot by MCS, ascending, up to the code rate that a receiver must decode.
     pub fn codings(&self, slot: Slot, direction: Direction) -> Vec<Coding> {
         let elements = self.elements(slot, direction);
         if elements == 0 {

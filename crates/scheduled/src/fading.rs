@@ -19,7 +19,7 @@ impl Fading {
         Self { stream, coherence, block: None, gains: [1.0; 2] }
     }
 
-    /// Returns the gain at `now`, and the one that a report of age `age` tells of, as far back as one block. Time does not run backwards
+    /// Returns the gain at `now`, and the gain in a report of age `age`, at most one block old. Time does not run backwards
     /// between calls.
     pub fn gains(&mut self, now: Time, age: Duration) -> (f64, f64) {
         let block = now.as_nanos() / self.coherence.as_nanos().max(1);

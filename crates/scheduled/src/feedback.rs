@@ -42,7 +42,7 @@ pub fn feedback(frame: &Frame, direction: Direction, number: u64) -> u64 {
     frame.next_number(back, number + TURNAROUND)
 }
 
-/// Returns the first slot in which a block of slot `number` may be sent again: LTE FDD has a round trip of 8 ms.
+/// Returns the first slot in which a block of slot `number` may be retransmitted: LTE FDD has a round trip of 8 ms.
 pub fn retransmission(frame: &Frame, direction: Direction, number: u64) -> u64 {
     frame.next_number(direction, feedback(frame, direction, number) + TURNAROUND)
 }

@@ -68,7 +68,7 @@ pub struct Bearer {
     begin: u64,
     taken: u64,
     next: u64,
-    /// To be sent again.
+    /// To be retransmitted.
     again: VecDeque<Range>,
     again_bytes: u64,
     /// Lost by HARQ, and when it is known.
@@ -111,7 +111,7 @@ impl Bearer {
         self.taken - self.next
     }
 
-    /// Returns the bytes that are to be sent again.
+    /// Returns the bytes to be retransmitted.
     pub fn to_repeat(&self) -> u64 {
         self.again_bytes
     }
@@ -209,7 +209,7 @@ impl Bearer {
             if range.0 == range.1 {
                 continue;
             }
-            // Later data will show that it is missing, unless none has come or it had been sent again already.
+            // Later data will show that it is missing, unless none has come or it has been retransmitted already.
             let is_seen = is_new && self.ahead.last().is_some_and(|(_, highest)| *highest > range.0);
             let due = if is_seen { Time::MAX } else { now + self.timers.poll };
             self.lost.push((range, due));

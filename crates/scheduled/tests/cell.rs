@@ -173,7 +173,7 @@ fn load_takes_what_it_is_said_to_take() {
     }
 }
 
-/// Users of equal mean SINR under Rayleigh fading. Proportional fair serves the best MCS: its law is that of the maximum of so many gains. A
+/// Users of equal mean SINR under Rayleigh fading. Proportional fair serves the best MCS: the gain served is the maximum of as many independent gains. A
 /// block that is lost takes its resources once more.
 #[test]
 fn proportional_fair_gains_what_the_law_of_the_maximum_says() {

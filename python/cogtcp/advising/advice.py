@@ -29,7 +29,7 @@ class Candidate:
 
     Attributes:
         name: Its name: the transport, and the values of other fields.
-        transport: The transport of all flows that are not `fixed`; None: those of the scenario.
+        transport: The transport of all flows that are not `fixed`; None: the scenario's transports.
         changes: Further fields and their values.
         as_it_is: Whether this is the scenario as it is.
     """

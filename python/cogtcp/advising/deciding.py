@@ -37,7 +37,7 @@ _DOCUMENT, _REPORT, _RUNS = "advice.json", "report.html", "runs"
 _TABLE, _SCENARIO, _BEST = "runs.parquet", "scenario.toml", "best.toml"
 #: More candidates than this make a race long; a search is for that.
 MOST_CANDIDATES = 200
-#: Seeds after which a race ends: what they cannot tell apart is alike for most purposes.
+#: Seeds after which a race ends: candidates that they do not separate are alike for most purposes.
 MOST_SEEDS = 200
 #: Shares of the budget: the race with ranges to be searched and without, and the search.
 _RACE, _RACE_BEFORE_SEARCH, _SEARCH = 0.7, 0.35, 0.35

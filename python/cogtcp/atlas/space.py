@@ -174,7 +174,7 @@ def _step(dimensions: int) -> list[float]:
 
     Powers of the inverse of the root of x^(d+1) = x + 1, the generalised golden ratio (Roberts 2018, "The
     unreasonable effectiveness of quasirandom sequences"). Any first n points fill the cube, so that a survey
-    grows without being made anew.
+    grows without moving the earlier points.
     """
     root = 2.0
     for _ in range(60):

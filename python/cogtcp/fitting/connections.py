@@ -66,7 +66,7 @@ class Connection:
         notes: What is missing or was changed.
         one_way: Whether only one direction was captured.
         probes: Whether these are echo requests and no TCP.
-        same_clock: Whether it comes from a capture, so that its times are those of the others in it.
+        same_clock: Whether it comes from a capture, and shares its clock with the others in it.
     """
 
     side: Literal["sender", "receiver"]
@@ -136,7 +136,7 @@ def probes(echoes: Sequence[Echo]) -> list[Connection]:
         if not echo.reply and echo.key not in asked:
             asked.add(echo.key)
             came = replies.get(echo.key, math.nan)
-            # Numbers of ping begin anew at 2^16: a reply from before is none.
+            # Numbers of ping start again at 2^16: a reply from before is none.
             came = came if came >= echo.time else math.nan
             data.append(Sent(echo.time, 0, 0, echo.size, False, None, came, not math.isnan(came)))
     if len(data) < LEAST_PACKETS:

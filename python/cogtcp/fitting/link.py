@@ -323,7 +323,7 @@ def _gaps_at_sender(
             continue
         here = due[bisect.bisect_right(times, before) : bisect.bisect_left(times, after)]
         waiting = [(time, sent) for time, _, sent in here]
-        # A probe is sent whatever the link does: where there are probes, their fate alone tells of a silence.
+        # A probe is sent whatever the link does: where there are probes, only their fate shows a silence.
         telling = [(time, sent) for time, sent in waiting if id(sent) in passing.probes] or waiting
         if every and not any(id(sent) in passing.probes for _, sent in telling):
             continue

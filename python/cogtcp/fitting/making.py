@@ -148,7 +148,7 @@ def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
 
 
 def _merge(fit: Fit, probes: LinkFit) -> None:
-    """Take from probes with a clock of their own what the capture does not tell."""
+    """Take the values that the capture lacks from probes with a clock of their own."""
     link = fit.link
     if link is None:
         return
@@ -204,7 +204,7 @@ def _spans(file: Path, text: str, fit: Fit) -> None:
 
 
 def build(fit: Fit) -> None:
-    """Write the scenario of what was found, with its sources as comments."""
+    """Write the scenario of the estimates, with their sources as comments."""
     estimates = _estimates(fit)
     fit.estimates = estimates
     by_name = {estimate.name: estimate for estimate in estimates}
@@ -375,7 +375,7 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         else max(2.0, rate * 2 * delay_s / 8 / fit.packet_bytes)
     )
     loss_share = loss.value if loss is not None and loss.known else 0.0
-    # Losses that chance cannot tell from none.
+    # Losses so few that chance may have made them.
     if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
         loss_share = 0.0
     fields = [f'rate = "{round(rate)} bit/s"']

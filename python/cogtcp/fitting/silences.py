@@ -93,7 +93,7 @@ class Silences:
 
     @property
     def lengths(self) -> list[float]:
-        """The length of each, s: exact where packets are held, else the middle of what the data allow."""
+        """The length of each, s: exact where packets are held, else the middle of the possible range."""
         if self.mode == "hold":
             return [gap.most for gap in self.gaps]
         return [(max(gap.least, 0.0) + gap.most) / 2 for gap in self.gaps]

@@ -69,7 +69,7 @@ def heatmap(
 ) -> Figure:
     """Return the means of a metric over the plane of two axes.
 
-    The arguments are those of `line`; `x` and `y` are by default the first two axes that `where` leaves.
+    `line` has the same arguments; `x` and `y` are by default the first two axes that `where` leaves.
     """
     x = pick(x if x is not None else _first(axes, {y}, where), axes, "axis of this sweep")
     y = pick(y if y is not None else _first(axes, {x}, where), axes, "axis of this sweep")

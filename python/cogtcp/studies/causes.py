@@ -185,7 +185,7 @@ def _chance(splits: Sequence[Sequence[_Split]], held: Sequence[bool]) -> list[fl
 
 
 def _sides(split: _Split, held: Sequence[bool]) -> tuple[str, float, float, tuple[int, ...]]:
-    """Return the better side in words, its share and that of the other, and its members."""
+    """Return the better side in words, both shares, and its members."""
     inside = sum(held[index] for index in split.members)
     here = inside / len(split.members)
     there = (sum(held) - inside) / (len(held) - len(split.members))

@@ -42,7 +42,7 @@ def more_seeds(statement: Statement, clearance: float, seeds: int, tests: int) -
     """Return how many seeds more an inconclusive statement needs, if its effect and spread are those seen.
 
     Its clearance, (effect - bound) / standard error, grows with the root of the seeds; it must reach the
-    quantile of the level and that of the power together. Infinite where the effect lies on the bound; NaN
+    quantiles of the level and of the power together. Infinite where the effect lies on the bound; NaN
     where its test has no clearance.
     """
     if math.isnan(clearance):

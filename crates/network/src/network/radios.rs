@@ -56,7 +56,7 @@ pub(super) struct GatedLinks {
     holding: Option<u32>,
     /// The gate in silence.
     silent: Gate,
-    /// Its place among the cells, if it is that of a base station.
+    /// Its place among the cells, if the radio is a base station.
     cell: Option<usize>,
     /// The nodes at the ends of its links, each with the first of the links there.
     nodes: Vec<(usize, usize)>,
@@ -164,7 +164,7 @@ impl GatedLinks {
 }
 
 impl<P: Payload> Network<P> {
-    /// The radio at this place of the experiment is that of a base station, the cell at `cell`. Returns its place among those that gate
+    /// The radio at this place of the experiment is a base station, the cell at `cell`. Returns its place among those that gate
     /// links; `None`: it is no CR user without a MAC of its own.
     pub(super) fn give_cell(&mut self, radio: usize, cell: usize) -> Option<usize> {
         let place = self.radios.iter().position(|it| it.number == radio)?;

@@ -1,4 +1,4 @@
-//! What the base station knows of a user's buffer: requests, buffer status reports, and the grants that follow.
+//! The base station's view of a user's buffer: requests, buffer status reports, and the grants that follow.
 
 use super::{Buffers, Cell};
 use crate::frame::Direction;
@@ -6,7 +6,7 @@ use crate::rlc::PACKET_HEADER;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
-/// What the base station knows of a user's buffer. Bytes are counted from the beginning of the run, so that data that is under way
+/// The base station's view of a user's buffer. Bytes are counted from the beginning of the run, so that data that is under way
 /// is counted once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uplink {
@@ -53,7 +53,7 @@ impl Cell {
         self.streams[2 * user + 1].bearer.taken() + bytes + packets * PACKET_HEADER
     }
 
-    /// A user asks for a grant if it has data and no other way to tell of it.
+    /// A user asks for a grant if it has data and no other way to report the data.
     pub(super) fn request(&mut self, now: Time, user: usize, buffers: &impl Buffers) {
         let arrived = self.arrived(user, buffers);
         let sent = self.streams[2 * user + 1].bearer.sent();

@@ -105,7 +105,7 @@ to = "n3"
 transport = "tfrc"
 "#;
 
-/// Frames over the air belong to their flow, and what TCP's headers say is empty or zero in those of another transport.
+/// Frames over the air belong to their flow, and the columns of TCP's header are empty or zero for another transport.
 #[test]
 fn frames_of_another_transport_have_no_header_of_tcp() {
     let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
@@ -182,7 +182,7 @@ fn of_quic(run: &Run, name: &str) -> f64 {
     first(extension(run, "quic_flows"), name)
 }
 
-/// RFC 9002's NewReno and RFC 6675's over a clear link deliver the same share of what the packets' headers leave.
+/// RFC 9002's NewReno and RFC 6675's over a clear link deliver the same share of the capacity without headers.
 #[test]
 fn quic_and_sack_deliver_alike_over_a_clear_link() {
     let link = "rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"60 packets\"";

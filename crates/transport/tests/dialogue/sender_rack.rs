@@ -35,7 +35,7 @@ fn rfc8985_6_2_one_sack_and_the_reordering_timer() {
     assert_eq!(d.end.stats().timeouts, 0);
 }
 
-/// Section 6.2 step 5: the timer is that of the last segment that may be overdue, #5 of 105 ms; by then all are lost. What left after the
+/// Section 6.2 step 5: the timer runs for the last segment that may be overdue, #5 of 105 ms; by then all are lost. What left after the
 /// segment SACKed has none.
 #[test]
 fn rfc8985_6_2_the_timer_is_that_of_the_last_overdue_segment() {
