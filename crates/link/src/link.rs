@@ -539,8 +539,8 @@ impl<P: Payload> Link<P> {
         self.draw(now);
         let waiting = self.waiting();
         self.queue_max = self.queue_max.max(waiting);
+        let held = self.held();
         if let Some(managed) = &mut self.managed {
-            let held = if self.ahead.is_some() { self.begun } else { 0 };
             managed.wakes |= was_empty && self.ring.len() > held && self.gate.is_served();
         }
         Offer::Managed
@@ -711,12 +711,11 @@ impl<P: Payload> Link<P> {
 
     /// Bytes and number of the packets that wait.
     pub fn backlog(&self) -> (u64, u64) {
-        let (mut bytes, mut packets) = (self.waiting_bytes, u64::from(self.ring.len() - self.begun));
+        let mut bytes = self.waiting_bytes;
         if let Some(managed) = &self.managed {
-            packets += managed.discipline.packets();
             managed.discipline.visit(&mut |frame| bytes += u64::from(frame.wire));
         }
-        (bytes, packets)
+        (bytes, self.waiting())
     }
 
     /// Whether packets were dropped at the full queue since the last call.
@@ -734,7 +733,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// Packets that wait, as of the last look.
-    fn waiting(&self) -> u64 {
+    pub fn waiting(&self) -> u64 {
         u64::from(self.ring.len() - self.begun)
             + self.managed.as_ref().map_or(0, |managed| managed.discipline.packets())
     }

@@ -202,11 +202,6 @@ impl Cell {
         }
     }
 
-    /// Returns its settings.
-    pub fn config(&self) -> &CellConfig {
-        &self.config
-    }
-
     /// Returns the rate of a direction that a user would have alone, by its mean SINR; with fading, at the highest MCS.
     pub fn rate(&self, user: usize, direction: Direction) -> Rate {
         let sinr = match self.config.coherence {

@@ -11,13 +11,12 @@ use crate::payload::Payload;
 use crate::station_pair::{Occupation, Slot};
 use cogtcp_link::{DropCause, Gate, Link};
 use cogtcp_scenario::{BaseStation, Experiment};
+use cogtcp_scheduled::cell::DIRECTIONS;
 use cogtcp_scheduled::frame::Direction;
 use cogtcp_scheduled::{Buffers, Cell, Interference, SlotUse};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::{Rate, Time};
 use cogtcp_wireless::FrameKind;
-
-const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
 
 /// A cell with its links.
 #[derive(Debug)]
@@ -129,7 +128,7 @@ impl<P: Payload> Network<P> {
         for pipe in &self.cells[place].pipes {
             let link = &self.pipes[*pipe as usize];
             if link.watched && link.gate() == Gate::Served {
-                let waits = link.backlog().1 > 0;
+                let waits = link.waiting() > 0;
                 self.budget.observe(now, *pipe, if waits { Occupation::Granted } else { Occupation::Idle });
             }
         }

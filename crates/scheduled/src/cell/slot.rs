@@ -76,7 +76,7 @@ impl Cell {
         for user in 0..self.config.users.len() {
             self.repeat(user, &mut slot, air);
         }
-        self.rate_users(place, &slot, buffers);
+        self.rate_users(place, f64::from(all), &slot, buffers);
         while slot.free > 0
             && slot.grants > 0
             && let Some(user) = self.schedulers[direction as usize].pick(&self.candidates)
@@ -103,10 +103,9 @@ impl Cell {
         }
     }
 
-    /// What the users could have in this slot, and whether they want it.
-    fn rate_users(&mut self, place: usize, slot: &Filling, buffers: &impl Buffers) {
+    /// What the users could have in this slot of `all` blocks, and whether they want it.
+    fn rate_users(&mut self, place: usize, all: f64, slot: &Filling, buffers: &impl Buffers) {
         let direction = slot.direction as usize;
-        let all = f64::from(self.config.carrier.data_blocks(&self.config.frame, slot.number, slot.direction));
         let levels = &self.levels[place][direction];
         let age = self.config.report_age;
         let bits = |reported: f64| {
