@@ -45,13 +45,11 @@ class Survey:
     Attributes:
         places: The points.
         efficiency: Goodput of each transport over the capacity, by point.
-        spread: Difference of its two seeds.
         provenance: Version and number of runs.
     """
 
     places: tuple[Place, ...]
     efficiency: dict[str, tuple[float, ...]]
-    spread: dict[str, tuple[float, ...]]
     provenance: dict[str, str]
 
 
@@ -118,16 +116,17 @@ def load() -> Survey:
     file = files("cogtcp.atlas").joinpath("atlas.parquet")
     if not file.is_file():
         raise UsageError("the atlas is not installed; make it with: make atlas")
-    table = pq.read_table(io.BytesIO(file.read_bytes()))
-    columns = {name: table.column(name).to_pylist() for name in table.column_names}
     names = [axis.name for axis in AXES] + ["law", "silence", "flows"]
+    # Less than a quarter of the columns: reading them all takes most of a quick answer's time.
+    wanted = [*names, *(f"{name}:efficiency" for name in TRANSPORTS)]
+    table = pq.read_table(io.BytesIO(file.read_bytes()), columns=wanted)
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
     places = tuple(Place(*row) for row in zip(*(columns[name] for name in names), strict=True))
     stored = (table.schema.metadata or {}).items()
     metadata = {key.decode().removeprefix("cogtcp."): value.decode() for key, value in stored}
     return Survey(
         places,
         {name: tuple(columns[f"{name}:efficiency"]) for name in TRANSPORTS},
-        {name: tuple(columns[f"{name}:spread"]) for name in TRANSPORTS},
         metadata,
     )
 

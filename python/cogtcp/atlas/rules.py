@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from cogtcp.atlas.space import Place
 
-Efficiency = "Mapping[str, float]"
 
 #: As good: within this of the best of all transports.
 _GOOD = 0.95

@@ -27,8 +27,6 @@ TRANSPORTS = (
 SEEDS = 2
 #: States of the budget that the atlas keeps.
 STATES = ("silent", "timeout", "growing", "lost", "duplicate")
-#: What is kept of each transport at a point.
-VALUES = ("efficiency", "spread", "rtt_ratio", *STATES)
 
 
 def record(result: Result) -> dict[str, Any]:

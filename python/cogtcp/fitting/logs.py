@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _PING = re.compile(
     r"^(?:\[(\d+\.\d+)\] )?(\d+) bytes from .*?icmp_seq=(\d+) .*?time=([\d.]+) ms", re.MULTILINE
 )
-_PING_MISSED = re.compile(r"^(?:\[\d+\.\d+\] )?no answer yet for icmp_seq=(\d+)", re.MULTILINE)
 #: A sequence number of ping starts again at 0 after this.
 _TURN = 65536
 

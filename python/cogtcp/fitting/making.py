@@ -240,7 +240,7 @@ def build(fit: Fit) -> None:
         f"count = {flows}",
         "",
     ]
-    fit.toml = "\n".join(line for line in lines if line is not None)
+    fit.toml = "\n".join(lines)
     try:
         fit.scenario = Scenario.from_toml(fit.toml, file=str(Path.cwd() / f"{fit.name}.toml"))
         fit.scenario.check()
