@@ -25,6 +25,7 @@ from cogtcp.atlas.rules import RULES
 from cogtcp.atlas.space import AXES, Place, point
 from cogtcp.output import write_file, write_table
 from cogtcp.runner import Case, Runner
+from cogtcp.statistics import share_interval
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "python" / "cogtcp" / "atlas" / "atlas.parquet"
@@ -33,16 +34,6 @@ JUDGED, PAGE = ROOT / "docs" / "data" / "atlas.json", ROOT / "docs" / "atlas.md"
 FRESH, COUNT = 1_000_000, 200
 #: Transports that run with holding and with dropping silences at the same fresh point.
 PAIRED = ("sack", "linux-cubic", "linux-bbr")
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson)."""
-    if not total:
-        return 0.0, 1.0
-    z, share = 1.96, count / total
-    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def fresh(folder: Path) -> list[tuple[Place, dict[str, float]]]:
@@ -150,7 +141,7 @@ def judge(folder: Path) -> dict[str, Any]:
 
 def share(count: int, total: int) -> str:
     """Return a share with its interval as text."""
-    low, high = wilson(count, total)
+    low, high = share_interval(count, total)
     return f"{100 * count / max(1, total):.0f} % ({100 * low:.0f} to {100 * high:.0f}; {count} of {total})"
 
 

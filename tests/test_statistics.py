@@ -15,6 +15,7 @@ from cogtcp.statistics import (
     paired_difference,
     quantile_interval,
     ratio_interval,
+    share_interval,
     t_distribution,
     t_quantile,
 )
@@ -278,3 +279,14 @@ def test_ratio_interval_of_nothing_varying_has_width_zero() -> None:
     assert math.isnan(ratio_interval([1], [2]).low)
     with pytest.raises(ValueError, match="positive baseline"):
         ratio_interval([1, 2], [0, 0])
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 12), (3, 40), (20, 40), (12, 12), (1, 1)])
+def test_the_interval_of_a_share_is_wilsons(count: int, total: int) -> None:
+    expected = stats.binomtest(count, total).proportion_ci(method="wilson")
+    # 1.96 for the quantile 1.95996.
+    assert share_interval(count, total) == pytest.approx((expected.low, expected.high), abs=1e-4)
+
+
+def test_the_interval_of_a_share_of_nothing_is_all() -> None:
+    assert share_interval(0, 0) == (0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ __all__ = [
     "paired_difference",
     "quantile_interval",
     "ratio_interval",
+    "share_interval",
     "t_distribution",
     "t_quantile",
 ]
@@ -121,6 +123,19 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
     infinite. NaN is left out.
     """
     return Interval(*_core.quantile_interval(values, q, confidence))
+
+
+def share_interval(count: int, total: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share of which `count` of `total` were seen (Wilson 1927).
+
+    The whole range where nothing was seen.
+    """
+    if not total:
+        return 0.0, 1.0
+    z, share = 1.96, count / total
+    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def mser5(series: Sequence[float]) -> int:

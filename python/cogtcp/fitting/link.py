@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
 from cogtcp.fitting.silences import Gap, Silences, characterise
+from cogtcp.statistics import share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -535,7 +536,7 @@ def _loss(
         running = random_loss
     share = lost_count / max(1, sent_count)
     # Wilson's interval; runs are the independent events.
-    low, high = _wilson(runs, max(1, sent_count))
+    low, high = share_interval(runs, max(1, sent_count))
     scale = lost_count / runs if runs else 1.0
     how = f"{lost_count} of {sent_count} packets lost outside of silences, the queue less than half full"
     loss = Estimate("loss", share, low * scale, high * scale, "share", how)
@@ -547,10 +548,3 @@ def _loss(
     else:
         note = "losses come in runs (Gilbert-Elliott); a scenario has independent ones, with the same share"
     return loss, Estimate("loss burst", length, 1.0, 2 * length, "packets", note)
-
-
-def _wilson(count: int, trials: int) -> tuple[float, float]:
-    z, p = 1.96, count / trials
-    middle = (p + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials)) / (1 + z * z / trials)
-    return max(0.0, middle - half), middle + half
