@@ -10,6 +10,7 @@ import pytest
 from cogtcp import OutputError, RunError, studies
 from cogtcp.runner import case as runner_case
 from cogtcp.studies.drawing import draw
+from study_folders import SCENARIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,18 +96,6 @@ caption = "A curve"
 [[sentence]]
 section = "1"
 text = "It says ten."
-"""
-
-SCENARIO = """
-name = "one"
-[run]
-duration = "1 s"
-[topology.single_hop]
-link = { rate = "1 Mbit/s", delay = "10 ms" }
-[[flow]]
-from = "sender"
-to = "receiver"
-transport = "newreno"
 """
 
 

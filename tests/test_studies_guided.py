@@ -16,6 +16,7 @@ from cogtcp import cli, studies
 from cogtcp.runner import case as runner_case
 from cogtcp.studies import StudyError, answers, folder, guided, kept, power, search, telling, verdicts
 from cogtcp.studies.judging import Judged
+from study_folders import SCENARIO
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,18 +91,6 @@ def scenario(study, setting, point, seed):
 
 def measure(result):
     return {"value": result}
-"""
-
-SCENARIO = """
-name = "one"
-[run]
-duration = "1 s"
-[topology.single_hop]
-link = { rate = "1 Mbit/s", delay = "10 ms" }
-[[flow]]
-from = "sender"
-to = "receiver"
-transport = "newreno"
 """
 
 
