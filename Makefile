@@ -69,6 +69,7 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python docs/prose/check.py
+	$(BIN)/python docs/prose/words.py --over
 
 words: ## Count the words of hand-written prose of each page, against the budgets
 	@$(PYTHON) docs/prose/words.py

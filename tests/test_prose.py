@@ -106,7 +106,23 @@ def test_budgets() -> None:
     assert words.budget(Path("docs/congestion/bbr.md")) == 600
     assert words.budget(Path("docs/congestion/your-own.md")) == 300
     assert words.budget(Path("docs/adding-a-metric.md")) == 300
-    assert words.budget(Path("docs/scenario.md")) is None
+    assert words.budget(Path("docs/scenario.md")) == 600
+
+
+def test_every_page_and_their_sum_are_within_budget(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert words.main(["--over"]) == 0, capsys.readouterr().out
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 1
+    assert words.main([]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(text.pages()) + 1
+    monkeypatch.setattr(words, "TOTAL", 1000)
+    assert words.main(["--over"]) == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(words, "RECIPE", 10)
+    assert words.main(["--over"]) == 1
+    assert "docs/adding-a-study.md OVER" in capsys.readouterr().out
 
 
 def public_functions() -> list[tuple[str, Callable[..., object]]]:

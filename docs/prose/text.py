@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Pages that scripts write whole.
 GENERATED = {
     "docs/api.md",
+    "docs/atlas.md",
     "docs/departures.md",
     "docs/findings.md",
     "docs/packetdrill.md",
