@@ -110,6 +110,16 @@ class Result:
         return self.table("quic_flows")
 
     @cached_property
+    def quic_log(self) -> pa.Table:
+        """One row per event in the logs of QUIC's ends, in the events of qlog."""
+        return self.table("quic_log")
+
+    @cached_property
+    def payloads(self) -> pa.Table:
+        """One row per packet of a transport other than TCP: what it carries."""
+        return self.table("payloads")
+
+    @cached_property
     def tcp_flows(self) -> pa.Table:
         """One row per TCP flow: what TCP alone has."""
         return self.table("tcp_flows")
@@ -379,7 +389,12 @@ class Result:
         return Path(directory)
 
     def write(
-        self, folder: OutputFolder, *, command: str | None = None, captures: Mapping[str, Point] | None = None
+        self,
+        folder: OutputFolder,
+        *,
+        command: str | None = None,
+        captures: Mapping[str, Point] | None = None,
+        logs: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
         """Write everything into an open folder, and captures: where they are taken, by name of file.
 
@@ -387,6 +402,7 @@ class Result:
             folder: The open folder.
             command: The command line, for the report.
             captures: Captures to write: where they are taken, by file name.
+            logs: Logs of QUIC to write: flow and end, by file name.
 
         Raises:
             OutputError: The files cannot be written.
@@ -398,6 +414,11 @@ class Result:
 
             for name, point in captures.items():
                 folder.write_pieces(name, capture.blocks(self, point))
+        if logs:
+            from cogtcp.capture import qlog
+
+            for name, (flow, end) in logs.items():
+                folder.write_pieces(name, qlog.lines(self, flow, end))
         for name, table in self.tables().items():
             if name != "packets" or table.num_rows > 0:
                 folder.write_table(name, table, self.provenance)
@@ -447,6 +468,28 @@ class Result:
         from cogtcp.output import write_pieces
 
         return write_pieces(path, capture.blocks(self, capture.find_point(self.scenario, link, node)))
+
+    def write_qlog(self, path: str | Path, flow: str, *, end: str = "client") -> Path:
+        """Write the log of one end of a QUIC flow as qlog, which qvis opens.
+
+        Needs a run with `trace="packets"`. The file is a JSON text sequence (`.sqlog`), see docs/captures.md.
+
+        Args:
+            path: The file, replaced if it exists; written whole or not at all.
+            flow: Name of the flow.
+            end: `client`, which sends the flow's data, or `server`.
+
+        Returns:
+            The file.
+
+        Raises:
+            UsageError: There is no such QUIC flow or end, or no packets were recorded.
+            OutputError: The file cannot be written.
+        """
+        from cogtcp.capture import qlog
+        from cogtcp.output import write_pieces
+
+        return write_pieces(path, qlog.lines(self, flow, end))
 
     @property
     def plot(self) -> RunPlots:
@@ -509,12 +552,19 @@ def _values(column: _core.Column, rows: int, part: slice = slice(None)) -> list[
 
 
 def run_job(
-    scenario: Scenario, seed: int, *, packets: bool = False, captures: Sequence[str] = ()
+    scenario: Scenario,
+    seed: int,
+    *,
+    packets: bool = False,
+    captures: Sequence[str] = (),
+    qlog: bool = False,
 ) -> dict[str, Any]:
     """Return what a folder with the results of a run is the result of, see `cogtcp.output.OutputFolder`."""
     job: dict[str, Any] = {"verb": "run", "scenario": scenario.hash, "seeds": [seed]}
     if packets:
         job["packets"] = True
+    if qlog:
+        job["qlog"] = True
     return {**job, "captures": list(captures)} if captures else job
 
 

@@ -1,6 +1,6 @@
 //! The trait that every end of a connection implements.
 
-use crate::{EndpointEvent, Progress};
+use crate::{EndpointEvent, LogEntry, Progress};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_units::Time;
 use std::fmt::Debug;
@@ -97,4 +97,12 @@ pub trait Endpoint: Debug {
 
     /// Shows the transport's own quantities by name, in the unit that the name ends with.
     fn observe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Keeps a log of itself from now on. Most transports have none.
+    fn keep_log(&mut self) {}
+
+    /// Returns what the log has, in order of time, and empties it.
+    fn take_log(&mut self) -> Vec<LogEntry> {
+        Vec::new()
+    }
 }

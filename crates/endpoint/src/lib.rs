@@ -10,11 +10,13 @@
 mod datagram;
 mod endpoint;
 mod event;
+mod log;
 mod progress;
 mod protocol;
 
 pub use datagram::Datagram;
 pub use endpoint::{Endpoint, Notice, Outgoing, PathId, Received, Supply};
 pub use event::EndpointEvent;
+pub use log::LogEntry;
 pub use progress::{Progress, Waiting};
 pub use protocol::{BoxedEndpoint, Connection, Pair, Protocol};

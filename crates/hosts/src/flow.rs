@@ -11,7 +11,7 @@ pub use tcp::Tcp;
 use crate::ends::UNKNOWN;
 use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, Owner, Plane, Streams, Wake};
-use cogtcp_endpoint::{Notice, PathId, Supply as Offer};
+use cogtcp_endpoint::{LogEntry, Notice, PathId, Supply as Offer};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{EventKind, Histogram};
@@ -429,6 +429,22 @@ impl Flow {
     /// Whether its sender counts what QUIC counts.
     pub fn is_quic(&self) -> bool {
         matches!(&self.ends, Ends::Other(other) if QuicCounts::of(&other.ends.sender).is_some())
+    }
+
+    /// Keeps a log of each end from now on, where the transport has one.
+    pub fn keep_logs(&mut self) {
+        if let Ends::Other(other) = &mut self.ends {
+            other.ends.sender.keep_log();
+            other.ends.receiver.keep_log();
+        }
+    }
+
+    /// Takes what the sender and the receiver have logged.
+    pub fn take_logs(&mut self) -> [Vec<LogEntry>; 2] {
+        match &mut self.ends {
+            Ends::Tcp(_) => Default::default(),
+            Ends::Other(other) => [other.ends.sender.take_log(), other.ends.receiver.take_log()],
+        }
     }
 
     /// Whether the flow has started.

@@ -1,8 +1,9 @@
 //! What QUIC's flows have beside the columns of all flows.
 
-use cogtcp_endpoint::BoxedEndpoint;
+use crate::End;
+use cogtcp_endpoint::{BoxedEndpoint, LogEntry};
 use cogtcp_records::Table;
-use cogtcp_records::extensions::{QuicFlowRow, QuicFlowsBuilder};
+use cogtcp_records::extensions::{QuicFlowRow, QuicFlowsBuilder, QuicLogBuilder, QuicLogRow};
 
 /// Names under which QUIC's sender shows its counts, in their order.
 const NAMES: [&str; 7] = [
@@ -49,6 +50,30 @@ pub fn table<'a>(flows: impl Iterator<Item = (&'a str, QuicCounts, QuicCounts)>)
             persistent_congestion: counted(6),
         };
         table.push(row);
+    }
+    Some(table.finish()).filter(|table| !table.is_empty())
+}
+
+/// Returns the table of what the flows' ends have logged: name, log of the sender, log of the receiver. `None`: nothing is logged.
+pub fn log<'a>(flows: impl Iterator<Item = (&'a str, [Vec<LogEntry>; 2])>) -> Option<Table> {
+    let mut table = QuicLogBuilder::default();
+    for (flow, logs) in flows {
+        let flow = table.flow.intern(flow);
+        for (end, log) in End::BOTH.into_iter().zip(logs) {
+            // The sender of a flow's data is the client.
+            let end = table.end.intern(if end == End::Sender { "client" } else { "server" });
+            for LogEntry { at, connection, name, data } in log {
+                let row = QuicLogRow {
+                    time_s: at.as_secs_f64(),
+                    flow,
+                    end,
+                    connection: table.connection.intern(&connection),
+                    name: table.name.intern(name),
+                    data: table.data.intern(&data),
+                };
+                table.push(row);
+            }
+        }
     }
     Some(table.finish()).filter(|table| !table.is_empty())
 }

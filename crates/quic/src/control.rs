@@ -45,18 +45,33 @@ pub(crate) struct Watched {
     pub(crate) reductions: u64,
     /// Calls that reported lost packets.
     pub(crate) losses: u64,
+    /// Bytes of lost packets.
+    pub(crate) lost_bytes: u64,
+    /// When the newest lost packet was sent.
+    pub(crate) lost_sent: Option<Time>,
     /// Times of persistent congestion (RFC 9002, section 7.6).
     pub(crate) persistent: u64,
     /// Bytes in flight.
     pub(crate) in_flight: u64,
     /// Round-trip time of the newest packet acknowledged, until it is taken.
     pub(crate) sample: Option<Duration>,
+    /// The latest such sample.
+    pub(crate) latest: Duration,
     /// Smoothed round-trip time (RFC 6298) of these samples; zero before the first.
     pub(crate) smoothed: Duration,
     /// The current recovery period began then.
     recovery: Option<Time>,
     /// When the newest packet of the acknowledgement being read was sent.
     newest: Option<Time>,
+    /// When the newest packet acknowledged was sent.
+    acked_sent: Option<Time>,
+}
+
+impl Watched {
+    /// True until a packet is acknowledged that was sent after the latest reduction (RFC 9002, section 7.3.2).
+    pub(crate) fn is_recovering(&self) -> bool {
+        self.recovery.is_some_and(|began| self.acked_sent.is_none_or(|sent| sent <= began))
+    }
 }
 
 /// The algorithm.
@@ -204,9 +219,11 @@ impl Controller for Handle {
         self.with(|state| {
             state.watched.in_flight = in_flight;
             if let Some(newest) = state.watched.newest.take() {
+                state.watched.acked_sent = state.watched.acked_sent.max(Some(newest));
                 let sample = time(now).saturating_since(newest);
                 let smoothed = state.watched.smoothed;
                 state.watched.sample = Some(sample);
+                state.watched.latest = sample;
                 state.watched.smoothed = if smoothed.is_zero() {
                     sample
                 } else {
@@ -225,6 +242,10 @@ impl Controller for Handle {
             let (at, sent_at) = (time(now), time(sent));
             let watched = &mut state.watched;
             watched.losses += u64::from(lost > 0);
+            watched.lost_bytes += lost;
+            if lost > 0 {
+                watched.lost_sent = watched.lost_sent.max(Some(sent_at));
+            }
             watched.persistent += u64::from(persistent);
             watched.in_flight = watched.in_flight.saturating_sub(lost);
             // RFC 9002, section 7.3.2: one reduction for all that was sent before the recovery period began.

@@ -1,9 +1,10 @@
 //! quinn's endpoint with its connections: one end of a flow, without the application.
 
 use crate::clock::{instant, time};
+use crate::qlog::Log;
 use crate::wire::{self, PacketKind};
 use bytes::BytesMut;
-use cogtcp_endpoint::Datagram;
+use cogtcp_endpoint::{Datagram, LogEntry};
 use cogtcp_units::Time;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, Event, Transmit,
@@ -28,6 +29,8 @@ pub(crate) struct Host {
     offers_ecn: bool,
     buffer: Vec<u8>,
     due: Time,
+    /// The log, where one is kept.
+    log: Option<Box<Log>>,
 }
 
 impl fmt::Debug for Host {
@@ -49,6 +52,32 @@ impl Host {
             offers_ecn,
             buffer: Vec::new(),
             due: Time::MAX,
+            log: None,
+        }
+    }
+
+    /// Keeps a log from now on; `sizes` as in [`Log::new`].
+    pub(crate) fn keep_log(&mut self, sizes: [u64; 2]) {
+        let own = if self.peer == SERVER { CLIENT } else { SERVER };
+        self.log = Some(Box::new(Log::new([own, self.peer], sizes)));
+    }
+
+    /// Logs by `write`, where a log is kept.
+    pub(crate) fn log(&mut self, write: impl FnOnce(&mut Log)) {
+        if let Some(log) = &mut self.log {
+            write(log);
+        }
+    }
+
+    /// Takes what was logged.
+    pub(crate) fn take_log(&mut self) -> Vec<LogEntry> {
+        self.log.as_mut().map(|log| log.take()).unwrap_or_default()
+    }
+
+    /// Logs the datagram of the latest call of [`Self::transmit`].
+    pub(crate) fn log_sent(&mut self, now: Time, is_probe: bool) {
+        if let Some(log) = &mut self.log {
+            log.sent(now, &self.buffer, is_probe);
         }
     }
 
@@ -105,6 +134,12 @@ impl Host {
             None => {}
         }
         self.settle(now);
+        if self.log.is_some() {
+            let has_keys = !self.is_handshaking();
+            if let Some(log) = &mut self.log {
+                log.received(now, datagram, ecn, has_keys);
+            }
+        }
         is_new
     }
 

@@ -9,6 +9,7 @@ mod clock;
 mod control;
 mod crypto;
 mod host;
+mod qlog;
 mod random;
 mod receiver;
 mod sender;

@@ -4,7 +4,9 @@ use crate::arrived::Arrived;
 use crate::host::{Host, compact, contents, whole};
 use crate::settings::Ends;
 use crate::wire;
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_endpoint::{
+    Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received, Supply,
+};
 use cogtcp_units::Time;
 use quinn_proto::{Dir, Event, StreamEvent, StreamId};
 use std::collections::{BTreeMap, VecDeque};
@@ -13,6 +15,7 @@ use std::sync::Arc;
 /// The receiving end.
 #[derive(Debug)]
 pub struct Receiver {
+    ends: Arc<Ends>,
     host: Host,
     streams: BTreeMap<StreamId, Arrived>,
     /// Bytes of stream data in the packets that arrived.
@@ -24,6 +27,7 @@ pub struct Receiver {
 impl Receiver {
     pub(crate) fn new(ends: &Arc<Ends>) -> Self {
         Self {
+            ends: ends.clone(),
             host: ends.server(),
             streams: BTreeMap::new(),
             arrived_bytes: 0,
@@ -32,10 +36,13 @@ impl Receiver {
         }
     }
 
-    fn listen(&mut self) {
+    fn listen(&mut self, now: Time) {
         while let Some(event) = self.host.event() {
             match event {
-                Event::Connected => self.events.push_back(EndpointEvent::Connected),
+                Event::Connected => {
+                    self.host.log(|log| log.connected(now));
+                    self.events.push_back(EndpointEvent::Connected);
+                }
                 Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => {
                     while let Some(id) =
                         self.host.connection().and_then(|connection| connection.streams().accept(Dir::Uni))
@@ -44,7 +51,10 @@ impl Receiver {
                     }
                 }
                 Event::Stream(StreamEvent::Readable { id }) => self.read(id),
-                Event::ConnectionLost { .. } => self.events.push_back(EndpointEvent::Closed),
+                Event::ConnectionLost { .. } => {
+                    self.host.log(|log| log.closed(now, false));
+                    self.events.push_back(EndpointEvent::Closed);
+                }
                 _ => {}
             }
         }
@@ -91,20 +101,21 @@ impl Endpoint for Receiver {
             // Streams of the connection before are over.
             self.streams.clear();
         }
-        self.listen();
+        self.listen(now);
         self.host.touch(now);
         self.progress.duplicate_bytes = self.arrived_bytes.saturating_sub(self.progress.received_bytes);
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.host.expire(now);
-        self.listen();
+        self.listen(now);
         self.host.touch(now);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
         let (bytes, ecn_capable) = self.host.transmit(now)?;
         let packet = compact(bytes);
+        self.host.log_sent(now, false);
         self.progress.sent_packets += 1;
         Some(Outgoing { packet, path: PathId::default(), ecn_capable, data: 0 })
     }
@@ -119,6 +130,14 @@ impl Endpoint for Receiver {
 
     fn progress(&self) -> Progress {
         self.progress
+    }
+
+    fn keep_log(&mut self) {
+        self.host.keep_log(self.ends.sizes());
+    }
+
+    fn take_log(&mut self) -> Vec<LogEntry> {
+        self.host.take_log()
     }
 }
 

@@ -1,13 +1,15 @@
 //! The end that sends a flow's data: QUIC's client.
 
-use crate::control::{Factory, Shared};
+use crate::control::{Factory, Shared, Watched};
 use crate::host::{Host, compact, contents, whole};
+use crate::qlog::Metrics;
 use crate::sent::Sent;
 use crate::settings::Ends;
-use crate::wire::Frame;
+use crate::wire::{Frame, HANDSHAKE_DONE, Other};
 use bytes::Bytes;
 use cogtcp_endpoint::{
-    Datagram, Endpoint, EndpointEvent, Notice, Outgoing, PathId, Progress, Received, Supply, Waiting,
+    Datagram, Endpoint, EndpointEvent, LogEntry, Notice, Outgoing, PathId, Progress, Received, Supply,
+    Waiting,
 };
 use cogtcp_units::{Duration, Time};
 use quinn_proto::{Dir, Event, StreamEvent, StreamId, WriteError};
@@ -99,6 +101,9 @@ pub struct Sender {
     counts: Counts,
     reductions: u64,
     losses: u64,
+    is_logging: bool,
+    /// What the log has seen of the control.
+    logged: Watched,
     /// Packets lost in earlier connections.
     lost_before: u64,
     persistent_before: u64,
@@ -137,6 +142,8 @@ impl Sender {
             counts: Counts::default(),
             reductions: 0,
             losses: 0,
+            is_logging: false,
+            logged: Watched::default(),
             lost_before: 0,
             persistent_before: 0,
             events: VecDeque::new(),
@@ -232,6 +239,7 @@ impl Sender {
                 Event::Connected => {
                     self.counts.handshake = Some(now.saturating_since(self.opened_at));
                     self.is_finishing = true;
+                    self.host.log(|log| log.connected(now));
                     self.events.push_back(EndpointEvent::Connected);
                 }
                 Event::Stream(StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. }) => {
@@ -242,6 +250,7 @@ impl Sender {
                 }
                 Event::ConnectionLost { .. } if !self.has_lost_connection => {
                     self.has_lost_connection = true;
+                    self.host.log(|log| log.closed(now, false));
                     if self.is_open {
                         self.is_open = false;
                         self.events.push_back(EndpointEvent::Closed);
@@ -256,6 +265,9 @@ impl Sender {
             self.events.push_back(EndpointEvent::RoundTrip(sample));
         }
         let watched = control.watched();
+        if self.is_logging {
+            self.log_recovery(now);
+        }
         if watched.reductions > self.reductions {
             self.reductions = watched.reductions;
             self.events.push_back(EndpointEvent::Loss);
@@ -266,6 +278,44 @@ impl Sender {
                 self.progress.lost_packets = self.lost_before + connection.stats().path.lost_packets;
             }
         }
+    }
+
+    /// Logs what the recovery and the control did since the last look.
+    #[cold]
+    fn log_recovery(&mut self, now: Time) {
+        let Some(control) = &self.control else { return };
+        let (watched, before) = (control.watched(), self.logged);
+        let (window, threshold) = (control.window(), control.threshold());
+        // Before the first packet the connection has no name.
+        if watched.in_flight == 0 && watched.acked_packets == 0 {
+            return;
+        }
+        self.logged = watched;
+        let Some(connection) = self.host.connection() else { return };
+        let smoothed = connection.rtt().as_nanos();
+        let metrics = Metrics {
+            latest: watched.latest,
+            smoothed: Duration::from_nanos(u64::try_from(smoothed).unwrap_or(u64::MAX)),
+            window,
+            threshold,
+            in_flight: watched.in_flight,
+        };
+        let state = if watched.persistent > before.persistent {
+            "persistent_congestion"
+        } else if watched.is_recovering() {
+            "recovery"
+        } else if threshold.is_none_or(|threshold| window < threshold) {
+            "slow_start"
+        } else {
+            "congestion_avoidance"
+        };
+        self.host.log(|log| {
+            if let Some(sent) = watched.lost_sent.filter(|_| watched.lost_bytes > before.lost_bytes) {
+                log.lost(now, sent, watched.lost_bytes - before.lost_bytes);
+            }
+            log.state(now, state);
+            log.metrics(now, metrics);
+        });
     }
 
     /// Ends the connection when all is delivered.
@@ -281,6 +331,7 @@ impl Sender {
             self.is_open = false;
             self.has_lost_connection = true;
             self.host.close(now);
+            self.host.log(|log| log.closed(now, true));
             self.events.push_back(EndpointEvent::Closed);
         }
     }
@@ -339,6 +390,7 @@ impl Endpoint for Sender {
         self.streams.clear();
         self.bulk = None;
         (self.sent, self.reductions, self.losses) = (Sent::default(), 0, 0);
+        self.logged = Watched::default();
         (self.probing, self.has_expired, self.release) = (0, false, Time::ZERO);
         (self.is_closing, self.has_lost_connection, self.is_confirmed) = (false, false, false);
         self.opened_at = now;
@@ -375,7 +427,7 @@ impl Endpoint for Sender {
             is_plain &= packet.kind.space() == 2;
             match frame {
                 Frame::Ack(ack) if packet.kind.space() == 2 => newly += self.sent.on_ack(ack),
-                Frame::Other("handshake_done") => self.is_confirmed = true,
+                Frame::Other(Other { kind: HANDSHAKE_DONE, .. }) => self.is_confirmed = true,
                 _ => {}
             }
         });
@@ -459,10 +511,12 @@ impl Endpoint for Sender {
         if let Some((number, is_ack_eliciting)) = number {
             sent.on_sent(number, is_ack_eliciting);
         }
+        let mut is_probe = false;
         if let Some(control) = control {
             let was_asked = control.take_asked();
             if found.is_ack_eliciting {
-                if self.has_expired && (!was_asked || is_rescued) {
+                is_probe = self.has_expired && (!was_asked || is_rescued);
+                if is_probe {
                     self.counts.probe_timeouts += 1;
                     self.progress.timeouts += 1;
                     self.probing += 1;
@@ -475,6 +529,10 @@ impl Endpoint for Sender {
                 control.forget(now, size);
             }
         }
+        if is_probe {
+            self.host.log(|log| log.expired(now));
+        }
+        self.host.log_sent(now, is_probe);
         self.has_expired = false;
         self.last_sent = now;
         self.counts.zero_rtt_packets += u64::from(found.has_zero_rtt);
@@ -536,5 +594,14 @@ impl Endpoint for Sender {
             waiting,
             ..self.progress
         }
+    }
+
+    fn keep_log(&mut self) {
+        self.is_logging = true;
+        self.host.keep_log(self.ends.sizes());
+    }
+
+    fn take_log(&mut self) -> Vec<LogEntry> {
+        self.host.take_log()
     }
 }

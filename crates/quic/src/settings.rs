@@ -208,6 +208,7 @@ pub(crate) struct Ends {
     server: Arc<TransportConfig>,
     factory: Arc<Factory>,
     datagram_size: u16,
+    initial_window: u64,
     offers_ecn: bool,
     seed: u64,
     /// Connections opened: each has connection IDs of its own.
@@ -219,7 +220,8 @@ impl Ends {
         let datagram_size = settings.datagram_size(connection);
         let size = u64::from(datagram_size);
         // RFC 9002, section 7.2.
-        let factory = Factory::new(chosen, (10 * size).min((2 * size).max(14_720)));
+        let initial_window = (10 * size).min((2 * size).max(14_720));
+        let factory = Factory::new(chosen, initial_window);
         let transport = |factory: Arc<Factory>| {
             let window = VarInt::from_u64(settings.receive_window.get()).unwrap_or(VarInt::MAX);
             let mut config = TransportConfig::default();
@@ -254,6 +256,7 @@ impl Ends {
             server: transport(Factory::new(Chosen::QuinnNewReno, 14_720)),
             factory,
             datagram_size,
+            initial_window,
             offers_ecn: settings.ecn,
             seed: connection.seed,
             opened: Arc::default(),
@@ -282,6 +285,11 @@ impl Ends {
 
     pub(crate) const fn datagram_size(&self) -> u16 {
         self.datagram_size
+    }
+
+    /// The largest datagram and the initial window in bytes.
+    pub(crate) fn sizes(&self) -> [u64; 2] {
+        [u64::from(self.datagram_size), self.initial_window]
     }
 
     /// Most stream data in a packet: a short header with the smallest packet number, the tag, and a STREAM frame of type and stream ID alone.

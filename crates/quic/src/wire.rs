@@ -3,6 +3,9 @@
 use crate::crypto::TAG;
 use crate::random::CONNECTION_ID;
 
+/// Type of HANDSHAKE_DONE (RFC 9000, section 19.20).
+pub(crate) const HANDSHAKE_DONE: u64 = 0x1E;
+
 /// The kinds of packets.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum PacketKind {
@@ -46,6 +49,10 @@ pub struct Packet<'a> {
     pub truncated: u64,
     /// How many bytes of the packet number the header has.
     pub number_size: usize,
+    /// Destination connection ID.
+    pub destination: &'a [u8],
+    /// Source connection ID; empty in a short header.
+    pub source: &'a [u8],
     /// Size in bytes, with header and tag.
     pub size: usize,
     /// The frames, without the tag.
@@ -112,12 +119,13 @@ fn packet(datagram: &[u8]) -> Option<(Packet<'_>, &[u8])> {
     let number_size = usize::from(first & 3) + 1;
     let is_long = first & 0x80 != 0;
     let mut rest: &[u8] = &[];
+    let (destination, source);
     let kind = if is_long {
         let version = reader.number(4)?;
-        for _ in 0..2 {
-            let size = reader.byte()?;
-            reader.take(usize::from(size))?;
-        }
+        let size = reader.byte()?;
+        destination = reader.take(usize::from(size))?;
+        let size = reader.byte()?;
+        source = reader.take(usize::from(size))?;
         let kind = match (version, first >> 4 & 3) {
             (0, _) | (_, 3) => return None,
             (_, 0) => PacketKind::Initial,
@@ -133,13 +141,14 @@ fn packet(datagram: &[u8]) -> Option<(Packet<'_>, &[u8])> {
         (reader, rest) = (Reader(own), after);
         kind
     } else {
-        reader.take(CONNECTION_ID)?;
+        destination = reader.take(CONNECTION_ID)?;
+        source = &[];
         PacketKind::OneRtt
     };
     let truncated = reader.number(number_size)?;
     let payload = &reader.0[..reader.0.len().checked_sub(TAG)?];
     let size = datagram.len() - rest.len();
-    Some((Packet { kind, truncated, number_size, size, payload }, rest))
+    Some((Packet { kind, truncated, number_size, destination, source, size, payload }, rest))
 }
 
 /// One frame.
@@ -166,8 +175,21 @@ pub enum Frame<'a> {
     },
     /// CONNECTION_CLOSE of either kind, which ends the packet.
     Close,
-    /// Any other frame: its name in qlog. All of them are ack-eliciting.
-    Other(&'static str),
+    /// Any other frame. All of them are ack-eliciting.
+    Other(Other<'a>),
+}
+
+/// A frame that only a log reads.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Other<'a> {
+    /// Its type (RFC 9000, section 12.4).
+    pub kind: u64,
+    /// Name in qlog.
+    pub name: &'static str,
+    /// Its integers, in their order; zeros where it has fewer.
+    pub numbers: [u64; 4],
+    /// Its bytes: a connection ID, or the data of a path's challenge.
+    pub bytes: &'a [u8],
 }
 
 impl Frame<'_> {
@@ -185,7 +207,7 @@ impl Frame<'_> {
             Self::Crypto(..) => "crypto",
             Self::Stream { .. } => "stream",
             Self::Close => "connection_close",
-            Self::Other(name) => name,
+            Self::Other(other) => other.name,
         }
     }
 }
@@ -197,6 +219,8 @@ pub struct Ack<'a> {
     pub largest: u64,
     /// Delay of the acknowledgement, in the peer's unit.
     pub delay: u64,
+    /// Counts of packets that arrived with ECT(0), ECT(1) and CE.
+    pub ecn: Option<[u64; 3]>,
     first: u64,
     ranges: &'a [u8],
     count: u64,
@@ -231,13 +255,14 @@ pub fn frames(payload: &[u8]) -> impl Iterator<Item = Frame<'_>> {
 }
 
 fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
-    let other = |reader: &mut Reader<'a>, name, numbers: usize| {
-        for _ in 0..numbers {
-            reader.varint()?;
-        }
-        Some(Frame::Other(name))
-    };
     let kind = reader.varint()?;
+    let other = |reader: &mut Reader<'a>, name, count: usize| {
+        let mut numbers = [0; 4];
+        for number in &mut numbers[..count] {
+            *number = reader.varint()?;
+        }
+        Some(Frame::Other(Other { kind, name, numbers, bytes: &[] }))
+    };
     match kind {
         0x00 => {
             let more = reader.0.iter().take_while(|byte| **byte == 0).count();
@@ -253,12 +278,12 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
                 reader.varint()?;
                 reader.varint()?;
             }
-            if kind == 0x03 {
-                for _ in 0..3 {
-                    reader.varint()?;
-                }
-            }
-            Some(Frame::Ack(Ack { largest, delay, first, ranges, count }))
+            let ecn = if kind == 0x03 {
+                Some([reader.varint()?, reader.varint()?, reader.varint()?])
+            } else {
+                None
+            };
+            Some(Frame::Ack(Ack { largest, delay, ecn, first, ranges, count }))
         }
         0x04 => other(reader, "reset_stream", 3),
         0x05 => other(reader, "stop_sending", 2),
@@ -269,8 +294,8 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
         }
         0x07 => {
             let length = reader.varint()?;
-            reader.take(usize::try_from(length).ok()?)?;
-            Some(Frame::Other("new_token"))
+            let bytes = reader.take(usize::try_from(length).ok()?)?;
+            Some(Frame::Other(Other { kind, name: "new_token", numbers: [0; 4], bytes }))
         }
         0x08..=0x0F => {
             let stream = reader.varint()?;
@@ -286,24 +311,26 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
         0x15 => other(reader, "stream_data_blocked", 2),
         0x16 | 0x17 => other(reader, "streams_blocked", 1),
         0x18 => {
-            reader.varint()?;
-            reader.varint()?;
+            let numbers = [reader.varint()?, reader.varint()?, 0, 0];
             let size = reader.byte()?;
-            reader.take(usize::from(size) + 16)?;
-            Some(Frame::Other("new_connection_id"))
+            let bytes = reader.take(usize::from(size))?;
+            // The stateless reset token.
+            reader.take(16)?;
+            Some(Frame::Other(Other { kind, name: "new_connection_id", numbers, bytes }))
         }
         0x19 => other(reader, "retire_connection_id", 1),
         0x1A | 0x1B => {
-            reader.take(8)?;
-            Some(Frame::Other(if kind == 0x1A { "path_challenge" } else { "path_response" }))
+            let bytes = reader.take(8)?;
+            let name = if kind == 0x1A { "path_challenge" } else { "path_response" };
+            Some(Frame::Other(Other { kind, name, numbers: [0; 4], bytes }))
         }
         0x1C | 0x1D => {
             reader.take(reader.0.len())?;
             Some(Frame::Close)
         }
-        0x1E => Some(Frame::Other("handshake_done")),
+        HANDSHAKE_DONE => other(reader, "handshake_done", 0),
         // draft-ietf-quic-ack-frequency-04, section 10.2: IMMEDIATE_ACK and ACK_FREQUENCY.
-        0x1F | 0xAC => Some(Frame::Other("immediate_ack")),
+        0x1F | 0xAC => other(reader, "immediate_ack", 0),
         0xAF => other(reader, "ack_frequency", 4),
         _ => None,
     }
@@ -316,8 +343,15 @@ mod tests {
     #[test]
     fn packet_numbers_follow_the_appendix() {
         // RFC 9000, appendix A.3: 0x9b32 after 0xa82f30ea is 0xa82f9b32.
-        let packet =
-            Packet { kind: PacketKind::OneRtt, truncated: 0x9B32, number_size: 2, size: 0, payload: &[] };
+        let packet = Packet {
+            kind: PacketKind::OneRtt,
+            truncated: 0x9B32,
+            number_size: 2,
+            destination: &[],
+            source: &[],
+            size: 0,
+            payload: &[],
+        };
         assert_eq!(packet.number(0xA82F_30EB), 0xA82F_9B32);
         let wrapped = Packet { truncated: 2, number_size: 1, ..packet };
         assert_eq!((wrapped.number(0), wrapped.number(255), wrapped.number(258)), (2, 258, 258));

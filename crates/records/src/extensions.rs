@@ -40,6 +40,31 @@ tables! {
         persistent_congestion: u64 in "",
     }
 
+    /// One row per event in the log of an end of a QUIC flow, in the order of time for each end: the events of qlog
+    /// (draft-ietf-quic-qlog-quic-events).
+    QuicLogRow, QuicLogBuilder = "quic_log" {
+        /// Time of the event.
+        time_s: f64 in "s",
+        /// Name of the flow.
+        flow: Code in "",
+        /// `client` or `server`.
+        end: Code in "",
+        /// The connection: the client's first destination connection ID, in hexadecimal digits.
+        connection: Code in "",
+        /// Name of the event, as `quic:packet_sent`.
+        name: Code in "",
+        /// The event's data in JSON, as the draft defines it.
+        data: Code in "",
+    }
+
+    /// One row per row of `packets` whose packet is a datagram of a transport other than TCP: what it carries.
+    PayloadRow, PayloadsBuilder = "payloads" {
+        /// Number of the row of `packets`, from 0.
+        packet: u64 in "",
+        /// The payload in hexadecimal digits, without the zeros at its end.
+        bytes: Code in "",
+    }
+
     /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header says.
     TcpSegmentRow, TcpSegmentsBuilder = "tcp_segments" {
         /// Number of the row of `packets`, from 0.

@@ -259,6 +259,12 @@ impl DatagramStore {
         Packet { ecn, ..Packet::new(Body::Endpoint { place }, sent_at) }
     }
 
+    /// Returns the datagram in `packet`, which stays packed; `None`: it carries something else.
+    pub(crate) fn peek(&self, packet: &Packet) -> Option<&cogtcp_endpoint::Datagram> {
+        let Body::Endpoint { place } = packet.body else { return None };
+        self.datagrams.get(place as usize)
+    }
+
     /// Takes the datagram out of `packet`; `None`: it carries something else.
     pub(crate) fn unpack(&mut self, packet: &Packet) -> Option<cogtcp_endpoint::Datagram> {
         let Body::Endpoint { place } = packet.body else { return None };

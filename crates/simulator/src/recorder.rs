@@ -3,9 +3,10 @@
 use crate::TraceLevel;
 use crate::frames::{Frames, Kept};
 use crate::packet::{Body, DatagramStore, OptionStore, Packet};
-use crate::trace::Trace;
+use crate::trace::{Content, Trace};
 use cogtcp_adhoc::AirNote;
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::{End, Owner, Streams};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Carried, Observer, PacketStep, Place, RadioPlace};
@@ -54,10 +55,9 @@ impl Recorder {
         self.options.unpack(packet)
     }
 
-    /// Frees what a lost packet has stored. Returns its TCP segment, if it carries one.
-    fn release(&mut self, packet: &Packet) -> Option<Segment> {
-        self.datagrams.unpack(packet);
-        self.options.unpack(packet)
+    /// Frees what a lost packet has stored. Returns its datagram and its TCP segment, as far as it carries one.
+    fn release(&mut self, packet: &Packet) -> (Option<Datagram>, Option<Segment>) {
+        (self.datagrams.unpack(packet), self.options.unpack(packet))
     }
 }
 
@@ -75,19 +75,21 @@ impl Observer<Packet> for Recorder {
             PacketStep::Received => PacketEvent::Received,
         };
         let segment = self.options.peek(&frame.packet);
+        let content = Content { segment: segment.as_ref(), datagram: self.datagrams.peek(&frame.packet) };
         let owner = self.streams.owner(frame.packet.transit.stream);
-        self.trace.packet(at, event, None, (place, owner), frame, segment.as_ref());
+        self.trace.packet(at, event, None, (place, owner), frame, content);
     }
 
     #[cold]
     fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
         // Unpacked for its place in the store as well, which is free from here on.
-        let segment = self.release(&frame.packet);
+        let (datagram, segment) = self.release(&frame.packet);
         let owner = self.streams.owner(frame.packet.transit.stream);
         self.trace.dropped(at, place.pipe, owner, frame, cause);
         if self.trace.records_packets() {
             let cause = Some((cause, refused));
-            self.trace.packet(at, PacketEvent::Dropped, cause, (place, owner), frame, segment.as_ref());
+            let content = Content { segment: segment.as_ref(), datagram: datagram.as_ref() };
+            self.trace.packet(at, PacketEvent::Dropped, cause, (place, owner), frame, content);
         }
     }
 

@@ -31,9 +31,11 @@ impl Simulation<'_> {
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
-        let ([flow_series, control_series, link_series, events, packets], segments) =
+        let ([flow_series, control_series, link_series, events, packets], contents) =
             self.plane.recorder.trace.finish();
-        extensions.extend(segments);
+        extensions.extend(contents);
+        let logs = self.flows.iter_mut().zip(&self.experiment.flows);
+        extensions.extend(quic::log(logs.map(|(flow, spec)| (spec.name.as_str(), flow.take_logs()))));
         Run {
             name: self.experiment.name.clone(),
             seed: self.seed,

@@ -3,10 +3,11 @@
 use crate::TraceLevel;
 use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::Owner;
 use cogtcp_link::{DropCause, Frame, Payload};
 use cogtcp_network::{Place, TIME_TO_LIVE};
-use cogtcp_records::extensions::{TcpSegmentRow, TcpSegmentsBuilder};
+use cogtcp_records::extensions::{PayloadRow, PayloadsBuilder, TcpSegmentRow, TcpSegmentsBuilder};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
     LinkSeriesBuilder, PacketEvent, PacketRow, PacketsBuilder,
@@ -27,6 +28,7 @@ pub(crate) struct Trace {
     packets: PacketsBuilder,
     packet_rows: u64,
     segments: TcpSegmentsBuilder,
+    payloads: PayloadsBuilder,
     /// Codes among the entities; a flow's code is its number.
     radios: Vec<Vec<Code>>,
     pipes: Vec<Code>,
@@ -39,9 +41,16 @@ pub(crate) struct Trace {
     no_cause: Code,
 }
 
+/// What a packet carries, where a table has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) segment: Option<&'a Segment>,
+    pub(crate) datagram: Option<&'a Datagram>,
+}
+
 /// Bytes of a UDP header (RFC 768).
 const UDP_HEADER: u32 = 8;
-/// Codes of the protocols among the packets.
+/// Codes of the protocols among the packets; then what they carry.
 const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
 /// Codes of the ends of a flow among the packets (those of [`End`]), and of what is neither's.
 const SOURCES: [&str; 3] = ["sender", "receiver", ""];
@@ -122,6 +131,7 @@ impl Trace {
             packets,
             packet_rows: 0,
             segments: TcpSegmentsBuilder::default(),
+            payloads: PayloadsBuilder::default(),
             radios,
             pipes,
             no_flow,
@@ -161,9 +171,10 @@ impl Trace {
         cause: Option<(DropCause, bool)>,
         (place, owner): (Place, Owner),
         frame: &Frame<Packet>,
-        segment: Option<&Segment>,
+        content: Content<'_>,
     ) {
         let packet = &frame.packet;
+        let Content { segment, datagram } = content;
         let (protocol, seq, payload) = match (&packet.body, segment) {
             (_, Some(segment)) => (0, Some(segment.seq), segment.len),
             (Body::Unreachable { seq, .. }, None) => (1, Some(*seq), 0),
@@ -194,6 +205,10 @@ impl Trace {
         self.packets.push(row);
         if let Some(seq) = seq {
             self.note_segment(seq, segment);
+        }
+        if let Some(datagram) = datagram {
+            let bytes = self.payloads.bytes.intern(&hex(&datagram.bytes));
+            self.payloads.push(PayloadRow { packet: self.packet_rows, bytes });
         }
         self.packet_rows += 1;
     }
@@ -339,8 +354,8 @@ impl Trace {
         self.link_series.push(row);
     }
 
-    /// The finished tables: flow series, control series, link series, events, packets.
-    pub(crate) fn finish(self) -> ([Table; 5], Option<Table>) {
+    /// The finished tables: flow series, control series, link series, events, packets; then what they carry.
+    pub(crate) fn finish(self) -> ([Table; 5], impl Iterator<Item = Table>) {
         let tables = [
             self.flow_series.finish(),
             self.control_series.finish(),
@@ -348,13 +363,23 @@ impl Trace {
             self.events.finish(),
             self.packets.finish(),
         ];
-        (tables, Some(self.segments.finish()).filter(|segments| !segments.is_empty()))
+        let contents = [self.segments.finish(), self.payloads.finish()];
+        (tables, contents.into_iter().filter(|table| !table.is_empty()))
     }
 }
 
 /// The flags of a segment as tables have them.
 pub(crate) fn flags_text(segment: Option<&Segment>) -> String {
     segment.map_or_else(String::new, |segment| format!("{:?}", segment.flags))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        text.extend(
+            [byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0')),
+        );
+        text
+    })
 }
 
 /// The edges of its SACK blocks as tables have them.

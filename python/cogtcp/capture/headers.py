@@ -1,7 +1,8 @@
 """Headers of IPv4, TCP, UDP and ICMP (RFC 791, 9293, 768, 792), as they are on the wire.
 
 Payloads are not simulated, only their lengths: checksums are those of a payload of zeros, and what is
-returned ends with the headers. docs/captures.md says what stands where the simulator has nothing to say.
+returned ends with the headers. Datagrams of QUIC and TFRC have their bytes, up to the zeros at the end.
+docs/captures.md says what stands where the simulator has nothing to say.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The longest headers that are written: IPv4 without options and the longest TCP header.
 LONGEST = 20 + 60
+#: The longest IPv4 packet with a datagram, whose payload is captured too.
+LONGEST_DATAGRAM = 0xFFFF
 
 _ICMP, _TCP, UDP = 1, 6, 17
 _DONT_FRAGMENT = 0x4000
@@ -126,7 +129,10 @@ def datagram(ends: tuple[int, int], payload: bytes, source: bytes, target: bytes
 
 
 def _udp(row: Row, source: bytes, target: bytes) -> bytes:
-    return _udp_header(ports(row["stream"]), 8 + row["payload_bytes"], b"", source, target)
+    payload = bytes.fromhex(row.get("bytes", ""))
+    # Enough for Wireshark to find a header of QUIC, which it looks for with a sample of 16 bytes behind it.
+    payload += bytes(max(0, min(row["payload_bytes"], 64 if payload else 0) - len(payload)))
+    return _udp_header(ports(row["stream"]), 8 + row["payload_bytes"], payload, source, target) + payload
 
 
 def _udp_header(ends: tuple[int, int], length: int, payload: bytes, source: bytes, target: bytes) -> bytes:

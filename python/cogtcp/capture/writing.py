@@ -47,11 +47,12 @@ def blocks(result: Result, point: Point) -> Iterator[bytes]:
 def _blocks(result: Result, point: Point) -> Iterator[bytes]:
     addresses = _addresses(result)
     flows = section.flows(result, addresses)
+    payloads = dict(result.each("payloads", ["packet", "bytes"]))
     yield section.header(result)
     yield pcapng.interface(
         f"{point.link} at {point.node}",
         "simulated; headers alone are captured, checksums are those of a payload of zeros",
-        headers.LONGEST,
+        headers.LONGEST_DATAGRAM if payloads else headers.LONGEST,
     )
     yield pcapng.names({address: name for name, address in addresses.items()})
     deaths = _deaths(result, point)
@@ -60,7 +61,7 @@ def _blocks(result: Result, point: Point) -> Iterator[bytes]:
         if row["event"] != ("queued" if outgoing else "received") and not (outgoing and row["refused"]):
             continue
         comments = [deaths[number]] if number in deaths else []
-        data = headers.build(row, addresses, flows)
+        data = headers.build({**row, "bytes": payloads.get(number, "")}, addresses, flows)
         # The double in the table tells nanoseconds apart for the first 48 days.
         time_ns = round(row["time_s"] * 1e9)
         yield pcapng.packet(time_ns, data, row["wire_bytes"], outgoing=outgoing, comments=comments)

@@ -153,6 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="LINK[@NODE]",
         help="also write what NODE (default: the first end) sees, as pcapng; air: frames",
     )
+    run.add_argument("--qlog", action="store_true", help="also write the logs of QUIC's ends, as qlog")
     _output_arguments(run)
 
     real = verb("emulate", _emulate, "run a scenario, or any program, on this machine's Linux TCP")

@@ -28,12 +28,14 @@ def run(args: argparse.Namespace) -> int:
     scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
     captures = _captures(scenario, arguments.names(args.pcap))
-    packets = args.packets or bool(captures)
-    out = arguments.output(args, scenario, "run", seed, *sorted(captures))
-    job = run_job(scenario, seed, packets=packets, captures=sorted(captures))
+    packets = args.packets or bool(captures) or args.qlog
+    asked = [*sorted(captures), *(["qlog"] if args.qlog else [])]
+    out = arguments.output(args, scenario, "run", seed, *asked)
+    job = run_job(scenario, seed, packets=packets, captures=sorted(captures), qlog=args.qlog)
     with OutputFolder(out, job=job, force=args.force) as folder:
         result = cogtcp.run(scenario, seed, "packets" if packets else "full")
-        result.write(folder, command=arguments.command_line(), captures=captures)
+        logs = _logs(result) if args.qlog else {}
+        result.write(folder, command=arguments.command_line(), captures=captures, logs=logs)
     if args.json:
         document = {**result.to_dict(), "provenance": result.provenance}
         if captures:
@@ -41,13 +43,26 @@ def run(args: argparse.Namespace) -> int:
                 {"link": point.link, "node": point.node, "file": str(out / name)}
                 for name, point in captures.items()
             ]
+        if logs:
+            document["qlogs"] = [
+                {"flow": flow, "end": end, "file": str(out / name)} for name, (flow, end) in logs.items()
+            ]
         _print_json(document, out)
     else:
         show.result(result)
         _print_report(headline.of_run(result), out)
+        for name in logs:
+            print(f"qlog: {out / name}")
         for name in captures:
             print(f"capture: {out / name}")
     return 0
+
+
+def _logs(result: cogtcp.Result) -> dict[str, tuple[str, str]]:
+    """Return flow and end of each log of QUIC, by name of file."""
+    from cogtcp.capture import qlog
+
+    return qlog.files(result)
 
 
 def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:

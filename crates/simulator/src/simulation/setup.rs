@@ -45,7 +45,10 @@ impl<'e> Simulation<'e> {
             let number = number as u32;
             plan.plane.network.boards().listen(spec.from, number);
             let control = |tcp: &TcpSpec| make_control(&spec.name, &tcp.control, options.controls.as_deref());
-            let flow = Flow::new(number, spec, ids, seed, control)?;
+            let mut flow = Flow::new(number, spec, ids, seed, control)?;
+            if options.trace == TraceLevel::Packets {
+                flow.keep_logs();
+            }
             flow.enter(&mut plan.plane.recorder.streams);
             flows.push(flow);
         }
