@@ -4,9 +4,9 @@
     make studies                                          # check, and measure a sample again
 
 Answers come from `search.json` and `readings.json` of each study, so the pages are pinned to the digit.
-`--sample N` also judges N settings of each design again, on the same seeds, and each best reading on fresh
-ones: a claim that held and now fails, or the other way round, means that the model has changed since; then
-search again. Finished runs are kept in results/: after an interruption it goes on.
+`--sample N` also judges N settings of each design again, on the same seeds, N fresh settings, and each best
+reading on fresh seeds: a claim that held and now fails, or the other way round, means that the model has
+changed since; then search again. Finished runs are kept in results/: after an interruption it goes on.
 """
 
 from __future__ import annotations

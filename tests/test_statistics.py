@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cogtcp.statistics import (
+    fisher,
     holm,
     mean_interval,
     mser5,
@@ -290,3 +291,12 @@ def test_the_interval_of_a_share_is_wilsons(count: int, total: int) -> None:
 
 def test_the_interval_of_a_share_of_nothing_is_all() -> None:
     assert share_interval(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((3, 0), (0, 72)), ((0, 3), (70, 2)), ((1, 2), (30, 40)), ((8, 2), (1, 5)), ((0, 0), (3, 4))],
+)
+def test_fishers_exact_test(first: tuple[int, int], second: tuple[int, int]) -> None:
+    expected = stats.fisher_exact([first, second]).pvalue
+    assert fisher(first, second) == pytest.approx(expected, rel=1e-9)

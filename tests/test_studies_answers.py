@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -120,3 +122,23 @@ def test_the_words_are_defined_and_used() -> None:
         assert word in text
     for gone in ("unclear", "somewhere", "undecided", "differs"):
         assert gone not in text + " ".join(answers.WORDS.values())
+
+
+def test_no_surface_has_a_word_that_answers_nothing() -> None:
+    """Pages that are kept, each study's own texts, and all that the code of studies may print."""
+    root = Path(__file__).resolve().parents[1]
+    surfaces = [
+        root / "README.md",
+        *(root / "docs" / f"{name}.md" for name in ("verdicts", "findings", "adding-a-study")),
+    ]
+    library = root / "python" / "cogtcp" / "studies"
+    surfaces += [path for kind in ("md", "toml", "py", "json") for path in library.rglob(f"*.{kind}")]
+    assert len(surfaces) > 60
+    found = [
+        f"{path.relative_to(root)}: {word[0]}"
+        for path in surfaces
+        for word in re.finditer(
+            r"\b(unclear|somewhere|undecided|differs)\b", path.read_text("utf-8"), re.IGNORECASE
+        )
+    ]
+    assert found == []

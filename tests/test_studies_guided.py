@@ -258,6 +258,22 @@ def test_a_search_keeps_the_seeds_that_its_settings_lack(study: Path, simulated:
     assert answer.lacking == (answers.Lack("More than three.", wanted, 3),)
 
 
+def test_a_kept_design_without_seeds_that_lack_gets_them(study: Path, simulated: list[Any]) -> None:
+    """Of a sample of its settings, which have the seeds of the second look: nothing else of it changes."""
+    text = STUDY.replace("than = 3\n", "than = 2.0035\n").replace("between = [1, 10]", "between = [1, 1.001]")
+    (study / "study.toml").write_text(text)
+    studies.search_space("t", only="t-f1", settings=3, seeds=2, trials=0)
+    path = study / "search.json"
+    before = json.loads(path.read_text())
+    data = json.loads(path.read_text())
+    data["claims"]["t-f1"]["more_seeds"] = {}
+    path.write_text(json.dumps(data))
+    simulated.clear()
+    studies.search_space("t", only="t-f1", settings=0, trials=0)
+    assert {seed for _, _, seed in simulated} == set(range(101, 109))
+    assert json.loads(path.read_text()) == before
+
+
 def test_a_search_starts_from_the_readings_that_the_study_names(study: Path, simulated: list[Any]) -> None:
     (study / "study.toml").write_text(
         STUDY.replace("confirm = 13", 'starts = ["rate=7.5"]').replace("than = 3\n", "than = 1000\n")
@@ -369,6 +385,9 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
         kept_before.evaluated,
     )
     assert [part.answer for part in after.parts] == ["holds"]
+    # Or on more seeds than the search gave it.
+    studies.search_space("t", only="t-f1", settings=0, trials=0, seeds=20)
+    assert studies.readings.read(folder.find("t")[0])["t-f1"].seeds == (5001, 5020)
     assert [part.answer for part in after.mechanisms] == ["fails", "fails"]
 
 

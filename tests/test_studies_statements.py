@@ -414,6 +414,17 @@ def test_a_sample_measured_anew_shows_that_a_model_has_changed(study: Path) -> N
     assert any('at its best reading "It has all of the rate." no longer holds' in line for line in changed)
 
 
+def test_fresh_settings_that_contradict_the_kept_share_are_told(study: Path) -> None:
+    studies.search_space("t", settings=24, trials=0)
+    assert kept.changed(studies.find("t")[0], 24) == []
+    # At other settings than the kept ones, and on other seeds, the claim fails.
+    (study / "runs.py").write_text(RUNS.replace('off = "1" if', 'off = "1" if seed < 9000 and'))
+    changed = kept.changed(studies.find("t")[0], 24)
+    assert changed == [
+        "t-f1: of fresh settings it holds at 0 and fails at 24, of the kept design at 12 and 12"
+    ]
+
+
 def test_a_setting_can_be_named(study: Path) -> None:
     (claim,) = studies.reproduce("t", at="silence=mostly closed").claims
     assert claim.outcome is not None

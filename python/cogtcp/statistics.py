@@ -16,6 +16,7 @@ __all__ = [
     "Interval",
     "Spread",
     "enough",
+    "fisher",
     "holm",
     "mean_interval",
     "mser5",
@@ -136,6 +137,20 @@ def share_interval(count: int, total: int) -> tuple[float, float]:
     middle = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return the two-sided p-value of Fisher's exact test of two shares, each given as (seen, not seen)."""
+    seen, drawn = first[0] + second[0], sum(first)
+    total = drawn + sum(second)
+
+    def chance(count: int) -> float:
+        return math.comb(seen, count) * math.comb(total - seen, drawn - count) / math.comb(total, drawn)
+
+    here = chance(first[0])
+    possible = range(max(0, drawn - (total - seen)), min(seen, drawn) + 1)
+    # Outcomes that are equally likely count as such, whatever the last digit.
+    return min(1.0, math.fsum(p for p in map(chance, possible) if p <= here * (1 + 1e-9)))
 
 
 def mser5(series: Sequence[float]) -> int:

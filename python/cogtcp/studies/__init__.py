@@ -279,9 +279,10 @@ def search_space(
         study: Name of a study.
         only: Ids of the claims to search; by default all. The others stay as they are kept.
         settings: Settings of the random design; by default the study's number; 0: keep the design as it is.
-        seeds: Seeds at each of them; by default the study's number.
+        seeds: Seeds at each of them; by default the study's number. With neither search: of each reading.
         trials: Settings that the guided search of a claim may judge, 80 by default; 0: no guided search. With
-            neither search, the kept readings are measured again on their seeds.
+            neither search, the kept readings are measured again on their seeds, and, at a sample of the
+            inconclusive settings of the kept design, how many seeds are missing.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
@@ -327,10 +328,15 @@ def _searched(
         )
         yield search.keep(found, outcome)
     if trials == 0 and settings == 0:
+        kept_design = search.read(found)
+        for claim in claims:
+            if kept_design is not None and claim.id in kept_design.claims:
+                kept_design = search.lacking_seeds(context, claim, kept_design)
+                yield search.keep(found, kept_design)
         found_before = readings.read(found)
         for claim in claims:
             if claim.id in found_before:
-                reading = guided.confirmed_again(context, claim, found_before[claim.id])
+                reading = guided.confirmed_again(context, claim, found_before[claim.id], seeds)
                 yield readings.keep(found, claim.id, reading, provenance.version())
                 progress(f"{claim.id}: {reading.held} of {len(claim.statements)} statements")
     if trials != 0:

@@ -181,12 +181,14 @@ def find_reading(
     )
 
 
-def confirmed_again(study: Context, claim: ClaimRow, reading: Reading) -> Reading:
-    """Measure a kept reading on its seeds again; what the search found besides stays."""
+def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: int | None = None) -> Reading:
+    """Measure a kept reading on its seeds again, or on so many; what the search found besides stays."""
     first, last = reading.seeds
-    judged = _judge(study, claim, reading.setting, first, last - first + 1)
+    count = seeds or last - first + 1
+    judged = _judge(study, claim, reading.setting, first, count)
     return replace(
         reading,
+        seeds=(first, first + count - 1),
         parts=_parts(claim, judged),
         numbers=tuple(numbers(claim, judged.grid)),
         mechanisms=_mechanisms(claim, judged),

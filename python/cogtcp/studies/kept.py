@@ -7,22 +7,29 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cogtcp.runner import Runner
+from cogtcp.statistics import fisher
 from cogtcp.studies import answers, code, power, readings, search
 from cogtcp.studies.guided import part
 from cogtcp.studies.judging import judge
+from cogtcp.studies.places import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from cogtcp.studies import Context
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.folder import Study
     from cogtcp.studies.judging import Judged
-    from cogtcp.studies.places import Place
     from cogtcp.studies.readings import Part, Reading
 
 FRESH_SEEDS = 9001
-"""First seed on which best readings are measured again."""
+"""First seed on which best readings are measured again, and of the runs of fresh settings."""
+FRESH_DESIGN = 2
+"""Seed of the fresh settings; the kept design has 1."""
+CONTRADICTED = 0.001
+"""P-value below which what fresh settings show contradicts the kept share: many claims are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,8 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
     """Judge a sample of the stored results again, and say in a line each which have changed.
 
     Settings of the random design have their own seeds again: what held there must not fail, nor the other way
-    round. Best readings have fresh seeds: what held there must not fail.
+    round. As many fresh settings must not contradict the kept share (Fisher's exact test). Best readings have
+    fresh seeds: what held there must not fail.
     """
     design, found = search.read(study), readings.read(study)
     from cogtcp.studies import Context
@@ -118,6 +126,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
                 was = design.claims[row.id].claim_verdicts()[index]
                 if {was, item.verdict} == {"holds", "fails"}:
                     told.append(f"{row.id}: at setting {index + 1} of the design it {was} no longer")
+        told += _contradicted(context, rows, design, sample)
     for row in study.claims:
         if row.id in found:
             reading = found[row.id]
@@ -127,4 +136,25 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
             for part, finding in zip(reading.parts, judged_there.findings, strict=True):
                 if part.answer == "holds" and finding.verdict == "fails":
                     told.append(f'{row.id}: at its best reading "{part.says}" no longer holds')
+    return told
+
+
+def _contradicted(
+    context: Context, rows: Sequence[ClaimRow], design: search.Search, sample: int
+) -> list[str]:
+    """Judge claims at settings that no design has, and say where their share is not the kept one."""
+    seeds = tuple(range(FRESH_SEEDS, FRESH_SEEDS + design.seeds))
+    column = [
+        judge(replace(context, seeds=seeds), rows, setting)
+        for setting in context.study.space.design(sample, FRESH_DESIGN)
+    ]
+    told = []
+    for row, *judged in zip(rows, *column, strict=True):
+        there = Place.of([item.verdict for item in judged])
+        kept = design.claims[row.id].place()
+        if fisher((there.holds, there.fails), (kept.holds, kept.fails)) < CONTRADICTED:
+            told.append(
+                f"{row.id}: of fresh settings it holds at {there.holds} and fails at {there.fails}, of the "
+                f"kept design at {kept.holds} and {kept.fails}"
+            )
     return told

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import statistics
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ DESIGN_SEEDS = 101
 """The first seed of the runs of the design; those of a reproduction count from 1."""
 MORE = 4
 """How many times the seeds the second look has."""
+SAMPLED = 5
+"""Inconclusive settings of a kept design at which the seeds that a statement lacks are measured again."""
 
 _LETTERS: dict[Verdict, str] = {"holds": "h", "fails": "f", "inconclusive": "i"}
 _VERDICTS: dict[str, Verdict] = {letter: verdict for verdict, letter in _LETTERS.items()}
@@ -60,8 +63,8 @@ class Found:
         verdicts: For each statement, by what it says, its verdict at each setting of the design.
         distances: How far each setting of the design is from what the paper shows.
         touches: The unsaid parameters that can change a run of the claim.
-        more: Of each statement that is inconclusive somewhere, how many seeds more it needs there: the median
-            over these settings.
+        more: Of each statement that is inconclusive at some settings, how many seeds more it needs there: the
+            median over them, or over a sample of them.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
@@ -75,12 +78,12 @@ class Found:
 
     def lack(self) -> Lack | None:
         """Return the statement that most of the settings at which the claim is inconclusive lack."""
-        unclear = [i for i, verdict in enumerate(self.claim_verdicts()) if verdict == "inconclusive"]
+        lacking = [i for i, verdict in enumerate(self.claim_verdicts()) if verdict == "inconclusive"]
         counts = {
-            says: sum(found[index] == "inconclusive" for index in unclear)
+            says: sum(found[index] == "inconclusive" for index in lacking)
             for says, found in self.verdicts.items()
         }
-        if not unclear:
+        if not lacking:
             return None
         says = max(counts, key=lambda name: counts[name])
         return Lack(says, self.more.get(says, math.nan), counts[says])
@@ -254,6 +257,27 @@ def _more_seeds(claim: ClaimRow, column: Sequence[Judged]) -> dict[str, float]:
                 if not math.isnan(more):
                     needed.setdefault(statement.says, []).append(more)
     return {says: statistics.median(values) for says, values in needed.items()}
+
+
+def lacking_seeds(study: Context, claim: ClaimRow, kept: Search) -> Search:
+    """Measure how many seeds a claim lacks at a sample of the inconclusive settings of a kept design.
+
+    The sample is of the settings at which that statement is inconclusive that most of them lack. They have
+    the seeds of the second look again. The verdicts stay as they are kept.
+    """
+    found = kept.claims[claim.id]
+    lack = found.lack()
+    if lack is None or not math.isnan(lack.more):
+        return kept
+    says = lack.says
+    where = [index for index, verdict in enumerate(found.verdicts[says]) if verdict == "inconclusive"]
+    chosen = random.Random(claim.id).sample(where, min(SAMPLED, len(where)))  # noqa: S311 - a documented draw
+    seeds = tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + MORE * kept.seeds))
+    column = [
+        judge(replace(study, seeds=seeds), [claim], kept.settings[index])[0] for index in sorted(chosen)
+    ]
+    more = {**found.more, **_more_seeds(claim, column)}
+    return replace(kept, claims={**kept.claims, claim.id: replace(found, more=more)})
 
 
 def _others(study: Context, design: Sequence[Setting], seeds: int) -> dict[str, Found]:
