@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from cogtcp import Scenario, run, spectrum, studies
+from cogtcp.runner import Runner
 from cogtcp.studies import code
 from conftest import Command
 
@@ -72,6 +73,26 @@ def test_scenario_answers_to_what_the_study_varies(
 
     assert goodput(better) > 2 * goodput(worse)
     assert goodput(better) < 1e6  # the channel's capacity
+
+
+@pytest.mark.parametrize(
+    ("reached", "hears"),
+    [("both ends", [True, True]), ("the sender", [True, False]), ("the receiver", [False, True])],
+)
+def test_primary_users_reach_the_ends_that_the_point_names(reached: str, hears: list[bool]) -> None:
+    point = studies.Point({"t_s": 0.2, "t_p": 1.0, "reached": reached, "channels": 4})
+    context = studies.Context(STUDY, (1,), False, Runner(None, 1))
+    data = modules()["runs"].scenario(context, STUDY.space.base, point, 1).to_dict()
+    users = data["spectrum"]["pu"]["exponential"]
+
+    def metres(text: str) -> float:
+        return float(text.split()[0])
+
+    place = [metres(text) for text in users["position"]]
+    ends = data["radio"][0]["cr"]["positions"]
+    reach = metres(users["reach"]["range"])
+    assert [math.dist(place, [metres(text) for text in end]) <= reach for end in ends] == hears
+    assert data["spectrum"]["channels_per_band"] == 4
 
 
 @pytest.mark.parametrize("snr_db", [-15.0, -20.0, -25.0])

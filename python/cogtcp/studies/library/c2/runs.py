@@ -137,10 +137,12 @@ def _cell(study: Context, setting: Setting, point: Point, seed: int) -> dict[str
         on_s, off_s, dwell_s = setting.on_s, setting.off_s, setting.dwell_s
         if point.run == "alone":
             on_s, off_s, dwell_s = setting.on_4b_s, setting.off_4b_s, setting.dwell_4b_s
-        radio["dwell"] = f"{round(dwell_s * 1e3)} ms"
+        elif _is_of_table(point):
+            dwell_s = setting.dwell_t1_s
+        radio["dwell"] = _ms(dwell_s)
         if point.run == "grid":
             on_s, off_s = setting.shortest_on_s * point.on, point.off_s
-        radio["sensing"] = {"on": f"{round(on_s * 1e3)} ms", "off": f"{round(off_s * 1e3)} ms"}
+        radio["sensing"] = {"on": _ms(on_s), "off": _ms(off_s)}
         kinds: list[tuple[str, dict[str, Any]]] = [(point.get("transport", "c2"), {})]
         if point.run == "grid":
             kinds *= 2
@@ -148,7 +150,7 @@ def _cell(study: Context, setting: Setting, point: Point, seed: int) -> dict[str
             kinds *= round(setting.flows)
         elif point.run == "pair":
             kinds = [(point.first, {}), (point.second, {})]
-            radio["sensing"] = _random_times(setting)
+            radio["sensing"] = _random_times(setting, point)
         elif point.run == "wrong-n":
             kinds = [_told(point, number) for number in range(FLOWS)]
         data["flow"] = [_flow(kind, number, setting) for number, kind in enumerate(kinds, 1)]
@@ -176,11 +178,23 @@ def _queue(setting: Setting, rate_bps: float, rtt_ms: float) -> str:
     return f"{max(round(setting.queue_bdp * rate_bps * rtt_ms / 8e3 / wire_bytes), 2)} packets"
 
 
-def _random_times(setting: Setting) -> dict[str, Any]:
-    """Return the "random On-Off duration" of Table I, around the 8 s and 2 s of Fig. 4a."""
+def _is_of_table(point: Point) -> bool:
+    """Whether a run is one of Table I, which varies the round-trip time; the other pairs are ours."""
+    return point.run == "pair" and "rtt_ms" in point
+
+
+def _random_times(setting: Setting, point: Point) -> dict[str, Any]:
+    """Return the "random On-Off duration" of Table I: uniform around the mean (by a half), or exponential."""
+    means = {"on": 8.0, "off": SILENCE_S}  # Fig. 4a's
+    if _is_of_table(point):
+        means = {"on": setting.on_t1_s, "off": setting.off_t1_s}
     if setting.law == "exponential":
-        return {"on": {"exponential": "8 s"}, "off": {"exponential": "2 s"}}
-    return {"on": {"uniform": ["4 s", "12 s"]}, "off": {"uniform": ["1 s", "3 s"]}}
+        return {name: {"exponential": _ms(mean_s)} for name, mean_s in means.items()}
+    return {name: {"uniform": [_ms(mean_s / 2), _ms(1.5 * mean_s)]} for name, mean_s in means.items()}
+
+
+def _ms(seconds: float) -> str:
+    return f"{round(seconds * 1e3)} ms"
 
 
 def _told(point: Point, number: int) -> tuple[str, dict[str, Any]]:

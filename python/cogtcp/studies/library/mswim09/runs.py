@@ -47,6 +47,9 @@ RETRIES: dict[str, tuple[int | str, int | str]] = {
 FALSE_ALARMS = {"exponential, no false alarms": 0.0, "exponential, as many false alarms": 1.0}
 AIMD = ("newreno", "reno", "sack")
 GAMMA_MBPS = 1.0  # stated
+ENDS_M, REACH_M, BEYOND_M = 100.0, 500.0, 480.0
+"""Distance of the ends, reach of a PU, and how far beyond an end PUs stand that reach this end alone."""
+PU_EAST_M = {"the sender": -BEYOND_M, "the receiver": ENDS_M + BEYOND_M}
 
 
 def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scenario:
@@ -73,6 +76,13 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     spectrum["pu"]["exponential"] |= {"alpha": point.get("alpha", rate), "beta": point.get("beta", rate)}
     if "m" in point:
         spectrum["channels"] = {"alternating": {"rate": f"{GAMMA_MBPS} Mbit/s", "m": point.m}}
+    if point.get("reached", "both ends") != "both ends":
+        spectrum["pu"]["exponential"] |= {
+            "position": [f"{PU_EAST_M[point.reached]} m", "0 m"],
+            "reach": {"range": f"{REACH_M} m"},
+        }
+    if "channels" in point:
+        spectrum["channels_per_band"] = round(point.channels)
     tcp |= {"min_rto": _duration(setting.min_rto_s), "max_window": f"{setting.window:.0f} segments"}
     flow["transport"] = (
         ("vegas-ns2" if setting.vegas == "ns-2" else "vegas") if transport == "vegas" else transport
