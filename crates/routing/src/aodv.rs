@@ -20,7 +20,7 @@ use crate::registry::{Protocol, WrongSetting};
 use crate::routing::LossCause;
 use crate::table::{Offer, RouteTable, Taken};
 use crate::{
-    AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, RouteInfo, Routing,
+    AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
     RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time, prefetch};
@@ -82,6 +82,8 @@ pub struct Aodv {
     recent_errors: VecDeque<Time>,
     stats: RoutingStats,
     draw: RandomStream,
+    /// Whether the host has said on which channel the node listens.
+    has_channel: bool,
 }
 
 impl Aodv {
@@ -109,6 +111,7 @@ impl Aodv {
             events: VecDeque::new(),
             stats: RoutingStats::default(),
             draw: RandomStream::new(seed, "routing/aodv", u64::from(address.number())),
+            has_channel: false,
         }
     }
 
@@ -344,6 +347,12 @@ impl Routing for Aodv {
         }
         self.break_link(now, neighbor);
         AfterFailure::Lost
+    }
+
+    fn handle_notice(&mut self, now: Time, notice: Notice) {
+        if let Notice::Handoff { .. } = notice {
+            self.handle_handoff(now);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time) {

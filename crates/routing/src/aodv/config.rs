@@ -84,6 +84,9 @@ pub struct AodvConfig {
     pub hello_interval: Duration,
     /// Hellos that may be lost before the link counts as broken.
     pub allowed_hello_loss: u32,
+    /// Whether a hello follows a spectrum handoff of the node, as in CR-AODV: the reconfiguration of the network layer of Di Felice,
+    /// Chowdhury and Bononi (MSWiM 2009, section 4.2), which does not say what is reconfigured.
+    pub hello_at_handoff: bool,
     /// Whether a frame that the MAC gives up breaks the link.
     pub link_feedback: bool,
     /// G flag of own requests.
@@ -156,6 +159,7 @@ impl AodvConfig {
             hello_always: false,
             hello_interval: Duration::from_secs(1),
             allowed_hello_loss: 2,
+            hello_at_handoff: false,
             link_feedback: true,
             gratuitous_replies: false,
             destination_only: false,

@@ -33,9 +33,19 @@ impl Aodv {
         self.next_hello = now + interval;
         let said = self.last_broadcast.is_some_and(|last| last + interval > now);
         if !said && (self.config.hello_always || self.is_on_a_route(now)) {
-            let lifetime = self.config.hello_lifetime();
-            let hello = Hello { sequence: self.sequence, lifetime };
-            self.send(now, NodeAddress::BROADCAST, 1, RoutingMessage::Hello(hello));
+            self.send_hello(now);
+        }
+    }
+
+    fn send_hello(&mut self, now: Time) {
+        let hello = Hello { sequence: self.sequence, lifetime: self.config.hello_lifetime() };
+        self.send(now, NodeAddress::BROADCAST, 1, RoutingMessage::Hello(hello));
+    }
+
+    /// Says a hello on the new channel, if that is wanted. The first channel is where the radio begins, not a handoff.
+    pub(super) fn handle_handoff(&mut self, now: Time) {
+        if std::mem::replace(&mut self.has_channel, true) && self.config.hello_at_handoff {
+            self.send_hello(now);
         }
     }
 

@@ -69,6 +69,9 @@ pub struct AodvSettings {
     /// ALLOWED_HELLO_LOSS: 2; ns2: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_hello_loss: Option<u32>,
+    /// Whether a hello follows a spectrum handoff of the node, as in cr_aodv: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hello_at_handoff: Option<bool>,
     /// Whether a frame that the MAC gives up breaks the link (section 6.10): yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_feedback: Option<bool>,
@@ -157,6 +160,7 @@ impl AodvSettings {
             hello_always: self.hello_always.unwrap_or(base.hello_always),
             hello_interval: self.hello_interval.unwrap_or(base.hello_interval),
             allowed_hello_loss: self.allowed_hello_loss.unwrap_or(base.allowed_hello_loss),
+            hello_at_handoff: self.hello_at_handoff.unwrap_or(base.hello_at_handoff),
             link_feedback: self.link_feedback.unwrap_or(base.link_feedback),
             gratuitous_replies: self.gratuitous_replies.unwrap_or(base.gratuitous_replies),
             destination_only: self.destination_only.unwrap_or(base.destination_only),

@@ -56,6 +56,8 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
         "while_neighbour_senses": setting.while_neighbour_senses,
         "channel_knowledge": setting.channel_knowledge,
     }
+    if point.get("after_handoff") == "a hello" and "aodv" in data["routing"]:
+        data["routing"] = {"aodv": {**data["routing"]["aodv"], "hello_at_handoff": True}}
     if not is_on:
         del data["cr"]
         if setting.model_off == NOBODY_SENSES:
