@@ -18,7 +18,7 @@ from pathlib import Path
 from cogtcp import studies
 from cogtcp.report.alone import alone
 from cogtcp.studies import answers, kept
-from cogtcp.studies.picture import Dot, picture
+from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_text
 
@@ -103,10 +103,10 @@ def draw(found: Found) -> str:
     """Return the picture of all claims of the papers."""
     return picture(
         [
-            Dot(item.row.id, study.name, item.answer, item.place.share)
+            Dot(item.row.id, study.name, item.answer, share_of(item.place))
             for study, known in found
             for item in known.values()
-            if not item.row.ours and item.place is not None and item.place.share.n
+            if not item.row.ours
         ]
     )
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cogtcp.studies.exhibits import Figure
 
-_SMALL_HEIGHT = 140.0
+_SMALL_HEIGHT = 120.0
 _LOOKS = (("series-1", "circle"), ("series-2", "square"), ("series-3", "up"))
 
 

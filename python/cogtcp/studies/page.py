@@ -10,7 +10,7 @@ from cogtcp.report import page, still
 from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.judging import numbers
-from cogtcp.studies.picture import Dot, picture
+from cogtcp.studies.picture import Dot, picture, share_of
 
 if TYPE_CHECKING:
     from cogtcp.studies import Claim, StudyResult
@@ -82,11 +82,11 @@ def _answer(result: StudyResult) -> str:
 def _overview(result: StudyResult) -> str:
     """Return the picture of all claims; empty where nothing was searched."""
     dots = [
-        Dot(claim.row.id, "ours" if claim.row.ours else "the paper", outcome.answer, outcome.place.share)
+        Dot(claim.row.id, "ours" if claim.row.ours else "the paper", outcome.answer, share_of(outcome.place))
         for claim in result.claims
-        if (outcome := claim.outcome) is not None and outcome.place is not None and outcome.place.share.n
+        if (outcome := claim.outcome) is not None
     ]
-    return picture(dots, named=True) if dots else ""
+    return picture(dots, named=True) if any(dot.share is not None for dot in dots) else ""
 
 
 def _stacks(result: StudyResult) -> list[Table]:

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
     from cogtcp.statistics import Interval
     from cogtcp.studies.answers import Answer
+    from cogtcp.studies.places import Place
 
 _LANES = {"reproduced": "all", "in part": "some", "not reproduced": "none", "not searched": "not searched"}
 _SHAPES = ("circle", "square", "up", "diamond", "down", "plus")
 _WIDTH, _STEP, _LEAST = 720.0, 17.0, 30.0
+_NOT_JUDGED = 1.12
+"""Where claims stand that no random design has judged: beyond 100 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +31,23 @@ class Dot:
         claim: Its id.
         group: What gives it colour and mark: its study.
         answer: What it came to.
-        share: In how much of the space it holds.
+        share: In how much of the space it holds; None where the random design has not judged it.
     """
 
     claim: str
     group: str
     answer: Answer
-    share: Interval
+    share: Interval | None
+
+    @property
+    def at(self) -> float:
+        """Where it stands along its lane."""
+        return _NOT_JUDGED if self.share is None else self.share.mean
+
+
+def share_of(place: Place | None) -> Interval | None:
+    """Return the share of a place; None where nothing was judged with a clear result."""
+    return place.share if place is not None and place.share.n else None
 
 
 def picture(dots: Sequence[Dot], *, named: bool = False) -> str:
@@ -54,34 +67,38 @@ def picture(dots: Sequence[Dot], *, named: bool = False) -> str:
     sheet.text(4, top + 8, "Statements that hold at the best reading", color="muted")
     top += 22
     left = 92.0
-    x = Scale(-0.02, 1.02)
+    some_not_judged = any(dot.share is None for dot in dots)
+    x = Scale(-0.02, _NOT_JUDGED + 0.08 if some_not_judged else 1.02)
     lanes = [(word, lane) for word, lane in _LANES.items() if any(d.answer.reproduced == word for d in dots)]
     for word, lane in lanes:
-        mine = sorted((d for d in dots if d.answer.reproduced == word), key=lambda dot: dot.share.mean)
-        rows = _rows(mine, width - left - 22, named)
+        mine = sorted((d for d in dots if d.answer.reproduced == word), key=lambda dot: dot.at)
+        rows = _rows(mine, (width - left - 22) / (x.high - x.low), named)
         height = max(_LEAST, (max(rows.values(), default=0) + 1) * _STEP + 10)
         panel = sheet.panel(left, top, width - left - 22, height, x, Scale(0, height))
         last = word == lanes[-1][0]
-        ticks = [(value / 100, f"{value} %" if last else "") for value in (0, 5, 25, 50, 75, 95, 100)]
+        ticks = [(value / 100, f"{value} %" if last else "") for value in (0, 5, 25, 50, 75, 95)]
         panel.axes(
             "Share of the settings at which the claim holds" if last else "",
             x_ticks=ticks if not still.on_phone() else ticks[::2],
             y_ticks=[(height / 2, lane)],
             grid="",
         )
+        if last and some_not_judged and not still.on_phone():
+            panel.text(_NOT_JUDGED, 0, "not judged", dy=16, anchor="middle", color="muted", size=12)
         for bound in (FRAGILE, ROBUST):
             panel.upright(bound, dashes="3 3")
         for dot in mine:
             color, shape = looks[dot.group]
             y = height - 5 - (rows[dot.claim] + 0.5) * _STEP
-            if named:
-                panel.interval_across(y, dot.share.low, dot.share.high, color=color)
+            low, high = (dot.at, dot.at) if dot.share is None else (dot.share.low, dot.share.high)
+            if named and dot.share is not None:
+                panel.interval_across(y, low, high, color=color)
             titles = [f"{dot.claim}: {dot.answer.text}"]
-            panel.points([dot.share.mean], [y], color=color, shape=shape, hollow=True, titles=titles)
+            panel.points([dot.at], [y], color=color, shape=shape, hollow=True, titles=titles)
             if named:
-                right = dot.share.mean < 0.6
+                right = dot.at < 0.6
                 panel.text(
-                    dot.share.high if right else dot.share.low,
+                    high if right else low,
                     y,
                     dot.claim,
                     dx=8 if right else -8,
@@ -102,7 +119,7 @@ def _rows(dots: Sequence[Dot], width: float, named: bool) -> dict[str, int]:
         if named:
             rows[dot.claim] = number
             continue
-        place = dot.share.mean * width
+        place = dot.at * width
         row = next((index for index, end in enumerate(ends) if place > end), len(ends))
         ends[row : row + 1] = [place + 13]
         rows[dot.claim] = row
