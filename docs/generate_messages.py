@@ -50,7 +50,8 @@ def messages() -> list[Message]:
 
 
 def _is_shown(text: str) -> bool:
-    return len(re.findall(r"[A-Za-z]{2,}", text)) >= LEAST and " " in text.strip()
+    is_style = re.search(r"[\w-]+: [^;{}]+;.*\}", text)  # CSS
+    return len(re.findall(r"[A-Za-z]{2,}", text)) >= LEAST and " " in text.strip() and not is_style
 
 
 def _of_python(path: Path) -> Iterator[tuple[int, str]]:
@@ -75,8 +76,10 @@ def _of_python(path: Path) -> Iterator[tuple[int, str]]:
             text = node.value
         else:
             continue
-        if _is_shown(text):
-            yield node.lineno, " ".join(text.split())
+        # Paragraphs and indented lines, as of a help, are read one by one.
+        for part in re.split(r"\n\s*\n|\n  ", text):
+            if _is_shown(part):
+                yield node.lineno, " ".join(part.split())
 
 
 def _of_rust(path: Path) -> Iterator[tuple[int, str]]:

@@ -200,7 +200,7 @@ def test_a_slip_in_a_transport_is_not_the_scenarios(command: Command, small: Pat
     done = command("compare", small, "--transport", "newreno,cubick", "--seeds", "1")
     assert done.code == 2
     assert done.err == (
-        "cogtcp: --transport cubick: there is no such transport; did you mean 'cubic'? "
+        "cogtcp: --transport cubick: unknown transport; did you mean 'cubic'? "
         "`cogtcp transports` lists them\n"
     )
 

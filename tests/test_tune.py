@@ -150,7 +150,7 @@ def test_whole_numbers_and_choices(scenario: Scenario) -> None:
     queues = {trial.values["topology.single_hop.link.queue"] for trial in result.trials}
     assert queues <= {"1 packet", *(f"{n} packets" for n in range(2, 7))}
     assert {trial.values["flow.*.transport"] for trial in result.trials} == {"newreno", "tahoe"}
-    assert result.theory == "it is only there for sensing and transmission times"
+    assert result.theory == "theory covers only sensing and transmission times"
 
 
 # Constraints.

@@ -58,8 +58,9 @@ def comments(path: Path) -> Iterator[tuple[int, str]]:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 said = ast.get_docstring(node)
-                for part in re.split(r"\n\s*\n|\n\s*[-*] ", said or ""):
-                    if not re.match(r"\s*(>>>|(Args|Returns|Raises|Attributes|Yields):)", part):
+                for part in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.) ", said or ""):
+                    # No prose: examples, sections of arguments, tables, indented text.
+                    if not re.match(r"\s*(>>>|\||(Args|Returns|Raises|Attributes|Yields):)|\n?    ", part):
                         yield node.body[0].lineno, " ".join(part.split())
         return
     held: list[str] = []

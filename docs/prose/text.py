@@ -69,6 +69,6 @@ def sentences(paragraph: str) -> list[str]:
     abbreviated = re.sub(r"\b(e\.g|i\.e|et al|cf|vs|Fig|Eq|Sec)\.", r"\1", paragraph)
     return [
         part
-        for part in re.split(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(`*_]*[A-Z0-9`]|cogtcp )", abbreviated)
+        for part in re.split(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(`*_\[]*[A-Z0-9`]|cogtcp )", abbreviated)
         if part
     ]

@@ -49,7 +49,7 @@ def _waits(path: Path) -> bool:
 
 
 def digest(files: Iterable[Path]) -> list[bytes]:
-    """Return the SHA-256 of each of the files that a scenario names, and of nothing for what is no such file.
+    """Return the SHA-256 of each file that a scenario names; missing files are left out.
 
     What is no regular file, or too large, is an error of the scenario, which others report.
     """

@@ -5,9 +5,9 @@ exchange two folders (`renameat2` with `RENAME_EXCHANGE`, Linux 3.15), a target 
 Elsewhere the old one steps aside to `.NAME.PID-TOKEN.cogtcp.old` first, and `clear_up` puts it back if
 nothing took its place.
 
-Whoever writes holds a lock on it (`flock`), which ends with its process, however that ends. So whoever gets
-the lock knows at once that nobody writes there any more: no age to wait for, no process number that another
-process may have by now, and it holds between machines that share a disk.
+A writer holds a lock (`flock`), which ends with its process. A process that gets the lock knows that no other
+process writes there. No age and no process number is needed, and the lock holds between machines that share a
+disk.
 """
 
 from __future__ import annotations

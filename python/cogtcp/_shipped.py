@@ -40,5 +40,5 @@ def locate(given: str, folder: Path | None = None) -> Path:
     files = shipped()
     near = meant(given, files)
     if given not in files and near:
-        raise UsageError(f"{given}: there is no such file, and no shipped scenario of this name; {near}")
+        raise UsageError(f"{given}: neither a file nor a shipped scenario; {near}")
     return files.get(given, path)

@@ -190,7 +190,8 @@ class CongestionControl:
     def syn_option(self) -> int | None:
         """Return the value of the custom option on the SYN, 0 to 2^32 - 1; None: no option.
 
-        The receiver answers with the number of other flows that are open over the bottleneck (as that of C2).
+        The receiver answers with the number of other flows that are open over the bottleneck (like C2's
+        receiver).
         """
         return None
 
@@ -207,8 +208,8 @@ class CongestionControl:
 def check_congestion_control(control: type | str, *, seeds: int = 20, **parameters: object) -> None:
     """Check a congestion control with the conformance suite that every built-in control passes.
 
-    It plays the hooks in every order that a sender may call them, with ordinary and with absurd values, and
-    whole transfers over a lossy path; the same calls must give the same windows.
+    It calls the hooks in every order that a sender may use, with ordinary and extreme values, and plays whole
+    transfers over a lossy path. The same calls must give the same windows.
 
     Args:
         control: The class, or its name (`module:Class`).
@@ -232,7 +233,7 @@ def check_congestion_control(control: type | str, *, seeds: int = 20, **paramete
 
 
 def control_name(control: str | type) -> str:
-    """Return the name of a transport; that of a class is `module:Class`, by which every run finds it again.
+    """Return the name of a transport. A class has the name `module:Class`, by which every run finds it again.
 
     Raises:
         UsageError: It is neither a name nor a class that can be found by one.

@@ -167,10 +167,9 @@ def export(
     """Return what a link of a scenario can carry over time, as rates by the millisecond.
 
     The scenario is run once. `available` is the rate of the link's channel while it is open, 0 while its
-    radio is silent; what a silence destroys (`silence = "drop"`) is not in a trace: a test bed that
-    replays it holds what it is sent meanwhile. `carried` is what the link carried in the run, which for
-    a link under 802.11 is what its MAC let through: the default there; run it with a flow that always
-    has data.
+    radio is silent. A trace cannot express that a silence destroys packets (`silence = "drop"`): a testbed
+    holds them. `carried` is what the link carried in the run, under 802.11 what its MAC let through. It is
+    the default under 802.11; use a flow that always has data.
 
     Raises:
         UsageError: There is no such link, or the run is longer than an hour.
@@ -198,15 +197,15 @@ def export(
 
 
 def generate_lte(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
-    """Draw a mahimahi trace like that of an LTE link: a rate that wanders, and fades in which nothing leaves.
+    """Draw a mahimahi trace of an LTE-like link: a rate that wanders, and fades in which nothing leaves.
 
     The model of Winstein, Sivaraman and Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low
-    Delay over Cellular Networks", NSDI 2013, section 3.1: packets leave as a Poisson process whose rate
-    is a Brownian motion of 200 packets/s per square root of a second, between 0 and 1000 packets/s; at 0
-    there is an outage, which ends with a rate of 1 per second. The constants are those of their program
-    (`receiver.hh` of Sprout: BROWNIAN_MOTION_RATE 200, OUTAGE_ESCAPE_RATE 1, MAX_ARRIVAL_RATE 1000,
-    TICK_LENGTH 20 ms). Departures, where the model infers a rate and this draws one: the rate is reflected at
-    1000 (theirs is cut off there), begins at 500 (theirs: any rate alike) and comes out of an outage at 20.
+    Delay over Cellular Networks", NSDI 2013, section 3.1. Packets leave as a Poisson process. Its rate is a
+    Brownian motion of 200 packets/s per square root of a second, between 0 and 1000 packets/s. At 0 there is
+    an outage, which ends with a rate of 1 per second. The constants are from their program (`receiver.hh` of
+    Sprout: BROWNIAN_MOTION_RATE 200, OUTAGE_ESCAPE_RATE 1, MAX_ARRIVAL_RATE 1000, TICK_LENGTH 20 ms).
+    Departures, since the model infers a rate and this draws one. The rate is reflected at 1000 (theirs is cut
+    off there). It begins at 500 (theirs: any rate alike) and leaves an outage at 20.
     """
     _check(duration_s)
     draw = random.Random(f"lte/{seed}").random  # noqa: S311
@@ -233,13 +232,13 @@ def generate_lte(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
 
 
 def generate_leo(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
-    """Draw rates like those of a low-orbit satellite link: another satellite every 15 s.
+    """Draw the rates of a link to low-orbit satellites: another satellite every 15 s.
 
-    Starlink gives each terminal another satellite every 15 s, and delay and rate change with it, with losses
-    at the handover (Huston, "A Transport Protocol's View of Starlink", APNIC 2024; Garcia, Sundberg and
-    Brunstrom, "A Detailed Characterization of Starlink One-way Delay", LEO-NET 2025). The numbers are
-    our choice: each satellite has a mean of 50 to 150 Mbit/s, around which the rate varies by 15 % every
-    half second; a handover takes 50 to 150 ms, in which nothing leaves.
+    Starlink gives each terminal another satellite every 15 s; delay and rate change, and the handoff loses
+    packets. See Huston, "A Transport Protocol's View of Starlink", APNIC 2024; Garcia, Sundberg and
+    Brunstrom, "A Detailed Characterization of Starlink One-way Delay", LEO-NET 2025. The numbers are our
+    choice. Each satellite has a mean of 50 to 150 Mbit/s, around which the rate varies by 15 % every half
+    second. A handoff takes 50 to 150 ms, in which nothing leaves.
     """
     _check(duration_s)
     draw = random.Random(f"leo/{seed}").random  # noqa: S311

@@ -64,7 +64,7 @@ class Metric:
         return self.name in _COUNTS
 
     def text(self, value: float, *, unit: bool = False, single: bool = False) -> str:
-        """Return the value as people read it; `single` if it is that of one run and no mean.
+        """Return the value as people read it; `single` if it is one run's and no mean.
 
         Args:
             value: The value in base units.
@@ -177,7 +177,7 @@ def _sum(column: str) -> Callable[[Rows], float]:
 
 
 def _sum_of_tcp(column: str) -> Callable[[Rows], float]:
-    """Return the sum over the rows that have the column, those of TCP; NaN: no row has."""
+    """Return the sum over TCP's rows, which have the column; NaN: no row has it."""
 
     def total(rows: Rows) -> float:
         values = [row.get(column, math.nan) for row in rows]

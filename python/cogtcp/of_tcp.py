@@ -99,7 +99,7 @@ def joined(name: str, table: pa.Table, of_tcp: pa.Table | None) -> pa.Table:
 
 
 def separated(name: str, table: pa.Table) -> tuple[pa.Table, pa.Table | None]:
-    """Return a table without TCP's columns, and those of the rows that have them; None: no row has."""
+    """Return a table without TCP's columns, and TCP's columns of its TCP rows; None: no TCP rows."""
     import pyarrow.compute as pc
 
     added = [column for column, *_ in columns_of_tcp(name) if column in table.column_names]

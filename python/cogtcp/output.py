@@ -1,8 +1,8 @@
-"""Folders of results: written whole or not at all, and never over those of another job.
+"""Folders of results: written whole or not at all, and never over another job's.
 
-Results are written into a hidden folder beside the target, which then takes the target's name. Whoever looks
-sees the old results or the new ones, never a half of either; a crash leaves the target as it was. What a kill
-left behind is cleared away when results are next written to the same place (`_replace`).
+Results are written into a hidden folder beside the target, which then takes the target's name. A reader sees
+the old results or the new ones, never a half of either; a crash leaves the target as it was. The next writer
+to the same place clears what a kill left behind (`_replace`).
 """
 
 from __future__ import annotations

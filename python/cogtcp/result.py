@@ -1,4 +1,4 @@
-"""One run: what is simulated, and what came of it."""
+"""One run: its scenario and its result."""
 
 from __future__ import annotations
 

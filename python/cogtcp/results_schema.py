@@ -1,9 +1,9 @@
 """The version of folders of results, and what older ones call things.
 
-A folder says in its marker file by which version of the format it was written: `schema`. One without it was
-written by cogtcp 0.1, which is version 1. Whoever renames a table or a column raises `RESULTS_SCHEMA` and
-says here what it was called; a column that is only added, or goes, needs nothing. Version 3 has the
-columns of TCP in tables of their own, which `of_tcp` puts together and takes apart.
+A folder's marker file has the version of its format: `schema`. A folder without it was written by cogtcp 0.1,
+which is version 1. A change that renames a table or a column raises `RESULTS_SCHEMA` and lists the old name
+here; added or removed columns need nothing. Version 3 has the columns of TCP in tables of their own, which
+`of_tcp` joins and splits.
 """
 
 from __future__ import annotations

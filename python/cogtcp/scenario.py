@@ -157,7 +157,7 @@ class Scenario:
         return sorted(self._core.external_controls())
 
     def importable_controls(self) -> list[str]:
-        """Return those of `python_controls` that may be imported: of a trusted text, or named by a call."""
+        """Return the `python_controls` that may be imported: from a trusted text, or named by a call."""
         allowed = self._core.allowed
         return [name for name in self.python_controls if allowed is None or name in allowed]
 

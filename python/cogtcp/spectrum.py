@@ -207,7 +207,7 @@ class PuActivity:
         range: float | None = None,
         seed: int = 1,
     ) -> PuActivity:
-        """Draw the activity of primary users; that of the paper is the default.
+        """Draw the activity of primary users; the paper's is the default.
 
         Args:
             users: Number of PUs; PU i is in band (i - 1) mod `bands` + 1.

@@ -65,8 +65,8 @@ def paired_difference(
 ) -> Interval:
     """Return the mean of `values - baseline`, taken pair by pair, with its t-interval.
 
-    With common random numbers the pairs share what chance does, and the interval of the difference is
-    narrower than that of either mean.
+    With common random numbers the pairs share their chance, and the interval of the difference is narrower
+    than either mean's.
     """
     return Interval(*_core.paired_difference(values, baseline, confidence))
 
@@ -118,9 +118,9 @@ def holm(p_values: Sequence[float], confidence: float = 0.95) -> list[bool]:
 def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.95) -> Interval:
     """Return the `q`-quantile of independent values with an interval that assumes nothing about their law.
 
-    Its ends are values of the sample: between the i-th and the j-th smallest lies the quantile with the
-    probability that between i and j - 1 of n trials of chance q succeed (Conover, Practical Nonparametric
-    Statistics, 3.2). The tails are cut off equally. Where the sample is too small for an end, it is
+    Its ends are the i-th and the j-th smallest value of the sample. They enclose the quantile with the
+    probability that i to j - 1 of n trials succeed, each with probability q (Conover, Practical Nonparametric
+    Statistics, section 3.2). The tails are cut off equally. An end for which the sample is too small is
     infinite. NaN is left out.
     """
     return Interval(*_core.quantile_interval(values, q, confidence))
@@ -156,9 +156,9 @@ def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
 def mser5(series: Sequence[float]) -> int:
     """Return how many values at the beginning of a series are warm-up, by MSER-5.
 
-    The values are averaged in batches of five; cut off is what makes the standard error of the mean of the
-    rest the smallest, half of the batches at most (White 1997; White, Cobb and Spratt 2000). A cut in the
-    second half would say that the series is too short, and so does a result of half its length.
+    The values are averaged in batches of five. The cut, at most half of the batches, makes the standard error
+    of the mean of the rest the smallest (White 1997; White, Cobb and Spratt 2000). A cut in the second half,
+    or a result of half the length, means that the series is too short.
     """
     return _core.mser5(series)
 
@@ -166,7 +166,7 @@ def mser5(series: Sequence[float]) -> int:
 def enough(interval: Interval, precision: float) -> bool:
     """Whether half the interval is at most `precision` of the mean: the sequential rule of `--precision`.
 
-    Stopping when it is so makes the interval a little too narrow on average (Chow and Robbins 1965 show
-    that this vanishes as the precision grows; Law and Kelton advise at least ten values first).
+    Stopping when it is so makes the interval a little too narrow on average. Chow and Robbins (1965) show
+    that this vanishes as the precision grows; Law and Kelton advise at least ten values first.
     """
     return interval.n >= 2 and interval.half_width <= precision * abs(interval.mean)

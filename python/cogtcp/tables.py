@@ -1,4 +1,4 @@
-"""The tables of a comparison, column by column. The core describes those of a run (`_core.columns`)."""
+"""The tables of a comparison, column by column. The core describes a run's tables (`_core.columns`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INTERVAL: list[Column] = [
 
 
 def comparison_tables() -> list[tuple[str, str, list[Column]]]:
-    """Return name, meaning and columns of each table that a comparison adds to those of its runs."""
+    """Return name, meaning and columns of each table that a comparison adds to its runs' tables."""
     runs: list[Column] = [
         _TRANSPORT,
         ("seed", "i64", "", "the seed"),

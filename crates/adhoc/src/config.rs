@@ -18,8 +18,8 @@ pub enum Radios {
     /// channel of its receiver for one packet and comes back to its own; a broadcast goes out on every channel in turn.
     #[default]
     Single,
-    /// Three (the released CRAHN code's): one stays on a control channel, for routing; one receives, on the node's own channel,
-    /// and is the only one that senses; one sends, on the channel of the receiver.
+    /// Three (the released CRAHN code's). A control radio stays on a control channel, for routing. A receiver
+    /// stays on the node's own channel; only it senses. A transmitter uses the receiver's channel.
     Three,
 }
 
@@ -56,8 +56,9 @@ pub enum ChannelKnowledge {
     /// At once and at no cost, as from the shared repository of the released code.
     #[default]
     Free,
-    /// By every broadcast of routing, and by one of its own after every handoff and every second from then on, on the control channel with three radios, on every channel
-    /// with one: it takes its time on the air, and who has not heard it sends to the old channel. The channel at the start is known.
+    /// By every broadcast of routing, and by a broadcast of its own after every handoff and every second from
+    /// then on. With three radios it uses the control channel, with one radio every channel. It takes time on
+    /// the air, and a node that has missed it sends to the old channel. The channel at the start is known.
     Signalled,
 }
 
@@ -96,8 +97,8 @@ pub struct CognitiveNode {
 /// Everything about an ad hoc network but its seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdHocConfig {
-    /// The MAC, the PHY and the channels, whose numbers are those of the air. Without an air all stations are on channel 0; with three
-    /// radios a control channel may follow the last.
+    /// The MAC, the PHY and the channels, numbered as in the air. Without an air all stations are on channel
+    /// 0; with three radios a control channel may follow the last.
     pub medium: MediumConfig,
     /// Transmitted power of every radio.
     pub power: Power,

@@ -1,13 +1,16 @@
 //! An ad hoc network, pure: nodes that move, each with radios on one medium, a routing protocol, and packets that wait for a
 //! route.
 //!
-//! [`AdHocNetwork`] is a state machine without a clock: it is told the time ([`advance`](AdHocNetwork::advance)) and packets
-//! ([`offer`](AdHocNetwork::offer)), and hands out what happened ([`poll_event`](AdHocNetwork::poll_event)) and when it has
-//! something to do ([`next_change`](AdHocNetwork::next_change)). What a packet carries is the caller's affair.
+//! [`AdHocNetwork`] is a state machine without a clock. Its inputs are the time
+//! ([`advance`](AdHocNetwork::advance)) and packets ([`offer`](AdHocNetwork::offer)). Its outputs are events
+//! ([`poll_event`](AdHocNetwork::poll_event)) and the time of the next change
+//! ([`next_change`](AdHocNetwork::next_change)). The content of a packet is the caller's.
 //!
-//! Reading order: `config` (what a network is made of), `packet` (what goes over the air), `event` (what is reported, and why
-//! packets are lost), `network` (what is due when; in `network/` the way of packets and what routing and the medium say), `node`,
-//! `radios` (CR nodes: sensing, handoff, who knows whose channel), `arp` (addresses of neighbours), `frame` (what a sniffer would record), `places` (where nodes are), `timers`. `docs/adhoc.md` says what the model is and where it ends.
+//! Reading order: `config` (what a network is made of), `packet` (packets on the air), `event` (reports, and
+//! why packets are lost). Then `network` (events in order; in `network/` the way of packets, routing's orders
+//! and the medium's reports), `node`, `radios` (CR nodes: sensing, handoff, channel knowledge). Then `arp`
+//! (addresses of neighbours), `frame` (records for a sniffer), `places` (positions), `timers`.
+//! `docs/adhoc.md` describes the model and its limits.
 
 mod arp;
 mod config;

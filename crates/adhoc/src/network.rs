@@ -1,7 +1,8 @@
 //! The network: what it is made of, and what is due when.
 //!
-//! `host_packets` (a packet from its source into a queue), `reception` (what the medium reports), `routing` (what routing says and
-//! sends), `frames` (what is recorded of the air), `resolution` (from a next hop to an address), `locations` (what it is told of places), `view` (the network from outside).
+//! `host_packets` (a packet from its source into a queue), `reception` (reports of the medium), `routing`
+//! (orders of routing), `frames` (records of the air). `resolution` (from a next hop to an address),
+//! `locations` (positions for routing), `view` (the network from outside).
 
 mod frames;
 mod host_packets;
@@ -46,7 +47,8 @@ pub struct AdHocNetwork<T, S = ()> {
     /// Who is within that range.
     pub(crate) near: NeighborGrid,
     topology: Option<Arc<Topology>>,
-    /// The ways that packets took, where they are recorded: by the hash of each, that of the way before its last node, and that node.
+    /// The ways that packets took, if recorded: by the hash of each, the hash of the way before its last
+    /// node, and that node.
     ways: Option<BTreeMap<u64, (u64, u32)>>,
     pub(crate) events: VecDeque<Event<T>>,
     /// Frames, where they are recorded.
@@ -65,8 +67,8 @@ enum Slot {
 }
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
-    /// The network of `config` at time zero, in the run of `seed`. Its nodes are those of `mobility`; `air` has the channels and who
-    /// has a licence for them.
+    /// Returns the network of `config` at time zero, in the run of `seed`. `mobility` has its nodes, `air`
+    /// the channels and their licensed users.
     ///
     /// # Errors
     ///

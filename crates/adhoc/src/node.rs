@@ -120,7 +120,7 @@ pub struct NodeCounters {
 }
 
 impl NodeCounters {
-    /// Each count of this with that of `other`.
+    /// Adds to each count the same count of `other`.
     fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             originated: join(self.originated, other.originated),

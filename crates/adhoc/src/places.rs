@@ -101,7 +101,7 @@ mod tests {
     use cogtcp_mobility::{Area, RandomWaypoint, Start};
     use cogtcp_units::{Duration, RandomStream};
 
-    /// Whatever the order of the questions, the answers are those of the paths.
+    /// In any order of questions, answers follow the paths.
     #[test]
     fn places_are_those_of_the_paths() {
         let waypoint = RandomWaypoint {

@@ -39,7 +39,7 @@ impl Channels {
         Self { count, data, control, first }
     }
 
-    /// The rates of the medium's channels: those of the table, and of the control channel the basic rate.
+    /// The rates of the medium's channels: the table's, and the basic rate for the control channel.
     pub(crate) fn complete(&self, config: &mut MediumConfig) {
         if self.control == Some(ChannelId(self.count)) {
             let rate = config.mac.dcf.basic_rate;

@@ -161,8 +161,8 @@ pub enum LinkEvent {
 }
 
 impl LinkEvent {
-    /// What a node can know of the event: `None` for what its radio does not notice, no truth beside what a sensing
-    /// reported, and `own` in place of "the link's own rate".
+    /// Returns the part of the event that a node can know. `None` if its radio does not notice it. Only a
+    /// sensing's report, never the truth; `own` in place of "the link's own rate".
     pub fn as_known(self, own: Rate) -> Option<Self> {
         Some(match self {
             Self::PuArrival { .. } => return None,

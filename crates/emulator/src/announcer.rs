@@ -1,5 +1,5 @@
-//! Tells a control of this project inside the kernel what the radios do: lines for a program with the privileges for it
-//! (`cogtcp-c2 follow`), so that the emulator needs neither them nor libbpf.
+//! Reports radio events to a control of this project inside the kernel, as lines for a privileged program
+//! (`cogtcp-c2 follow`). So the emulator needs neither privileges nor libbpf.
 //!
 //! A host hears of its own radio: of each destination to which its packets leave by a link that the radio gates. What is farther off
 //! it would have to be told by a protocol.
@@ -12,7 +12,7 @@ use cogtcp_scenario::RadioKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// A silence that nobody ends is over after so long, in seconds; whoever reads the lines forgets them all when they end.
+/// Longest silence without an end, in seconds. The program forgets all silences when the lines end.
 const LONGEST: u32 = 3600;
 
 /// What the radio is said to do.
@@ -66,7 +66,8 @@ struct Told {
 }
 
 impl Announcer {
-    /// `lines` does not block; `namespaces`: those of the hosts of `plan`.
+    /// Returns an announcer for the hosts of `plan`, whose namespaces are `namespaces`. `lines` does not
+    /// block.
     pub(crate) fn new(lines: OwnedFd, plan: &Plan, namespaces: &[u64]) -> Self {
         let radios = plan.experiment.radios.iter().map(|radio| {
             let units = plan.experiment.radio_names(radio).len();

@@ -123,7 +123,7 @@ impl<'a> Ready<'a> {
                 }
                 let error = sys::execute(&self.arguments);
                 if error.kind() == io::ErrorKind::NotFound {
-                    eprintln!("cogtcp: {}: there is no such program", self.name());
+                    eprintln!("cogtcp: {}: program not found", self.name());
                     return NOT_FOUND;
                 }
                 error.to_string()

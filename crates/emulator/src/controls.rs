@@ -1,9 +1,10 @@
 //! Which congestion control programs get, and which others they may choose.
 //!
-//! A network namespace has a default of its own, which the kernel lets be any control that everybody may choose
-//! (`tcp_allowed_congestion_control`, one list for the whole machine), and no other, whatever privileges one has
-//! (`tcp_set_default_congestion_control`). A socket may have any control if its owner has CAP_NET_ADMIN over its namespace. A
-//! route could have one too (`congctl`), but that takes the place of the control that a program has chosen before it connects.
+//! A network namespace has its own default. The kernel accepts only a control that everybody may choose as
+//! default, whatever the privileges (`tcp_set_default_congestion_control`). `tcp_allowed_congestion_control`
+//! lists these controls, once for the whole machine. A socket may have any control if its owner has
+//! CAP_NET_ADMIN over its namespace. A route could have a control too (`congctl`), but it would replace the
+//! control that a program has chosen before it connects.
 
 use crate::namespaces;
 use std::fs;

@@ -20,7 +20,7 @@ pub(crate) const INTERFACE: &str = "cogtcp0";
 /// Packets that the device holds for us before it drops them: 500 by default, which a burst of one window exceeds.
 const QUEUE: u32 = 10_000;
 
-/// Prefix of the network of all hosts, and of that of IPv6.
+/// Prefixes of the network of all hosts, IPv4 and IPv6.
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 const PREFIX: u8 = 64;
 /// Below this MTU the kernel has no IPv6 (RFC 8200 section 5).

@@ -1,8 +1,8 @@
-//! Ends the connections of programs that have ended: one that was closed with data on the way would stay in its kernel until that
-//! gives it up, for minutes, and its namespace with it.
+//! Ends the connections of programs that have ended. A connection closed with data in flight would stay in
+//! its kernel for minutes, and keep its namespace alive.
 //!
-//! Each end is told by a reset that it would take from the other (RFC 9293 section 3.10.7.4, RFC 5961 section 3.2): its number is the one
-//! that the end expects next, which is what it acknowledged last.
+//! Each end gets a reset that it accepts from the other (RFC 9293 section 3.10.7.4, RFC 5961 section 3.2).
+//! Its number is the one that the end expects next, which the end acknowledged last.
 
 use crate::device::Wire;
 use crate::headers::{self, Ends, Tcp};
@@ -46,7 +46,8 @@ impl Endings {
         })
     }
 
-    /// Ends all connections. The programs have ended, and nobody else reads the wires, which are those of the hosts.
+    /// Ends all connections, over the hosts' wires. The programs have ended, and nothing else reads the
+    /// wires.
     pub(crate) fn end(&mut self, wires: &[&Wire]) -> io::Result<()> {
         let mut buffer = vec![0; 1 << 16];
         for _ in 0..ROUNDS {

@@ -68,7 +68,7 @@ impl EmulationError {
 
 /// Says what was tried when the kernel refused it.
 pub(crate) trait Tried<T> {
-    /// Of what there is no remedy.
+    /// An I/O error without a hint.
     fn tried(self, what: impl Into<String>) -> Result<T, EmulationError>;
 
     /// With a remedy.

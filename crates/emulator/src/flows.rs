@@ -35,7 +35,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// A flow before it starts.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// Where its receiver, or whoever is asked, has its address.
+    /// Address of the receiver, or of the server that clients ask.
     pub(crate) address: IpAddr,
     pub(crate) role: Role,
     /// Counters of the sender's namespace, where no other flow sends from it.
@@ -112,7 +112,7 @@ pub(crate) struct Point {
     pub(crate) shown: Vec<(&'static str, f64)>,
 }
 
-/// What came of a flow.
+/// The outcome of a flow.
 #[derive(Debug)]
 pub(crate) struct Played {
     pub(crate) start: Time,
@@ -129,7 +129,7 @@ pub(crate) struct Played {
     pub(crate) round_trips: Option<Histogram>,
     /// QUIC's counts at the end of the warm-up and at the end of the run; `None`: it is not QUIC.
     pub(crate) quic: Option<[QuicCounts; 2]>,
-    /// The application that asked, if one did, and how often each of its requests was sent again.
+    /// The application that asked, if any, and how often each of its requests was retransmitted.
     pub(crate) client: Option<(Application, Vec<u64>)>,
     /// Why it came to nothing, if it did.
     pub(crate) failure: Option<String>,
@@ -286,7 +286,7 @@ impl Account {
         }
     }
 
-    /// A sampling instant of TCP; `timeouts` are those of all its connections, as far as they are known.
+    /// A sampling instant of TCP; `timeouts` are the known timeouts of all its connections.
     fn sample_tcp(
         &mut self,
         now: Time,

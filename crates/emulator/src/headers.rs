@@ -39,7 +39,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Those of the way back.
+    /// The headers of the reverse path.
     pub(crate) fn reversed(self) -> Self {
         Self { from: self.to, to: self.from }
     }
@@ -207,8 +207,9 @@ fn ends(bytes: &[u8], transport: &[u8]) -> Ends {
     }
 }
 
-/// The bytes of ICMP destination unreachable (RFC 792) about a packet of IPv4, of which it quotes the header and 8
-/// bytes; `None`: there are not as many, or it is about ICMP, of which nobody is told (RFC 1122 section 3.2.2).
+/// Returns ICMP destination unreachable (RFC 792) about an IPv4 packet; it quotes the header and 8 bytes.
+/// `None` if the packet has fewer bytes, or is ICMP itself, about which no ICMP is sent (RFC 1122
+/// section 3.2.2).
 pub(crate) fn write_unreachable(from: Ipv4Addr, code: u8, about: &[u8]) -> Option<Vec<u8>> {
     if about.first()? >> 4 != 4 || *about.get(9)? == ICMP {
         return None;

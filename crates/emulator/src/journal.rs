@@ -1,9 +1,10 @@
 //! A record of every packet, for captures and logs: written while the run goes on, by a thread of its own, so that a slow disk
 //! delays no packet.
 //!
-//! The file is a sequence of records, little-endian: time (u64, ns since the start of the run), when the packet came (u64), its
-//! place (u32, which with the former tells packets apart), what happened (u8), detail (u8), direction of which link (u16, see
-//! [`Pipe`]), size (u32), captured bytes (u32), and these bytes. `python/cogtcp/emulation/journal.py` reads it.
+//! The file is a sequence of little-endian records. Fields: time (u64, ns since the start of the run), time
+//! of the packet's arrival (u64), and its place (u32; time and place identify a packet). Then: event (u8),
+//! detail (u8), link direction (u16, see [`Pipe`]), size (u32), captured bytes (u32), and these bytes.
+//! `python/cogtcp/emulation/journal.py` reads the file.
 
 use crate::packet::Packet;
 use crate::ways::Pipe;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-/// What happened to a packet. The numbers are those of the file.
+/// What happened to a packet. The numbers are the file's.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Step {

@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Half of all packets are to leave within this time: what 100 Mbit/s take for one packet of 1250 bytes.
 const MOST_MEDIAN: Duration = Duration::from_micros(100);
-/// The 99th percentile may be so many times that of the bare timer.
+/// Greatest ratio of the packets' 99th percentile to the bare timer's.
 const MOST_OVER_FLOOR: f64 = 2.0;
 /// What lateness may add to the round-trip time: the agreement that is asked of planes is 5 %.
 const MOST_OF_RTT: f64 = 0.05;
-/// No packet may be later than this share of the least retransmission timeout: late on both ways, it could end a timer, which
-/// costs a sender its window. A percentile does not show it: where the process stands still so do the senders, whose ACKs it has, and
-/// no more than a window of packets is late.
+/// Latest packet, as a share of the minimum retransmission timeout. A packet that is late in both directions
+/// may expire a timer and cost a sender its window. A percentile hides such packets: while the process is
+/// stopped, so are the senders, and at most a window of packets is late.
 const MOST_OF_RTO: f64 = 0.5;
 
 /// How late a run was.
@@ -48,8 +48,9 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Judges the lateness of departures against that of a bare timer. `rtt` is the round-trip time without queues, `rto` the least
-    /// retransmission timeout; `dropped` are packets that a device dropped since nobody took them in time.
+    /// Judges the lateness of departures against a bare timer's. `rtt` is the round-trip time without queues,
+    /// `rto` the minimum retransmission timeout. `dropped` are packets that a device dropped because the
+    /// emulator was late.
     pub fn judge(
         departures: &Histogram,
         floor: &Histogram,
@@ -148,8 +149,9 @@ mod tests {
 
     const RTO: Duration = Duration::from_millis(200);
 
-    /// One reason each: the median over 100 us; the 99th percentile over twice the floor's; over 2.5 ms of a round trip of
-    /// 100 ms (5 % on two ways); one packet in a thousand that may have ended a timer, whatever the floor; packets lost.
+    /// One reason each. The median over 100 us. The 99th percentile over twice the floor's. Over 2.5 ms of a
+    /// round trip of 100 ms (5 % in both directions). One packet in a thousand that may have expired a timer,
+    /// whatever the floor. Packets lost.
     #[test]
     fn a_run_that_fell_behind_is_none() {
         let rtt = Duration::from_millis(100);

@@ -1,18 +1,19 @@
 //! The real-kernel plane: a scenario on the TCP of this machine's Linux kernel, under a real clock.
 //!
-//! Network namespaces, one for each node at which a flow ends, have a TUN device each; between them stand the same
-//! state machines that the simulator drives, [`Link`](cogtcp_link::Link) and [`Radio`](cogtcp_spectrum::Radio). A packet
-//! that a kernel sends comes out of its TUN device, goes over the links on its way, and is put into another device when the last
-//! of them says that it arrives. When that is follows from what the link was told, not from when somebody looked: a clock that is
-//! late delays packets by its lateness, which is measured, and does not make the link slower.
+//! Each node at which a flow ends is a network namespace with a TUN device. Between them stand the
+//! simulator's state machines, [`Link`](cogtcp_link::Link) and [`Radio`](cogtcp_spectrum::Radio). A packet
+//! that a kernel sends leaves its TUN device, crosses the links of its path, and enters another device when
+//! the last link delivers it. The link alone decides this time, not the wake-up of the process: a late clock
+//! delays packets by its lateness, which is measured, and does not slow the link.
 //!
-//! Start with [`network`], which has no clock: links with their radios, and the [`ways`] of packets. [`engine`](self) drives it; `plan` says which scenarios can be
-//! emulated; `namespaces`, `device` and `privileges` set the stage; `flows` plays the scenario's own flows on real sockets, `udp` its UDP sources, `command` runs
-//! somebody else's program; `lateness` says how true the timing was; `report` makes the tables.
+//! Start with [`network`], which has no clock: links with their radios, and the [`ways`] of packets. Then
+//! [`engine`](self) drives it. `plan` says which scenarios can be emulated; `namespaces`, `device` and
+//! `privileges` prepare the hosts. `flows` puts the scenario's flows on real sockets, `udp` its UDP sources;
+//! `command` runs other programs. `lateness` judges the timing; `report` makes the tables.
 //!
-//! Nothing is left behind by construction. The namespaces have no name, the devices are not persistent: they end with the process,
-//! whatever ends it. [`emulate`] changes the namespaces of the process that calls it for good, so it is to be called once, by a process
-//! made for it, before that has a second thread.
+//! Nothing is left behind by construction. Namespaces have no name and devices are not persistent: they end
+//! with the process, whatever ends it. [`emulate`] changes the namespaces of its process for good. Call it
+//! once, in a process made for it, before that process has a second thread.
 #![cfg(target_os = "linux")]
 
 mod announcer;

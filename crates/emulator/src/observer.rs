@@ -24,8 +24,9 @@ pub(crate) struct FlowWatch {
     pub(crate) arrived_bytes: u64,
     /// Packets dropped, of the data direction and of the other.
     pub(crate) dropped: [u64; 2],
-    /// Round-trip times as the simulator takes them: from a data segment's sending to the arrival of the acknowledgement that
-    /// answers it, which is the first of those that it may answer (RFC 7323 section 4.3 names that one in its echo).
+    /// Round-trip times as the simulator takes them: from sending a data segment to the arrival of the ACK
+    /// that answers it. Of several segments the ACK answers the first, which RFC 7323 section 4.3 names in
+    /// its echo.
     pub(crate) rtt: Histogram,
     /// Times that data packets waited in the queue.
     pub(crate) queuing: Histogram,

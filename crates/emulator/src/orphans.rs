@@ -1,8 +1,9 @@
 //! Ends the connections of programs whose emulator was killed. Unlike in [`endings`](crate::endings) nobody has kept account of
 //! them: what is there the tables of the namespaces tell, and what a reset must say the connections tell themselves.
 //!
-//! A connection that was closed with data on the way is sent again for minutes, and keeps its namespace. A SYN makes it say which
-//! number it expects (the challenge ACK of RFC 5961 section 4), and a reset with that number ends it.
+//! A connection closed with data in flight is retransmitted for minutes, and keeps its namespace. A SYN makes
+//! it state the number that it expects (the challenge ACK of RFC 5961 section 4); a reset with that number
+//! ends it.
 
 use crate::device::{Device, Wire};
 use crate::error::{EmulationError, Tried};
@@ -16,7 +17,8 @@ use std::os::fd::AsRawFd;
 
 const RST: u8 = 4;
 const ACK: u8 = 16;
-/// States of `/proc/net/tcp` that end with their namespace or with whoever listens (include/net/tcp_states.h).
+/// States of `/proc/net/tcp` that end with their namespace or with the listening socket
+/// (include/net/tcp_states.h).
 const TIME_WAIT: u8 = 6;
 const CLOSED: u8 = 7;
 const LISTEN: u8 = 10;

@@ -18,7 +18,7 @@ pub struct Packet {
     pub flow: u32,
     /// What disciplines that keep flows apart tell it by, and in the lowest bits [`FORWARD`], [`CAPABLE`] and [`MARKED`].
     key: u32,
-    /// Bytes of payload, of TCP; of a datagram its number among those of its source.
+    /// Bytes of TCP payload; of a datagram, its number at its source.
     pub payload: u32,
     /// Where it is on its way.
     pub(crate) transit: Transit,
@@ -190,7 +190,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Those of flows, of each of which is said whether its sender listens, and of so many UDP sources.
+    /// Streams of flows, each with whether its sender listens to notices, and of this many UDP sources.
     pub(crate) fn new(sender_listens: Vec<bool>, udp: u32) -> Self {
         Self { sender_listens, udp, datagrams: Vec::new() }
     }
@@ -276,9 +276,10 @@ impl Packets {
     /// Tells sources apart that are told if this packet is destroyed, by its flow or else connection; `None`: nobody is, or it is of
     /// IPv6.
     ///
-    /// As in the simulator nobody is told of destroyed acknowledgements, whose sender has nothing to hold back, and of datagrams of
-    /// UDP sources, who do not listen. Unlike there the sources of SYNs are told nothing: Linux gives up a connection that does not stand
-    /// yet, against RFC 1122 section 4.2.3.9, and the flow would never begin. Programs are told of all.
+    /// As in the simulator no notice goes out about destroyed acknowledgements and datagrams of UDP sources:
+    /// their senders have nothing to hold back. Unlike in the simulator, sources of SYNs get none either.
+    /// Linux gives up a connection that is not established, against RFC 1122 section 4.2.3.9, and the flow
+    /// would never begin. Programs get all notices.
     pub fn to_be_told(&self, packet: &Packet) -> Option<u64> {
         let bytes = self.slots.get(packet.slot as usize)?;
         let is_data =

@@ -81,7 +81,7 @@ pub struct Plan {
     pub(crate) router: Option<usize>,
     /// TCP's sockets of each flow; `None`: its transport goes by UDP.
     pub(crate) sockets: Vec<Option<Settings>>,
-    /// What is unlike the scenario, for whoever reads the result.
+    /// Differences from the scenario, shown to the user.
     pub notes: Vec<String>,
 }
 
@@ -235,8 +235,8 @@ impl Plan {
         own.fold(LEAST_RTO, Duration::min)
     }
 
-    /// The round-trip time without queues, of a full segment and its ACK, the time included that links or media take to send them: the
-    /// shortest of all flows, or the one of a program and its peer.
+    /// Returns the shortest round-trip time of all flows, or of a program and its peer: a full segment and
+    /// its ACK without queues, with their transmission times.
     pub(crate) fn rtt(&self) -> Duration {
         let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
         let trip = |&[from, to]: &[usize; 2]| {
@@ -252,8 +252,8 @@ impl Plan {
         ends.iter().map(trip).min().unwrap_or_default()
     }
 
-    /// How long a packet of `size` bytes takes over a direction of a link at least, from its first bit to the arrival of its last; with a
-    /// MAC its frames take their time too, which is no queue of the link.
+    /// Returns the least time of a packet of `size` bytes on a direction of a link, from its first bit to the
+    /// arrival of its last. With a MAC this includes the frames' time, which is no queue of the link.
     fn transit(&self, pipe: Pipe, size: u32) -> Duration {
         let delay = self.pipe(pipe).delay;
         let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(pipe / 2)));
@@ -302,8 +302,7 @@ impl Host {
                     "flows \"{}\" and \"{}\" ask for different settings of the host \"{}\"",
                     first.name, other.name, experiment.nodes[node]
                 );
-                let known =
-                    "flows of a host that share the settings of their TCP, which are those of its kernel";
+                let known = "flows of a host that share the settings of its kernel's TCP";
                 return Err(EmulationError::Scenario { what, known });
             }
             sysctls.extend(settings_of(config));
@@ -407,8 +406,8 @@ fn settings(
     }
     if tcp.sender.recovery == Recovery::NewReno && tcp.sender.newreno_variant == NewRenoVariant::Impatient {
         notes.push(format!(
-            "flow \"{name}\": without SACK the kernel retransmits one lost segment per round trip and does not time out \
-             (newreno_variant = \"slow_but_steady\" in the scenario): a burst of losses takes seconds to repair"
+            "flow \"{name}\": without SACK the kernel retransmits one lost segment per round trip, so a burst of losses takes \
+             seconds to repair; newreno_variant = \"slow_but_steady\" simulates that"
         ));
     }
     if tcp.sender.max_window.is_some() {
@@ -438,7 +437,7 @@ fn kernels_control(flow: &FlowSpec, tcp: &TcpSpec) -> Option<LinuxControl> {
     known.filter(|_| tcp.sender.recovery != Recovery::Tahoe)
 }
 
-/// In what receivers are unlike those of the scenario: once, since they are mostly alike.
+/// Lists how receivers differ from the scenario's; once, since most are alike.
 fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
     let named = |differs: &dyn Fn(&FlowSpec, &TcpSpec) -> bool, what: &str| {
         let mut those = flows.iter().filter(|flow| flow.tcp().is_some_and(|tcp| differs(flow, tcp)));
@@ -501,7 +500,7 @@ fn own_variant(flow: &FlowSpec, tcp: &TcpSpec) -> Option<LinuxControl> {
     linux_control(&tcp.control.name).map(|control| LinuxControl { name, remedy, ..control })
 }
 
-/// The parameters of our program for a flow: those of its preset where that has one of its own, or else the defaults.
+/// Returns the parameters of our BPF program for a flow: its preset's own, or else the defaults.
 fn parameters_of(flow: &FlowSpec, tcp: &TcpSpec) -> Parameters {
     let Ok(info) = control_info(&tcp.control.name) else { return Parameters::new() };
     let mut parameters = Parameters::new();

@@ -9,8 +9,9 @@ use std::io;
 const LINK: i32 = 10;
 const APPLICATIONS: i32 = 5;
 
-/// The bit that stays in the bounding set: Debian's `ping` has `cap_net_raw=ep` in its file, and a file whose capabilities the
-/// bounding set does not let through is not run at all (capabilities(7), "EPERM"). With `no_new_privs` nobody gets it.
+/// The bit that stays in the bounding set. Debian's `ping` has `cap_net_raw=ep` in its file, and the kernel
+/// does not run a file whose capabilities the bounding set forbids (capabilities(7), "EPERM"). With
+/// `no_new_privs` no program gets it.
 const KEPT: u64 = 13; // CAP_NET_RAW
 
 /// What it takes to choose a congestion control that the machine does not let everybody choose. In a user namespace of the run's
@@ -53,7 +54,7 @@ pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
     Err(io::Error::from(io::ErrorKind::BrokenPipe)).tried("the process that started the emulation has ended")
 }
 
-/// Gives up every capability, for this process and all programs that it becomes, whoever runs it.
+/// Gives up every capability, for this process and all programs that it becomes, under any user.
 pub(crate) fn drop_all() -> Result<(), EmulationError> {
     drop_but(&[KEPT], 0)
 }

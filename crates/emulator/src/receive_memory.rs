@@ -1,7 +1,8 @@
-//! What memory the kernel of a receiver may take, so that the window that it offers grows as far as that of the model's receiver.
+//! How much memory a receiver's kernel may take, so that its offered window grows as far as the model's.
 //!
-//! The kernel counts memory and not data. Of its memory it offers the share that the data of a packet takes (`scaling_ratio`, since Linux 6.6,
-//! in parts of 256), and lets the memory of a connection grow up to the third value of `tcp_rmem`.
+//! The kernel counts memory, not data. It offers the share of its memory that a packet's data takes
+//! (`scaling_ratio`, since Linux 6.6, in parts of 256). A connection's memory grows up to the third value of
+//! `tcp_rmem`.
 
 use cogtcp_scenario::TcpSpec;
 use cogtcp_transport::share_of_data;
@@ -35,8 +36,8 @@ pub(crate) fn tcp_rmem(window: u64, mtu: u32, payload: u32) -> String {
 mod tests {
     use super::*;
 
-    /// 1448 bytes in a packet of 1500: 1500 + 384 fit into 2048, with 256 more it is 2304; 1448 * 256 / 2304 = 160 parts of 256, which is the
-    /// 5/8 that captures show. 2 MiB * 256 / 160 = 3355443.2.
+    /// 1448 bytes in a packet of 1500: 1500 + 384 fit into 2048, with 256 more it is 2304. 1448 * 256 / 2304
+    /// = 160 parts of 256, the 5/8 that captures show. 2 MiB * 256 / 160 = 3355443.2.
     #[test]
     fn memory_for_a_window() {
         assert_eq!(tcp_rmem(2 << 20, 1500, 1448), "4096 131072 3355444");

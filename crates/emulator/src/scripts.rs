@@ -23,7 +23,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// The end under test, and the peer.
 const OWN: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
 const PEER: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 2);
-/// Ports of whoever listens, and of a peer that connects.
+/// Ports of a listener, and of a peer that connects.
 const PORT: u16 = 8080;
 const PEER_PORT: u16 = 40_000;
 /// IPv4 and TCP headers without options.
@@ -34,15 +34,15 @@ const DRILL_MTU: u32 = 1500;
 const EARLY: Duration = Duration::from_millis(10);
 /// How late a packet may be: more than a busy machine makes it.
 const LATE: Duration = Duration::from_millis(1500);
-/// A runner that was later than this may have brought about what it then saw: a timer of the end may be as short as a quarter of a
-/// round-trip time.
+/// Latest a runner may be. A later runner may have caused what it then saw: a timer of the end may be as
+/// short as a quarter of a round-trip time.
 const IN_TIME: Duration = Duration::from_millis(5);
 /// How long it sleeps at most, so that it knows whether it was kept from looking.
 const NAP: Duration = Duration::from_millis(5);
 /// How often a script is played that differs where the runner was late.
 const TRIES: usize = 3;
 
-/// What came of a script on the kernel.
+/// The outcome of a script on the kernel.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// What it did.

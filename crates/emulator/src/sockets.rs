@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// What a sender has that the kernel has not sent yet: so much as fills a gap of the application, and no more, so that an
+/// Unsent data that a sender keeps in the kernel: enough to fill a gap of the application, and no more. So an
 /// application that stops does stop (tcp(7), TCP_NOTSENT_LOWAT).
 const UNSENT: i32 = 128 * 1024;
 
@@ -296,7 +296,7 @@ pub(crate) fn counts_timeouts() -> bool {
 pub(crate) struct TcpCounters(File);
 
 impl TcpCounters {
-    /// Those of the namespace that this thread is in.
+    /// Sockets of the namespace that this thread is in.
     pub(crate) fn open() -> Result<Self, EmulationError> {
         let path = "/proc/thread-self/net/netstat";
         File::open(path).tried(path).map(Self)

@@ -1,5 +1,5 @@
-//! What a control of this project shows of itself inside the kernel, over time: lines that a program with the privileges for it writes
-//! (`cogtcp-c2 watch`), so that the emulator needs neither them nor libbpf.
+//! The state over time of a control of this project inside the kernel: lines that a privileged program writes
+//! (`cogtcp-c2 watch`). So the emulator needs neither privileges nor libbpf.
 
 use crate::clock::Clock;
 use crate::sys;

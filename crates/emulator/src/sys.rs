@@ -325,7 +325,7 @@ pub(crate) fn handle_signal(signal: c_int, ignore: bool) {
     unsafe { libc::signal(signal, if ignore { libc::SIG_IGN } else { libc::SIG_DFL }) };
 }
 
-/// What came of a call that does not block; `None`: nothing now.
+/// The result of a call that does not block; `None`: nothing now.
 pub(crate) fn ready<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
     match outcome {
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {

@@ -46,8 +46,8 @@ fn at(number: usize, address: IpAddr) -> SocketAddr {
 }
 
 impl Sending {
-    /// Source `number`, sending from the namespace that this thread is in to `receiver` at `address`. Its draws are those of a
-    /// simulation with this seed.
+    /// Returns source `number`, which sends from the namespace that this thread is in to `receiver` at
+    /// `address`. Its draws are a simulation's with this seed.
     pub(crate) fn new(
         number: usize,
         spec: &UdpSpec,

@@ -40,7 +40,7 @@ impl Ways {
         Self { hosts, streams, ids }
     }
 
-    /// Adds the streams to the network of `experiment`, and those of messages to sources.
+    /// Adds the streams to the network of `experiment`, and the streams of notices to sources.
     pub(crate) fn enter(
         &self,
         network: &mut Network<Packet>,

@@ -6,7 +6,7 @@ use cogtcp_units::{Check, RandomStream};
 /// An end of a connection whose transport is chosen when a run begins.
 pub type BoxedEndpoint = Box<dyn Endpoint<Packet = Datagram> + Send + Sync>;
 
-/// What a transport is told of a connection before it opens.
+/// Properties of a connection that a transport knows before it opens.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Connection {
     /// Segment size of the scenario in bytes, for a transport whose settings leave the size open: all transports of a comparison

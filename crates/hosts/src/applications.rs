@@ -26,13 +26,13 @@ pub struct ApplicationAccount<'a> {
     pub flow: &'a str,
     /// The client as it is then.
     pub client: &'a Application,
-    /// How often each request was sent again.
+    /// How often each request was retransmitted.
     pub repeats: Vec<u64>,
     /// When the application stopped, or the run ended.
     pub until: Time,
 }
 
-/// The tables of what there is: requests, or chunks, or both. Metrics count from `warm_at` on.
+/// Returns the tables: requests, or chunks, or both. Metrics count from `warm_at` on.
 pub fn tables(accounts: &[ApplicationAccount<'_>], warm_at: Time) -> Vec<Table> {
     let (mut requests, mut request_flows) = (RequestsBuilder::default(), RequestFlowsBuilder::default());
     let (mut chunks, mut videos) = (ChunksBuilder::default(), VideosBuilder::default());

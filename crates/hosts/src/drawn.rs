@@ -5,7 +5,7 @@ use cogtcp_units::{Duration, RandomStream};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Ticks that the phase of a wheel is drawn from: those of its coarsest level but for timers of minutes.
+/// Ticks from which a wheel's phase is drawn: the span of its coarsest level, except for timers of minutes.
 const PHASES: u64 = 1 << 15;
 
 /// Returns `experiment` as it is with `seed`. Each flow has a stream of its own for its start, each host one for its timers.

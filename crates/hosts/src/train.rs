@@ -1,5 +1,5 @@
-//! A train's results: its row, one row for each flow, and one for each outage and each false prediction. Whoever drives the
-//! mobile router, under whatever clock, has them made here, so that they mean the same.
+//! A train's results: its row, one row for each flow, and one for each outage and each false prediction.
+//! Every driver of a mobile router makes them here, so that they mean the same under any clock.
 
 use crate::RouterHost;
 use cogtcp_records::extensions::{

@@ -19,7 +19,7 @@ pub trait Payload: Copy + Debug + Default + Send + 'static {
     /// Congestion experienced (CE).
     fn mark(&mut self) {}
 
-    /// A link takes it. What changes at every link changes here, where the packet lies in the link: were it changed on its
+    /// A link takes it. A field that changes at every link changes here, in the link's memory. Changed on its
     /// way, the copy into the link would wait for the change to reach the cache.
     fn enter(&mut self) {}
 }

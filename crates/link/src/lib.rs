@@ -1,9 +1,9 @@
 //! One direction of a link: a queue, a transmitter of some rate, a propagation delay, random loss, and the gate of a
 //! cognitive radio.
 //!
-//! [`Link`] is a state machine without a clock: it is told the time and what happens, and says what arrives when. Times
-//! are worked out from what was said, not from when somebody asks, so a virtual clock and a real one that is late
-//! drive the same code to the same departures. It carries anything that is a [`Payload`].
+//! [`Link`] is a state machine without a clock: its inputs are the time and events, its outputs arrivals and
+//! their times. Times follow from the inputs, not from when a caller asks. So a virtual clock and a late real
+//! clock drive the same code to the same departures. It carries anything that is a [`Payload`].
 //!
 //! ```
 //! use cogtcp_link::{Departure, Frame, Link, LinkConfig, Payload};

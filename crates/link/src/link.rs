@@ -1,10 +1,10 @@
 //! The link itself.
 //!
-//! With a drop-tail queue all packets of the link sit in one ring, in order: first those whose transmission has begun (on
-//! the air or propagating), then those that wait. Since such a queue is first in, first out, the start of every
-//! transmission follows from the past alone, so nothing is scheduled for it: `catch_up` plays what has begun by `now`
-//! whenever somebody looks, and only the arrival of the first packet is an event. Whatever changes the future (gate, rate)
-//! plays the past first.
+//! With a drop-tail queue all packets of the link are in one ring, in order: first packets whose transmission
+//! has begun (on the air or propagating), then waiting packets. Such a queue is first in, first out, so the
+//! start of every transmission follows from the past, and nothing is scheduled for it. `catch_up` plays what
+//! has begun by `now` whenever a caller looks; only the arrival of the first packet is an event. A change of
+//! the future (gate, rate) plays the past first.
 //!
 //! Any other discipline keeps what waits, and decides when the transmitter asks for the next packet. So the moment at which it
 //! does is an event too: [`Link::next_transmission`].
@@ -362,8 +362,8 @@ impl<P: Payload> Link<P> {
         self.ring.prefetch(self.ring.len());
     }
 
-    /// When the transmitter takes the next packet from the queue discipline; `None`: it waits for a packet or for the gate,
-    /// or the link has its own queue, which needs no call.
+    /// Returns the time at which the transmitter takes the next packet from the queue discipline. `None`: it
+    /// waits for a packet or for the gate, or the link has its own queue, which needs no call.
     pub fn next_transmission(&self) -> Option<Time> {
         let managed = self.managed.as_deref()?;
         let waits = managed.discipline.packets() > 0 && self.gate.transmits();
@@ -629,7 +629,7 @@ impl<P: Payload> Link<P> {
         (self.ring.len() > 0).then(|| self.ring.get(0).wire)
     }
 
-    /// The MAC sends the first packet: it waits no longer. Nothing happens when it is sent again.
+    /// The MAC sends the first packet, whose wait ends. A retransmission changes nothing.
     pub fn begin_service(&mut self, now: Time) {
         if self.begun > 0 || self.ring.len() == 0 {
             return;
@@ -848,8 +848,9 @@ impl<P: Payload> Link<P> {
         self.capacity
     }
 
-    /// By how many bytes what is carried may exceed the capacity, since transmission times are rounded to nanoseconds: half
-    /// of one for each of `frames`, at the highest of the rates that the link had.
+    /// Returns by how many bytes the carried bytes may exceed the capacity, since transmission times are
+    /// rounded to nanoseconds. This is half a nanosecond for each of `frames`, at the highest rate of the
+    /// link.
     pub fn rounding(&self, frames: u64) -> f64 {
         let rate = self.highest_rate.bits_per_second() as f64;
         // By a trace the frame on the air is carried bit by bit, and the capacity comes in steps.

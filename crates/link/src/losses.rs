@@ -13,7 +13,7 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Loses each frame with `probability`, and those of the numbers in `drops`, ascending from 1.
+    /// Loses each frame with `probability`, and frames by number as in `drops`, ascending from 1.
     pub(crate) fn new(probability: Probability, drops: &[u64], stream: RandomStream) -> Self {
         Self { probability, stream, count: 0, drops: drops.iter().rev().copied().collect() }
     }

@@ -64,8 +64,8 @@ impl<P: Copy + Default> Ring<P> {
         self.len -= 1;
     }
 
-    /// Asks for the packet, or the room, a few places after `position`, which is used now: a long ring is used in order, but
-    /// with everything else that happens in between, which hides the order from the processor.
+    /// Prefetches the packet, or the room, a few places after `position`, which is used now. A long ring is
+    /// used in order, but other work in between hides the order from the processor.
     #[inline]
     pub(crate) fn prefetch_after(&self, position: u32) {
         if self.slots.len() >= LONG {

@@ -1,8 +1,9 @@
 //! What a link can carry over time, by a trace: in place of a constant rate.
 //!
-//! Two kinds. *Opportunities* are those of mahimahi (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC
-//! 2015, section 4): at each listed millisecond up to 1,500 bytes leave, of whatever waits then; a packet may need several, several
-//! may share one, and what nothing waits for is wasted. *Rates* hold from one time to the next. Both begin anew at their end.
+//! Two kinds. *Opportunities* are mahimahi's (Netravali et al., "Mahimahi: Accurate Record-and-Replay for
+//! HTTP", USENIX ATC 2015, section 4). At each listed millisecond up to 1,500 waiting bytes leave. A packet
+//! may need several opportunities, and several packets may share one; an unused opportunity is lost. *Rates*
+//! hold from one time to the next. Both begin anew at their end.
 //!
 //! `docs/link-traces.md` describes the files, [`text`] reads and writes them.
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 /// Nodes sorted into squares, so that those within range are found without looking at all.
 ///
-/// The squares are those of one instant. As time passes nodes leave them, but no faster than the fastest node: a look-up
-/// searches wider by that much, and the nodes are sorted anew when that has come to half a square. So it is always right, and
-/// looks at the nodes of a few squares only.
+/// The squares hold the nodes at one instant. Nodes leave them no faster than the fastest node moves, so a
+/// look-up searches wider by that much. The nodes are sorted anew when that has reached half a square. So a
+/// look-up is always right, and looks at the nodes of a few squares only.
 #[derive(Clone, Debug)]
 pub struct NeighborGrid {
     range: f64,
@@ -105,7 +105,7 @@ impl NeighborGrid {
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node is unknown.
     pub fn neighbors(&mut self, mobility: &Mobility, now: Time, node: u32) -> Neighbors {
         self.refresh(mobility, now);
         let own = &mobility.paths()[node as usize];

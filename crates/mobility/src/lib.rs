@@ -2,7 +2,8 @@
 //!
 //! Reading order:
 //!
-//! - [`Path`]: the way of one node, piecewise linear, exact at every nanosecond; [`Mobility`]: those of all nodes.
+//! - [`Path`]: the way of one node, piecewise linear, exact at every nanosecond; [`Mobility`]: the paths of
+//!   all nodes.
 //! - [`Placement`]: nodes that stand still. [`RandomWaypoint`]: nodes that move, from the stationary law or not.
 //! - [`trace`]: the ns-2 `setdest` format and CSV, over text.
 //! - [`NeighborGrid`]: who is within range, and until when that cannot change.

@@ -48,7 +48,7 @@ impl Path {
         Ok(Self { vertices })
     }
 
-    /// A node that stands still.
+    /// A node that does not move.
     pub fn still(position: Position) -> Self {
         Self { vertices: vec![Vertex { time: Time::ZERO, position }] }
     }
@@ -175,7 +175,7 @@ impl Mobility {
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node is unknown.
     pub fn position(&self, node: usize, at: Time) -> Position {
         self.paths[node].position(at)
     }

@@ -55,7 +55,7 @@ pub enum TraceReason {
     /// A node that nothing places.
     #[error("node {0} is placed nowhere; set its X_ and Y_ before it moves")]
     NoPlace(u32),
-    /// A node of which one coordinate is known.
+    /// A node with one known coordinate.
     #[error(
         "node {node} has {there} and no {missing}; add \"$node_({node}) set {missing} 10\" before it moves"
     )]

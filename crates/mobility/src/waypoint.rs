@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "WaypointStart")]
 pub enum Start {
-    /// From the stationary law: every instant is like every other (Le Boudec and Vojnovic, *Perfect simulation and
-    /// stationarity of a class of mobility models*, IEEE INFOCOM 2005, by the Palm calculus).
+    /// From the stationary law: every instant is like every other. See Le Boudec and Vojnovic, *Perfect
+    /// simulation and stationarity of a class of mobility models*, IEEE INFOCOM 2005, by the Palm calculus.
     #[default]
     Stationary,
     /// Every node at a uniform place at the beginning of a trip, as ns-2's `setdest` and many papers have it. Nodes gather in
@@ -138,8 +138,9 @@ impl RandomWaypoint {
         draw.uniform_in(self.min_speed, self.max_speed)
     }
 
-    /// The instant 0 falls into a trip with a probability that goes with the trip's time: so its ends have a density that
-    /// goes with their distance, its speed one that goes with 1/v, and the node is anywhere on it.
+    /// The instant 0 falls into a trip with a probability proportional to the trip's time. So the density of
+    /// its ends is proportional to their distance, the density of its speed to 1/v, and the node is anywhere
+    /// on it.
     fn begin_on_a_trip(&self, walk: &mut Walk, draw: &mut RandomStream) {
         let longest = self.area.diagonal();
         let (from, to) = loop {
@@ -158,8 +159,9 @@ impl RandomWaypoint {
         }
     }
 
-    /// The instant 0 falls into a pause with a probability that goes with its length, and anywhere in it: what is left is a
-    /// uniform share of a pause whose density goes with its length (of a uniform law, by the inverse of its distribution).
+    /// The instant 0 falls into a pause with a probability proportional to its length, and anywhere in it.
+    /// The rest is a uniform share of a pause whose density is proportional to its length (of a uniform law,
+    /// by the inverse of its distribution).
     fn begin_in_a_pause(&self, walk: &mut Walk, draw: &mut RandomStream) {
         walk.begin(self.area.uniform(draw));
         let (low, high) = (self.min_pause.as_secs_f64(), self.max_pause.as_secs_f64());

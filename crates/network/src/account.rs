@@ -82,8 +82,8 @@ struct Search {
 }
 
 impl AdHocAccount {
-    /// Nothing measured yet. `names`: those of all hosts, the `nodes` of the network first.
-    /// `is_warm`: there is no warm-up. `records`: ways and places are recorded, not only counted.
+    /// Nothing measured yet. `names`: the names of all hosts, the network's `nodes` first. `is_warm`: there
+    /// is no warm-up. `records`: ways and places are recorded, not only counted.
     pub(crate) fn new((names, nodes): (Vec<String>, usize), is_warm: bool, records: bool) -> Self {
         Self {
             streams: Vec::new(),

@@ -1,9 +1,11 @@
 //! What is due when, ordered by (time, sequence number): of two entries of one instant, the one scheduled first comes first.
 //!
-//! The network keeps its changes here, and whoever drives it what its hosts wait for ([`Due::Host`]), so that both have one order.
+//! The network keeps its changes here, and its driver the times of its hosts ([`Due::Host`]), so that both
+//! have one order.
 //!
-//! Two heaps share one sequence: one of packet arrivals (at most one per link direction, replaced at every hop) and one
-//! of everything else (timers, radios, applications), which is long-lived and would only deepen the first.
+//! Two heaps share one sequence. One has packet arrivals, at most one per link direction, replaced at every
+//! hop. The other has everything else (timers, radios, applications), which is long-lived and would only
+//! deepen the first.
 
 use cogtcp_units::Time;
 
@@ -248,8 +250,8 @@ impl Agenda {
         self.arrivals.remove(Kind::Arrival(pipe).code());
     }
 
-    /// The arrivals that the last one to be removed or replaced has brought nearer to the top, as pipes, of the five highest
-    /// levels below the top: the one that comes next is the last.
+    /// The arrivals, as pipes, that the last removal or replacement moved closer to the top, of the five
+    /// highest levels below the top. The next arrival is the last.
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
         self.arrivals.raised().map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
@@ -276,8 +278,9 @@ impl Agenda {
     }
 }
 
-/// A minimum heap with four children per node, siblings together in one cache line: the children of key `h` are group `h`, and
-/// key `h` itself lies in group `(h - 1) / 4` at place `(h - 1) % 4`; the first key lies apart. Unused places hold [`NEVER`].
+/// A minimum heap with four children per node, siblings together in one cache line. The children of key `h`
+/// are group `h`, and key `h` itself lies in group `(h - 1) / 4` at place `(h - 1) % 4`; the first key lies
+/// apart. Unused places hold [`NEVER`].
 #[derive(Debug)]
 struct Heap {
     first: u128,

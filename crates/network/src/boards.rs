@@ -1,7 +1,8 @@
 //! The boards of the nodes with a radio, and who hears of them.
 //!
-//! Radios, the links that they gate and the queues in front of them publish. Whoever wants to hear subscribes: as a listener, who is
-//! handed every notice in the order of publication, or as a reader, who is called by a code of its own and takes what it has not read.
+//! Radios, the links that they gate and the queues in front of them publish. A listener receives every notice
+//! in the order of publication. A reader is called by a code of its own and takes the notices that it has not
+//! read.
 
 use cogtcp_crosslayer::{Board, LinkEvent, Notice, ReaderId};
 use cogtcp_scenario::Experiment;

@@ -1,9 +1,9 @@
 //! Where the time of the flows' bottlenecks goes: at each instant a link direction that is watched is in exactly one state.
 //!
-//! What the states mean is written in `docs/budget.md`. Nothing here is called while a link transmits without a pause: a
-//! packet that finds the transmitter idle closes the pause before it, a gate that changes closes what went on until then.
-//! A pause counts to what the sender of the packet that ends it had waited for, which the packet carries along
-//! ([`Awaited`]), but for the time that this packet waited in queues of other links.
+//! `docs/budget.md` defines the states. Nothing here is called while a link transmits without a pause. A
+//! packet that finds the transmitter idle closes the pause before it; a gate that changes closes the time
+//! until then. A pause counts to the wait of the sender whose packet ends it; the packet carries this wait
+//! along ([`Awaited`]). Time of this packet in queues of other links is excluded.
 //!
 //! All times are whole nanoseconds, and the time that a link transmits is what the others leave of the span: so the states
 //! sum to it. That it is also the time that the carried bytes take is checked ([`Budget::check`]).
@@ -475,8 +475,8 @@ mod tests {
         assert_eq!(cut_and_silent(&silence), (250, 650));
     }
 
-    /// The account of a link as above that is silent from 500 to 900 ms, over a span that ends after the second packet; further flows
-    /// begin or end at `readings`.
+    /// The account of a link as above, silent from 500 to 900 ms, over a span that ends after the second
+    /// packet. Further flows begin or end at `readings`.
     fn over_a_cut(gate: Gate, begin: u64, readings: &[u64]) -> (Budget, [Link<Packet>; 1]) {
         let config = LinkConfig::new(kbps(8), Duration::ZERO);
         let mut links = [Link::new(&config, None, || RandomStream::new(1, "link", 0))];
@@ -494,8 +494,8 @@ mod tests {
         (budget, links)
     }
 
-    /// What was sent before the span of a frame that is cut in the span is taken from no other frame; and all that was sent of it in the
-    /// span is cut, although another flow begins meanwhile.
+    /// A frame begins before the span and is cut in it. The bytes sent before the span are taken from no
+    /// other frame. All bytes sent in the span are cut, although another flow begins meanwhile.
     #[test]
     fn a_frame_that_is_cut_may_have_begun_before_the_span() {
         for gate in [Gate::Drop, Gate::Down(cogtcp_link::Flush::Wire)] {

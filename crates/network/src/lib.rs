@@ -1,6 +1,6 @@
 //! The network between hosts, pure: links with their queues, radios with and without a MAC, ad hoc networks, and the paths of packets.
 //!
-//! [`Network`] knows no transport and no clock, and carries anything that is a [`Payload`]. Whoever drives it
+//! [`Network`] knows no transport and no clock, and carries anything that is a [`Payload`]. Its driver
 //!
 //! 1. builds it of an experiment ([`Network::build`]), adds streams on the paths that [`Routes`] finds
 //!    ([`Network::add_stream`]), and lets it begin ([`Network::begin`]);
@@ -11,9 +11,11 @@
 //! An [`Observer`] is told what happens on the way. A virtual clock (the simulator), a real one (the emulator) and one made by hand (the
 //! tests) so drive the same network to the same arrivals.
 //!
-//! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (what is due when), `network` (links and
-//! the packets on them; in `network/` radios, pairs of CR users (`station_pair`), the ad hoc network, ICMP, conservation, results), `routes` (shortest
-//! paths), `build` (from specifications to links, radios and the air), `boards` (who hears of radios), `budget` (where the time of bottlenecks goes).
+//! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (events in order),
+//! `network` (links and the packets on them). In `network/` are radios, pairs of CR users (`station_pair`),
+//! the ad hoc network, ICMP, conservation, results. Then `routes` (shortest paths), `build` (from
+//! specifications to links, radios and the air), `boards` (subscribers of radios), `budget` (time of
+//! bottlenecks).
 
 mod account;
 mod agenda;

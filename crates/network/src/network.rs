@@ -43,7 +43,7 @@ const BY_PATH: u32 = u32::MAX - 1;
 /// First of the hops that lead over the air; values below are pipes.
 const AIR: u32 = crate::agenda::MAX_INDEX;
 
-/// What a host put into the network on a stream, and what came out at the other end.
+/// Packets that a host put into the network on a stream, and packets delivered at the other end.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct StreamCounters {
     /// Packets that the host sent.
@@ -52,7 +52,7 @@ pub struct StreamCounters {
     pub arrived: u64,
 }
 
-/// What a change is to whoever counts changes.
+/// The kind of a change, for statistics of changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Tally {
     /// Something happens.
@@ -125,7 +125,7 @@ impl<P: Payload> Network<P> {
         self.agenda.scheduled()
     }
 
-    /// What `change`, which is due now, is to whoever counts changes.
+    /// Returns the kind of `change`, which is due now, for statistics of changes.
     #[inline]
     pub fn tally(&self, now: Time, change: Change) -> Tally {
         if change.is_of_air() { self.tally_air(now, change) } else { Tally::Event }
@@ -246,8 +246,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The first packet of `pipe` arrives at the far end: it moves on, is lost, or has reached its host, in which case it
-    /// is left in `into` and true is returned.
+    /// The first packet of `pipe` arrives at the far end. It moves on, or is lost, or has reached its host:
+    /// then it is left in `into` and true is returned.
     #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
     #[inline(always)]
     fn arrive(

@@ -1,6 +1,6 @@
 //! What the network has to know of what it carries.
 
-/// What a network carries: anything that keeps where it is, and says what few things the network asks of it.
+/// Content of a network: any value that keeps its own position and answers the network's few questions.
 pub trait Payload: cogtcp_link::Payload {
     /// Where it is.
     fn transit(&self) -> Transit;

@@ -1,12 +1,12 @@
-//! A radio's row, alike whoever drove the radio.
+//! A radio's row, the same for every driver.
 
 use cogtcp_records::Code;
 use cogtcp_records::tables::RadioRow;
 use cogtcp_spectrum::{Protection, RadioStats};
 use cogtcp_units::Duration;
 
-/// What `stats` says of the radio, and `protection` of the primary users around it; `None`: it does not know of them by itself,
-/// so that their counts are zero and all else of them is not-a-number.
+/// Returns the row from the radio's `stats` and the `protection` of primary users around it. `None`: the
+/// radio does not know primary users, so their counts are zero and their other columns not-a-number.
 pub(crate) fn radio_row(radio: Code, stats: &RadioStats, protection: Option<&Protection>) -> RadioRow {
     let count = |count: fn(&Protection) -> u64| protection.map_or(0, count);
     let value = |value: fn(&Protection) -> f64| protection.map_or(f64::NAN, value);

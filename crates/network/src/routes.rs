@@ -1,8 +1,9 @@
 //! Shortest paths, computed once before the run.
 //!
-//! A path crosses an ad hoc network only where no links lead to the destination. Of these paths the one of least summed propagation delay is taken, of these the one with the fewest links, and of these, at each
-//! node counted from the destination, the one whose previous node's name comes first, then whose link's name comes
-//! first. The two directions of a flow are routed each by the delays of their own direction.
+//! A path crosses an ad hoc network only if no links lead to the destination. The path with the least summed
+//! propagation delay wins, then the path with the fewest links. Then names decide: at each node counted from
+//! the destination, the previous node whose name comes first, then the link whose name comes first. Each
+//! direction of a flow is routed by the delays of its own direction.
 
 use cogtcp_scenario::Experiment;
 use std::cmp::Reverse;
@@ -29,8 +30,8 @@ pub struct NoRoute {
 
 /// Finds paths in an experiment's graph, alike under every clock.
 ///
-/// Nodes of an ad hoc network reach each other by one hop over the air, which costs more than any path over links: a path crosses the
-/// air only where it must, and then by the gateway with the least delay behind it.
+/// Nodes of an ad hoc network reach each other by one hop over the air, which costs more than any path over
+/// links. So a path crosses the air only if it must, by the gateway with the least delay behind it.
 #[derive(Debug)]
 pub struct Routes<'a> {
     experiment: &'a Experiment,

@@ -1,14 +1,15 @@
 //! Two CR users and the link between them: the medium of `cogtcp_wireless` with two stations.
 //!
-//! [`StationPair`] serves two directions of a link (gate [`Served`](Gate::Served)), which keep the packets and what is counted of them.
-//! Whoever drives it feeds it when a link has a packet that it had not ([`Offer::Wake`](cogtcp_link::Offer::Wake)), calls
-//! [`step`](StationPair::step) at [`next_change`](StationPair::next_change), and ends the service of the packets that this [`Finished`]
+//! [`StationPair`] serves two directions of a link (gate [`Served`](Gate::Served)), which keep the packets
+//! and their counts. Its driver tells it about a packet at an idle link
+//! ([`Offer::Wake`](cogtcp_link::Offer::Wake)) and calls [`step`](StationPair::step) at
+//! [`next_change`](StationPair::next_change). The driver ends the service of packets that are [`Finished`]
 //! ([`Link::end_service`]).
 //!
-//! The medium says who sends when and what arrives; the radios say when an end is silent and on which channel it listens. The link
-//! keeps the packets: a station has no more than the one that its MAC is at. Where nothing can come between, the medium works
-//! out an exchange of frames (RTS, CTS, data, ACK) when it begins, so that it is at most three events: it begins, the packet arrives
-//! (or the lost frame that should have come is over), it ends.
+//! The medium says who sends when and which packets arrive; the radios say when an end is silent and on which
+//! channel it listens. The link keeps the packets: a station has only the packet that its MAC is sending.
+//! Exchanges that nothing can disturb (RTS, CTS, data, ACK) are computed when they begin, with at most three
+//! events. These are the beginning, the packet's arrival (or the end of its lost frame), and the end.
 //!
 //! A frame goes over the channel that its exchange is addressed on: the one of the receiving radio, which the sender
 //! knows. An exchange that was answered is completed, even into a silence.
@@ -84,7 +85,7 @@ pub struct PairRadio {
     warm: (RadioStats, Protection),
 }
 
-/// What one step of a pair did that whoever keeps the links has to follow up.
+/// Result of one step of a pair, for the driver of its links.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Finished {
     /// The packet in service of this direction has reached the far end.

@@ -1,8 +1,9 @@
 //! Packet scripts: what a TCP is given, packet by packet and call by call, and what it is to send, when.
 //!
-//! A script plays the peer of one end of a connection, in the manner of packetdrill. The same script runs against the model's
-//! endpoints ([`model`], under a clock made by hand) and against the kernel of this machine (`cogtcp-emulator`, over a TUN device):
-//! both are a [`Plane`]. The runner ([`run`]) stops at the first step that differs. Scripts are in this project's own language, described in
+//! A script plays the peer of one end of a connection, in the manner of packetdrill. The same script runs
+//! against the model's endpoints ([`model`], under a clock made by hand) and against the kernel of this
+//! machine (`cogtcp-emulator`, over a TUN device). Both are a [`Plane`]. The runner ([`run`]) stops at the
+//! first step that differs. Scripts are in this project's own language, described in
 //! `docs/packet-scripts.md`, or in packetdrill's (Cardwell et al., USENIX ATC 2013), read by `drill`.
 
 mod drill;

@@ -99,8 +99,8 @@ impl Model<'_> {
         self.control.take().ok_or_else(|| "there is one connection".to_owned())
     }
 
-    /// The times of this project's scripts are those of exact timers; how late a kernel's are, the runner allows for. Those of packetdrill's
-    /// are a kernel's.
+    /// Times of this project's scripts assume exact timers; the runner allows for a kernel's lateness. Times
+    /// of packetdrill's scripts assume a kernel's timers.
     fn sender_config(&self) -> SenderConfig {
         let config = (*self.script.flow.sender).clone();
         match self.script.language {

@@ -38,11 +38,11 @@ pub enum Ecn {
 pub struct Packet {
     /// Control bits, at their places on the wire.
     pub flags: u8,
-    /// Sequence number; that of the SYN is 0.
+    /// Sequence number; the SYN has 0.
     pub start: u32,
     /// Bytes of payload.
     pub len: u32,
-    /// Acknowledgement number; that of the peer's SYN is 1.
+    /// Acknowledgement number; the peer's SYN has 1.
     pub ack: Option<u32>,
     /// The window as it stands in the header, not scaled.
     pub window: u16,

@@ -106,7 +106,7 @@ pub struct Mismatch {
     pub got: String,
 }
 
-/// What came of a script.
+/// The outcome of a script.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// On which plane.

@@ -50,7 +50,7 @@ pub struct Slack {
 /// A packet script.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// The file, as it was named by whoever opened it.
+    /// The file, as its reader named it.
     pub file: String,
     /// What it is about, in a sentence.
     pub about: String,
@@ -73,7 +73,7 @@ pub struct Script {
 pub enum PlaneName {
     /// The model's: `Sender` and `Receiver`.
     Sim,
-    /// Those of this machine's Linux.
+    /// Settings of this machine's Linux.
     Kernel,
 }
 

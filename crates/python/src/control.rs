@@ -346,7 +346,7 @@ thread_local! {
     static RAISED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Ends the run: unwinds to whoever catches it. Not a panic: no hook of those is called.
+/// Ends the run: unwinds to the handler. This is no panic: the panic hook is not called.
 fn raise(message: String) -> ! {
     RAISED.set(Some(message.clone()));
     resume_unwind(Box::new(message))

@@ -19,7 +19,7 @@ fn raised(py: Python<'_>, error: &ScriptError, text: &str) -> PyErr {
     located_error(py, &error.file, error.line, &error.message, text)
 }
 
-/// What came of a script, as plain data.
+/// The outcome of a script, as plain data.
 fn outcome<'py>(
     py: Python<'py>,
     script: &Script,

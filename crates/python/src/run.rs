@@ -127,7 +127,7 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps panics from writing to standard error: they are caught, and their message becomes that of the run's error.
+/// Keeps panics from writing to standard error: they are caught, and their message becomes the run's error.
 pub(crate) fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

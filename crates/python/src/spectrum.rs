@@ -214,7 +214,7 @@ impl PuActivity {
         self.spacing.map(Duration::as_secs_f64)
     }
 
-    /// The end of the activity, s: that of the generation or measurement, or the last departure.
+    /// The end of the activity, s: the end of the generation or measurement, or the last departure.
     #[getter]
     fn end(&self) -> f64 {
         self.end.as_secs_f64()

@@ -1,6 +1,6 @@
 //! The kinds of event, in one list: adding one is a line here, and the place that emits it.
 //!
-//! Their order is that of their codes, so a new one goes to the end.
+//! Their order is the order of their codes, so a new one goes to the end.
 
 use crate::Code;
 use cogtcp_crosslayer::{LinkEvent, Verdict};

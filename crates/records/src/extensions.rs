@@ -13,8 +13,8 @@ tables! {
         congestion: Code in "",
         /// Retransmission timeouts since the end of the warm-up.
         rtos: u64 in "",
-        /// Timeouts since the end of the warm-up after which the original of the segment sent again reached the
-        /// receiver before its copy: nothing had been lost, the timer was too early.
+        /// Spurious timeouts since the end of the warm-up: the original of the retransmitted segment reached
+        /// the receiver before its copy. Nothing had been lost, the timer was too early.
         spurious_rtos: u64 in "",
         /// Fast retransmits since the end of the warm-up.
         fast_retransmits: u64 in "",
@@ -71,7 +71,7 @@ tables! {
         packet: u64 in "",
         /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
         flags: Code in "",
-        /// Sequence number of its first byte, in 32 bits; 0 is the SYN. ICMP: that of the segment it is about.
+        /// Sequence number of its first byte, in 32 bits; 0 is the SYN. ICMP: number of the quoted segment.
         seq: u64 in "",
         /// Acknowledgement number: the next byte expected.
         ack: u64 in "",
@@ -164,9 +164,9 @@ tables! {
     TrainFlowRow, TrainFlowsBuilder = "train_flows" {
         /// Name of the flow.
         flow: Code in "",
-        /// Efficiency of Singh et al.: bits of the flow's packets that reached the receiving host (headers and
-        /// duplicates included) over the up time of the narrowest link of the flow's path times its capacity, over the
-        /// flow's measured span.
+        /// Efficiency of Singh et al. over the flow's measured span: bits of its packets that reached the
+        /// receiving host, over the narrowest link's up time times its capacity. Headers and duplicates are
+        /// included.
         efficiency_trains: f64 in "",
         /// Whether a connection manager sits beside one of its ends.
         managed: bool in "",
@@ -180,9 +180,9 @@ tables! {
     PredictionRow, PredictionsBuilder = "predictions" {
         /// Node of the router.
         router: Code in "",
-        /// `ahead`: "going down" was sent RTT_TCP ahead or more; `late`: less, or after the outage had begun; `unsent`: the
-        /// prediction was taken back before it was due; `missed`: no prediction belongs to the outage; `false`: no outage
-        /// belongs to the prediction.
+        /// `ahead`: "going down" was sent RTT_TCP ahead or more. `late`: less, or after the outage had begun.
+        /// `unsent`: the prediction was taken back before it was due. `missed`: no prediction belongs to the
+        /// outage. `false`: no outage belongs to the prediction.
         outcome: Code in "",
         /// Why the link was gone: `sensing`, `switching`, `coverage`, `tunnel`, `handover` or `border`; empty for a false one.
         cause: Code in "",
@@ -246,18 +246,18 @@ tables! {
         reordered_packets: u64 in "packets",
     }
 
-    /// One row per request of an application that asks and is answered, in the order in which each application sent them;
-    /// those of the warm-up too.
+    /// One row per request of an application that asks and is answered, in the order in which each
+    /// application sent them, warm-up included.
     RequestRow, RequestsBuilder = "requests" {
         /// Name of the flow that carries the responses.
         flow: Code in "",
-        /// Its number among those of the flow, from 0.
+        /// Its number in the flow, from 0.
         number: u64 in "",
         /// When it was sent first.
         sent_s: f64 in "s",
         /// Payload of its response.
         response_bytes: u64 in "B",
-        /// How often it was sent again because it was lost.
+        /// How often it was retransmitted because it was lost.
         repeats: u64 in "",
         /// When the last byte of its response had come; not-a-number if it had not by the end of the run.
         completed_s: f64 in "s",
@@ -287,7 +287,7 @@ tables! {
         completion_max_s: f64 in "s",
     }
 
-    /// One row per chunk of a video, in its order; those of the warm-up too.
+    /// One row per chunk of a video, in its order, warm-up included.
     ChunkRow, ChunksBuilder = "chunks" {
         /// Name of the flow that carries the video.
         flow: Code in "",
@@ -367,8 +367,8 @@ tables! {
         refused_packets: u64 in "packets",
         /// Whether the kernel counts retransmission timeouts of each connection (6.7 and newer); else they stand as 0.
         counts_timeouts: bool in "",
-        /// Whether fast retransmits and spurious timeouts are those of each flow: a kernel counts them for all flows of a node
-        /// together. Where several flows have one sender they stand as 0.
+        /// Whether fast retransmits and spurious timeouts are counted for each flow. A kernel counts them for
+        /// all flows of a node together: flows that share a sender have 0.
         counts_recoveries: bool in "",
         /// Whether controls of this project in the kernel heard what the radios did (`cogtcp-c2 follow`, to the end of the run).
         announced: bool in "",
@@ -403,7 +403,7 @@ tables! {
         /// Routing packets sent, a transmission at every hop each; copies of a broadcast on several channels, announcements of
         /// channels, and requests and replies of ARP, too.
         overhead_packets: u64 in "packets",
-        /// Their bytes, with network headers and without those of the MAC.
+        /// Their bytes, with network headers and without MAC headers.
         overhead_bytes: u64 in "B",
         /// Routing packets sent for each packet of a host that reached its destination (normalised routing load).
         overhead_ratio: f64 in "",
@@ -429,8 +429,8 @@ tables! {
         service_max_s: f64 in "s",
     }
 
-    /// One row per stream of packets over an ad hoc network: the data and the acknowledgements of a flow, the packets of a UDP source,
-    /// the requests of an application; measured.
+    /// One row per measured stream of packets over an ad hoc network: a flow's data, its acknowledgements, a
+    /// UDP source's packets, an application's requests.
     WayRow, WaysBuilder = "ways" {
         /// Name of the flow or of the source.
         flow: Code in "",
@@ -533,7 +533,7 @@ tables! {
         searches: u64 in "",
     }
 
-    /// One row per search for a route in an ad hoc network, in the order of their ends; those of the warm-up too.
+    /// One row per search for a route in an ad hoc network, in the order of their ends, warm-up included.
     SearchRow, SearchesBuilder = "searches" {
         /// The node that sought.
         node: Code in "",
@@ -589,8 +589,9 @@ tables! {
         sequence: u64 in "",
         /// Whether the same packet was in a data frame of this radio before.
         retry: bool in "",
-        /// Why the exchange failed of which it was the last RTS or data frame: `interfered` (a primary user), `silent` (the receiver
-        /// sensed), `collided`, `garbled`, `out_of_reach`, `refused` (the receiver's medium was busy); else empty.
+        /// For the last RTS or data frame of a failed exchange, the cause: `interfered` (a primary user),
+        /// `silent` (the receiver sensed), `collided`, `garbled`, `out_of_reach`, `refused` (the receiver's
+        /// medium was busy). Otherwise empty.
         failed: Code in "",
         /// What it carries: `tcp`, `icmp`, `udp`, `routing`, `arp`, `channel` (an announcement); empty for what is no data.
         protocol: Code in "",
@@ -634,7 +635,7 @@ tables! {
         tsecr: f64 in "",
         /// Value of the experimental option (kind 253, RFC 6994); not-a-number without it.
         experimental: f64 in "",
-        /// Size of what it carries, with network headers and without those of the MAC.
+        /// Size of its content, with network headers and without MAC headers.
         wire_bytes: u64 in "B",
     }
 

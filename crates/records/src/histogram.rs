@@ -216,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Units are 1024 ns. Octave 0 has a bucket for each unit below 32, octave 1 one for each of 32 to 63; octave 2
-    /// holds 64 to 127 in buckets of two units, octave 3 holds 128 to 255 in buckets of four, and so on.
+    /// Units are 1024 ns. Octave 0 has a bucket for each unit below 32, octave 1 for each of 32 to 63. Octave
+    /// 2 holds 64 to 127 in buckets of two units, octave 3 holds 128 to 255 in buckets of four, and so on.
     #[test]
     fn edges_of_buckets_by_hand() {
         for (units, octave, bucket, low, width) in [

@@ -1,10 +1,9 @@
 //! What a run leaves behind: the one place where a result is defined.
 //!
-//! A [`Run`] is a handful of [`Table`]s of typed columns; each column carries its unit and its meaning, and
-//! [`schema`] lists them all, for the documentation and for readers. The simulator fills the tables through the
-//! builders of [`tables`] (start there to see what a run reports) and [`extensions`] (tables of what only some runs
-//! have); the Python package lays Arrow tables over the
-//! buffers without copying them.
+//! A [`Run`] is a list of [`Table`]s of typed columns. Each column carries its unit and its meaning;
+//! [`schema`] lists all of them, for the documentation and for readers. The simulator fills the tables
+//! through the builders of [`tables`] (start there to see what a run reports) and [`extensions`] (tables of
+//! some runs only). The Python package lays Arrow tables over the buffers without copying them.
 
 mod column;
 mod events;
@@ -18,7 +17,7 @@ pub use events::{EventKind, of_link_event};
 pub use histogram::Histogram;
 pub use run::{Run, jain_fairness, ratio};
 
-/// Every table that a run can have: those of every run, then the extensions.
+/// Returns every table that a run can have: tables of every run, then the extensions.
 pub fn schema() -> Vec<TableSchema> {
     let mut all = tables::schema();
     all.extend(extensions::schema());

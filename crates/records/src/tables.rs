@@ -1,10 +1,10 @@
 //! The tables of every run: results, their units and their meanings. What only some runs have is in
 //! [`extensions`](crate::extensions).
 //!
-//! "Measured" below means within the measured span of the row. A link's or radio's span is from the end of the
-//! warm-up to the end of the run. A flow's span starts at its start or at the end of the warm-up, whichever is later,
-//! and ends when it has delivered its last byte (fixed size), at its stop, or at the end of the run, whichever is first.
-//! The formulas are derived in `docs/simulator.md`.
+//! "Measured" below means within the measured span of the row. A link's or radio's span is from the end of
+//! the warm-up to the end of the run. A flow's span starts at its start or at the end of the warm-up,
+//! whichever is later. It ends when the flow has delivered its last byte (fixed size), at its stop, or at the
+//! end of the run, whichever is first. `docs/simulator.md` defines the measures.
 
 use crate::Code;
 use crate::column::tables;
@@ -45,8 +45,8 @@ tables! {
         /// Packet delivery ratio: packets of the data direction that reached the receiving host over those that reached
         /// it or were dropped, since the end of the warm-up. Packets still on their way do not count.
         delivery_ratio: f64 in "",
-        /// Least round-trip time after the warm-up: from the sending of a data segment to the arrival of the
-        /// acknowledgement that answers it, its delay by the receiver included; one sample for each such acknowledgement.
+        /// Minimum round-trip time after the warm-up: from sending a data segment to the arrival of its
+        /// acknowledgement, the receiver's delay included. One sample for each such acknowledgement.
         rtt_min_s: f64 in "s",
         /// Mean of the round-trip times.
         rtt_mean_s: f64 in "s",
@@ -180,9 +180,9 @@ tables! {
         vacate_max_s: f64 in "s",
     }
 
-    /// One row per link direction that is the bottleneck of a flow: where its time went. At each instant it is in one state, so
-    /// that the states sum to the measured span, from the first of the spans of the flows that cross it to the last.
-    /// `docs/budget.md` defines the states.
+    /// One row per link direction that is the bottleneck of a flow: the states of its time. At each instant
+    /// it is in one state, so the states sum to the measured span. This span is the union of the spans of the
+    /// flows that cross it. `docs/budget.md` defines the states.
     BudgetRow, BudgetBuilder = "budget" {
         /// Name of the link.
         link: Code in "",
@@ -290,10 +290,10 @@ tables! {
         entity: Code in "",
         /// The flow concerned: the packet's for a drop; empty for what happens to a radio.
         flow: Code in "",
-        /// Cause or detail: `queue`, `loss`, `silence`, `retry` or `interference` for a drop; the frame (`rts`, `cts`,
-        /// `data`, `ack`) for `interference`; `clear`, `detected`, `missed` or `false alarm` for
-        /// `sensing_end`; the phase in which a `pu_arrival` meets the radio; `coverage` or `tunnel` for `signal_lost`; else
-        /// empty.
+        /// Cause or detail. A drop: `queue`, `loss`, `silence`, `retry` or `interference`. An `interference`:
+        /// the frame (`rts`, `cts`, `data`, `ack`). A `sensing_end`: `clear`, `detected`, `missed` or
+        /// `false alarm`. A `pu_arrival`: the phase of the radio. A `signal_lost`: `coverage` or `tunnel`.
+        /// Otherwise empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `ecn_reduction`, `recovery_exit`: the congestion window after it, in segments; `unreachable`: before it.
@@ -302,8 +302,8 @@ tables! {
         value: f64 in "",
     }
 
-    /// One row per packet and thing that happened to it on a link direction, in the order in which they happened. ns-2's
-    /// trace files have the same rows: `queued` is `+`, `received` is `r`, `dropped` is `d`.
+    /// One row per packet and event of the packet on a link direction, in order. Trace files of ns-2 have the
+    /// same rows: `queued` is `+`, `received` is `r`, `dropped` is `d`.
     PacketRow, PacketsBuilder = "packets" {
         /// Simulated time.
         time_s: f64 in "s",

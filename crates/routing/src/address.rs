@@ -1,6 +1,6 @@
 //! Names of nodes and channels.
 
-/// The address of a node. Nodes are numbered from 0 by whoever sets up the network.
+/// The address of a node. The creator of the network numbers nodes from 0.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct NodeAddress(u32);
 

@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 /// Packets of a host that wait while its routing protocol seeks routes: first in, first out for each destination (RFC
 /// 3561, section 6.3). The host holds it, because packets are the host's; the protocol only says when.
 ///
-/// When it is full the oldest packet goes, whatever its destination; packets too old go too. ns-2 (`aodv_rqueue.h`) and
-/// ns-3 (`MaxQueueLen`, `MaxQueueTime`) both hold 64 packets for 30 s; RFC 3561 sets no bounds.
+/// A full buffer drops the oldest packet, whatever its destination; packets that are too old go too. ns-2
+/// (`aodv_rqueue.h`) and ns-3 (`MaxQueueLen`, `MaxQueueTime`) both hold 64 packets for 30 s. RFC 3561 sets no
+/// bounds.
 #[derive(Clone, Debug)]
 pub struct PacketBuffer<P> {
     waiting: VecDeque<Waiting<P>>,

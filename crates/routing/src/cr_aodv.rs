@@ -1,7 +1,7 @@
 //! CR-AODV: the AODV of the released CRAHN code on ns-2.31 ([docs/routing/cr-aodv.md](../../../docs/routing/cr-aodv.md)).
 //!
-//! AODV runs on the control channel. Each node listens for data on a channel of its own, which its hellos tell, with
-//! those of its neighbours; a spectrum handoff is followed by a hello.
+//! AODV runs on the control channel. Each node listens for data on a channel of its own. Its hellos carry its
+//! channel and its neighbours' channels; a hello follows a spectrum handoff.
 
 use crate::aodv::{Aodv, AodvConfig, AodvSettings};
 use crate::outbox::Outbox;
@@ -46,11 +46,12 @@ pub enum CrAodvProfile {
     Released,
 }
 
-/// Settings of CR-AODV. The defaults are those of the released code (`aodv.h`), with link-layer feedback.
+/// Settings of CR-AODV. Defaults are from the released code (`aodv.h`), with link-layer feedback.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CrAodvConfig {
-    /// Whose defaults the AODV below has. Without it: those of the released code, but a frame that the MAC gives up breaks a link.
+    /// Source of AODV's defaults. Without it: the released code, except that a frame that the MAC gives up
+    /// breaks a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<CrAodvProfile>,
     /// What differs in the AODV below. Without a profile there: ns-2's with routes of 1000 s, reverse routes and requests

@@ -91,8 +91,8 @@ impl Lookup {
         self.places[place] = number;
     }
 
-    /// Where a key stands if nothing is in its way: the upper bits of a product with 2^64 over the golden ratio, which
-    /// spreads keys that follow each other (Knuth, The Art of Computer Programming 3, 6.4).
+    /// Place of a key without collisions: the upper bits of a product with 2^64 over the golden ratio. It
+    /// spreads consecutive keys (Knuth, The Art of Computer Programming 3, 6.4).
     #[inline]
     fn home(&self, key: u64) -> usize {
         let bits = self.places.len().trailing_zeros();

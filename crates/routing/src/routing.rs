@@ -287,7 +287,7 @@ impl RoutingStats {
         self.messages[kind as usize]
     }
 
-    /// Each count of this with that of `other`.
+    /// Adds to each count the same count of `other`.
     fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             messages: std::array::from_fn(|kind| join(self.messages[kind], other.messages[kind])),

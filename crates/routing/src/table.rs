@@ -90,8 +90,8 @@ pub enum Taken {
 /// - an entry is never deleted, because with it the number would be forgotten. RFC 3561 (6.11) says how long it must be
 ///   kept at least (DELETE_PERIOD), not at most; after that time only its hop count is forgotten.
 ///
-/// The rules are those of RFC 3561 in the reading that van Glabbeek, Höfner, Portmann and Tan proved free of loops
-/// (Distributed Computing 29, 2016): other readings of the same text have loops.
+/// The rules of RFC 3561, as read by van Glabbeek, Höfner, Portmann and Tan, who proved this reading free of
+/// loops (Distributed Computing 29, 2016). Other readings of the same text have loops.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RouteTable {

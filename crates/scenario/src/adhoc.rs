@@ -26,8 +26,8 @@ pub struct AreaSize {
     pub height: Length,
 }
 
-/// Nodes with radios on one medium, which find routes by \[routing\], in the \[area\]. Nodes: n0, n1, ... (their numbers alone are
-/// names too). There are no links but those of `wired`.
+/// Nodes with radios on one medium, which find routes by \[routing\], in the \[area\]. Nodes: n0, n1, ...
+/// (their numbers alone are names too). The only links are in `wired`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdHoc {
@@ -57,11 +57,11 @@ pub struct AdHoc {
     /// 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_interval: Option<Duration>,
-    /// How often routing is told of places that change: of its own node (SEARCH), of who reaches whom (static).
+    /// How often routing learns places that change: its own node's (SEARCH), who reaches whom (static).
     #[serde(default = "location_interval")]
     pub location_interval: Duration,
-    /// Hosts on wires, and the links between them and nodes of this network, which are gateways then: packets cross the air to or from
-    /// the gateway with the least delay behind it. Without it: none.
+    /// Hosts on wires, and links between them and nodes of this network. Such a node is a gateway: packets
+    /// cross the air to or from the gateway with the least delay behind it. Without it: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wired: Option<Graph>,
 }

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 /// A pair of CR users over one link, with sensing, handoffs and CSMA/CA.
 pub type CognitiveUser = Flat<SensingSettings, PairOfUsers>;
 
-/// A pair of CR users over one link (Di Felice, Chowdhury and Bononi, MSWiM 2009): they sense with errors, decide, hand
-/// off, and share the channel by CSMA/CA, or have it to themselves. It needs \[spectrum\].
+/// A pair of CR users over one link (Di Felice, Chowdhury and Bononi, MSWiM 2009). They sense with errors,
+/// decide and hand off. They share the channel by CSMA/CA, or have it to themselves. Needs \[spectrum\].
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CognitiveUser")]
@@ -95,8 +95,8 @@ pub enum Access {
     Dcf,
     /// The channel is the link's own while it is open: both directions carry its rate, without frames of a MAC.
     None,
-    /// A base station schedules: the radio's links are those of its users, and the rate follows from `cell`, not from the
-    /// channels' rates. LTE and NR.
+    /// A base station schedules: the radio's links lead to its users, and the rate follows from `cell`, not
+    /// from the channels' rates. LTE and NR.
     Scheduled,
 }
 
@@ -143,7 +143,8 @@ pub enum Reception {
     /// the error rate of the channel.
     #[default]
     Sinr,
-    /// The released ns-2 code: an RTS or data frame while a PU that is heard on the channel is ON, but 10 % of them escape; RTS
-    /// and data frames also at random, by the error rate of the channel. A CTS or ACK always arrives.
+    /// The released ns-2 code: an RTS or data frame is lost while a PU that is heard on the channel is ON,
+    /// except 10 % of them. RTS and data frames are also lost at random, by the error rate of the channel. A
+    /// CTS or ACK always arrives.
     AsReleased,
 }

@@ -11,7 +11,7 @@ const MOST_SHOWN: usize = 10;
 /// It reads `sensed.toml:12:8: topology.dumbbell.bottleneck.rate: "-3 Mbit/s" is not a rate: it is negative; ...`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ScenarioError {
-    /// The file, as it was named by whoever opened it.
+    /// The file, as its reader named it.
     pub file: Box<str>,
     /// Line, from 1; none where the scenario did not come from a text.
     pub line: Option<NonZeroU32>,
@@ -23,7 +23,7 @@ pub struct ScenarioError {
     pub message: String,
     /// What would be right; empty where the message says it.
     pub remedy: Box<str>,
-    /// The line of the source with carets under what is wrong, in three lines; empty where there is no such place.
+    /// The line of the source with carets under the error, in three lines; empty if the place is unknown.
     pub excerpt: Box<str>,
     /// Further errors of the same scenario.
     pub more: Box<[ScenarioError]>,

@@ -177,7 +177,7 @@ pub struct Gating {
     pub silence: Silence,
     /// What a silence that takes the links down destroys.
     pub flush: Flush,
-    /// Whether sources are told of what silence destroyed (ICMP).
+    /// Whether sources receive ICMP about packets that silence destroyed.
     pub unreachable: bool,
 }
 

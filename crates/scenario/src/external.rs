@@ -3,9 +3,9 @@
 use crate::tree::Path;
 use crate::{Scenario, ScenarioError, suggest};
 
-/// Whether `name` has the form of a control from outside, `module:Class`: dotted identifiers on both sides of one colon.
-/// Whoever runs the experiment finds it; here only the form is known. As a transport it runs over SACK with the
-/// settings of the RFCs, and what `parameters` says is for its constructor.
+/// True if `name` has the form of an external control, `module:Class`: dotted identifiers on both sides of
+/// one colon. Only the form is known here; the driver of the experiment finds the class. As a transport it
+/// runs over SACK with the RFCs' settings, and `parameters` are for its constructor.
 pub fn is_external(name: &str) -> bool {
     name.split_once(':').is_some_and(|(module, class)| is_dotted(module) && is_dotted(class))
 }

@@ -65,8 +65,8 @@ fn among(given: &BTreeMap<String, String>, name: &str, most: u64) -> Result<Stri
 
 /// The text of a file that a scenario names, of at most `most` bytes.
 ///
-/// Whoever wrote the scenario chose the name, so it must be that of a regular file: a device has no end, and a named pipe may
-/// wait for its writer for ever.
+/// The author of a scenario chooses the name, so the name must be a regular file's. A device has no end, and
+/// a named pipe may wait for its writer for ever.
 fn read_named(path: &Path, most: u64) -> Result<String, Unreadable> {
     let metadata = std::fs::metadata(path).map_err(|error| refused(&error))?;
     if metadata.is_dir() {

@@ -12,8 +12,8 @@ use std::ops::Deref;
 /// What [`Flat`] asks its deserializer for: the parts of one table, one after the other.
 pub(crate) const FLAT: &str = "a table in two parts";
 
-/// A table of `Shared` fields, which other tables have too, and of its `Own`, which are at hand as its fields. Its name and
-/// meaning in the schema are those of `Own`.
+/// A table of `Shared` fields, which other tables have too, and of its `Own` fields, to which it
+/// dereferences. In the schema it has the name and meaning of `Own`.
 ///
 /// This is serde's `flatten`, which accepts unknown keys, and loses the places of errors. Only documents of this crate
 /// can be read so.

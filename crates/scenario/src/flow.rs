@@ -22,8 +22,9 @@ pub struct Flow {
     pub from: String,
     /// The node that receives. A "*" becomes 1 to `count`.
     pub to: String,
-    /// The transport: the name of a preset of TCP or of another transport; `module:Class` for a congestion control written in
-    /// Python, which runs over SACK; or a transport that is not TCP with its settings, as `{ tfrc = { segment_size = "500 B" } }`.
+    /// The transport: the name of a preset of TCP or of another transport. Or `module:Class` for a congestion
+    /// control written in Python, which runs over SACK. Or a transport that is not TCP with its settings, as
+    /// `{ tfrc = { segment_size = "500 B" } }`.
     pub transport: Transport,
     /// Whether `transport` is kept when transports are compared: for cross traffic.
     #[serde(default)]
@@ -43,7 +44,7 @@ pub struct Flow {
     /// What the application sends.
     #[serde(default)]
     pub traffic: Traffic,
-    /// Settings of this flow's TCP, over those of \[tcp\] and of the preset.
+    /// Settings of this flow's TCP, which override \[tcp\] and the preset.
     #[serde(default, skip_serializing_if = "Tcp::is_empty")]
     pub tcp: Tcp,
 }

@@ -4,9 +4,9 @@ use crate::source::Source;
 use crate::tree::{Node, Path, Value};
 use crate::{Scenario, ScenarioError};
 
-/// The version that this cogtcp reads and writes: the value of the key `schema`. A file without it has version 1, which is that
-/// of cogtcp 0.1. Whoever makes a change that older files do not survive raises it and writes, in [`Scenario::migrate`], what
-/// becomes of a file of the version before.
+/// The version that this cogtcp reads and writes: the value of the key `schema`. A file without it has
+/// version 1, the version of cogtcp 0.1. A change that older files do not survive raises the version, and
+/// [`Scenario::migrate`] gets the step from the version before.
 pub const SCENARIO_SCHEMA: u32 = 1;
 
 /// Refuses a document of another version, before any of its keys is looked at.

@@ -1,8 +1,9 @@
 //! What a user writes: the one schema of every experiment, its units and its errors.
 //!
-//! A [`Scenario`] is what its author wrote, in TOML or JSON; [`Scenario::resolve`] turns it into an [`Experiment`],
-//! in which every name is an index and every default is filled in: what a simulator consumes. Unknown keys are
-//! refused, quantities carry their unit, and a [`ScenarioError`] says where the text is wrong and what would be right.
+//! A [`Scenario`] is the author's text, in TOML or JSON. Its [`Scenario::resolve`] returns the input of a
+//! simulator: an [`Experiment`], in which every name is an index and every default is filled in. Unknown keys
+//! are refused and quantities carry their unit. A [`ScenarioError`] says where the text is wrong and what
+//! would be right.
 //!
 //! ```
 //! use cogtcp_scenario::{Scenario, starter};

@@ -122,10 +122,11 @@ impl Scenario {
         Ok(changed)
     }
 
-    /// The same scenario with the field at `path` set to `value`: `set("radio.0.sensing.off", "200 ms")`. Elements of
-    /// lists go by number from 0, by name (`radio.uplink.pu`), or all at once by "*" (`flow.*.transport`). The value is
-    /// written as in TOML; a text needs no quotes. What is read on its own is checked here; what only makes sense
-    /// with the rest is checked by [`Self::resolve`], so that several fields can be set one after the other.
+    /// Returns the same scenario with the field at `path` set to `value`:
+    /// `set("radio.0.sensing.off", "200 ms")`. Elements of lists go by number from 0, by name
+    /// (`radio.uplink.pu`), or all at once by "*" (`flow.*.transport`). The value is written as in TOML; a
+    /// text needs no quotes. A value that can be judged alone is checked here. [`Self::resolve`] checks the
+    /// rest, so that several fields can be set one after the other.
     pub fn set(&self, path: &str, value: &str) -> Result<Self, ScenarioError> {
         let mut source = self.source.clone();
         let mut root = Node::from_toml(&self.to_toml()).map_err(|errors| syntax_error(&source, errors))?;

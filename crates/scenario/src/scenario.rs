@@ -22,7 +22,7 @@ pub struct Scenario {
     pub description: String,
     /// How long to simulate, and how to look at it.
     pub run: Run,
-    /// Settings of every flow's TCP, over those of its preset.
+    /// Settings of every flow's TCP, which override its preset.
     #[serde(default, skip_serializing_if = "Tcp::is_empty")]
     pub tcp: Tcp,
     /// The network: exactly one of single_hop, dumbbell, chain, graph, ad_hoc.

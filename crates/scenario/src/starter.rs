@@ -11,7 +11,7 @@ pub const STARTERS: &[(&str, &str)] = &[
     ("lte-cell", "a private LTE cell of four users, scheduled by its base station"),
     ("wifi-dfs", "Wi-Fi on a DFS channel: radar, and 60 s of availability check"),
     ("tvws", "TV white space: a database withdraws channels"),
-    ("leo", "a low-orbit satellite link with a handover every 15 s"),
+    ("leo", "a low-orbit satellite link with a handoff every 15 s"),
     ("train", "a train whose router predicts outages and warns its clients"),
     ("traffic", "requests, a video and cross traffic over one sensed link"),
     ("dumbbell", "pairs of senders and receivers that share a bottleneck"),

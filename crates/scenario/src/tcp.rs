@@ -24,8 +24,8 @@ macro_rules! settings {
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $name: Option<$type>,
             )+
-            /// The congestion control, by its name, or `module:Class` for one written in Python; without it: that of the
-            /// transport.
+            /// The congestion control, by its name, or `module:Class` for one written in Python; without it:
+            /// the transport's.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub congestion: Option<String>,
             /// Parameters of the congestion control, by name.
@@ -120,7 +120,7 @@ settings! {
     initial_rto: Duration = sender.initial_rto;
     /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
     min_rto: Duration = sender.min_rto;
-    /// Whether `min_rto` bounds 4 RTTVAR from below and not the RTO, which so is SRTT + `min_rto` at least (Linux).
+    /// Whether `min_rto` bounds 4 RTTVAR, so that the RTO is at least SRTT + `min_rto` (Linux).
     min_rto_above_srtt: bool = sender.min_rto_above_srtt;
     /// Whether segments leave in packets of several, whose last bears PSH, as in Linux.
     segmentation_offload: bool = sender.segmentation_offload;
@@ -128,7 +128,7 @@ settings! {
     max_rto: Duration = sender.max_rto;
     /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered again (ns-2).
     hold_ssthresh: bool = sender.hold_ssthresh;
-    /// Whether the back-off of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts with an RTO of 3 s (RFC
+    /// Whether the backoff of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts with an RTO of 3 s (RFC
     /// 6298 section 5.7).
     keep_syn_backoff: bool = sender.keep_syn_backoff;
     /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD, Linux, ns-2); else it runs on (RFC
@@ -143,8 +143,8 @@ settings! {
     /// Whether cwnd, once the receiver's closed window has opened again, is spread over a round-trip time rather than sent as one
     /// burst.
     paced_resume: bool = sender.paced_resume;
-    /// Whether the sender heeds a window smaller than what it was offered before (RFC 9293 section 3.8.6: it must be robust
-    /// against one); else it may send what was once offered.
+    /// Whether the sender heeds a window smaller than an earlier offer (RFC 9293 section 3.8.6: it must be
+    /// robust against one). Otherwise it may send what was once offered.
     heeds_shrinking: bool = sender.heeds_shrinking;
     /// Whether cwnd grows only when it was the limit.
     window_validation: bool = sender.window_validation;
@@ -152,9 +152,9 @@ settings! {
     user_timeout: Duration = sender.user_timeout;
     /// Time in TIME-WAIT after the close.
     time_wait: Duration = sender.time_wait;
-    /// Whether the receiver delays ACKs: "off"; the longest delay (RFC 5681: at most 500 ms), which with `ack_every` is DelAck;
-    /// "adaptive", as long as segments keep coming and 500 ms at most (TCP-ADA); or "linux", 40 ms, but at once at the start, after pauses
-    /// and duplicates, and as long as the window that is offered grows.
+    /// Delay of ACKs. Off: "off". The longest delay (RFC 5681: at most 500 ms), with `ack_every`: "200 ms".
+    /// As long as segments keep coming, at most 500 ms (TCP-ADA): "adaptive". Linux's 40 ms, but at once at
+    /// the start, after pauses and duplicates, and while the offered window grows: "linux".
     delayed_ack: DelayedAck = receiver.delayed_ack;
     /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
     ack_every: Segments = receiver.ack_every;

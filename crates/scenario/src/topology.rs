@@ -101,8 +101,9 @@ pub struct Link {
     pub rate: Rate,
     /// One-way propagation delay (at most 1000 s).
     pub delay: Duration,
-    /// What waits for the link, besides the packet on it: the length of a drop-tail queue ("100 packets", "64 KiB"), the name
-    /// of a queue discipline ("red", "codel", "fq_codel"), or one with its parameters.
+    /// Length of the queue, without the packet in transmission. A drop-tail queue is its length ("100
+    /// packets", "64 KiB"). Or the name of a queue discipline ("red", "codel", "fq_codel"), or a discipline
+    /// with its parameters.
     #[serde(default = "default_queue")]
     pub queue: QueueSpec,
     /// Probability that a packet is lost on the link (below 1), each packet on its own.

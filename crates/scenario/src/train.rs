@@ -39,8 +39,8 @@ pub struct Train {
     /// Probability that a warning is lost on the LAN, beyond what its links lose.
     #[serde(default)]
     pub trigger_loss: Probability,
-    /// Whether the router holds what its clients send into an outage, and sends it as soon as the link is up; else that
-    /// goes the way of all packets during silence.
+    /// Whether the router holds the packets of its clients during an outage, and sends them as soon as the
+    /// link is up. Otherwise they meet the radio's `silence`.
     #[serde(default = "yes")]
     pub buffer: bool,
 }

@@ -158,11 +158,7 @@ fn cells_that_do_not_add_up_are_refused_with_their_place() {
         ("cell.others", "{ share = 1.0 }", "a share of 1 is out of range"),
         ("cell.sinrs", "[\"1 dB\", \"2 dB\"]", "2 values for 1 links of the radio"),
         ("cell.request_period", "0 s", "more than \"0 s\""),
-        (
-            "mac.cw_min",
-            "15",
-            "mac has no meaning with access = \"scheduled\": its settings are those of cell",
-        ),
+        ("mac.cw_min", "15", "mac has no meaning with access = \"scheduled\": cell has its settings"),
         ("channel", "17", "there is no channel 17"),
     ] {
         let path = format!("radio.cr.cr.{path}");

@@ -1,12 +1,13 @@
 //! Scheduled access: who may send on a cell's carrier, and when. LTE and NR as far as a transport sees them.
 //!
-//! [`frame`]: which slots carry downlink and uplink. [`carrier`]: resource blocks, and the bits of a block at a modulation and coding
-//! scheme. [`errors`]: which blocks are lost at an SINR. [`feedback`]: when HARQ knows. [`scheduler`]: whose data a slot carries.
-//! [`request`]: how long a user waits for its first grant. [`rlc`]: bytes of packets in transport blocks, and their order at the far
-//! end. [`Cell`] puts them together: a base station and its users under one clock.
+//! The carrier. [`frame`]: which slots carry downlink and uplink. [`carrier`]: resource blocks, and the bits
+//! of a block at a modulation and coding scheme. [`errors`]: which blocks are lost at an SINR. [`feedback`]:
+//! when HARQ knows. The users. [`scheduler`]: whose data a slot carries. [`request`]: how long a user waits
+//! for its first grant. [`rlc`]: bytes of packets in transport blocks, and their order at the far end.
+//! [`Cell`] puts them together: a base station and its users under one clock.
 //!
-//! Sans-IO: no clock, and no queue of packets. Whoever keeps the packets is a [`Buffers`], whoever knows what else is in the air an
-//! [`Interference`].
+//! Sans-IO: no clock, and no queue of packets. The owner of the packets is a [`Buffers`], the owner of the
+//! air an [`Interference`].
 
 pub mod carrier;
 pub mod cell;

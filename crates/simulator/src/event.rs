@@ -5,7 +5,7 @@ use cogtcp_hosts::{End, Wake};
 use cogtcp_network::{MAX_INDEX, host_code, host_parts};
 use std::ops::Range;
 
-/// An entry of the simulator's own. The indices are those of flows.
+/// An entry of the simulator's own. The indices are flows'.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Event {
     /// The timer of a flow's connection end.
@@ -25,7 +25,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The codes of a part's events: those of `kind`, with indices in `indices`.
+    /// The codes of a part's events: of `kind`, with indices in `indices`.
     pub(crate) const fn codes(kind: u32, indices: Range<u32>) -> Range<u32> {
         let first = host_code(kind, indices.start);
         first..first + (indices.end - indices.start)

@@ -5,10 +5,11 @@
 //! process, and the same experiment and seed give the same bytes everywhere. The model, its definitions and its limits
 //! are described in `docs/simulator.md`.
 //!
-//! The network between the hosts is [`cogtcp_network`], the hosts are [`cogtcp_hosts`]; here are the clock and the record of the run. Reading order of the
-//! source: `event` (what hosts wait for), `packet`, `plane` and `recorder` (the network with this simulator's packets, and who observes
-//! it), `parts` (what few runs have: `train`, a mobile router's warnings, `udp`,
-//! `applications`), `simulation` (the event loop), `report` (the tables).
+//! The network between the hosts is [`cogtcp_network`], the hosts are [`cogtcp_hosts`]; here are the clock
+//! and the record of the run. Reading order of the source: `event` (timers of hosts), `packet`, `plane` and
+//! `recorder` (the network with this simulator's packets, and its observer). Then `parts` (rarely used:
+//! `train`, a mobile router's warnings, `udp`, `applications`), `simulation` (the event loop), `report` (the
+//! tables).
 
 mod applications;
 mod episode;

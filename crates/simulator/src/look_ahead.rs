@@ -1,10 +1,11 @@
 //! Asking for the memory of the next events before they come.
 //!
-//! With thousands of flows neither their connection ends nor their links stay in the caches, and an event would wait for line
-//! after line: a link, then the packet that its ring points to, then the connection end that the packet is for, then what
-//! that points to. The heap of arrivals tells early enough what comes next. An arrival that rises to the fifth or the fourth level
-//! below the top has its link fetched; on the third its first packet; on the second what that packet goes to; on the first
-//! what that points to. Nothing here changes the run.
+//! With thousands of flows neither their connection ends nor their links stay in the caches. An event would
+//! wait for line after line: a link, the packet that its ring points to, the connection end of the packet,
+//! the state behind it. The heap of arrivals tells early enough which arrivals are next. An arrival that
+//! rises to the fifth or the fourth level below the top has its link fetched. On the third level its first
+//! packet is fetched, on the second the packet's connection end, on the first the state behind it. Nothing
+//! here changes the run.
 
 use crate::packet::Packet;
 use crate::simulation::Simulation;

@@ -1,11 +1,11 @@
 //! The packets of the network: what a host sends, as it lies in a link.
 //!
-//! A packet is a small enum of what it carries ([`Body`]). Each protocol reads its own; nobody else looks inside. It is kept
-//! small, so that a packet on a link is one cache line: a TCP segment without options lies in the packet itself, one with
-//! options in the [`OptionStore`].
+//! A packet is a small enum of its contents ([`Body`]); each protocol reads only its own. It is kept small,
+//! so that a packet on a link is one cache line. A TCP segment without options lies in the packet itself, one
+//! with options in the [`OptionStore`].
 //!
-//! Its addresses are those of its stream: what one end sends to another is one stream, and the network knows the nodes at
-//! both ends ([`Network::ends`](cogtcp_network::Network::ends)).
+//! Its addresses are its stream's. Packets from one end to another are one stream, and the network knows the
+//! nodes at both ends ([`Network::ends`](cogtcp_network::Network::ends)).
 
 use cogtcp_link::Payload;
 use cogtcp_network::{Awaited, Transit};
@@ -59,7 +59,7 @@ pub(crate) enum Body {
 /// A UDP datagram (RFC 768) of an application.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Datagram {
-    /// Its number among those of its source, from 0.
+    /// Its number at its source, from 0.
     pub(crate) number: u32,
     /// Payload bytes.
     pub(crate) len: u32,

@@ -202,7 +202,7 @@ impl Parts {
         })
     }
 
-    /// A packet has reached its host, on the stream at `place` among those of `part`.
+    /// A packet has reached its host, on the stream at `place` in `part`.
     pub(crate) fn receive(
         &mut self,
         now: Time,

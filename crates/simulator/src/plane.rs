@@ -34,7 +34,8 @@ impl Plane {
         self.network.offer(now, stream, Packet::new(body, now), size, &mut self.recorder);
     }
 
-    /// The link directions of which one is the bottleneck of `stream`: those of its path, unless that crosses an ad hoc network.
+    /// Returns the link directions that may be the bottleneck of `stream`: its path, unless the path crosses
+    /// an ad hoc network.
     fn links(&self, stream: StreamId) -> Vec<u32> {
         if self.network.crosses_air(stream) { Vec::new() } else { self.network.path(stream).collect() }
     }

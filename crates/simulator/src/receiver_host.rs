@@ -24,8 +24,9 @@ impl ReceiverHost for Host<'_> {
     }
 }
 
-/// The receiver of `flow` is about to be given `syn`: the receiver's part of the flow's congestion control, if it has one, sets
-/// the option of the SYN-ACK, which is built at once. So it does for a repeated SYN: what was said before may no longer hold.
+/// The receiver of `flow` is about to get `syn`. The receiver's part of the flow's congestion control, if
+/// any, sets the option of the SYN-ACK, which is built at once. So it does for a repeated SYN: the earlier
+/// value may no longer hold.
 #[cold]
 pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, flows: &mut [Flow]) {
     let Some(mut hook) = flows[flow].tcp_mut().and_then(|tcp| tcp.receiver_hook.take()) else { return };

@@ -107,7 +107,8 @@ impl Observer<Packet> for Recorder {
         self.trace.interference(at, pipe, frame);
     }
 
-    /// The flow whose data the packet is: of destroyed acknowledgements nobody is told, as their sender has nothing to hold back.
+    /// The flow of a data packet. Destroyed acknowledgements are not reported, as their sender has nothing to
+    /// hold back.
     fn source(&self, packet: &Packet) -> Option<u64> {
         let owner = self.streams.owner(packet.transit.stream);
         let Owner::Flow { flow, from: End::Sender, .. } = owner else { return None };

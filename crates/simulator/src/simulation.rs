@@ -35,7 +35,7 @@ pub(crate) struct Simulation<'e> {
     warm: bool,
     pub(crate) plane: Plane,
     pub(crate) flows: Vec<Flow>,
-    /// What few runs have.
+    /// Rarely used state.
     pub(crate) parts: Parts,
     /// Delivered and carried bytes at the last sample, by flow and by pipe, where samples are taken.
     sampled_flows: Vec<u64>,
@@ -93,9 +93,9 @@ impl Simulation<'_> {
 
     /// Looks at cancellation and progress, then plays events until the next look. False: none is left until then.
     ///
-    /// A function that returns now and then, never a part of its caller: node 20 compiles WebAssembly quickly first, and enters
-    /// the optimised code of a function only at its next call. A loop that never returned would stay slow for a whole run.
-    /// Chromium 156 was as fast without.
+    /// A function that returns now and then, never inlined into its caller. Node 20 compiles WebAssembly
+    /// quickly first, and enters the optimised code of a function only at its next call. A loop that never
+    /// returned would stay slow for a whole run. Chromium 156 was as fast without.
     #[inline(never)]
     fn play_some(
         &mut self,

@@ -20,8 +20,8 @@
 //! ever. Section 4.3 says "periodically cycles between two states", so T_p starts either way. A radio that comes back to
 //! the channel it left, after finding all others busy, notifies too: line 8 asks for `switching` alone.
 //!
-//! What the paper leaves open and this model adds: the detector may use how much of the window a PU overlaps; a policy
-//! may stay (no delay, sense again at once); neighbours may sense with it.
+//! Extensions where the paper is open. The detector may use how much of the window a PU overlaps. A policy
+//! may stay (no delay, sense again at once). Neighbours may sense too.
 
 mod protection;
 
@@ -91,9 +91,10 @@ impl Default for CognitiveConfig {
 
 impl CognitiveConfig {
     /// The times of the released ns-2 code: t_s 0.1 s, T_p 1 s, switching 1 ms. With
-    /// [`FixedDetector::AS_RELEASED`](crate::detector::FixedDetector::AS_RELEASED) and round-robin it is that code's radio,
-    /// but for its defects: here a burst inside the window is seen, the first sensing looks, the radio is silent also in the
-    /// sensing after a switch, and layers above are notified when the new channel is found free, as in the paper.
+    /// [`FixedDetector::AS_RELEASED`](crate::detector::FixedDetector::AS_RELEASED) and round-robin it is that
+    /// code's radio without its defects. Here a burst inside the window is seen, and the first sensing looks.
+    /// The radio is silent also in the sensing after a switch. Layers above are notified when the new channel
+    /// is found free, as in the paper.
     pub fn as_released() -> Self {
         Self {
             sensing_time: Duration::from_millis(100),
@@ -257,8 +258,8 @@ impl CognitiveRadio {
         }
     }
 
-    /// Somebody else than sensing wants the radio on a channel (routing): while it transmits it goes there now, senses there and
-    /// opens if nobody is there; else it goes when it would open. A channel that is not for data is passed over.
+    /// Routing wants the radio on a channel. While it transmits it goes there now, senses, and opens if the
+    /// channel is free. Otherwise it goes when it would open. A channel that is not for data is skipped.
     pub fn want(&mut self, now: Time, channel: ChannelId) {
         let usable = self.air.channels.get(channel).is_some_and(|entry| !entry.reserved);
         if !usable || channel == self.state.channel {

@@ -14,11 +14,12 @@
 //! | sensing | the sensing runs to its end, reports the PU, and the switch follows without a gap |
 //! | switching | nothing: the radio is leaving that channel already |
 //!
-//! Since arrivals are memoryless, the time open to traffic between two switches is exponential too, with the same mean:
-//! the "Poisson process" and the "exponential On time" of Zhou, Al Ali and Chowdhury (section 4.3) are one model here.
+//! Arrivals are memoryless, so the open time between two switches is exponential with the same mean. The
+//! "Poisson process" and the "exponential On time" of Zhou, Al Ali and Chowdhury (section 4.3) are one model
+//! here.
 //!
-//! The channel after the interruption is drawn once per silence, when it ends; with a `dwell` only once the radio has
-//! been so long on its channel, or a PU came.
+//! The channel after the interruption is drawn once per silence, when it ends. With a `dwell` it is drawn
+//! only after the radio has been that long on its channel, or a PU came.
 
 mod config;
 

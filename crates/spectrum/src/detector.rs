@@ -27,8 +27,7 @@ registry! {
         NeymanPearson(NeymanPearson),
         /// Errors as a function of the sensing time alone: what `map` tends to for a PU that is ON half of the time.
         Simplified(Simplified),
-        /// Sensing times in ascending order, each with the probability of detection and that of a false alarm; between two they
-        /// are interpolated.
+        /// Sensing times in ascending order, each with P_d' and P_f'; values in between are interpolated.
         Table(TablePoints),
         /// The same probabilities whatever the sensing time.
         Fixed(FixedErrors),

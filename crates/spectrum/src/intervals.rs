@@ -6,8 +6,8 @@ use crate::logs::seconds;
 use cogtcp_units::{Duration, Time};
 use index::TimeIndex;
 
-/// A look goes through so many intervals at once before it searches: nearly always the bucket holds no more, and without a
-/// branch on what they say one look need not wait for the one before.
+/// Intervals that a look-up scans at once before it searches. Most buckets hold no more, and without a
+/// data-dependent branch one look-up need not wait for the one before.
 const NEAR: usize = 4;
 
 /// One ON interval: from the arrival, included, to the departure, excluded.
@@ -21,8 +21,8 @@ pub struct OnInterval {
 
 /// The ON intervals of one PU: none empty, in order, none overlapping the next (they may touch).
 ///
-/// A look-up goes through the few intervals of one bucket of time, by binary search if they are many, so that a million
-/// intervals cost no more per look than a thousand (`examples/lookup_scaling.rs`).
+/// A look-up scans the few intervals of one bucket of time, by binary search if they are many. So a million
+/// intervals cost no more per look-up than a thousand (`examples/lookup_scaling.rs`).
 #[derive(Clone, Debug, Default)]
 pub struct Intervals {
     list: Vec<OnInterval>,

@@ -9,8 +9,8 @@
 //!   no signal and why.
 //! - [`JourneyRadio`]: the course as a radio.
 //!
-//! Part of the shadowing belongs to the line and is met again on every journey; the rest, the time spent in stations and how
-//! fast the driver goes differ from journey to journey. That is what a record of earlier journeys is worth.
+//! Part of the shadowing belongs to the line and returns on every journey. The rest, the time in stations and
+//! the driver's speed differ from journey to journey. This limits the worth of a record of earlier journeys.
 
 mod air;
 mod check;

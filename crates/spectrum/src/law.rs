@@ -4,8 +4,8 @@ use cogtcp_units::{Check, Duration, QuantityError, RandomStream, deserialize_tex
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// a fixed duration ("100 ms"), an exponential one with a mean ({ exponential = "5 s" }), or a uniform one between two bounds
-/// ({ uniform = ["1 s", "2 s"] }); random ones are drawn anew each time
+/// a fixed duration ("100 ms"), an exponential one with a mean ({ exponential = "5 s" }), or a uniform one ({
+/// uniform = ["1 s", "2 s"] }); random durations are drawn anew each time
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Law")]

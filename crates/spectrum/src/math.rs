@@ -7,8 +7,8 @@ pub fn q(x: f64) -> f64 {
 
 /// The `x` with `q(x) = p`; positive infinity for `p <= 0`, negative for `p >= 1`.
 ///
-/// The start is the rational approximation 26.2.23 of Abramowitz and Stegun (absolute error under 4.5e-4); Newton
-/// steps on log Q, which is nearly quadratic also in the far tail, then reach the precision of `erfc`.
+/// The start is the rational approximation 26.2.23 of Abramowitz and Stegun (absolute error under 4.5e-4).
+/// Newton steps on log Q, which is nearly quadratic also in the far tail, then reach the precision of `erfc`.
 pub fn q_inverse(p: f64) -> f64 {
     if p.is_nan() {
         return p;

@@ -34,8 +34,8 @@ impl Propagation {
     }
 }
 
-/// The overlap factor k of a channel `spacing` channels away from the PU's central channel: 1, 0.5, 0.25 for 0, 1 and 2
-/// (MSWiM 2009, section 3); further away the PU is not heard.
+/// The overlap factor k of a channel `spacing` channels away from the PU's central channel: 1, 0.5, 0.25 for
+/// 0, 1 and 2 (MSWiM 2009, section 3). Further away the PU is not heard.
 pub const fn overlap_factor(spacing: u32) -> f64 {
     match spacing {
         0 => 1.0,

@@ -1,8 +1,8 @@
 //! Protection of incumbents by regulation: who may transmit, until when, and how soon it has to stop.
 //!
-//! State machines of the devices that have to comply, without a radio: [`Cbsd`] asks a Spectrum Access System (CBRS), [`Dfs`] looks for radar
-//! (5 GHz), [`WhiteSpaceDevice`] asks a database (TV white space). Each is told the time and what it hears; it says when it may be
-//! on the air.
+//! State machines of devices that have to comply, without a radio. For CBRS [`Cbsd`] asks a Spectrum Access
+//! System; at 5 GHz [`Dfs`] looks for radar. In TV white space [`WhiteSpaceDevice`] asks a database. Inputs
+//! are the time and what the device hears; the output is whether it may transmit.
 //!
 //! No radio of a scenario is driven by them yet.
 

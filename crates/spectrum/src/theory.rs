@@ -36,9 +36,9 @@ impl OnOff {
     }
 }
 
-/// Shortest sensing time in seconds for which the MAP energy detector keeps P_f' at `false_alarm` while its joint miss
-/// and joint false-alarm probabilities balance, P_on (1 - P_d') = P_off P_f':
-/// t_s = 1 / (W gamma^2) [Qinv(P_f') + (gamma + 1) Qinv(P_off P_f' / P_on)]^2.
+/// Returns the shortest sensing time in seconds for which the MAP energy detector keeps P_f' at
+/// `false_alarm`. Its joint miss and joint false-alarm probabilities balance there, P_on (1 - P_d') = P_off
+/// P_f': t_s = 1 / (W gamma^2) [Qinv(P_f') + (gamma + 1) Qinv(P_off P_f' / P_on)]^2.
 ///
 /// `bandwidth` W in Hz, `gamma` linear. Infinite when the balance cannot be had (P_off P_f' >= P_on) or there is no signal.
 pub fn map_sensing_time(bandwidth: f64, gamma: f64, p_on: f64, false_alarm: f64) -> f64 {
@@ -51,8 +51,9 @@ pub fn map_sensing_time(bandwidth: f64, gamma: f64, p_on: f64, false_alarm: f64)
     if sum <= 0.0 { 0.0 } else { sum * sum / (bandwidth * gamma * gamma) }
 }
 
-/// Shortest sensing time in seconds for which the Neyman-Pearson detector reaches `detection` at `false_alarm`:
-/// N = ((Qinv(P_f) - Qinv(P_d) sqrt(2 gamma + 1)) / gamma)^2 samples (Liang et al. 2008), at `sampling_rate` per second.
+/// Returns the shortest sensing time in seconds for which the Neyman-Pearson detector reaches `detection` at
+/// `false_alarm`. This is N / `sampling_rate` with N = ((Qinv(P_f) - Qinv(P_d) sqrt(2 gamma + 1)) / gamma)^2
+/// samples (Liang et al. 2008).
 pub fn neyman_pearson_sensing_time(sampling_rate: f64, gamma: f64, detection: f64, false_alarm: f64) -> f64 {
     let sum = q_inverse(false_alarm) - q_inverse(detection) * libm::sqrt(2.0 * gamma + 1.0);
     if gamma.is_nan() || gamma <= 0.0 {
@@ -61,9 +62,10 @@ pub fn neyman_pearson_sensing_time(sampling_rate: f64, gamma: f64, detection: f6
     if sum <= 0.0 { 0.0 } else { sum * sum / (gamma * gamma * sampling_rate) }
 }
 
-/// Shortest sensing time from which on `detector` reaches P_d' of at least `detection` with P_f' of at most `false_alarm`
-/// for a PU of signal-to-noise ratio `gamma`, to a microsecond; none up to 10^4 s: infinite. For detectors that have no
-/// closed form of it. Their errors fall with t_s once they are small, so the search comes from above.
+/// Returns the shortest sensing time from which on `detector` reaches P_d' of at least `detection` with P_f'
+/// of at most `false_alarm`. The PU has signal-to-noise ratio `gamma`; the time is exact to a microsecond.
+/// None up to 10^4 s: infinite. For detectors without a closed form. Their errors fall with t_s once they are
+/// small, so the search comes from above.
 pub fn shortest_sensing_time(detector: &dyn Detector, gamma: f64, detection: f64, false_alarm: f64) -> f64 {
     let reaches = |microseconds: u64| {
         let (p_d, p_f) = detection_and_false_alarm(detector, Duration::from_micros(microseconds), gamma);
@@ -84,8 +86,9 @@ pub fn shortest_sensing_time(detector: &dyn Detector, gamma: f64, detection: f64
     good as f64 / 1e6
 }
 
-/// Mean throughput in units of the channel's capacity of a radio that senses `t_s` and transmits `t_p` on one channel,
-/// counting only what it sends while no PU was there at sensing (Liang et al. 2008): t_p / (t_p + t_s) (1 - P_f') P_off.
+/// Returns the mean throughput, in units of the channel's capacity, of a radio that senses `t_s` and
+/// transmits `t_p` on one channel. It counts only time in which no PU was present at sensing (Liang et al.
+/// 2008): t_p / (t_p + t_s) (1 - P_f') P_off.
 pub fn sensing_throughput(t_s: f64, t_p: f64, false_alarm: f64, p_off: f64) -> f64 {
     t_p / (t_p + t_s) * (1.0 - false_alarm) * p_off
 }

@@ -26,8 +26,8 @@ impl Interval {
 
     /// Whether half the interval is at most `precision` times the estimate: the rule of sequential stopping.
     ///
-    /// Stopping by this rule makes the interval slightly too narrow on average (Chow and Robbins 1965 show that the effect
-    /// vanishes as the precision grows; Law and Kelton advise at least ten values first).
+    /// Stopping by this rule makes the interval slightly too narrow on average. Chow and Robbins (1965) show
+    /// that the effect vanishes as the precision grows; Law and Kelton advise at least ten values first.
     #[must_use]
     pub fn is_precise(&self, precision: f64) -> bool {
         self.n >= 2 && self.half_width() <= precision * self.estimate.abs()
@@ -76,9 +76,10 @@ pub fn paired_difference(values: &[f64], baseline: &[f64], confidence: f64) -> R
 
 /// Returns the `q`-quantile of independent values with an interval that assumes nothing about their distribution.
 ///
-/// The ends are values of the sample: the quantile lies between the i-th and the j-th smallest value with the probability
-/// that between i and j - 1 of n trials with success probability q succeed (Conover, Practical Nonparametric Statistics,
-/// 3.2). Both tails are cut off equally. An end for which the sample is too small is infinite. NaN is left out.
+/// The ends are the i-th and the j-th smallest value of the sample. They enclose the quantile with the
+/// probability that i to j - 1 of n trials succeed, each with probability q (Conover, Practical Nonparametric
+/// Statistics, section 3.2). Both tails are cut off equally. An end for which the sample is too small is
+/// infinite. NaN is left out.
 ///
 /// # Errors
 ///

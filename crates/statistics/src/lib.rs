@@ -1,8 +1,9 @@
 //! Statistics over independent runs, and closed-form models to compare runs with.
 //!
-//! Python, reports and the page in the browser all take their intervals, tests and model lines from here. Every function is
-//! pure. Transcendental functions come from `libm`, so that native code and WebAssembly give the same bits: this is why the
-//! t and the binomial distribution are written here instead of taken from a library over the platform's functions.
+//! Python, reports and the page in the browser all take their intervals, tests and model lines from here.
+//! Every function is pure. Transcendental functions come from `libm`, so native code and WebAssembly give the
+//! same bits. This is why the t and the binomial distribution are written here; a library would use the
+//! platform's functions.
 //!
 //! - [`interval`]: means and quantiles with confidence intervals, paired differences.
 //! - [`ratio`]: ratios of means with intervals by Fieller's theorem.

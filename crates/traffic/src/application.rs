@@ -4,13 +4,13 @@ use crate::{RequestConfig, Requests, Video, VideoConfig};
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::fmt::Debug;
 
-/// The client of an application, without a clock. Whoever drives it sends a request when one is due and says when its
-/// response has come in full.
+/// The client of an application, without a clock. Its driver sends a request when one is due and reports when
+/// its response is complete.
 pub trait Client: Debug + Send {
     /// When the next request is due; [`Time::MAX`]: not before a response.
     fn next_request(&self) -> Time;
 
-    /// The request that was due is sent: its own size and that of its response, in bytes.
+    /// The request that was due is sent: its own size and its response's, in bytes.
     fn send(&mut self, now: Time) -> Request;
 
     /// The response to the request of this number, from 0, has come in full.
@@ -56,7 +56,8 @@ pub enum Application {
 }
 
 impl Application {
-    /// The requests of the flow of this name, in the run of seed `seed`. Whoever drives it, under whatever clock: the same draws.
+    /// Returns the requests of the flow of this name, in the run of seed `seed`. Every driver, under any
+    /// clock, gets the same draws.
     pub fn requests(config: RequestConfig, name: &str, start: Time, seed: u64) -> Self {
         let stream = RandomStream::new(seed, &format!("requests/{name}"), 0);
         Self::Requests(Box::new(Requests::new(config, start, stream)))

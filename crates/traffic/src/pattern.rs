@@ -100,8 +100,8 @@ mod tests {
         (0..draws).map(|_| period.draw(&mut stream).as_secs_f64()).sum::<f64>() / f64::from(draws)
     }
 
-    /// 100,000 draws: the exponential's mean is within five standard errors (1.6 %), a Pareto of shape 3 has a standard
-    /// deviation of 0.87 means and lies within five of its own.
+    /// 100,000 draws. The exponential's mean is within five standard errors (1.6 %). A Pareto of shape 3 has
+    /// a standard deviation of 0.87 means and lies within five of its own.
     #[test]
     fn periods_have_their_mean() {
         let mean = Duration::from_millis(500);

@@ -30,8 +30,9 @@ pub enum Connection {
     /// One connection for all, which stays open: HTTP/1.1, a database. Its window is what the responses before have left.
     #[default]
     Persistent,
-    /// A connection of its own, closed after the response: the handshake is part of the completion time, and each begins in slow
-    /// start (HTTP/1.0; the short flows of many studies). Requests follow each other: `pace` is `think`.
+    /// A connection of its own, closed after the response. The handshake is part of the completion time, and
+    /// each connection begins in slow start (HTTP/1.0; the short flows of many studies). Requests follow each
+    /// other: `pace` is `think`.
     New,
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn request_size() -> Bytes {
     Bytes::new(300)
 }
 
-/// The largest payload of a request: that of one packet of an Ethernet.
+/// The largest payload of a request: one packet of an Ethernet.
 const LARGEST_REQUEST: u64 = 1460;
 
 /// Checks the size of a request.

@@ -228,8 +228,8 @@ mod tests {
         assert_eq!(video().send(ms(0)), Request { number: 0, size: 300, response: 1_000_000 });
     }
 
-    /// Chunks come at 0.1, 0.2 (plays), 0.3 and 0.4 s: 3.8 s are buffered and the next waits until a second of the four fits,
-    /// at 1.2 s, when 1 s has been played; from then on one a second.
+    /// Chunks arrive at 0.1, 0.2 (plays), 0.3 and 0.4 s. Then 3.8 s are buffered. The next chunk waits until
+    /// a second of the four fits, at 1.2 s, when 1 s has been played; from then on one a second.
     #[test]
     fn a_full_buffer_is_filled_at_the_pace_of_the_video() {
         let mut video = video();

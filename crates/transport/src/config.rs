@@ -75,9 +75,10 @@ pub enum FRto {
     Basic,
     /// The SACK-enhanced algorithm (RFC 5682 section 3); basic where SACK is not negotiated.
     Sack,
-    /// As Linux has it: data sent before the timeout and never again, once acknowledged or SACKed, proves it spurious, at the first ACK
-    /// too, where the RFC sends new data first (section 3.1 steps 2 and 3). So an outage that loses ACKs counts as spurious though it
-    /// lost data as well. Basic where SACK is not negotiated.
+    /// Linux's rule. An ACK or SACK of data that was sent before the timeout and never retransmitted proves
+    /// the timeout spurious, at the first ACK too. The RFC sends new data first (section 3.1 steps 2 and 3).
+    /// So an outage that loses ACKs counts as spurious even if it lost data. `Basic` if SACK is not
+    /// negotiated.
     Linux,
 }
 
@@ -89,16 +90,19 @@ pub enum TimeoutRules {
     /// ([`SenderConfig::hold_ssthresh`]), and cwnd is one segment (RFC 5681 section 3.1).
     #[default]
     Rfc,
-    /// Linux. The variation of the RTO is the greatest of a round trip, falls by a quarter of the difference in each, is 200 ms
-    /// (`min_rto`) at least, and hardly grows with samples below SRTT (`tcp_rtt_estimator`; Sarolahti and Kuznetsov, USENIX 2002, section
-    /// 4.2). Where new data leaves while a tail loss probe is due, the RTO, and by that the probe, counts from the oldest segment outstanding
-    /// (`tcp_schedule_loss_probe`). SACKs of what left before the oldest segment was last sent restart the RTO. A timeout lowers ssthresh once for a window of data, so not where fast recovery has done so, nor
-    /// after another timeout without an ACK between; cwnd is a segment more than what is still in flight by RACK
-    /// (`tcp_enter_loss`). A retransmission that is lost in the recovery of a timeout begins a fast recovery, with a reduction of its own. A window that closes
-    /// over outstanding data leaves the retransmission timer running, where BSD's persist timer takes its place. RACK's
-    /// round-trip time is that of the segment acknowledged last in order, and the ACK that ends a recovery, or undoes a response, lets
-    /// the window grow as others do; so do SACKs outside of recovery where reordering extended beyond `dup_thresh` segments
-    /// (`tcp_may_raise_cwnd`). An ACK below SND.UNA changes the scoreboard alone.
+    /// Linux. The variation of the RTO is the greatest of a round trip and falls by a quarter of the
+    /// difference in each. It is at least 200 ms (`min_rto`) and hardly grows with samples below SRTT
+    /// (`tcp_rtt_estimator`; Sarolahti and Kuznetsov, USENIX 2002, section 4.2). If new data leaves while a
+    /// tail loss probe is due, the RTO counts from the oldest outstanding segment, and so does the probe
+    /// (`tcp_schedule_loss_probe`). SACKs of segments that left before the oldest segment's last transmission
+    /// restart the RTO. A timeout lowers ssthresh once per window of data: not after a fast recovery, nor
+    /// after another timeout without an ACK between. At a timeout cwnd becomes one segment plus the flight by
+    /// RACK (`tcp_enter_loss`). A retransmission lost in the recovery of a timeout begins a fast recovery
+    /// with its own reduction. A window that closes over outstanding data leaves the retransmission timer
+    /// running; BSD starts the persist timer. RACK takes the round-trip time of the segment that was
+    /// acknowledged last in order. The ACK that ends a recovery, or undoes a response, lets the window grow.
+    /// So do SACKs outside of recovery after reordering beyond `dup_thresh` segments (`tcp_may_raise_cwnd`).
+    /// An ACK below SND.UNA changes the scoreboard only.
     Linux,
 }
 
@@ -151,11 +155,13 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Forward RTO recovery. Off.
     pub f_rto: FRto,
-    /// Undo the response to a loss when an ACK echoes a timestamp from before the first retransmission (RFC 3522). cwnd and ssthresh
-    /// become what they were, as in Linux, where RFC 4015 has a response of its own. Needs SACK and timestamps. False.
+    /// Undo the response to a loss when an ACK echoes a timestamp from before the first retransmission
+    /// (RFC 3522). As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another
+    /// response. Needs SACK and timestamps. False.
     pub eifel: bool,
-    /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC 3708, which leaves the response
-    /// open; cwnd and ssthresh become what they were, as in Linux). Needs SACK. False.
+    /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC 3708,
+    /// which leaves the response open). As in Linux, cwnd and ssthresh return to their earlier values. Needs
+    /// SACK. False.
     pub d_sack_undo: bool,
     /// How timeouts come about and what they do to the window. RFC 6298 and RFC 5681.
     pub timeout_rules: TimeoutRules,
@@ -182,16 +188,16 @@ pub struct SenderConfig {
     pub initial_rto: Duration,
     /// Least RTO. 1 s (RFC 6298 section 2.4).
     pub min_rto: Duration,
-    /// [`min_rto`](Self::min_rto) bounds 4 RTTVAR from below and not the RTO, which so is SRTT + `min_rto` at least (Linux,
-    /// `__tcp_set_rto`). False.
+    /// Apply [`min_rto`](Self::min_rto) to the variance term, so that the RTO is at least SRTT + `min_rto`
+    /// (Linux, `__tcp_set_rto`). False.
     pub min_rto_above_srtt: bool,
-    /// Segments leave in packets of several, whose last bears PSH, and a packet that cwnd would cut short waits for an ACK that is near, as in
-    /// Linux ("generic segmentation offload"; `offload.rs`). False.
+    /// Segments leave in packets of several segments, the last with PSH, as in Linux ("generic segmentation
+    /// offload"; `offload.rs`). A packet that cwnd would cut short waits for an ACK that is due soon. False.
     pub segmentation_offload: bool,
-    /// Tick of a timer wheel as Linux has it since 4.8 (1/HZ): a timer fires at the first tick after it is due, and is rounded up to 8
-    /// ticks where it is 63 ticks away, to 64 from 504 ticks on, and so on (Gleixner: timers, "switch to a non-cascading
-    /// wheel"). Reordering timer and tail loss probe, of more than one segment, wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero:
-    /// timers are exact.
+    /// Tick of a timer wheel like Linux's since 4.8 (1/HZ). A timer fires at the first tick after it is due.
+    /// Timers from 63 ticks on are rounded up to 8 ticks, from 504 ticks on to 64, and so on (Gleixner:
+    /// timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss probe of several
+    /// segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are exact.
     pub timer_tick: Duration,
     /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its wheel, fall anywhere. Zero.
     pub timer_phase: Duration,
@@ -200,7 +206,7 @@ pub struct SenderConfig {
     /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1). Else it is lowered again, to two
     /// segments as a rule: ns-2. True.
     pub hold_ssthresh: bool,
-    /// Keep the back-off of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s (RFC 6298 section
+    /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s (RFC 6298 section
     /// 5.7). False.
     pub keep_syn_backoff: bool,
     /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2). Else it runs on (RFC 6298

@@ -1,4 +1,4 @@
-//! The conformance suite: what any congestion control must do, whoever wrote it.
+//! The conformance suite of congestion controls: what every control must do.
 //!
 //! [`check_congestion_control`] plays a control through the hooks in every order that a sender may call them, with
 //! ordinary and with absurd values, and through whole transfers over a lossy path. It is meant for the tests of a

@@ -88,7 +88,7 @@ pub struct TcpState {
     pub min_rtt: Duration,
     /// The latest round-trip time sample; zero before the first.
     pub latest_rtt: Duration,
-    /// Retransmission timeout without back-off.
+    /// Retransmission timeout without backoff.
     pub rto: Duration,
     /// Oldest unacknowledged offset.
     pub snd_una: u64,
@@ -244,8 +244,8 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         false
     }
 
-    /// Whether the sender leaves cwnd alone at a loss event: to be true for a control whose `cong_control` returns
-    /// true, and for one that keeps its window through a loss (asked after `ssthresh`).
+    /// True if the sender leaves cwnd alone at a loss event (asked after `ssthresh`). For a control whose
+    /// `cong_control` returns true, and for a control that keeps its window through a loss.
     fn owns_cwnd(&self) -> bool {
         false
     }
@@ -274,9 +274,9 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         tcp.cwnd.max(tcp.prior_cwnd)
     }
 
-    /// What the control shows of its state in the time series of a run: `show` takes a name, whose end is the unit as in
-    /// the columns of the records (`_segments`, `_s`, `_bps`), and a value; not-a-number where there is none yet. The same
-    /// names at every call.
+    /// Shows the control's state in the time series of a run. `show` takes a name and a value. The name ends
+    /// with the unit, as columns of the records do (`_segments`, `_s`, `_bps`). Not-a-number stands for a
+    /// value that does not exist yet. Every call shows the same names.
     #[allow(unused_variables)]
     fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {}
 

@@ -1,11 +1,13 @@
 //! Freeze-TCP from outside TCP: the connection manager of Singh, Bonnin and Ros (ITST 2012, section III.B).
 //!
-//! A [`ConnectionManager`] sits between one end of a connection and the network of its host and sees every segment that
-//! passes. On a warning it closes the window that acknowledgements carry to the TCP source, and so puts an unmodified
-//! source into persist mode with cwnd, ssthresh and RTO as they are (Goff et al., INFOCOM 2000); on the all-clear it
-//! repeats the last acknowledgement with its real window. Beside the receiver it rewrites what leaves the host, beside the
-//! sender what enters it. A source that asks for reports of outages (its SYN carries [`WANTS_REPORTS`]) is not held but told
-//! how long the outage will last, in the custom option of that acknowledgement. It also measures the connection's round-trip time for whoever has to know how early to warn.
+//! A [`ConnectionManager`] sits between one end of a connection and the network of its host, and sees every
+//! segment. On a warning it closes the window in acknowledgements to the TCP source. An unmodified source
+//! enters persist mode and keeps cwnd, ssthresh and RTO (Goff et al., INFOCOM 2000). On the all-clear it
+//! repeats the last acknowledgement with its real window. Beside the receiver it rewrites segments that leave
+//! the host, beside the sender segments that enter. A source that asks for reports of outages (its SYN
+//! carries [`WANTS_REPORTS`]) is not held: it gets the outage's length, in the custom option of that
+//! acknowledgement. The manager also measures the connection's round-trip time, so that a router knows how
+//! early to warn.
 
 use crate::{Flags, Segment, SeqNumber};
 use cogtcp_units::{Duration, Time};
@@ -14,7 +16,7 @@ use std::collections::VecDeque;
 /// Acknowledgements whose timestamps are remembered: more than a window of a fast path holds.
 const MOST_STAMPS: usize = 1 << 14;
 
-/// Value of the custom option on the SYN of a source that wants to be told of outages rather than to be held.
+/// Value of the custom option on the SYN of a source that wants reports of outages, and no zero window.
 pub const WANTS_REPORTS: u32 = 0x4f55_5447;
 
 /// Which end of the connection the manager sits beside. Data flow from sender to receiver.
@@ -94,9 +96,10 @@ impl ConnectionManager {
 
     /// Round-trip time of the connection so far; `None` before the first sample.
     ///
-    /// Samples come from the handshake; beside the receiver also from timestamps, where the connection uses them (the
-    /// echo of an own timestamp that was not echoed before); beside the sender also from data, one per flight, without
-    /// what was sent twice (Karn). While frozen nothing is sampled: probes answer late by design.
+    /// Samples come from the handshake. Beside the receiver they also come from timestamps, if the connection
+    /// uses them (the first echo of an own timestamp). Beside the sender they also come from data, one per
+    /// flight, without retransmitted data (Karn). While frozen nothing is sampled: probes are answered late
+    /// by design.
     pub fn round_trips(&self) -> Option<RoundTrips> {
         self.round_trips
     }
@@ -105,8 +108,8 @@ impl ConnectionManager {
     /// at once: [`FREEZE_ACKS`](Self::FREEZE_ACKS) times over a network. `None`: nothing was acknowledged yet, or the
     /// source is held already.
     ///
-    /// `until` is the announced end of the outage. A segment from the source that arrives after it proves that the path
-    /// works: then the manager lets go by itself, so that a lost all-clear costs no more than the wait for a probe.
+    /// `until` is the announced end of the outage. A later segment from the source proves that the path
+    /// works. The manager then releases the source, so a lost all-clear costs only the wait for a probe.
     ///
     /// A source that wants reports gets its real window and the milliseconds left until then.
     pub fn freeze(&mut self, now: Time, until: Time) -> Option<Segment> {
@@ -125,9 +128,9 @@ impl ConnectionManager {
     /// The all-clear came. Returns the acknowledgement, with its real window, to give to the source:
     /// [`THAW_ACKS`](Self::THAW_ACKS) times over a network, once beside the sender. `None`: nothing was acknowledged yet.
     ///
-    /// A manager that was not frozen (the warning was lost) returns one too: the source that ran into the outage hears at
-    /// once that it may go on, by three duplicates if nothing came meanwhile (Caceres and Iftode, JSAC 13(5), 1995). A source
-    /// that wants reports hears nothing.
+    /// A manager that was not frozen (the warning was lost) returns an acknowledgement too. The source that
+    /// met the outage resumes at once, by three duplicates if no segment came meanwhile (Caceres and Iftode,
+    /// JSAC 13(5), 1995). A source that wants reports gets none.
     pub fn thaw(&mut self) -> Option<Segment> {
         self.frozen = false;
         self.until = Time::MAX;

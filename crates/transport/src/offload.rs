@@ -9,10 +9,11 @@
 //! pacing                   between packets, not within one
 //! ```
 //!
-//! So at 10 Mbit/s segments leave in pairs, and a window that has grown by one lets a pair and a single one go. A Linux receiver
-//! acknowledges what bears PSH at once, so that its ACKs fall out of step with the pairs then: two growths of the window
-//! come nearer to each other than a round trip. A packet that cwnd would cut short waits for the next ACK, if that is less than 1 ms away
-//! (`tcp_tso_should_defer`): a single segment then goes as a pair with what that ACK lets go. Not modelled: packets of retransmissions.
+//! So at 10 Mbit/s segments leave in pairs, and a window that has grown by one lets a pair and a single
+//! segment go. A Linux receiver acknowledges segments with PSH at once, so its ACKs fall out of step with the
+//! pairs. Two growths of the window then come closer together than a round trip. A packet that cwnd would cut
+//! short waits for the next ACK if that is less than 1 ms away (`tcp_tso_should_defer`). A single segment
+//! then leaves as a pair with the segments that this ACK lets go. Not modelled: packets of retransmissions.
 
 use cogtcp_units::{Duration, Rate};
 

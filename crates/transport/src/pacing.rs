@@ -12,8 +12,8 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// The time from which a segment may leave, by the rate of now: what left at a low rate does not hold up the next
-    /// one when the rate has risen since.
+    /// The time from which a segment may leave, by the present rate. Segments that left at a low rate do not
+    /// delay the next one after the rate has risen.
     pub(crate) fn release(&self, rate: Option<Rate>) -> Time {
         match rate {
             Some(rate) if self.bytes > 0 => self.from + rate.transmission_time(self.bytes),

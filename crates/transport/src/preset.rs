@@ -79,7 +79,7 @@ impl Preset {
         SenderConfig { recovery: self.recovery, ..self.host.sender_config() }
     }
 
-    /// The control's parameters: this preset's, and over them those of `user`.
+    /// The control's parameters: this preset's, overridden by `user`.
     pub fn parameters(&self, user: &Parameters) -> Parameters {
         let mut parameters = Parameters::new();
         for &(name, setting) in self.settings {

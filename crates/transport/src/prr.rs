@@ -1,9 +1,10 @@
-//! Proportional Rate Reduction (RFC 9937, which obsoletes RFC 6937): how much may be sent on each ACK of fast recovery, so
-//! that what is in flight ends at ssthresh without a silence of half a round trip before it.
+//! Proportional Rate Reduction (RFC 9937, which obsoletes RFC 6937). It decides how much each ACK of fast
+//! recovery sends, so that the flight ends at ssthresh without a silence of half a round trip.
 //!
-//! Linux (`tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`; 6.18) counts in whole segments, and its RecoverFS is cwnd: also what left on the
-//! first duplicates, beyond what was in flight at the loss, is reduced in proportion. Rounded up to segments, each of them leaves up to
-//! a segment's worth of ACKs earlier than when bytes are counted.
+//! Linux (`tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`; 6.18) counts in whole segments, and its RecoverFS
+//! is cwnd. So segments that left on the first duplicates, beyond the flight at the loss, are reduced in
+//! proportion too. Rounded up to segments, each segment leaves up to a segment's worth of ACKs earlier than
+//! by bytes.
 
 /// One fast recovery under PRR. Bytes.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +26,9 @@ impl Default for Prr {
 }
 
 impl Prr {
-    /// Recovery begins (RFC 9937 section 6.1): `flight` is SND.NXT - SND.UNA after the ACK that begins it, `sacked` what is
-    /// SACKed after it, of which `newly_sacked` by it, and `acked` what it acknowledged.
+    /// Recovery begins (RFC 9937 section 6.1). `flight` is SND.NXT - SND.UNA after the ACK that begins it,
+    /// `acked` the bytes that this ACK acknowledged. `sacked` are the SACKed bytes after it, `newly_sacked`
+    /// of them by it.
     pub(crate) fn start(flight: u64, sacked: u64, newly_sacked: u64, acked: u64) -> Self {
         let earlier = sacked.saturating_sub(newly_sacked);
         let recover_fs = (flight + acked).saturating_sub(earlier).max(1);
@@ -163,8 +165,8 @@ mod tests {
         assert_eq!(prr.window(5 * MSS, 8 * MSS, 10 * MSS, MSS, true), 10 * MSS);
     }
 
-    /// The two values that ns-3's tcp-prr-recovery-test computes: in proportion, ceil(51000 * 100000 / 200000) = 25500 above what is
-    /// in flight; below ssthresh with more sent than delivered, as much as the ACK delivered.
+    /// The two values of ns-3's tcp-prr-recovery-test. In proportion: ceil(51000 * 100000 / 200000) = 25500
+    /// above the flight. Below ssthresh with more sent than delivered: as much as the ACK delivered.
     #[test]
     fn values_of_ns3() {
         let mut prr = Prr::start(200_000, 0, 0, 0);

@@ -28,9 +28,10 @@ pub(crate) struct Rack {
     earlier_fack: u64,
     /// The ACK being handled has given `rtt` already.
     measured: bool,
-    /// Linux: `rtt` is that of the last segment that the ACK acknowledges cumulatively, and if it does none that it SACKs, whichever
-    /// was sent last (`tcp_rack_advance`). So a retransmission and originals acknowledged together do not make what left with the
-    /// originals overdue at once.
+    /// Linux: `rtt` belongs to the last segment that the ACK acknowledges cumulatively; without such a
+    /// segment, to the last segment that it SACKs, whichever was sent last (`tcp_rack_advance`). So a
+    /// retransmission and originals acknowledged together do not make segments sent with the originals
+    /// overdue at once.
     last_in_order: bool,
     acknowledged: bool,
     /// What is delivered is so cumulatively; else by SACK.
@@ -100,8 +101,8 @@ impl Rack {
         }
     }
 
-    /// All that an ACK delivers is entered: how far the lowest of what came out of order lay below the highest delivered
-    /// (`tcp_check_sack_reordering`).
+    /// Enters all segments that an ACK delivers: how far the lowest segment delivered out of order lay below
+    /// the highest delivered (`tcp_check_sack_reordering`).
     #[inline]
     pub(crate) fn end_ack(&mut self) {
         self.extent = self.extent.max(self.fack.saturating_sub(self.reordered_from));
@@ -129,7 +130,7 @@ impl Rack {
         }
     }
 
-    /// Fast recovery, or that of a timeout, ended (step 4).
+    /// Fast recovery, or a timeout's recovery, ended (step 4).
     pub(crate) fn on_recovery_exit(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -137,8 +138,8 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd (step 4). `certain`: in recovery, or DupThresh segments are SACKed. Departure: `min_rtt` is that of the
-    /// connection, where step 1 recommends one over a recent window.
+    /// RACK.reo_wnd (step 4). `certain`: in recovery, or DupThresh segments are SACKed. Departure: `min_rtt`
+    /// is the connection's; step 1 recommends a recent window's.
     pub(crate) fn window(&self, certain: bool, min_rtt: Duration, srtt: Duration) -> Duration {
         if certain && !self.reordering_seen {
             return Duration::ZERO;
@@ -258,8 +259,9 @@ mod tests {
         assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(146)));
     }
 
-    /// Section 6.2 steps 2 and 3, one ACK: of what it delivers the latest sent gives the round-trip time, and SACK blocks tell
-    /// the newest first, which is no reordering; what is older than an ACK before is.
+    /// Section 6.2 steps 2 and 3, one ACK. The latest sent segment among those delivered gives the round-trip
+    /// time. SACK blocks name the newest segments first, which is no reordering; segments older than at an
+    /// earlier ACK are.
     #[test]
     fn the_order_within_an_ack_says_nothing() {
         let mut rack = Rack::default();
@@ -297,8 +299,9 @@ mod tests {
         assert_eq!(rack.due(at(10), 3000, ms(25)), Some(at(275)));
     }
 
-    /// Section 6.2 steps 3 and 4: without reordering certainty needs no window; with it a quarter of the least RTT, more
-    /// after each round with a D-SACK, SRTT at most, and back after 16 recoveries without.
+    /// Section 6.2 steps 3 and 4. Without reordering certainty needs no window. With reordering the window is
+    /// a quarter of the minimum RTT, more after each round with a D-SACK, at most SRTT. It returns after 16
+    /// recoveries without a D-SACK.
     #[test]
     fn the_reordering_window_adapts() {
         let mut rack = Rack::default();

@@ -85,7 +85,7 @@ impl RateEstimator {
         Sent::at(now)
     }
 
-    /// The segment at `index` is sent again.
+    /// Records that the segment at `index` is retransmitted.
     pub(crate) fn on_send_again(&mut self, now: Time, in_flight: u64, index: usize) {
         self.begin_flight(now, in_flight);
         let state = self.state(in_flight);
@@ -175,8 +175,8 @@ impl RateEstimator {
         self.app_limited != 0
     }
 
-    /// The sample of the ACK being processed (GenerateRateSample of section 3.3); none when it delivered nothing or
-    /// the interval is under `min_rtt`, which tells of an ACK of an earlier transmission.
+    /// The sample of the ACK being processed (GenerateRateSample of section 3.3). None if the ACK delivered
+    /// nothing, or if the interval is under `min_rtt`: then the ACK answers an earlier transmission.
     #[inline]
     pub(crate) fn finish(&mut self, min_rtt: Duration) -> RateSample {
         if self.app_limited != 0 && self.delivered > self.app_limited {
@@ -220,8 +220,8 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// Four segments leave at 0, 1, 2, 3 ms and are delivered at 100, 110, 120, 130 ms: ACK compression or not, the
-    /// rate is that of the slower of the two phases (section 2.2).
+    /// Four segments leave at 0, 1, 2, 3 ms and are delivered at 100, 110, 120, 130 ms. With or without ACK
+    /// compression, the slower phase gives the rate (section 2.2).
     #[test]
     fn the_slower_phase_decides() {
         let mut c = RateEstimator::new(true);
@@ -277,7 +277,8 @@ mod tests {
         assert_eq!((c.delivered, c.delivered_at, c.is_app_limited()), (2000, at(100), false));
     }
 
-    /// A segment that is sent again has the state of that sending; one SACKed before its acknowledgement counts once.
+    /// A retransmitted segment has the state of its retransmission; a segment SACKed before its
+    /// acknowledgement counts once.
     #[test]
     fn states_follow_the_scoreboard() {
         let mut c = RateEstimator::new(true);

@@ -481,8 +481,8 @@ impl Receiver {
 
     /// RFC 9293 section 3.10.7.4, first: whether any of the segment lies in the window.
     ///
-    /// Departures, both Linux's too: an empty segment may lie at the very edge of the window, where a sender that has
-    /// filled the window stands; and a FIN takes no room, so that it is accepted with the window closed.
+    /// Departures, both Linux's too. An empty segment may lie at the very edge of the window, where a sender
+    /// that has filled the window stands. A FIN takes no room, so it is accepted with the window closed.
     fn acceptable(&self, start: u64, segment: &Segment) -> bool {
         let (left, right) = (self.reassembly.frontier(), self.window.right_edge());
         let end = start + u64::from(segment.sequence_len());
@@ -492,8 +492,8 @@ impl Receiver {
         start < right && end > left
     }
 
-    /// What lies outside the window is dropped and answered by an ACK, so that the peer learns where the receiver
-    /// stands; that is the answer to window probes, too (RFC 9293 sections 3.8.6.1 and 3.10.7.4).
+    /// A segment outside the window is dropped and answered by an ACK, so that the peer learns the receiver's
+    /// state. Window probes are answered in this way, too (RFC 9293 sections 3.8.6.1 and 3.10.7.4).
     fn refuse(&mut self, start: Option<u64>, segment: &Segment) {
         self.stats.unacceptable += 1;
         if segment.flags.contains(Flags::RST) {

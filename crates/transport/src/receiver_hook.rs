@@ -25,8 +25,8 @@ pub trait ReceiverHook: std::fmt::Debug + Send {
     fn answer_syn(&mut self, asked: Option<u32>, host: &dyn ReceiverHost) -> Option<u32>;
 }
 
-/// Agrees to the option: what the SYN's has for a value stands on the SYN-ACK too, so that the sender knows that its peer
-/// understands it (RFC 6994 section 2 leaves to each experiment how).
+/// Agrees to the option. The SYN's value is repeated on the SYN-ACK, so that the sender knows that its peer
+/// understands the option (RFC 6994 section 2 leaves the method to each experiment).
 #[derive(Clone, Copy, Debug)]
 pub struct Agree;
 

@@ -3,13 +3,13 @@
 use crate::{SenderConfig, TimeoutRules};
 use cogtcp_units::Duration;
 
-/// SRTT, RTTVAR and the timeout with its back-off.
+/// SRTT, RTTVAR and the timeout with its backoff.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     srtt: Duration,
     rttvar: Duration,
     sampled: bool,
-    /// Without back-off, between the bounds.
+    /// Without backoff, between the bounds.
     base: Duration,
     /// Doublings since the last sample.
     backoff: u32,
@@ -65,7 +65,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample (RFC 6298 sections 2.2 to 2.5) by an ACK of `una`, with data up to `nxt` sent. The timeout falls back from any
-    /// back-off.
+    /// backoff.
     pub(crate) fn sample(&mut self, rtt: Duration, config: &SenderConfig, una: u64, nxt: u64) {
         if config.timeout_rules == TimeoutRules::Linux {
             let (rtt, least) = (rtt.max(Duration::from_nanos(1)), config.min_rto);
@@ -110,7 +110,7 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// The timeout now, with back-off.
+    /// The timeout now, with backoff.
     pub(crate) fn rto(&self, config: &SenderConfig) -> Duration {
         self.backed_off(self.backoff, config)
     }
@@ -120,7 +120,7 @@ impl RttEstimator {
         (self.base * (1u64 << doublings.min(40))).min(longest(config))
     }
 
-    /// The timeout without back-off.
+    /// The timeout without backoff.
     pub(crate) const fn base(&self) -> Duration {
         self.base
     }
@@ -242,8 +242,9 @@ mod tests {
         assert_eq!(rtt.rto(&config), ms(300));
     }
 
-    /// Linux, by hand, 4 RTTVAR: 200 ms of a first sample of 100 ms; a late one of 340 ms adds all of the difference, an early one an
-    /// eighth; a round trip later a quarter of what is above the greatest of that round trip is gone.
+    /// Linux, by hand, 4 RTTVAR. A first sample of 100 ms gives 200 ms. A late sample of 340 ms adds the
+    /// whole difference, an early one an eighth. A round trip later a quarter of the excess over that round
+    /// trip's greatest is gone.
     #[test]
     fn the_variation_of_linux() {
         let config =

@@ -1,7 +1,7 @@
 //! The sent and unacknowledged segments, and what is known of each: delivered out of order, lost, sent again.
 //!
-//! Every count the sender needs per ACK (pipe, bytes SACKed, bytes lost) is kept incrementally, and both cursors only
-//! move forward between timeouts, so an ACK costs constant time, amortised, whatever the window.
+//! Every count that the sender needs per ACK (pipe, bytes SACKed, bytes lost) is kept incrementally, and both
+//! cursors only move forward between timeouts. So an ACK costs constant amortised time for any window.
 
 use crate::rack::Transmission;
 use cogtcp_units::{Time, prefetch};

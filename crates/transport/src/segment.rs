@@ -96,8 +96,8 @@ const HAS_SACK_PERMITTED: u8 = 2;
 const HAS_WINDOW_SCALE: u8 = 4;
 const HAS_TIMESTAMPS: u8 = 8;
 const HAS_CUSTOM: u8 = 16;
-/// Not options but the two bits of the IP header (RFC 3168 section 5): a queue on the way marked the packet (CE), and the
-/// sender says that it would react to a mark (ECT).
+/// Two bits of the IP header, not options (RFC 3168 section 5): a queue marked the packet (CE), and the
+/// sender would react to a mark (ECT).
 const MARKED: u8 = 32;
 const ECN_CAPABLE: u8 = 64;
 
@@ -115,11 +115,11 @@ pub struct Segment {
     /// Control bits.
     pub flags: Flags,
     present: u8,
-    /// Not on the wire. The sender numbers its transmissions from 1; the receiver puts on each ACK the tag of the
-    /// earliest arrived segment that this ACK answers (the rule of RFC 7323 section 4.3 for the timestamp to echo: the
-    /// first segment since the last ACK sent that started at or below what was then the left edge; else, so for every
-    /// duplicate ACK, the segment that triggered it). 0: unknown. It serves statistics alone (which timeouts were
-    /// spurious, exactly); no rule of the protocol reads it.
+    /// Not on the wire. The sender numbers its transmissions from 1. The receiver puts on each ACK the tag of
+    /// the earliest arrived segment that this ACK answers. By RFC 7323 section 4.3 this is the first segment
+    /// since the last ACK that started at or below the left edge of then. Otherwise, as for every duplicate
+    /// ACK, it is the segment that triggered the ACK. 0: unknown. Only statistics use the tag (exact counts
+    /// of spurious timeouts); no rule of the protocol reads it.
     pub tag: u32,
     timestamps: Timestamps,
     custom: u32,
@@ -235,9 +235,9 @@ impl Segment {
         self.len + self.flags.contains(Flags::SYN) as u32 + self.flags.contains(Flags::FIN) as u32
     }
 
-    /// Bytes of the options, each in whole 32-bit words as stacks lay them out (RFC 7323 appendix A): MSS 4,
-    /// SACK-permitted 4 or inside the padding of timestamps, window scale 4, timestamps 12, SACK 4 + 8 per block,
-    /// custom 8.
+    /// Bytes of the options, each in whole 32-bit words as stacks lay them out (RFC 7323 appendix A). MSS 4;
+    /// SACK-permitted 4, or inside the padding of timestamps; window scale 4; timestamps 12; SACK 4 + 8 per
+    /// block; custom 8.
     pub const fn options_size(&self) -> u32 {
         if self.present == 0 && self.sack_count == 0 {
             return 0;

@@ -1,8 +1,10 @@
 //! The sending end of a connection: active opener and owner of the data.
 //!
-//! One module per concern: [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes ACKs, [`recovery`] decides what they mean
-//! for losses, [`output`] chooses the next segment, [`outstanding`] counts what is in the network, [`rack`] has losses by time and the tail loss probe, [`timers`] serves the retransmission and persist timers, [`undo`]
-//! takes needless responses to losses back, [`usage`] says whether cwnd limits.
+//! One module per concern. Module [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes
+//! ACKs. Module [`recovery`] decides what an ACK means for losses, [`output`] chooses the next segment,
+//! [`outstanding`] counts segments in the network. Module [`rack`] finds losses by time and has the tail loss
+//! probe, [`timers`] serves the retransmission and persist timers. Module [`undo`] undoes needless responses
+//! to losses, [`usage`] says whether cwnd limits.
 
 mod ecn;
 mod handshake;
@@ -147,7 +149,7 @@ pub struct Sender {
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
     ecn: Ecn,
     events: VecDeque<TransportEvent>,
-    /// What few need.
+    /// Rarely used state, allocated on demand.
     rare: Option<Box<Rare>>,
     /// Where RACK is set.
     rack: Option<Box<Rack>>,
@@ -250,8 +252,9 @@ impl Sender {
         }
     }
 
-    /// The host forgets the connection and is at rest before a new one, under `control`. Its counters go on, and its sequence
-    /// numbers after those of the old connection, so that nothing of that is taken for the new one's (RFC 9293 section 3.4.1).
+    /// The host forgets the connection and rests before a new one, under `control`. Counters continue.
+    /// Sequence numbers start after the old connection's, so that no old segment is taken for a new one (RFC
+    /// 9293 section 3.4.1).
     pub fn renew(&mut self, control: Box<dyn CongestionControl>) {
         let config = &*self.config;
         // After the SYN, the data and the FIN.
@@ -367,7 +370,7 @@ impl Sender {
         }
     }
 
-    /// The retransmission timeout now, with back-off.
+    /// The retransmission timeout now, with backoff.
     pub fn rto(&self) -> Duration {
         self.rtt.rto(&self.config)
     }
@@ -413,7 +416,7 @@ impl Sender {
         self.tcp.cwnd.saturating_add_signed(self.inflation).max(self.tcp.mss)
     }
 
-    /// The rate at which segments leave: the control's, or that of a resume.
+    /// The rate at which segments leave: the control's, or a resume's.
     fn pacing_rate(&self) -> Option<Rate> {
         self.tcp.pacing_rate.or_else(|| self.rare.as_ref()?.resume.map(|(rate, _)| rate))
     }

@@ -1,9 +1,10 @@
 //! Counting spurious timeouts, exactly, for statistics alone.
 //!
-//! Every transmission carries a tag off the wire (see [`crate::Segment::tag`]) and every ACK answers one. Of the
-//! timeouts that retransmitted the oldest segment, those are spurious whose retransmission came after the transmission that the ACK
-//! of this segment answers: that ACK would have come without them. Where no tag comes back, the timestamp echoed tells
-//! the same (the Eifel detection of RFC 3522); where that is missing too, nothing is counted.
+//! Every transmission carries a tag off the wire (see [`crate::Segment::tag`]) and every ACK answers one.
+//! Consider the timeouts that retransmitted the oldest segment, and the transmission that this segment's ACK
+//! answers. A timeout is spurious if its retransmission came after that transmission: the ACK would have come
+//! without the timeout. If no tag returns, the echoed timestamp serves (the Eifel detection of RFC 3522).
+//! Without both, nothing is counted.
 
 use cogtcp_units::Time;
 

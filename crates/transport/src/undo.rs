@@ -1,5 +1,6 @@
-//! Whether a response to a loss was needless: every retransmission of the episode was reported as a duplicate (D-SACK, RFC 3708), or an
-//! ACK echoes a timestamp from before the first of them (the Eifel detection, RFC 3522).
+//! Whether a response to a loss was needless. Either every retransmission of the episode was reported as a
+//! duplicate (D-SACK, RFC 3708), or an ACK echoes a timestamp from before the first one (the Eifel detection,
+//! RFC 3522).
 
 use cogtcp_units::Time;
 
@@ -20,7 +21,7 @@ impl Undo {
         (self.marker, self.unreported) = (Some(una), None);
     }
 
-    /// A segment is sent again.
+    /// Records that a segment is retransmitted.
     pub(crate) fn on_retransmission(&mut self, now: Time) {
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
         self.first_at = self.first_at.or(Some(now));

@@ -8,8 +8,7 @@ const RATES: (Rate, Rate) = (Rate::from_bits_per_second(1), Rate::from_bits_per_
 /// The longest name of anything.
 const LONGEST_NAME: usize = 100;
 
-/// Takes what is wrong with the fields of a configuration. Whoever read the configuration from a text knows where each
-/// field stands there.
+/// Collects errors in the fields of a configuration. A reader of a text knows where each field stands there.
 pub trait Check {
     /// What is wrong with `field`, and what would be right.
     fn error(&mut self, field: &str, message: String, remedy: String);

@@ -4,8 +4,9 @@
 //! floating point enters the order of events. Every quantity reads and writes itself with its unit (`"40 ms"`,
 //! `"10 Mbit/s"`, `"1000 B"`), and refuses a bare number.
 //!
-//! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]; [`Position`] is a place in the plane;
-//! [`Check`] is how a configuration says what is wrong with its fields; [`RandomStream`] is the only source of randomness in the model.
+//! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]. [`Position`] is a place in the plane.
+//! [`Check`] reports errors in the fields of a configuration. [`RandomStream`] is the only source of
+//! randomness in the model.
 
 mod bytes;
 mod check;

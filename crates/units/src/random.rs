@@ -1,7 +1,7 @@
 //! Random streams: one per stochastic part of the model.
 //!
-//! A stream is keyed by (seed, name of the part, index), never by the order of creation, so that adding a flow or
-//! changing a TCP variant moves no draw of any other part: comparisons are on common random numbers.
+//! A stream is keyed by (seed, name of the part, index), never by the order of creation. Adding a flow or
+//! changing a TCP variant changes no draw of any other part: comparisons use common random numbers.
 //!
 //! The generator is ChaCha with 8 rounds (2^64 independent streams). The samplers are our own, over `libm`, because
 //! the results of a seed must be the same on every platform and after every upgrade of a dependency.

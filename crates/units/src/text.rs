@@ -8,9 +8,9 @@ use std::str::FromStr;
 
 /// Serde and a JSON Schema for a type that is a text in scenarios: it is read by `FromStr` and written by `Display`.
 ///
-/// `description` says what it is, `expecting` what would be right in place of a value of another kind (the description, where it is
-/// not given); `pattern` is the regular
-/// expression of the texts. The crate that uses it depends on serde and schemars.
+/// `description` says what it is. `expecting` says what would be right in place of a value of another kind
+/// (default: the description); `pattern` is the regular expression of the texts. The crate that uses it
+/// depends on serde and schemars.
 #[macro_export]
 macro_rules! text_form {
     ($type:ident, $description:expr, $pattern:expr) => {

@@ -1,9 +1,9 @@
-//! How an answer is laid out: the length of its JSON (32 bits, least byte first), the JSON, and from the next multiple of
-//! eight on the columns, each at a multiple of eight.
+//! Layout of an answer: the length of its JSON (32 bits, least byte first), the JSON, then the columns.
+//! Columns begin at the next multiple of eight, each at a multiple of eight.
 //!
-//! The JSON names of each column the place (bytes from the first column on) and the kind: `u64`, `i64`, `f64` (8 bytes a
-//! value), `bool` (1 byte) or `text` (32-bit indices into `dictionary`). So a page lays typed arrays over the bytes, without
-//! a reader of a format.
+//! The JSON names of each column the place (bytes from the first column on) and the kind. Kinds are `u64`,
+//! `i64`, `f64` (8 bytes a value), `bool` (1 byte) and `text` (32-bit indices into `dictionary`). So a page
+//! lays typed arrays over the bytes without parsing.
 
 use cogtcp_records::{ColumnData, Table};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What the medium does next: stations that act, frames that begin to be heard, frames that end.
 //!
-//! The entry of a station is a lower bound of the time at which it acts, so that a backoff that stands still and goes on costs
-//! nothing here.
+//! The entry of a station is a lower bound of the time at which it acts, so a backoff that freezes and
+//! resumes costs nothing here.
 
 mod heap;
 mod wheel;
@@ -10,9 +10,9 @@ use cogtcp_units::Time;
 use std::collections::VecDeque;
 use wheel::Wheel;
 
-/// The order of what happens at one time: frames end, frames are heard to which a station defers though its own slot ends just then
-/// (`Rules::defers_at_slot_end`), stations act, frames begin to be heard. Without a delay stations always act first, or no two of them
-/// would ever begin at once.
+/// The order of events at one time. Frames end; frames begin to be heard to which a station defers though its
+/// own slot ends just then (`Rules::defers_at_slot_end`); stations act; frames begin to be heard. Without a
+/// delay stations always act first: otherwise no two of them would ever begin at once.
 mod class {
     pub(super) const ENDS: u8 = 0;
     pub(super) const HEARD_FIRST: u8 = 1;
@@ -84,7 +84,8 @@ impl Agenda {
         self.entry().at()
     }
 
-    /// The first entry, which stays: that of a station is mostly put off, which is one step less than out and in again.
+    /// Returns the first entry, which stays. A station's entry is usually postponed, which is one step less
+    /// than out and in again.
     pub(crate) fn first(&self) -> Option<(Time, Due)> {
         let first = self.entry();
         if first == Entry::NEVER {
@@ -118,8 +119,8 @@ impl Agenda {
         self.stations.set(station, at);
     }
 
-    /// Makes sure that `station` comes up at `at` or before; an entry that is earlier stays. Whoever comes up too early looks and
-    /// goes back: cheaper than to move the entry whenever a backoff stops and goes on.
+    /// Ensures that `station` is due at `at` or before; an earlier entry stays. A station that is due too
+    /// early looks and returns: cheaper than moving the entry whenever a backoff freezes and resumes.
     pub(crate) fn act_at_latest(&mut self, station: u32, at: Time) {
         if at < self.stations.get(station) {
             self.act(station, at);

@@ -1,8 +1,8 @@
 //! One station's contention for the medium: the backoff, the contention window and the retry counts of the DCF.
 //!
-//! The station is told when the medium becomes busy and idle and when it has a frame; it says when it would send.
-//! It does not look at the medium itself. A station that the medium or its radio keeps from sending is *frozen*: its
-//! backoff stands still.
+//! The station learns when the medium becomes busy and idle and when a frame is queued; it says when it would
+//! send. It does not look at the medium itself. A station that the medium or its radio keeps from sending is
+//! *frozen*, and so is its backoff.
 
 use crate::timing::Timing;
 use crate::{MacConfig, Rules};
@@ -73,7 +73,7 @@ impl Contention {
         self.count_from + timing.slot * u64::from(slots)
     }
 
-    /// Whether its backoff stands still.
+    /// True if its backoff is frozen.
     #[inline]
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen

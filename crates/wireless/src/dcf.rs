@@ -12,8 +12,8 @@ const LONGEST_GAP: Duration = Duration::from_secs(1);
 /// The most bytes of a MAC header.
 const LARGEST_HEADER: u64 = 10_000;
 
-/// Medium access by CSMA/CA: the distributed coordination function (DCF) of IEEE 802.11. The defaults are those of 802.11 DSSS
-/// (802.11-2007, clause 15) at 1 Mbit/s, with RTS before every frame as in ns-2.
+/// Medium access by CSMA/CA: the distributed coordination function (DCF) of IEEE 802.11. Defaults are from
+/// 802.11 DSSS (802.11-2007, clause 15) at 1 Mbit/s, with RTS before every frame as in ns-2.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Mac")]

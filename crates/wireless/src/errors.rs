@@ -44,8 +44,8 @@ impl Errors {
 
 /// The natural logarithm of the probability that a bit at `rate` is right. `ratio`: signal to noise in the bandwidth of the channel.
 ///
-/// 1 Mbit/s is DBPSK, 2 Mbit/s DQPSK, 5.5 Mbit/s and 11 Mbit/s are CCK with 4 and 8 bits a symbol; a rate between them has the
-/// modulation of the next faster.
+/// 1 Mbit/s is DBPSK, 2 Mbit/s DQPSK. 5.5 Mbit/s and 11 Mbit/s are CCK with 4 and 8 bits a symbol. A rate in
+/// between has the modulation of the next faster.
 fn ln_right(rate: Rate, ratio: f64) -> f64 {
     if ratio >= PERFECT {
         return 0.0;
@@ -69,8 +69,9 @@ fn ln_right(rate: Rate, ratio: f64) -> f64 {
     }
 }
 
-/// The logarithm of the probability that one of 16 biorthogonal signals of `energy` (E_s / N_0) is told from the others, two of which
-/// make a symbol of 11 Mbit/s: the integral of (2 Phi(x + b) - 1)^7 phi(x) from -b on, b = sqrt(energy), by Simpson's rule, to 1e-12.
+/// Returns the logarithm of the probability that one of 16 biorthogonal signals of `energy` (E_s / N_0) is
+/// received right; two make a symbol of 11 Mbit/s. This is the integral of (2 Phi(x + b) - 1)^7 phi(x) from
+/// -b on, b = sqrt(energy), by Simpson's rule, to 1e-12.
 fn ln_symbol_right(energy: f64) -> f64 {
     const STEPS: u32 = 100;
     let shift = libm::sqrt(energy);
@@ -139,8 +140,9 @@ impl Decoder {
 mod tests {
     use super::*;
 
-    /// The values of G. Pei and T. Henderson, "Validation of ns-3 802.11b PHY model" (2009), that ns-3 tests its own model with
-    /// (`wifi-error-rate-models-test.cc`): frames of 1024 + 54 bytes, by received power in dBm beside the noise of -93.552 dBm.
+    /// The values of G. Pei and T. Henderson, "Validation of ns-3 802.11b PHY model" (2009), with which ns-3
+    /// tests its own model (`wifi-error-rate-models-test.cc`). Frames of 1024 + 54 bytes, by received power
+    /// in dBm with noise of -93.552 dBm.
     #[test]
     fn frames_survive_as_often_as_in_the_validation_of_ns3() {
         let cases = [

@@ -1,4 +1,4 @@
-//! What goes into a medium and what comes out of it.
+//! Inputs and events of a medium.
 
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Rate, Time};
@@ -142,8 +142,9 @@ pub enum Event<T> {
         /// Whose.
         at: InterfaceId,
     },
-    /// An exchange begins whose outcome is known already, with [`whole_exchanges`](crate::MediumConfig::whole_exchanges). What it
-    /// comes to is reported at its time as that of any other; its frames follow at once.
+    /// An exchange begins whose outcome is known already, with
+    /// [`whole_exchanges`](crate::MediumConfig::whole_exchanges). Its result is reported at its time, like
+    /// any other's; its frames follow at once.
     Exchange {
         /// The sender of the packet.
         from: InterfaceId,
@@ -215,7 +216,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Each count of this with that of `other`.
+    /// Adds to each count the same count of `other`.
     fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             attempts: join(self.attempts, other.attempts),

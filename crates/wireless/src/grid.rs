@@ -1,7 +1,7 @@
 //! Who is near: a grid of squares over the plane, so that a frame looks at its neighbourhood and not at everybody.
 //!
-//! Moving nodes are put in their squares now and then; between two times they can have gone no further than a slack by
-//! which searches are wider. Whoever is found is asked for its true position.
+//! Moving nodes are put in their squares now and then. Between two times they move at most by a slack, by
+//! which searches are wider. A node that is found is asked for its true position.
 
 use cogtcp_units::Position;
 use cogtcp_units::{Duration, Time};
@@ -89,8 +89,8 @@ impl Grid {
         index(point.y - self.origin.y, self.rows) * self.columns + column
     }
 
-    /// Calls `visit` with every point that was within `reach` of `centre` when the squares were drawn, and some that were
-    /// not. Whoever asks for the points of now adds the slack of both.
+    /// Calls `visit` with every point that was within `reach` of `centre` when the squares were drawn, and
+    /// some others. To get the present points, a caller adds the slack of both ends.
     pub(crate) fn near(&self, centre: Position, reach: f64, mut visit: impl FnMut(u32)) {
         if self.columns == 0 {
             return;

@@ -1,14 +1,15 @@
 //! The medium of many stations: radios that share channels by the DCF of IEEE 802.11.
 //!
-//! A [`Medium`] is a state machine without a clock: it is told the time ([`advance`](Medium::advance)), packets
-//! ([`enqueue`](Medium::enqueue)) and what radios do ([`set_silent`](Medium::set_silent), [`tune`](Medium::tune)); it
-//! hands out events ([`poll_event`](Medium::poll_event)) and the time of the next ([`next_change`](Medium::next_change)).
-//! What a frame carries is the caller's affair.
+//! A [`Medium`] is a state machine without a clock. Inputs are the time ([`advance`](Medium::advance)),
+//! packets ([`enqueue`](Medium::enqueue)) and radio changes ([`set_silent`](Medium::set_silent),
+//! [`tune`](Medium::tune)). Outputs are events ([`poll_event`](Medium::poll_event)) and the time of the next
+//! one ([`next_change`](Medium::next_change)). The content of a frame is the caller's.
 //!
-//! `medium` (the stations and the air between them), `contention` (one station's backoff and retries), `receiver` (what one
-//! radio makes of the frames around it), `propagation`, `grid` and `positions` (who hears whom), `surroundings` (noise and
-//! primary users), `errors` (of bits), `dcf` (its constants), `rules` (where simulators differ from the standard), `timing`, `queue`, `rate`, `agenda`.
-//! `docs/adhoc.md` says what the model is and where it ends.
+//! The station: `contention` (backoff and retries), `receiver` (one radio among the frames around it),
+//! `queue`, `rate`. The air: `propagation`, `grid` and `positions` (who hears whom), `surroundings` (noise
+//! and primary users), `errors` (of bits). `medium` has stations and air, `dcf` and `timing` the constants,
+//! `rules` the differences between simulators and the standard, `agenda` the order. `docs/adhoc.md` describes
+//! the model and its limits.
 
 mod agenda;
 mod config;

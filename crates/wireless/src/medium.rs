@@ -1,9 +1,9 @@
 //! The stations and the air between them.
 //!
-//! A frame is two events: it begins to be heard, and it has ended. Both come one delay after the sender's own, at the same
-//! instant for all who are in reach, the sender included; so every station of a cell counts the slots that follow
-//! from the same moment. Whoever begins within the delay of another has not heard it: they collide. That is what becomes of
-//! the propagation delay (`docs/adhoc.md` says what it costs).
+//! A frame is two events: it begins and it ends to be heard. Both come one delay after the sender's own, at
+//! the same instant for all in reach, the sender included. So every station of a cell counts slots from the
+//! same moment. A station that begins within the delay of another has not heard it: they collide. This is the
+//! only effect of the propagation delay (`docs/adhoc.md` says what it costs).
 
 mod access;
 mod exchange;
@@ -134,8 +134,9 @@ pub struct Medium<T, P, S = ()> {
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A medium without stations, in the run of seed `seed`.
     ///
-    /// Under [`Capture::Pairwise`] the cut-off is never below carrier sense: there no powers are added, and what is not sensed
-    /// is nothing (ns-2.35, `mac/wireless-phy.cc`: a packet below `CSThresh_` is discarded before the MAC sees it).
+    /// Under [`Capture::Pairwise`] the cutoff is never below carrier sense. Powers are not added there, and a
+    /// frame that is not sensed does not exist: ns-2.35 discards a packet below `CSThresh_` before the MAC
+    /// sees it (`mac/wireless-phy.cc`).
     pub fn new(mut config: MediumConfig, positions: P, surroundings: S, seed: u64) -> Self {
         if config.mac.rules.capture == Capture::Pairwise {
             let sensed = config.phy.carrier_sense.watts();

@@ -265,8 +265,8 @@ mod tests {
         assert!(Propagation { fading: Fading::Nakagami(Nakagami { m: 1.0 }), ..plain }.most() > 1.0);
     }
 
-    /// ns-2's well-known numbers: 0.28183815 W reach 3.652e-10 W at 250 m and 1.559e-11 W at 550 m over two rays; the
-    /// crossover of 914 MHz and 1.5 m lies at 86.2 m, where both formulas agree.
+    /// The well-known numbers of ns-2: 0.28183815 W reach 3.652e-10 W at 250 m and 1.559e-11 W at 550 m over
+    /// two rays. The crossover of 914 MHz and 1.5 m lies at 86.2 m, where both formulas agree.
     #[test]
     fn two_rays_give_the_ranges_that_everybody_uses() {
         let model = PathLoss::NS2_TWO_RAY;
@@ -279,8 +279,8 @@ mod tests {
         assert!((model.range(3.652e-10 / 0.281_838_15) - 250.0).abs() < 0.1);
     }
 
-    /// 914 MHz: a wavelength of 0.328 m, 0.0261^2 = 6.813e-4 left at 1 m; a hundredth of it at 10 m in free space, a
-    /// thousandth with exponent 3; nearer than 1 m nothing grows.
+    /// 914 MHz: a wavelength of 0.328 m, 0.0261^2 = 6.813e-4 left at 1 m. A hundredth of it at 10 m in free
+    /// space, a thousandth with exponent 3. Below 1 m nothing grows.
     #[test]
     fn distance_by_hand() {
         let free = PathLoss::FreeSpace(Frequency(914e6));
@@ -293,8 +293,9 @@ mod tests {
         assert_eq!(paper.gain(500.0), 1.0 / 250_000.0);
     }
 
-    /// Means of 100,000 draws within five standard errors: fading keeps the mean power (a gamma of mean 1), and shares of a
-    /// Rayleigh signal below a tenth of its mean are 1 - exp(-0.1) = 9.5 %, of Nakagami's m = 3 0.36 %.
+    /// Means of 100,000 draws within five standard errors. Fading keeps the mean power (a gamma of mean 1).
+    /// Below a tenth of the mean lie 1 - exp(-0.1) = 9.5 % of a Rayleigh signal, and 0.36 % with Nakagami's m
+    /// = 3.
     #[test]
     fn fading_has_its_laws() {
         for (fading, below) in [(Fading::Rayleigh, 0.0952), (Fading::Nakagami(Nakagami { m: 3.0 }), 0.0036)] {

@@ -1,4 +1,4 @@
-//! The interface queue: packets that wait for the MAC, those of routing first.
+//! The interface queue: packets that wait for the MAC, routing packets first.
 
 use crate::Outgoing;
 use std::collections::VecDeque;

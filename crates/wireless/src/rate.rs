@@ -16,7 +16,7 @@ pub enum RateControl {
     Minstrel(Minstrel),
 }
 
-/// ARF. The defaults are those of Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997.
+/// ARF. Defaults from Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Arf {
@@ -26,7 +26,7 @@ pub struct Arf {
     pub down: u32,
 }
 
-/// Minstrel. The defaults are those of Linux (`net/mac80211/rc80211_minstrel.c` before it was made one with Minstrel-HT).
+/// Minstrel. Defaults from Linux (`net/mac80211/rc80211_minstrel.c`, before it was merged with Minstrel-HT).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Minstrel {

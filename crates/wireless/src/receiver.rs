@@ -209,7 +209,8 @@ impl Receiver {
         (self.frame != new.frame).then_some(fresh.spoiled.unwrap_or(Cause::Collided))
     }
 
-    /// The frame that it is set on and can still receive, its power, and that of all others in the air, W.
+    /// The frame that the radio is locked on and can still receive, its power, and the power of all others in
+    /// the air, W.
     pub(crate) fn chunk(&self, rules: &Listening) -> Option<(u32, f64, f64)> {
         let lock = self.lock().filter(|lock| lock.spoiled.is_none())?;
         Some((lock.frame, lock.power, rules.watts(self.total - rules.strength(lock.power).steps)))

@@ -30,8 +30,9 @@ pub enum Capture {
     Sinr,
     /// The same, but a later frame that stands out enough takes the receiver over ("message in message").
     SinrAny,
-    /// The first frame whose preamble stands out by the capture threshold when it has been heard for 4 us is the one (ns-3's
-    /// `ThresholdPreambleDetectionModel`, 4 dB); of those that begin within these 4 us the strongest. What comes later disturbs it.
+    /// Locks 4 us into the first preamble that stands out by the capture threshold (ns-3's
+    /// `ThresholdPreambleDetectionModel`, 4 dB), on the strongest frame that began within these 4 us. Later
+    /// frames interfere.
     Preamble,
     /// The first frame of any power against each later one alone (ns-2): it survives if it is stronger by the capture
     /// threshold, else both are lost until the longer ends. A later frame is never received.
@@ -56,8 +57,8 @@ pub enum EifsAfter {
     /// A reception that began and failed (9.2.3.4). A good reception ends it.
     #[default]
     FailedReception,
-    /// Any frame that was sensed and not decoded, even one too weak to be received or that began during the station's own;
-    /// as a NAV, after which DIFS follows (ns-2: `set_nav(EIFS)`).
+    /// Any frame that was sensed and not decoded, even one too weak to be received or that began during the
+    /// station's own. It sets a NAV, after which DIFS follows (ns-2: `set_nav(EIFS)`).
     AnySensed,
 }
 
@@ -78,8 +79,8 @@ pub enum CtsWhen {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerTimeout {
-    /// SIFS, a slot, and the PHY's preamble after the frame if nothing begins to arrive by then; else when that ends
-    /// (9.2.5.7, 9.2.8; the PHY reports the start after its preamble).
+    /// SIFS, a slot, and the PHY's preamble after the frame, if nothing begins to arrive by then. Otherwise
+    /// when the arriving frame ends (9.2.5.7, 9.2.8; the PHY reports the start after its preamble).
     #[default]
     Start,
     /// When the answer would have ended (ns-2, and what 802.11-1999 leaves open).
@@ -90,14 +91,14 @@ pub enum AnswerTimeout {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerRate {
-    /// The basic rate, or that of the frame if it is less (9.6 with one basic rate).
+    /// The basic rate, or the frame's if lower (9.6 with one basic rate).
     #[default]
     Basic,
-    /// That of the frame (9.6 with every rate basic; ns-3 when the data rate is mandatory).
+    /// The frame's rate (9.6 with every rate basic; ns-3 when the data rate is mandatory).
     Same,
 }
 
-/// The rules, and the settings of a scenario that stand over those of a profile.
+/// The rules, and the settings of a scenario that override the profile's.
 macro_rules! rules {
     ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
         /// The rules, each a setting of its own.
@@ -106,7 +107,7 @@ macro_rules! rules {
             $($(#[$about])* pub $name: $type,)*
         }
 
-        /// Rules that differ from those of the profile.
+        /// Rules that differ from the profile.
         #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
         #[serde(deny_unknown_fields, default)]
         #[schemars(rename = "Rules")]
@@ -115,7 +116,7 @@ macro_rules! rules {
         }
 
         impl RuleSettings {
-            /// All rules: those of the profile with what is set.
+            /// Returns all rules: the profile's, overridden by the settings.
             pub fn over(&self, profile: Profile) -> Rules {
                 let base = Rules::of(profile);
                 Rules { $($name: self.$name.unwrap_or(base.$name),)* }
@@ -150,14 +151,16 @@ rules! {
     /// The count of the other kind of failure outlives a packet: no, both begin at zero with every packet; ns2: yes (`ssrc_` and
     /// `slrc_` are the station's).
     counts_outlive_packet: bool,
-    /// The MAC takes its next packet out of the queue at once: no, when its first frame is sent, so that a routing packet may
-    /// still go first; ns2, ns3: yes.
+    /// The MAC takes its next packet out of the queue at once (ns2, ns3), or when its first frame is sent
+    /// (standard): a routing packet may then still go first.
     takes_packet_at_once: bool,
-    /// A MAC that takes packets at once takes the one after a failure before what routing then says, which waits behind it: no;
-    /// ns2: yes (`RetransmitDATA` ends with `callback_`, and the link layer holds what routing says for `delay_`, 25 us).
+    /// After a failure, a MAC that takes packets at once takes the next one before routing's reaction, which
+    /// waits behind it. No; ns2: yes. In ns-2 `RetransmitDATA` ends with `callback_`, and the link layer
+    /// holds routing's packets for `delay_`, 25 us.
     takes_next_before_routing: bool,
-    /// A station whose slot ends at the instant at which a frame reaches it defers to the frame: no, both send, as a radio needs most of
-    /// a slot to sense a carrier and to turn round (9.2.10: aCCATime, aRxTxTurnaroundTime).
+    /// A station whose slot ends at the instant at which a frame reaches it defers to the frame. No: both
+    /// send, as a radio needs most of a slot to sense a carrier and to turn round (9.2.10: aCCATime,
+    /// aRxTxTurnaroundTime).
     defers_at_slot_end: bool,
 }
 
@@ -215,8 +218,9 @@ impl Rules {
         }
     }
 
-    /// The rules of the two ends of a `[radio.cr]`: the standard's, but a missing answer is noticed when it would have ended, and a station
-    /// defers to a frame that reaches it when its slot ends. (The studies of MSWiM 2009 were measured so.)
+    /// The rules of the two ends of a `[radio.cr]`: the standard's with two exceptions, with which the
+    /// studies of MSWiM 2009 were measured. A missing answer is noticed when it would have ended, and a
+    /// station defers to a frame that reaches it when its slot ends.
     pub const fn two_stations() -> Self {
         let standard = Self::of(Profile::Standard);
         Self { answer_timeout: AnswerTimeout::End, defers_at_slot_end: true, ..standard }

@@ -95,13 +95,13 @@ impl PrimaryUsers {
         Self { quiet: vec![(Time::ZERO, Time::ZERO); users.len()], users, air, lottery: None }
     }
 
-    /// As in the released ns-2 code: every PU of at least `sensitivity` watts destroys an RTS or data, but for one in ten;
-    /// noise does not matter, CTS and ACK always arrive. `streams`: by interface.
+    /// As in the released ns-2 code: every PU of at least `sensitivity` watts destroys an RTS or data, except
+    /// one in ten. Noise does not matter; CTS and ACK always arrive. `streams`: by interface.
     pub fn as_released(air: Arc<Air>, sensitivity: f64, streams: Vec<RandomStream>) -> Self {
         Self { lottery: Some((sensitivity, streams)), ..Self::new(air) }
     }
 
-    /// Power of the users that are ON in [from, until), W. Only those of at least `least` count.
+    /// Power in W of the users that are ON in [from, until), above `least` only.
     fn interference(
         &mut self,
         place: Position,

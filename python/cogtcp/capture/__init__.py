@@ -1,8 +1,8 @@
 """Captures: the packets on a link as Wireshark, tcpdump and tshark read them.
 
-`headers.py` makes IPv4, TCP, UDP and ICMP headers of the rows of the table `packets`; `pcapng.py` writes the
-file format; `point.py` says where on a link one listens; `writing.py` puts them together. `air.py` makes
-frames of IEEE 802.11 of the rows of `frames`, the air of an ad hoc network; `section.py` has what both need.
+`headers.py` makes IPv4, TCP, UDP and ICMP headers from the rows of the table `packets`; `pcapng.py` writes
+the file format. `point.py` chooses the place on a link; `writing.py` puts them together. `air.py` makes
+frames of IEEE 802.11 from the rows of `frames`, the air of an ad hoc network; `section.py` serves both.
 """
 
 from cogtcp.capture.point import Point, file_name, find_point

@@ -1,7 +1,7 @@
 """From the frames of an ad hoc network to the bytes of a capture: IEEE 802.11 behind a radiotap header.
 
-The capture is that of a sniffer that hears every frame on every channel, with one interface for each channel.
-Section numbers are those of IEEE Std 802.11-2007.
+The capture is a sniffer's that hears every frame on every channel, with one interface for each channel.
+Section numbers refer to IEEE Std 802.11-2007.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Headers of IPv4, TCP, UDP and ICMP (RFC 791, 9293, 768, 792), as they are on the wire.
 
-Payloads are not simulated, only their lengths: checksums are those of a payload of zeros, and what is
-returned ends with the headers. Datagrams of QUIC and TFRC have their bytes, up to the zeros at the end.
-docs/captures.md says what stands where the simulator has nothing to say.
+Payloads are not simulated, only their lengths. Checksums assume a payload of zeros, and the bytes end with
+the headers. Datagrams of QUIC and TFRC have their bytes, up to the zeros at the end. docs/captures.md lists
+values that the simulator does not have.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 class Quoted(NamedTuple):
-    """What an ICMP message quotes of the packets that it is about: those of one stream."""
+    """The headers that an ICMP message quotes: packets of one stream."""
 
     stream: int
     source: bytes

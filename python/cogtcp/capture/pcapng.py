@@ -75,7 +75,7 @@ def packet(
 ) -> bytes:
     """Return the block of a packet of which `data` was captured of `length` bytes.
 
-    `outgoing` None: whoever captures it neither sent nor was to receive it.
+    `outgoing` None: the capturing host neither sent the packet nor was its destination.
     """
     fixed = struct.pack("<IIIII", interface, time_ns >> 32, time_ns & 0xFFFF_FFFF, len(data), length)
     options = [(_COMMENT, _text(comment)) for comment in comments]

@@ -23,7 +23,7 @@ def header(result: Result) -> bytes:
 
 
 def flows(result: Result, addresses: Mapping[str, bytes]) -> dict[str, headers.Quoted]:
-    """Return by name what is quoted of a flow's headers; `addresses` are those of the nodes by name."""
+    """Return by name the quoted fields of a flow's headers; `addresses` has the nodes' addresses by name."""
     return {
         row["flow"]: headers.Quoted(2 * number, addresses[row["from"]], addresses[row["to"]])
         for number, row in enumerate(result.rows("flows"))

@@ -123,7 +123,7 @@ def transports(values: Sequence[str]) -> list[str]:
     for name in given:
         if ":" not in name and name not in known:
             said = " ".join(filter(None, [meant(name, known), "`cogtcp transports` lists them"]))
-            raise UsageError(f"--transport {name}: there is no such transport; {said}")
+            raise UsageError(f"--transport {name}: unknown transport; {said}")
     look_here([name for name in given if ":" in name])
     return given
 
@@ -162,7 +162,7 @@ def seeds(value: int | None, option: str = "--seeds") -> None:
 
 
 def plot_name(given: str) -> None:
-    """Raise unless a name of `--plot` is that of a figure or a page."""
+    """Raise unless a name of `--plot` is a figure's or a page's."""
     path = Path(given)
     if path.suffix not in (".svg", ".html"):
         raise UsageError(

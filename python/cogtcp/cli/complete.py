@@ -52,7 +52,7 @@ def _scenarios(prefix: str, **given: Any) -> list[str]:
 
 
 def _transports(prefix: str, **given: Any) -> list[str]:
-    """Return the presets; behind those of a list that is begun."""
+    """Return the presets; after a comma, appended to the list that is being typed."""
     from cogtcp import _core
 
     begun, comma, _ = prefix.rpartition(",")

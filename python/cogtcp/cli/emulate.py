@@ -86,7 +86,7 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
 
 
 def emulate(args: argparse.Namespace) -> int:
-    """Emulate once, save, and show what came of it."""
+    """Emulate once, save, and show the result."""
     if args.clean:
         return _clean(args)
     if args.file is None:

@@ -112,7 +112,7 @@ def _picture(line: Line, travel: Travel) -> list[str]:
         last = min(int(min(outage.end, end) / end * _WIDTH), _WIDTH - 1)
         for column in range(first, last + 1):
             letters[column] = outage.cause[0]
-    rows.append(f"{'':>7} |{''.join(letters)}|  c coverage, t tunnel, h handover, b border")
+    rows.append(f"{'':>7} |{''.join(letters)}|  c coverage, t tunnel, h handoff, b border")
     rows.append(f"{'':>7}  0 s{f'{end:.0f} s':>{_WIDTH - 3}}")
     return rows
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate once, save, and show what came of it."""
+    """Simulate once, save, and show the result."""
     scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
     captures = _captures(scenario, arguments.names(args.pcap))

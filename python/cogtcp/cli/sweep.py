@@ -58,7 +58,7 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(args: argparse.Namespace) -> int:
-    """Run a sweep, save, and show what came of it."""
+    """Run a sweep, save, and show the result."""
     import cogtcp
     from cogtcp.cli import arguments, progress
     from cogtcp.sweeping import plan

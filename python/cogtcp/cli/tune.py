@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_tune(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `tune` besides those of all verbs that simulate."""
+    """Add the arguments of `tune` to the arguments of all verbs that simulate."""
     parser.add_argument(
         "--vary",
         action="append",

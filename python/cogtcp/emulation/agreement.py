@@ -229,7 +229,7 @@ def agree(
     emulated: Callable[[Scenario, int], Emulation] | None = None,
     told: Callable[[Pair], None] | None = None,
 ) -> Agreement:
-    """Run scenarios on both planes, one after the other, and return what came of it.
+    """Run scenarios on both planes, one after the other, and return the results.
 
     Ctrl-C stops early; what is returned then has `interrupted` set and holds the seeds that had run.
 

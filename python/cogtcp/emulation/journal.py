@@ -103,9 +103,10 @@ def mahimahi_log(
 ) -> Iterator[bytes]:
     """Return the log of a direction as `mm-link` of mahimahi writes it, line by line.
 
-    Its lines are `t + size` (a packet came), `t - size delay` (it has reached the far end, propagation
-    included, and delay is how long it was on the way), `t # size` (the link could have carried so much) and
-    `t d packets size` (dropped); times in milliseconds. `mm-throughput-graph` and `mm-delay-graph` read it.
+    `mm-throughput-graph` and `mm-delay-graph` read the log. Times are in milliseconds. Lines are `t + size`
+    (a packet arrived at the link) and `t - size delay` (the packet reached the far end; delay is its time on
+    the link, propagation included). Further lines are `t # size` (bytes that the link could have carried) and
+    `t d packets size` (dropped).
     """
     pipe, came = _pipe(result, link, direction), {}
     yield (

@@ -1,4 +1,4 @@
-"""Starting the process of an emulation, and waiting for what comes of it."""
+"""Starting the process of an emulation, and waiting for its result."""
 
 from __future__ import annotations
 

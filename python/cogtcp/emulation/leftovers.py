@@ -47,7 +47,7 @@ class Leftover:
 def find(proc: Path = Path("/proc")) -> list[Leftover]:
     """Return the processes that emulations left behind, of those that we may look at.
 
-    Those of a command in another process namespace are left alone: whether it has gone cannot be seen here.
+    Leftovers of a command in another process namespace stay: its end cannot be seen here.
     """
     found = []
     marked = re.compile(rf"{MARK}=(\d+)@{process_namespace()}".encode())
@@ -85,7 +85,8 @@ def remove(leftovers: list[Leftover]) -> list[Leftover]:
 def remove_unfinished(folders: Iterable[Path]) -> list[_replace.Cleared]:
     """Remove results that processes that are gone began in these folders, or put back what they had moved.
 
-    Whoever writes results holds a lock on them, which ends with its process: what is being written stays.
+    A writer of results holds a lock on them, which ends with its process: results that are being written
+    stay.
     """
     return [path for folder in dict.fromkeys(folders) for path in _replace.clear_up_in(folder)]
 

@@ -1,4 +1,4 @@
-"""What came of an emulation: a result like a simulation's, with a word on how true its timing was."""
+"""The result of an emulation: like a simulation's, with the quality of its timing."""
 
 from __future__ import annotations
 

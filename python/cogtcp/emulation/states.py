@@ -44,10 +44,10 @@ class Kernel:
 
 @contextlib.contextmanager
 def attended(scenario: Scenario, *, command: bool, announce: bool) -> Iterator[Kernel]:
-    """Watch the controls of a scenario's flows, and let them and those of a command hear its radios.
+    """Watch the controls of a scenario's flows; these controls, and a command's, hear its radios.
 
-    It takes root, as loading the control does; where that lacks, a run has no such columns, and nobody is
-    told what radios do.
+    This needs root, as loading the control does. Without root a run lacks these columns, and no control hears
+    of radios.
     """
     described = scenario.to_dict()
     is_own = any(str(flow["transport"]) in _OWN for flow in described.get("flow", []))

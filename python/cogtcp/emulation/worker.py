@@ -1,8 +1,7 @@
-"""The process that an emulation takes for itself: it reads a job, emulates, and writes what came of it.
+"""The process of one emulation: it reads a job, emulates, and writes the result.
 
-It leaves the namespaces of its parent for good, which the kernel allows a process with one thread only: so
-it is started afresh, and loads no more than the core. It ends when its parent does, and all that it made
-with it.
+It leaves the namespaces of its parent for good, which the kernel allows only a process with one thread. So it
+is a new process that loads only the core. It ends when its parent does, and all that it made ends with it.
 """
 
 from __future__ import annotations

@@ -39,14 +39,13 @@ class Congestion(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
     """Steers the congestion window of one flow of a scenario, all else as the scenario says.
 
     A step is one smoothed round-trip time (10 ms to 1 s; 0.1 s until there is one). The action, -1 to 1,
-    multiplies the window by 2 to its power, with effect from the next acknowledgement on. Loss recovery
-    is the transport's: what is lost is sent again, but the window is the agent's alone, through losses
-    and timeouts too.
+    multiplies the window by 2 to its power, from the next acknowledgement on. Loss recovery is the
+    transport's and retransmits lost data. The window is the agent's alone, through losses and timeouts too.
 
-    The observation is `SEEN`. The reward of a step is the share of what the narrowest link of the scenario
-    carries in its time that was delivered, less `delay_price` times `srtt / min_rtt - 1` (at most 4),
-    less `loss_price` times the share sent again. An episode is truncated at the end of the run and
-    never terminates; `info` has the time and the goodput so far.
+    The observation is `SEEN`. The reward of a step is the delivered share of the capacity of the scenario's
+    narrowest link, less two prices. These are `delay_price` times `srtt / min_rtt - 1` (at most 4), and
+    `loss_price` times the retransmitted share. An episode is truncated at the end of the run and never
+    terminates; `info` has the time and the goodput so far.
 
     Args:
         scenario: A scenario, its file, or the name of a shipped one.

@@ -43,21 +43,21 @@ TIMES = ("sensing_time", "transmission_time")
 class Sensing(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
     """Steers sensing and transmission time of one CR user of a scenario, all else as the scenario says.
 
-    A step is one cycle: from the beginning of a sensing to that of the next. The action, a number from -1 to
-    1 for each time that the agent `chooses`, sets this sensing and the transmission after it: -1 is the
-    shortest time, 1 the longest, on a logarithmic scale. P_d and P_f follow from the sensing time by the
-    detector of the scenario. When a PU is reported, the policy of the scenario says where to go, and the next
+    A step is one cycle: from the beginning of a sensing to the beginning of the next. The action is a number
+    from -1 to 1 for each time that the agent `chooses`. It sets this sensing and the transmission after it:
+    -1 is the shortest time, 1 the longest, on a logarithmic scale. P_d and P_f follow from the sensing time
+    by the scenario's detector. When a PU is reported, the scenario's policy chooses the channel, and the next
     step senses there.
 
     The observation is `SEEN`, which has no truth in it: not whether a report was right, nor why an exchange
     failed.
 
-    The reward of a step is in seconds: `goodput_weight` times the time that the bytes delivered in it take on
-    the fastest channel, less `interference_weight` times the time that frames were on the air on top of a PU
-    that is ON. So the rewards of an episode, over its duration, are the share of the fastest channel that was
-    delivered less the weighted share of time spent interfering. The truth of the interference is in the
-    reward alone. An episode is truncated at the end of the run and never terminates; `info` has the time, the
-    goodput so far, the seconds interfered, and both times in use.
+    The reward of a step is in seconds. It is `goodput_weight` times the transmission time of the delivered
+    bytes on the fastest channel, less `interference_weight` times the time in which frames overlapped a PU
+    that is ON. Over an episode's duration the rewards are the delivered share of the fastest channel, less
+    the weighted share of interfering time. Only the reward knows the true interference. An episode is
+    truncated at the end of the run and never terminates. `info` has the time, the goodput so far, the seconds
+    interfered, and both times in use.
 
     Args:
         scenario: A scenario, its file, or the name of a shipped one. It has a CR user (`[radio.cr]`).

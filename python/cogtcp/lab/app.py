@@ -1,8 +1,8 @@
 """The server of the lab: on loopback, for who knows the token, with bounds on everything it takes.
 
-It serves the files of the page. Where the package has no WebAssembly, or the scenario has a congestion
-control written in Python, it also answers what the page asks of its engine, with the native one: the same
-requests, the same answers (`crates/web`).
+It serves the files of the page. If the package has no WebAssembly, or the scenario has a congestion control
+written in Python, it also answers the page's requests to the engine, with the native engine. Requests and
+answers are the same (`crates/web`).
 """
 
 from __future__ import annotations

@@ -19,30 +19,31 @@ cycle are
 
 1. ``BDP <= dW``, saturated in slow start: ``BDP - 1 + BW (T_cc - T_sat)``, ``T_sat = T_rto + RTT log2 BDP``
    (5);
-2. ``dW < BDP <= 2 dW``, saturated in congestion avoidance: slow start gives ``dW - 1``, growth to saturation
-   ``(BDP^2 - dW^2)/2``, and the remaining ``RTT (2 dW - BDP)`` seconds ``BDP (2 dW - BDP)``; together
-   ``dW - 1 - (BDP^2 - 4 BDP dW + dW^2)/2`` (6);
+2. ``dW < BDP <= 2 dW``, saturated in congestion avoidance: ``dW - 1 - (BDP^2 - 4 BDP dW + dW^2)/2`` (6). Slow
+   start gives ``dW - 1``, growth to saturation ``(BDP^2 - dW^2)/2``. The remaining ``RTT (2 dW - BDP)``
+   seconds give ``BDP (2 dW - BDP)``;
 3. ``BDP > 2 dW``, never saturated: ``dW - 1 + 3/2 dW^2`` (7).
 
 **Where this departs from the print.**
 
 - *Units.* (4) adds ``W/RTT`` (packets per second) to ``BW`` (a link's rate, 15 Mb/s in Fig. 3), and (5) adds
-  ``BDP`` packets to ``BW`` times seconds. (5) and (6) follow from (4) only with BW in packets per second and
-  BDP in packets; read that way the printed formulas are right, and (6), which holds ``BDP^2`` for
-  ``BW RTT BDP``, needs no correction. :func:`aimd_cycle_as_printed` evaluates the other readings.
+  ``BDP`` packets to ``BW`` times seconds. Formulas (5) and (6) follow from (4) only with BW in packets per
+  second and BDP in packets. Read that way the printed formulas are right; so is (6), which has ``BDP^2`` for
+  ``BW RTT BDP``. The function :func:`aimd_cycle_as_printed` evaluates the other readings.
 - *The bounds of (3).* From ``log2 R - 1 < log2 dW < log2 R`` the paper concludes
   ``R - log2 R - 1 < dW < R - log2 R``. Subtracting turns the signs round:
   ``R - log2 R < dW < R - log2 R + 1`` (:func:`delta_w_bounds`). Equation (3) is therefore a *lower* bound of
   dW, low by ``log2(R/dW)``, up to one packet. It also needs ``R >= 1/ln 2`` to grow with R at all.
 - *Continuity.* With dW of (2), the three cases join without a step. With dW of (3) cases 1 and 2 differ at
-  ``BDP = dW`` by ``dW (R - log2 dW - dW)`` packets, because (6) counts ``T_ca = RTT dW`` while (5) counts all
-  the time that is left.
+  ``BDP = dW`` by ``dW (R - log2 dW - dW)`` packets. The reason: (6) counts ``T_ca = RTT dW`` and (5) all
+  remaining time.
 - *Slow start.* (5) to (7) sum whole rounds, ``1 + 2 + 4 + ... = dW - 1`` packets; the integral of (4) over
   ``2^(t/RTT)`` is ``(dW - 1)/ln 2``, 44 % more. ``slow_start="integral"`` takes (4) at its word.
 
 **What the model leaves out:** the packets of the last round trip before an interruption, which are sent but
-lost (``lost_last_round=True`` takes them off: goodput instead of sending rate), headers (``header_bytes``),
-the growth of the round-trip time with the queue, loss from a full queue, and delayed ACKs.
+lost. With ``lost_last_round=True`` they are subtracted: goodput instead of sending rate. Also headers
+(``header_bytes``), the growth of the round-trip time with the queue, loss from a full queue, and delayed
+ACKs.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def next_cwnd(cwnd: float, rounds: float) -> float:
     """``W[i+1]`` without the assumption that dW is the same in every cycle.
 
     Slow start from 1 to ``W[i]/2`` takes ``log2(W[i]/2)`` of the ``rounds``; the rest adds one packet each.
-    The fixed point is that of equation (1) with the exact dW of equation (2). Where slow start alone would
+    The fixed point follows from equation (1) with the exact dW of equation (2). If slow start alone would
     outlast the cycle, the window ends at ``2^rounds``.
 
     Args:
@@ -265,13 +266,13 @@ def aimd_cycle(
 ) -> AimdCycle:
     """Compute the asymptotic throughput of one flow over cycles of ``t_cc_s`` seconds, equations (2) to (7).
 
-    ``t_rto_s`` is the part of the cycle from the interruption to the retransmission that gets through (the
-    paper gives no value; :func:`rto_outage_s` derives one from a silence and an RTO). ``header_bytes`` makes
+    ``t_rto_s`` is the part of the cycle from the interruption to the retransmission that gets through. The
+    paper gives no value; :func:`rto_outage_s` derives one from a silence and an RTO. ``header_bytes`` makes
     packets longer on the link than their payload; 0, the default, is the paper.
 
-    ``lost_last_round`` departs from the paper: it takes off the window, or the BDP where the link is
-    saturated, that is sent in the last round trip before the interruption and lost in it. That is goodput,
-    not sending rate.
+    ``lost_last_round`` departs from the paper. It subtracts the window that is sent in the last round trip
+    before the interruption and lost in it (the BDP if the link is saturated). That is goodput, not sending
+    rate.
 
     Args:
         bandwidth_bps: Rate of the link, bit/s.
@@ -316,10 +317,10 @@ def aimd_cycle(
 def rto_outage_s(silence_s: float, rto_s: float, max_rto_s: float = 60.0) -> float:
     """``T_rto`` of the model: from the start of a silence to the first retransmission after its end.
 
-    The first timeout fires ``rto_s`` after the silence began, and every retransmission lost to the silence
+    The first timeout fires ``rto_s`` after the silence began. Every retransmission lost to the silence
     doubles the wait (RFC 6298 section 5.5) up to ``max_rto_s``: ``rto (2^k - 1)`` with the smallest k that
     outlasts the silence. The paper's model has one timeout a cycle, k = 1. The travel time of the last ACK
-    before the silence is left out, as the model does.
+    before the silence is ignored, as in the model.
 
     Args:
         silence_s: Length of the silence, s.

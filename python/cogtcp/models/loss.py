@@ -50,8 +50,8 @@ def pftk_throughput_bps(
 
         min( Wmax/RTT, 1 / (RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)) )
 
-    ``loss_probability`` is that of a loss *event* in the paper's sense: every later loss of the same window
-    follows from the first.
+    ``loss_probability`` is the probability of a loss *event* in the paper's sense: every later loss of the
+    same window follows from the first.
 
     Args:
         segment_size_bytes: Payload of a packet, bytes.

@@ -21,19 +21,19 @@ def usable_airtime(
 ) -> float:
     """Return the share of the time in which the radio transmits on a channel that no PU uses.
 
-    A radio senses for t_s. Told of a PU it changes the channel and senses again, else it transmits for T_p.
-    With ``P_on = beta / (alpha + beta)``, ``r = alpha + beta`` and ``d = (1 - exp(-r T_p)) / r``, a PU that
-    was OFF when the transmission began is OFF for ``P_off T_p + P_on d`` of it, one that was missed for
-    ``P_off (T_p - d)``::
+    A radio senses for t_s. If a PU is reported it changes the channel and senses again; otherwise it
+    transmits for T_p. Let ``P_on = beta / (alpha + beta)``, ``r = alpha + beta`` and ``d = (1 - exp(-r T_p))
+    / r``. A PU that was OFF when the transmission began is OFF for ``P_off T_p + P_on d`` of it, a missed PU
+    for ``P_off (T_p - d)``::
 
         free = P_off (1 - P_f'),  missed = P_on (1 - P_d')
         share = (free (P_off T_p + P_on d) + missed P_off (T_p - d))
                 / (t_s + (free + missed) T_p + (1 - free - missed) switching)
 
-    A renewal argument over sensings, each of which finds its channel in the long-run state, as after a
-    change of channel. It extends Liang et al., "Sensing-Throughput Tradeoff for Cognitive Radio Networks",
-    IEEE Trans. Wireless Commun. 7(4) (2008), where ``share = T_p / (T_p + t_s) (1 - P_f') P_off``, by PUs
-    that arrive during the transmission (for which no finite T_p is best there), missed PUs and changes of
+    A renewal argument over sensings, each of which finds its channel in the long-run state, as after a change
+    of channel. It extends Liang et al., "Sensing-Throughput Tradeoff for Cognitive Radio Networks", IEEE
+    Trans. Wireless Commun. 7(4) (2008), where ``share = T_p / (T_p + t_s) (1 - P_f') P_off``. It adds PUs
+    that arrive during the transmission (without them no finite T_p is best), missed PUs and changes of
     channel.
 
     Args:

@@ -13,7 +13,7 @@ from cogtcp.emulation.launch import MARK
 
 
 def on_kernel(texts: list[tuple[str, str]], device: str) -> list[dict[str, Any]]:
-    """Play scripts, pairs of file and text, in a process of their own; return what came of each.
+    """Play scripts, pairs of file and text, in a process of their own; return each outcome.
 
     Raises:
         NoKernelPlaneError: This machine has none; the message says what is missing.

@@ -42,7 +42,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a script on a plane.
+    """The outcome of a script on a plane.
 
     Attributes:
         file: The script.
@@ -113,7 +113,7 @@ def check(paths: Sequence[str | Path]) -> list[tuple[str, list[tuple[int, str]]]
 
 
 def play(paths: Sequence[str | Path], plane: str = "sim", *, device: str = "any") -> list[Outcome]:
-    """Play scripts on a plane; those of the kernel all at once, as long as the longest takes.
+    """Play scripts on a plane. The kernel's run at the same time and take as long as the longest.
 
     A script that cannot be read, or that the plane cannot play, keeps no other from being played.
 

@@ -32,8 +32,8 @@ def area_map(
 ) -> Figure:
     """Return the map of a run at a moment: nodes, their channels, ways of the flows' data, primary users.
 
-    A way is that of a flow's last packet that had arrived. The circle of a primary user is as far as it
-    reaches; it is filled while it is ON.
+    A line is the path of a flow's last packet that had arrived. The circle of a primary user is its range,
+    filled while it is ON.
 
     Args:
         result: A run of an ad hoc network whose time series were recorded.

@@ -98,7 +98,7 @@ def box(
 ) -> Figure:
     """Return the spread over the seeds: median, quartiles, whiskers to 1.5 times their distance (Tukey 1977).
 
-    The arguments are those of `bars`.
+    The arguments are as for `bars`.
     """
     what = BY_NAME[pick(metric, BY_NAME, "metric")]
     found = values_of(runs, what)
@@ -127,7 +127,7 @@ def delay_throughput(
     """Return throughput over delay: a point for each run, the mean and an ellipse of one standard deviation.
 
     The form of Winstein and Balakrishnan 2013 ("TCP ex Machina", fig. 4): delay grows to the left, so that up
-    and to the right is better. The ellipse is that of the covariance over the seeds.
+    and to the right is better. The ellipse shows the covariance over the seeds.
 
     Args:
         runs: The table `Comparison.runs`.

@@ -133,7 +133,7 @@ def _best(comparison: Comparison, transports: Sequence[str], metric: Metric) -> 
 
 
 def _trade(comparison: Comparison, transports: Sequence[str]) -> str:
-    """Return goodput against queuing delay: more of the one is often bought with the other."""
+    """Return goodput against queuing delay: more goodput often costs more delay."""
     delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
     drawn = []
     for name in transports:

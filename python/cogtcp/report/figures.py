@@ -34,8 +34,8 @@ _DASHES = {"line": "", "dashed": "6 4", "dotted": "2 3", "limit": "5 4"}
 class Curve:
     """One curve of a figure, with an interval at each point where `low` and `high` are given.
 
-    Styles: `points` with intervals as whiskers; `joined`, the same with a line; `line`, `dashed`, `dotted`
-    without marks; `limit`, a line to compare with, drawn faintly; `given`, numbers of others, as stars. One
+    Styles: `points` with intervals as whiskers; `joined`, the same with a line. `line`, `dashed` and `dotted`
+    have no marks. `limit` is a faint line to compare with; `given` shows others' numbers as stars. A series
     without a name is not in the legend.
     """
 

@@ -88,7 +88,7 @@ def as_table(headings: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]],
 
 
 def date() -> str:
-    """Return the date of writing, or that of `SOURCE_DATE_EPOCH` for pages that must come out the same."""
+    """Return the date of writing, or the date of `SOURCE_DATE_EPOCH` for reproducible pages."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
     return moment.strftime("%Y-%m-%d %H:%M UTC")

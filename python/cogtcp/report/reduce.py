@@ -1,8 +1,8 @@
 """Series with no more points than a page should carry, and none of their peaks lost.
 
 All series of a page share one grid of time, so that they can be drawn over each other and read at one place.
-A cell of the grid holds one value where the grid is as fine as the samples, else the least and the greatest
-of what was sampled in it, in the order in which they came.
+If the grid is as fine as the samples, a cell holds one value. Otherwise it holds the least and the greatest
+of its samples, in their order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables that are never cut off.
 
-A table knows about how wide it is. Where a page or a phone has less room, each row becomes a block of
-"heading: value" lines (see `page.css`); what would be a wide row of few things is laid on its side at once.
+A table knows its approximate width. If a page or a phone has less room, each row becomes a block of "heading:
+value" lines (see `page.css`). A wide table of few rows is transposed at once.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Runner:
         return [outcome.record for outcome in self._in_order(cases, stop_at_failure=True)]
 
     def outcomes(self, cases: Sequence[Case]) -> list[Outcome]:
-        """Return what came of `cases`, in their order: failed runs are among them, and the others go on."""
+        """Return the outcomes of `cases`, in their order, failed runs included."""
         return self._in_order(cases, stop_at_failure=False)
 
     def stream(
@@ -104,7 +104,7 @@ class Runner:
         keys: Keys | None = None,
         recall: bool = True,
     ) -> Generator[tuple[Case, Outcome], None, None]:
-        """Yield what comes of `cases` as it comes, in any order; of several that are equal, one.
+        """Yield the outcomes of `cases` in order of completion; of several equal cases, one.
 
         Args:
             cases: What is to be made, drawn on as there is room.
@@ -191,7 +191,7 @@ class _Stream:
         self._looked = time.monotonic()
 
     def outcomes(self) -> Generator[tuple[Case, Outcome], None, None]:
-        """Yield what comes of the cases."""
+        """Yield the outcomes of the cases."""
         runner, progress = self._runner, self._runner.progress
         source = self._missing()
         if self._recall:

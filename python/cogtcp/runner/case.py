@@ -1,4 +1,4 @@
-"""A run to be made, and what came of it."""
+"""A run to be made, and its outcome."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a case.
+    """The outcome of a case.
 
     Attributes:
         key: The case's key.

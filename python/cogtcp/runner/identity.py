@@ -42,7 +42,7 @@ def digest(*parts: str) -> str:
 
 @functools.cache
 def engine() -> str:
-    """Return what identifies the engine and the modules of this package that a run goes through."""
+    """Return what identifies the code of a control called `module:Class`; its name if it is not found."""
     files = [Path(_core.__file__) if name == "_core" else _here(name) for name in _PACKAGE]
     return digest(provenance.version(), *map(_file, files))
 
@@ -53,7 +53,7 @@ def of_scenario(scenario: Scenario) -> str:
 
 
 def of_control(name: str) -> str:
-    """Return what identifies the code of a control called `module:Class`; its name if there is no such."""
+    """Return what identifies the code of a control called `module:Class`; its name if it is not found."""
     module_name, _, path = name.partition(":")
     try:
         found: Any = importlib.import_module(module_name)

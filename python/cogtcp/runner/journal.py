@@ -1,9 +1,9 @@
 """Finished runs on disk: one line each, in a file that only one process writes.
 
-A line is `CRC JSON`. It is written by one call, so that a process that is killed leaves whole lines and at
-most a torn last one, which no reader takes. Every process writes a file of its own, locked while it lives,
-and reads those of all: two of them on one folder do not get in each other's way, and see what the other has
-finished. Files of processes that are gone are brought together when there are many.
+A line is `CRC JSON`. One call writes it, so a killed process leaves whole lines and at most a torn last one,
+which readers ignore. Every process writes a file of its own, locked while it lives, and reads all files. So
+two processes on one folder do not disturb each other, and see finished runs. Files of ended processes are
+joined when there are many.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Journal:
         return self._descriptor
 
     def _bring_together(self) -> None:
-        """Make one file of those of processes that are gone. A kill on the way leaves runs twice."""
+        """Join the files of ended processes into one. A kill on the way leaves runs twice."""
         with only_one(self.folder) as alone:
             if not alone:
                 return

@@ -1,4 +1,4 @@
-"""Where runs are made. A launcher takes cases as it has room for them and yields what came of each.
+"""Where runs are made. A launcher takes cases as it has room for them and yields their outcomes.
 
 `Local` is this process; `cogtcp.runner.on_ray` has another. A third (Dask, Slurm) is a file like it.
 """
@@ -81,9 +81,8 @@ class _Worker:
 class Local:
     """Makes runs on threads of this process: the engine lets go of Python's lock while it simulates.
 
-    A run over its time limit is cancelled; where a congestion control in Python does not return, an
-    exception is raised in it; where that does not help either (it waits in C), its thread is left behind
-    and replaced.
+    A run over its time limit is cancelled. If a congestion control in Python does not return, an exception is
+    raised in it. If that fails too (it waits in C), its thread is abandoned and replaced.
     """
 
     def __init__(self, jobs: int | None = None) -> None:
@@ -197,7 +196,7 @@ def _too_long(outcome: Outcome, time_limit: float) -> Outcome:
 
 
 def _watch(workers: list[_Worker], time_limit: float) -> list[Outcome]:
-    """Ask runs that take too long to end, ever more firmly; return those of threads that had to be left."""
+    """Ask runs that take too long to end, ever more firmly; return runs whose threads had to be abandoned."""
     lost = []
     now = time.monotonic()
     for worker in workers:

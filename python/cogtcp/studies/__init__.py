@@ -1,9 +1,9 @@
 """Studies: what a paper claims, measured.
 
-A study is a folder with a `study.toml` (the claims as statements, and the space of what the paper leaves
-unsaid), `scenarios/`, `figures/` (the paper's figures as data), `runs.py` (the scenario of each point) and a
-`README.md`. `docs/adding-a-study.md` tells how to write one. Read in this order: `folder` (where studies
-are), `statements` and `space`, `judging` (from runs to findings), `verdicts` (the statistical tests),
+A study is a folder with a `study.toml` (the claims as statements, and the space of unsaid parameters),
+`scenarios/` and `figures/` (the paper's figures as data). It also has `runs.py` (the scenario of each point)
+and a `README.md`. `docs/adding-a-study.md` says how to write one. Read in this order: `folder` (where studies
+are), `statements` and `space`, `judging` (from runs to findings), `verdicts` (the statistical tests). Then
 `search` and `places`, `outcome`, `telling` and `page` (the report).
 
 >>> result = reproduce("c2", seeds=10)

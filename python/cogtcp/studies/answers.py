@@ -33,8 +33,8 @@ WORDS = {
     "X, or Y": "the 95 % interval of that share crosses a bound: first the word of the share itself",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
-    "about N more seeds": "an inconclusive statement would be shown to hold, or to fail, with so many "
-    "more seeds, if its effect and spread are those seen (90 % power for the claim as a whole)",
+    "about N more seeds": "so many more seeds would decide an inconclusive statement, if effect and spread "
+    "stay as they were (90 % power for the claim as a whole)",
     "base": "the settings of the study's scenarios",
     "not searched": "the guided search, or the random design, has not been run for this claim",
 }

@@ -1,12 +1,11 @@
 """What decides whether a claim holds: the one or two parameters that explain most, with their thresholds.
 
-Over the settings of the random design that give a clear result, each parameter is tried as a split in two:
-at every threshold of a range, or at every grouping of the choices. The split that explains most of the
-variance is the parameter's. Whether that is chance is tested by shuffling the results over the settings: p
-is the share of shuffles in which the best split of *any* parameter explains as much (max-T, Westfall and
-Young 1993). That corrects for the number of parameters and thresholds at once. Parameters that cannot touch
-the claim are not tried. Where the claim holds at less than 95 % of the better part, a second parameter is
-looked for there, in the same way.
+Over the settings of the random design that give a clear result, each parameter is tried as a split in two. A
+split is a threshold of a range, or a grouping of the choices. The parameter's split explains most of the
+variance. Shuffling the results over the settings tests for chance. The value p is the share of shuffles in
+which the best split of *any* parameter explains as much (max-T, Westfall and Young 1993). That corrects for
+the number of parameters and thresholds at once. Parameters that cannot touch the claim are not tried. If the
+claim holds at less than 95 % of the better part, a second parameter is sought there in the same way.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A parameter cut in two: the settings on one side, and the side in words, with that of the other."""
+    """A parameter cut in two: the settings on one side, and both sides in words."""
 
     members: tuple[int, ...]
     here: str
@@ -107,7 +106,7 @@ def causes(
 ) -> list[Effect]:
     """Return the one or two parameters that decide; empty where none does.
 
-    The second is that of the better side of the first.
+    The second belongs to the better side of the first.
     """
     found: list[Effect] = []
     known = [pair for pair in zip(settings, verdicts, strict=True) if pair[1] != "inconclusive"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def load(study: Study, file: str) -> ModuleType | None:
-    """Return the module of one file of the study's folder; None if there is no such file."""
+    """Return the module of one file of the study's folder; None if the file is missing."""
     path = study.folder / f"{file}.py"
     if not path.is_file():
         return None

@@ -1,22 +1,21 @@
 """The guided search: whether a claim can be reproduced, and under which reading.
 
-A random design finds what is common; a reading that is rare needs a search that looks for it. For each claim
-Optuna's TPE sampler (Bergstra et al. 2011) proposes settings, starting from the base and the best of the
-random design. The objective: how many statements are on the right side of their bounds, then the least
-clearance, (effect - bound) / standard error; once all statements are clear of their bounds, the distance to
-the numbers that the paper prints. Where these stay farther than 15 %, a second search has that distance alone
-as objective.
+A random design finds common readings; a rare reading needs a search. For each claim Optuna's TPE sampler
+(Bergstra et al. 2011) proposes settings, starting from the base and the best of the random design. The
+objective is the number of statements on the right side of their bounds, then the least clearance, (effect -
+bound) / standard error. Once all statements are clear of their bounds, it is the distance to the paper's
+numbers. If these stay farther than 15 %, a second search minimises this distance alone.
 
 - *Common random numbers.* Every setting is judged on the same seeds.
 - *Shared runs.* Settings that another claim of the same search has measured at all points of this one cost
   nothing: they are judged first, besides the trials.
-- *Racing.* A setting is judged on few seeds first, and given up as soon as a statement is on the wrong side
-  of its bound by two standard errors: hopeless settings cost little.
+- *Racing.* A setting is judged on few seeds first. It is given up as soon as a statement is on the wrong side
+  of its bound by two standard errors, so hopeless settings cost little.
 - *Confirmation.* The best settings are judged on seeds that had no part in the search, on as many as find the
   effects that the search saw with a power of 0.9. At most three are tried, so a claim is confirmed by chance
   with a probability of at most 15 %.
-- *What turns it over.* From a confirmed reading one parameter at a time is moved, to the nearest value at
-  which a statement no longer holds: looked for on few seeds, the smallest change shown on twelve.
+- *What turns it over.* From a confirmed reading one parameter at a time moves to the nearest value at which a
+  statement no longer holds. The value is sought on few seeds; the smallest change is shown on twelve.
 
 The same study and the same trials give the same outcome. Runs are kept by the runner: an interrupted search
 repeats its proposals without running them again. The outcome is `readings.json` in the study's folder;

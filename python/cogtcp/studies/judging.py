@@ -76,7 +76,7 @@ def distance(claim: ClaimRow, judged: Judged) -> float:
     """Return how far a setting is from what the paper shows: 0 is on it.
 
     The share of the statements that are not shown to hold, plus the mean |ln(measured / paper)| over the
-    numbers that the paper prints for the claim, plus a small part for how narrowly statements fail.
+    claim's printed numbers. A small part is added for how narrowly statements fail.
     """
     failing = [finding for finding in judged.findings if finding.verdict != "holds"]
     total = len(failing) / len(judged.findings) if judged.findings else 0.0

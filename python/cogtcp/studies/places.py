@@ -1,7 +1,7 @@
 """In how much of the space of what a paper leaves unsaid a statement holds, or a whole claim.
 
-Every statement of a claim is tested at each setting of a joint design. A setting at which the test is
-inconclusive counts neither for nor against; the share is that of the settings that give a clear result.
+Every statement of a claim is tested at each setting of a joint design. An inconclusive setting counts neither
+for nor against; the share is over the settings that give a clear result.
 """
 
 from __future__ import annotations

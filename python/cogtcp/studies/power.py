@@ -1,8 +1,8 @@
 """How many seeds a claim needs, so that it does not fail by chance; how many more, where there were too few.
 
-A claim holds only where all its tests hold. No correction of the level is needed for that (an
-intersection-union test), but every test must find a true effect: with k tests, each with a power of 0.9, a
-true claim would be missed with a probability of up to 1 - 0.9^k. So each test gets the power 0.9^(1/k).
+A claim holds only if all its tests hold. This needs no correction of the level (an intersection-union test),
+but every test must find a true effect. With k tests, each with a power of 0.9, a true claim would be missed
+with a probability of up to 1 - 0.9^k. So each test gets the power 0.9^(1/k).
 """
 
 from __future__ import annotations

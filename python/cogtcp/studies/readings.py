@@ -181,7 +181,7 @@ def read(study: Study) -> dict[str, Reading]:
 
 
 def keep(study: Study, claim: str, reading: Reading, version: str) -> Path:
-    """Write the reading of one claim into `readings.json`; those of the other claims stay."""
+    """Write the reading of one claim into `readings.json`; other claims' readings stay."""
     path = study.folder / FILE
     known = {name: other.to_dict(study.space.base) for name, other in read(study).items()}
     known[claim] = reading.to_dict(study.space.base)

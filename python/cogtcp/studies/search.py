@@ -1,10 +1,9 @@
 """The random design over the space that a paper leaves unsaid: how robust its claims are.
 
-A Latin hypercube over all unsaid parameters together, on seeds that have nothing in common with those of a
-reproduction; each claim is judged at each setting. From it come the shares and what decides. No setting is
-chosen by its result, so the shares are free of selection. There are two looks: claims that are inconclusive
-at a setting get four times the seeds there. Each look tests at the 5 % level, so both together err in at most
-10 %.
+A Latin hypercube over all unsaid parameters together, on seeds that no reproduction uses; each claim is
+judged at each setting. From it come the shares and what decides. No setting is chosen by its result, so the
+shares are free of selection. There are two looks: claims that are inconclusive at a setting get four times
+the seeds there. Each look tests at the 5 % level, so both together err in at most 10 %.
 
 The outcome is `search.json` in the study's folder. It is kept with the study, as it takes longer than a
 reproduction; it names its seeds and can be repeated: `cogtcp reproduce NAME --search`. Whether a claim can
@@ -119,8 +118,8 @@ class Search:
     def best(self, study: Study, claim: ClaimRow, count: int) -> list[Setting]:
         """Return the settings of the design nearest to what the paper shows.
 
-        A claim that the design has not judged has those nearest to the claims whose points are among its own,
-        by their mean distance; none, if there is no such claim.
+        A claim that the design has not judged takes the settings nearest to the claims whose points are among
+        its own, by their mean distance. Without such a claim it takes none.
         """
         rows = [row for row in study.claims if row.id in self.claims]
         near = [row for row in rows if row.id == claim.id] or [

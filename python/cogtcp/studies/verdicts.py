@@ -4,9 +4,9 @@ Each test takes one value per seed and returns a `Finding`: `holds`, `fails` or 
 estimate, its 95 % confidence interval and a sentence. Three answers, not two: that a difference could not be
 shown is no proof of equality, so a test that lacks seeds says `inconclusive`.
 
-All tests work at the 5 % level. A claim about several points ("at every ...") is tested at each of them and
-holds only where all hold, which needs no correction for their number (an intersection-union test); one point
-that contradicts is enough for `fails`, and there the level is divided by the number of points (Bonferroni).
+All tests work at the 5 % level. A claim about several points ("at every ...") is tested at each point and
+holds only if all hold. This needs no correction for their number (an intersection-union test). One point that
+contradicts suffices for `fails`; there the level is divided by the number of points (Bonferroni).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def ratio(
     members: int = 1,
     where: str = "",
 ) -> Finding:
-    """Test that the mean of `values` is above (or below) `factor` times that of `baseline`, paired by seed.
+    """Test that the mean of `values` is above (or below) `factor` times `baseline`'s, paired by seed.
 
     The estimate is the ratio of the means with its interval by Fieller's theorem, which is the same t-test at
     every ratio. With a baseline of zero it is the difference, and `factor` has no say. `members` is over how
@@ -98,7 +98,7 @@ def near(
     members: int = 1,
     where: str = "",
 ) -> Finding:
-    """Test that the mean of `values` is `factor` times that of `baseline` within a relative `margin`.
+    """Test that the mean of `values` is `factor` times the mean of `baseline` within a relative `margin`.
 
     Two one-sided t-tests, paired by seed: the mean of `values` is above the lower bound times the mean of the
     baseline, and below the upper bound times that mean. The intervals are Fieller's; see `equivalent`.
@@ -128,8 +128,9 @@ def near(
 def trend(series: Sequence[Sequence[float]], *, members: int = 1) -> Finding:
     """Test that the mean grows along the points as a whole: `series[point][seed]`, paired by seed.
 
-    For each seed the least-squares slope over the points in their order, as the change from the first to the
-    last in shares of the mean of all; a t-test that it is above 0. Single steps may go the other way.
+    Takes for each seed the least-squares slope over the points in their order, as the change from the first
+    to the last in shares of the mean of all. A t-test says whether it is above 0. Single steps may go the
+    other way.
     """
     if len(series) < 2:
         raise ValueError("a trend needs at least two points")
@@ -164,8 +165,8 @@ def equivalent(
 def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = (), *, members: int = 1) -> Finding:
     """Test that the mean grows from each point to the next: `series[point][seed]`, paired by seed.
 
-    It holds if every step is shown to be positive, and fails if some step is shown to be negative
-    (Bonferroni over the steps). The finding is that of the least step, in shares of the greatest mean.
+    It holds if every step is shown to be positive, and fails if some step is shown to be negative (Bonferroni
+    over the steps). The finding is the least step, in shares of the greatest mean.
     """
     if len(series) < 2:
         raise ValueError("a trend needs at least two points")
@@ -192,7 +193,7 @@ def flat(
     """Test that the mean "hardly changes" over the points: each within `margin` of the mean of all.
 
     An equivalence test at every point (see `equivalent`), each seed relative to its own mean over the points.
-    The finding is that of the point farthest from the mean.
+    The finding is the point farthest from the mean.
     """
     if len(series) < 2:
         raise ValueError("flatness needs at least two points")

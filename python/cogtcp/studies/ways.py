@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def data_ways(result: Result) -> list[dict[str, Any]]:
-    """Return the rows of the flows' data, without those of their acknowledgements."""
+    """Return the rows of the flows' data, without their acknowledgements."""
     return [way for way in result.table("ways").to_pylist() if way["stream"] == "data"]
 
 

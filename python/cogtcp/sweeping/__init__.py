@@ -1,7 +1,7 @@
 """Sweeps: a scenario over the values of some of its fields, transports and seeds (docs/sweeps.md).
 
-`axes` and `plan` say what is made, `dataset` keeps what came of it, `result` and `page` say what that is,
-`budget` what it will cost, `query` and `merge` work with finished ones.
+`axes` and `plan` say what is made, `dataset` keeps the results, `result` and `page` present them. `budget`
+estimates the cost, `query` and `merge` work with finished sweeps.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ class Tally:
 def tally(runs: Runs, axes: Sequence[str]) -> Tally:
     """Return at how many points which transport has the highest mean goodput, and beats all others.
 
-    It does where its paired differences to each of them exclude chance: t-tests, and Holm's procedure over
-    all differences of all points, so that all that is said holds at once with 95 % confidence.
+    It does if its paired differences to each of them exclude chance: t-tests, and Holm's procedure over all
+    differences of all points. So all statements hold together with 95 % confidence.
     """
     names = list(runs)
     # Some bytes a point and a comparison: there may be many.

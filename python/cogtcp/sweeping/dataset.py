@@ -3,8 +3,8 @@
     data/runs/transport=sack/part-0.parquet      one row a run: key, axes, seed, error, digest, every metric
     data/flows/transport=sack/part-0.parquet     the rows of all runs in one table of the simulator's
 
-Runs come from journals (`cogtcp.runner`), which are removed once they are in the data set. Whoever made
-them, and in which order: rows are sorted by axes, seed and key. Sorting is done piece by piece on disk
+Runs come from journals (`cogtcp.runner`), which are removed once they are in the data set. The maker and the
+order of runs do not matter: rows are sorted by axes, seed and key. Sorting is done piece by piece on disk
 (`ordered`), so that memory does not grow with the number of runs.
 """
 
@@ -141,9 +141,9 @@ def known(folder: Path) -> Known:
 def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
     """Bring finished runs from the journals into the data set; return how many that were.
 
-    Journals that no process writes are removed then. What is finished in those of others is brought along,
-    and will be found again when they end. A kill on the way leaves the data set as it was, and the
-    journals; or the new one, and journals whose runs it has already.
+    Journals that no process writes are then removed. Finished runs in other processes' journals are copied,
+    and found again when these end. A kill on the way leaves the old data set and the journals, or the new one
+    and journals of runs that it already has.
 
     Raises:
         OutputError: The data set cannot be written.
@@ -243,8 +243,8 @@ def _bring_together(
 def _each_run_once(tables: Iterable[pa.Table], place: list[str]) -> Iterator[pa.Table]:
     """Yield each run once.
 
-    Of two records with one key that which did not fail; of two runs of one point, transport and seed that
-    which was made last: what decides a run has changed since the other, a control's code or the version.
+    Of two records with one key, the one without an error stays. Of two runs of one point, transport and seed,
+    the later stays: a control's code or the version has changed in between.
     """
     for table in ordered.whole_groups(tables, place):
         one = ordered.once(table, [*place, "key"], [("error", "descending"), (AGE, "descending")])

@@ -257,7 +257,7 @@ def _scaled(value: float | None, metric: Metric) -> float:
 
 
 def _trade(rows: Sequence[dict[str, Any]]) -> str:
-    """Return goodput against queuing delay: more of the one is often bought with the other."""
+    """Return goodput against queuing delay: more goodput often costs more delay."""
     delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
     if len({row["transport"] for row in rows}) < 2 or not _varies(rows, delay.name):
         return ""

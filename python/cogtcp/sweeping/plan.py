@@ -67,7 +67,7 @@ _AXIS_KEYS = {"path", "values", "range", "steps", "name"}
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep, checked. What comes of it depends on nothing else.
+    """A sweep, checked. Its results depend on nothing else.
 
     Attributes:
         scenario: What is varied.

@@ -49,7 +49,7 @@ def connect(folder: Path) -> Any:
 
 
 def _add_of_tcp(connection: Any) -> None:
-    """Add the tables of TCP where its columns are in those of all transports: data sets, folders of 0.2."""
+    """Add TCP's tables if their columns are in the tables of all transports: data sets, folders of 0.2."""
     known = {name for (name,) in connection.execute("SELECT view_name FROM duckdb_views()").fetchall()}
     for name, (other, key) in OF_TCP.items():
         if name not in known or other in known:

@@ -66,7 +66,7 @@ class Sweep:
     def summary(self) -> pa.Table:
         """One row per transport and point: for each metric its mean, 95 % t-interval and number of seeds.
 
-        The points are those of the folder: other sweeps of the same scenario may have gone into it.
+        The points are the folder's: other sweeps of the same scenario may have contributed.
         """
         import pyarrow as pa
 

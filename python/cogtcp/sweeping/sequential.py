@@ -1,9 +1,9 @@
 """Seeds until the intervals are as narrow as asked: the sequential rule of `--precision`.
 
-From ten seeds on, after every round: where half the 95 % t-interval of the mean goodput is above the share
-asked for, of any transport at a point, that point gets half as many seeds again, with every transport, so
-that pairs stay whole. It ends when there is no such point, or at the bound. Looking again and again makes
-intervals a little too narrow (Chow and Robbins 1965): with ten seeds at least and a precision of 5 %, they
+From ten seeds on, after every round: half the 95 % t-interval of the mean goodput is compared with the
+requested share. A point at which any transport is above it gets half as many seeds again, with every
+transport, so that pairs stay whole. It ends when no such point is left, or at the bound. Repeated looks make
+intervals a little too narrow (Chow and Robbins 1965). With ten seeds at least and a precision of 5 %, they
 cover some 93 to 95 %.
 """
 

@@ -94,7 +94,7 @@ def summarise(
 
 
 def _parts(runs: pa.Table, axes: dict[str, pa.DataType], metrics: Sequence[str]) -> pa.Table:
-    """Return a row for each point, in order, with what can be put together with that of other rows."""
+    """Return a row for each point, in order, with values that can be combined with other rows."""
     for name, kind in axes.items():
         if name not in runs.column_names:
             runs = runs.append_column(name, pa.nulls(runs.num_rows, kind))

@@ -1,7 +1,7 @@
 """The best parameters of a scenario, found by Optuna (the extra `tune`) and checked on seeds of their own.
 
-`docs/tuning.md` tells what is done and what it means; read in this order: `space` (what is varied), `goal`
-(what is wanted), `evaluate` (runs behind a point), `search` (ask and tell), `result`, `theory`.
+`docs/tuning.md` describes the method. Read in this order: `space` (the parameters), `goal` (objective and
+constraints), `evaluate` (runs behind a point), `search` (ask and tell), `result`, `theory`.
 """
 
 from __future__ import annotations

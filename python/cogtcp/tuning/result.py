@@ -159,7 +159,7 @@ class Tuning:
         return 1 - (1 - _CONFIDENCE) / max(1, len(self.finalists) - 1)
 
     def standing(self, of: Finalist) -> Standing:
-        """Return how a finalist compares with the winner; `even` where they cannot be told apart."""
+        """Return how a finalist compares with the winner; `even` if the difference is not significant."""
         if of is self.winner:
             return "winner"
         difference = self.difference(of)

@@ -134,7 +134,7 @@ def search(
     progress: Callable[[int, int], None] | None,
     command: str | None,
 ) -> Tuning:
-    """Do what is planned; with `out`, write what came of it."""
+    """Carry out the plan; with `out`, write the results."""
     folder = None
     if out is not None:
         ours = [_DOCUMENT, _REPORT, _RUNS, _TRIALS, _METRICS, _SCENARIO, _BEST]
@@ -285,8 +285,8 @@ def _finalists(
 ) -> tuple[Finalist, ...]:
     """Choose the winner, and simulate it and what it is compared with over the fresh seeds.
 
-    Three sets of seeds: those of the search favour whom they proposed; others choose among the best; the
-    numbers come from seeds that had no part in either.
+    Three sets of seeds. The search's seeds favour the proposals that they led to; others choose among the
+    best; the numbers come from seeds that had no part in either.
     """
     best = _runoff(plan, simulator, trials)
     if not best:

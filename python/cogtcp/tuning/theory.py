@@ -54,10 +54,10 @@ def theory(scenario: Scenario, parameters: Sequence[Parameter]) -> Theory | str:
     ranges = [parameter for parameter in parameters if isinstance(parameter, Range)]
     by_time = {_time(parameter): parameter for parameter in ranges}
     if len(ranges) < len(parameters) or None in by_time:
-        return "it is only there for sensing and transmission times"
+        return "theory covers only sensing and transmission times"
     element = ranges[0].place[1]
     if any(parameter.place[1] != element for parameter in ranges):
-        return "it is only there for the times of one radio"
+        return "theory covers only the times of one radio"
     radio = _Radio.of(scenario, element)
     if isinstance(radio, str):
         return radio
@@ -88,11 +88,9 @@ class _Radio:
         radio = read(scenario, ("radio", 0 if element == "*" else int(str(element)), "cr"))
         rates = read(scenario, ("spectrum", "pu", "exponential"))
         if not isinstance(rates, dict):
-            return "it is only there for exponential ON and OFF times"
+            return "theory covers only exponential ON and OFF times"
         if radio.get("cooperation") or radio.get("policy") == "sticky":
-            return (
-                "it is only there for radios that sense alone and change channel when they are told of a PU"
-            )
+            return "theory covers only radios that sense alone and change channel after each reported PU"
         alpha, beta = (float(rates.get(name) or 0) for name in ("alpha", "beta"))
         times = [
             (quantity(radio.get(name)) or (0.0, ""))[0]

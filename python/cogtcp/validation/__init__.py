@@ -1,7 +1,7 @@
 """cogtcp judged by others: cases that a seed draws, run here and in the peers that are installed.
 
-Peers are ns-2, ns-3, this machine's Linux kernel, and closed forms. docs/validation.md says which case is
-compared with which peer, and how; `departures` lists the differences whose causes are known.
+Peers are ns-2, ns-3, this machine's Linux kernel, and closed forms. docs/validation.md says how each case is
+compared with its peer; `departures` lists the differences whose causes are known.
 """
 
 from __future__ import annotations

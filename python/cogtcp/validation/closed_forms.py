@@ -1,4 +1,4 @@
-"""Closed forms that cases are compared with, beside those of `cogtcp.models`."""
+"""Closed forms for comparison with cases, beside the models of `cogtcp.models`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def sawtooth_goodput_bps(segment_bytes: float, rtt_s: float, packets_per_loss: i
     """Return the goodput of AIMD that loses each `packets_per_loss`-th packet, in whole rounds.
 
     A cycle sends W/2, W/2 + 1, ... W packets, one window a round trip (Mathis et al. 1997, the derivation of
-    equation 1), and W/2 in the round trip of fast recovery, in which the window does not grow (RFC 5681
-    section 3.2): 3/8 W^2 + 5/4 W packets in W/2 + 2 round trips.
+    equation 1). It sends W/2 in the round trip of fast recovery, in which the window does not grow (RFC 5681
+    section 3.2). Together these are 3/8 W^2 + 5/4 W packets in W/2 + 2 round trips.
     """
     window = (math.sqrt(1.25**2 + 1.5 * packets_per_loss) - 1.25) / 0.75
     return 8 * segment_bytes * packets_per_loss / (rtt_s * (window / 2 + 2))

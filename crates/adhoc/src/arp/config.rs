@@ -27,7 +27,7 @@ pub enum ArpProtocol {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArpLearns {
-    /// Whoever asks for it or answers it; of others, what it knows already is renewed (RFC 826, "merge").
+    /// Senders of requests and replies about it; known entries of others are renewed (RFC 826, "merge").
     #[default]
     Merge,
     /// Everybody whose request or reply it hears (ns-2: `arpinput`).
@@ -73,7 +73,8 @@ macro_rules! arp {
                 None
             }
 
-            /// All settings: those of the profile with what is set; `None`: addresses are known.
+            /// Returns all settings: the profile's, overridden by the explicit ones; `None`: addresses are
+            /// known.
             pub fn over(&self, profile: Profile) -> Option<ArpConfig> {
                 let (usual, base) = match profile {
                     Profile::Standard => (ArpProtocol::None, ArpConfig::rfc()),

@@ -1,4 +1,4 @@
-//! What routing is told of places: where a node is, and who reaches whom.
+//! Positions for routing: where a node is, and who reaches whom.
 
 use super::{AdHocNetwork, Slot};
 use cogtcp_mobility::{Mobility, NeighborGrid};

@@ -1,7 +1,7 @@
 //! A TUN device: packets that its kernel sends are read from it, packets written to it have arrived.
 //!
-//! Without `IFF_VNET_HDR` the kernel cuts what it sends into packets of at most the MTU and fills in checksums: what comes out is
-//! what would be on a wire.
+//! Without `IFF_VNET_HDR` the kernel cuts its segments into packets of at most the MTU and fills in
+//! checksums: the device delivers packets as on a wire.
 
 use super::INTERFACE;
 use crate::error::{EmulationError, Tried};

@@ -1,8 +1,8 @@
-//! A pair of virtual Ethernet devices in place of a TUN device: the host's end, and one in a namespace of the emulator's at which a
-//! packet socket takes what comes out and puts in what has arrived.
+//! A pair of virtual Ethernet devices in place of a TUN device: the host's end, and an end in a namespace of
+//! the emulator. A packet socket at the emulator's end reads outgoing packets and writes arrived ones.
 //!
-//! Offloads are off, so that what comes out is what would be on a wire: at most the MTU long, with its checksums. Nobody asks for
-//! the address of a neighbour (`IFF_NOARP`): each end sends to the address that it has itself, which the socket does not care about.
+//! Offloads are off, so packets are as on a wire: at most the MTU long, with their checksums. No end asks for
+//! a neighbour's address (`IFF_NOARP`): each sends to its own address, which the socket ignores.
 
 use super::netlink::{self, End};
 use super::{INTERFACE, interface_number, turn_on};

@@ -1,9 +1,10 @@
 //! A flow whose receiver asks its sender for data: the client of the simulator on a real connection, which it opens itself, as
 //! browsers and players do.
 //!
-//! In the simulator a request is a packet of its own that opens the sender's connection (`crates/simulator/src/applications.rs`); here
-//! SYN, SYN-ACK, request and data take the same four one-way trips, and TCP sends a lost request again. Both ends are in this
-//! process, so that the server knows without a format how much it is asked for: by how many bytes of requests have come.
+//! In the simulator a request is a packet of its own that opens the sender's connection
+//! (`crates/simulator/src/applications.rs`). Here SYN, SYN-ACK, request and data take the same four one-way
+//! trips, and TCP retransmits a lost request. Both ends are in this process, so the server needs no message
+//! format: the bytes of requests received say how much it is asked for.
 
 use super::{Account, Played, Playing, Standing};
 use crate::observer::Happening;
@@ -39,7 +40,7 @@ pub(super) struct Asking {
     connection: Option<Connection>,
     /// What the connections before have done.
     past: Standing,
-    /// How often each request was sent again.
+    /// How often each request was retransmitted.
     repeats: Vec<u64>,
     has_begun: bool,
     has_stopped: bool,
@@ -141,7 +142,7 @@ impl Connection {
         Ok(self.received - before)
     }
 
-    /// Its exchange is over: it closes as those of programs do.
+    /// Its exchange is over: it closes like a program's.
     fn close(self) {
         sockets::end_in_order(self.client.as_fd());
         self.server.iter().for_each(|stream| sockets::end_in_order(stream.as_fd()));

@@ -13,8 +13,8 @@ fn plan(link: &str, more: &str, tcp: &str) -> Plan {
     Plan::new(experiment, false, Family::V4).unwrap()
 }
 
-/// 1052 and 40 bytes at 1 Mbit/s: 8.416 and 0.32 ms, with 1 ms of way each; the same with a radio that may have twice the rate: half of
-/// it, as lateness is to be small beside the shortest round trip.
+/// 1052 and 40 bytes at 1 Mbit/s: 8.416 and 0.32 ms, with a delay of 1 ms each. With a radio that may have
+/// twice the rate, half of the transmission time: lateness should be small beside the shortest round trip.
 #[test]
 fn a_round_trip_has_the_time_of_sending() {
     let rtt = |more: &str| plan("rate = \"1 Mbit/s\", delay = \"1 ms\"", more, "").rtt();
@@ -31,8 +31,8 @@ fn rmem(tcp: &str) -> Option<String> {
     receiver.sysctls.iter().find(|(name, _)| *name == "ipv4.tcp_rmem").map(|(_, value)| value.clone())
 }
 
-/// The window may grow to half of the buffer, as in the model, or without its tuning to the whole; 111 parts of 256 of the kernel's memory are
-/// window (`receive_memory.rs`). A buffer of a fixed size is the socket's.
+/// The window may grow to half of the buffer, as in the model, or without tuning to the whole buffer. Of the
+/// kernel's memory 111 parts of 256 are window (`receive_memory.rs`). A buffer of fixed size is the socket's.
 #[test]
 fn the_kernels_window_grows_as_far_as_the_models() {
     let memory = |window: u64| Some(format!("4096 131072 {}", (window * 256).div_ceil(111)));

@@ -164,8 +164,8 @@ fn a_program_is_held_both_ways() {
     assert!(train.connections.is_empty());
 }
 
-/// Levels that fall announce outages of no known end: only the link tells the router when such an outage is over. The network and the
-/// observer are those of a run; what is missing are hosts.
+/// Falling levels announce outages of unknown end: only the link tells the router when such an outage is
+/// over. Network and observer are a run's; hosts are missing.
 #[test]
 fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/train-journey.toml");

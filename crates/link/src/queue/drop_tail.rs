@@ -9,7 +9,7 @@ pub struct DropTail {
     pub packets: u64,
     /// Most bytes that wait.
     pub bytes: u64,
-    /// A packet that finds so many waiting is marked (ECN), whoever sent it.
+    /// A packet that finds this many packets waiting is marked (ECN), whatever its source.
     pub mark_at: u64,
 }
 

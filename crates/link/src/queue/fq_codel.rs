@@ -19,11 +19,12 @@ const DROP_BATCH: u32 = 64;
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backlog {
-    /// Those of the flow's own queue: RFC 8290 applies CoDel to each queue by itself, and RFC 8289 asks for the bytes of its
-    /// queue (section 5.7). So does ns-3.
+    /// Bytes of the flow's own queue. RFC 8290 applies CoDel to each queue alone, and RFC 8289 asks for the
+    /// bytes of its queue (section 5.7). So does ns-3.
     #[default]
     Own,
-    /// Those of all queues together: Linux (`sch_fq_codel.c` gives `codel_dequeue` the backlog of the whole discipline).
+    /// Bytes of all queues together: Linux (`sch_fq_codel.c` gives `codel_dequeue` the backlog of the whole
+    /// discipline).
     All,
 }
 

@@ -1,8 +1,9 @@
 //! The format of ns-2's `setdest` (`indep-utils/cmu-scen-gen/setdest`).
 //!
-//! `$node_(i) set X_ x` (and `Y_`, `Z_`) places a node; `$ns_ at t "$node_(i) setdest x y v"` makes it move from where it is
-//! at t towards (x, y) at v m/s, where it stays; a later order interrupts a trip. Speed 0 stops it. Lines about `$god_` (hop
-//! counts for another part of ns-2) and comments are passed over; the variables may have other names.
+//! `$node_(i) set X_ x` (and `Y_`, `Z_`) places a node. `$ns_ at t "$node_(i) setdest x y v"` moves it from
+//! its place at t towards (x, y) at v m/s, where it stays; a later order interrupts a trip. Speed 0 stops it.
+//! Comments and lines about `$god_` (hop counts for another part of ns-2) are skipped; the variables may have
+//! other names.
 
 use super::{MOST_VERTICES, Place, TraceError, TraceReason, seconds, shorten};
 use crate::{Mobility, Path, Vertex};

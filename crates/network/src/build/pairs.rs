@@ -21,14 +21,14 @@ const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 /// A pair of CR users with its place in the experiment.
 #[derive(Debug)]
 pub struct PlacedPair {
-    /// Its radio's place among those of the experiment.
+    /// Index of its radio in the experiment.
     pub radio: usize,
     /// The pair, of the directions `2 * link` and `2 * link + 1`.
     pub pair: StationPair,
 }
 
-/// Builds every pair of CR users with a MAC, in the run of seed `seed`, and the air that they share with primary users whose activity
-/// is drawn up to `horizon`. Without such a pair there is no air.
+/// Builds every pair of CR users with a MAC, in the run of seed `seed`. Their air is shared with primary
+/// users whose activity is drawn up to `horizon`. Without such a pair there is no air.
 ///
 /// # Errors
 ///

@@ -8,8 +8,8 @@ use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Watches where the time of those pipes goes that may turn out to be the bottleneck of `stream`: the pipes whose
-    /// radio may fall silent or change its rate, or whose rate follows a trace, and the slowest of the others.
+    /// Tracks links that may be the bottleneck of `stream`. These are pipes whose radio may fall silent or
+    /// change its rate, pipes whose rate follows a trace, and the slowest of the others.
     pub fn watch_budget(&mut self, stream: StreamId, experiment: &Experiment) {
         let mut is_gated = vec![false; experiment.links.len()];
         experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);

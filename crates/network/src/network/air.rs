@@ -191,7 +191,7 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
     }
 }
 
-/// What comes out of the air.
+/// Events of the air.
 #[derive(Debug)]
 enum Crossed<P> {
     Arrived(Time, Frame<P>, u64),

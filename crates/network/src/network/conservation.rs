@@ -6,8 +6,9 @@ use cogtcp_link::{Capacity, Frame};
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Checks that every packet is somewhere, once: sent = delivered + dropped by cause + queued + in flight, for every stream that the
-    /// driver counts (`streams`: its number, what its hosts counted) and every pipe. Shows every packet to `see`.
+    /// Checks that every packet is in one place: sent = delivered + dropped by cause + queued + in flight.
+    /// This holds for every pipe, and every stream that the driver counts (`streams`: its number and its
+    /// hosts' counts). Shows every packet to `see`.
     ///
     /// # Errors
     ///

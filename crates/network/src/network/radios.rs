@@ -60,7 +60,7 @@ pub(super) struct GatedLinks {
     cell: Option<usize>,
     /// The nodes at the ends of its links, each with the first of the links there.
     nodes: Vec<(usize, usize)>,
-    /// The rate of its first link, which stands for "the link's own" in what is told of it.
+    /// Rate of its first link, reported in place of "the link's own".
     own_rate: Rate,
     warm: RadioStats,
 }

@@ -1,5 +1,5 @@
-//! What stands between `%{` and `}%`: assertions on the fields of `tcp_info`. packetdrill hands these lines to Python; here a small
-//! reader takes comparisons, arithmetic and names, and nothing is run.
+//! The text between `%{` and `}%`: assertions on the fields of `tcp_info`. The program packetdrill hands
+//! these lines to Python; here a small reader takes comparisons, arithmetic and names, and nothing is run.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,9 +1,10 @@
 //! A model's end with data in both directions, as packetdrill's scripts have it: a [`Sender`] for one direction and a [`Receiver`] for the
 //! other, under one sequence of numbers.
 //!
-//! The receiver answers for what arrives: windows, SACK blocks and pure ACKs are its. The sender has data, FIN and their timers. Of an
-//! end that listens the receiver makes the SYN-ACK, and the sender takes the ACK of it for a SYN-ACK of the peer with the options of
-//! the peer's SYN; of an end that connects it is the other way round.
+//! The receiver answers arriving segments: windows, SACK blocks and pure ACKs are its. The sender has data,
+//! FIN and their timers. At a listening end the receiver makes the SYN-ACK. The sender takes the ACK of it
+//! for a SYN-ACK of the peer, with the options of the peer's SYN. At a connecting end the roles are
+//! exchanged.
 
 use cogtcp_transport::{
     CongestionControl, Flags, Outstanding, Receiver, ReceiverConfig, ReceiverState, Segment, Sender,

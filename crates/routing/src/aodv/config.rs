@@ -1,4 +1,4 @@
-//! The settings of AODV: those of RFC 3561 (section 10), of ns-2 and of ns-3.
+//! The settings of AODV: by RFC 3561 (section 10), ns-2 and ns-3.
 
 use crate::message::WireFormat;
 use crate::registry::WrongSetting;
@@ -37,13 +37,14 @@ pub enum LocalRepair {
     /// The link is broken; no repair (RFC 3561, 6.12: "may").
     #[default]
     None,
-    /// As ns-2 (`local_rt_repair`): one that is nearer to the destination than to the source holds the packet, and all for the
-    /// same destination after it, and seeks a route. It breaks no other route over the link, and tells nobody, even when the
-    /// search fails; the time after which it gives up is by mistake counted twice from the start of the run.
+    /// As ns-2 (`local_rt_repair`). A node that is nearer to the destination than to the source holds the
+    /// packet, and later ones for this destination, and seeks a route. It breaks no other route over the
+    /// link, and sends no error, even if the search fails. By mistake its timer counts the time from the
+    /// start of the run twice.
     Ns2,
 }
 
-/// Settings of AODV. The names are those of RFC 3561, section 10.
+/// Settings of AODV, with the names of RFC 3561, section 10.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AodvConfig {
     /// Lifetime of a route that is used.
@@ -116,7 +117,7 @@ pub struct AodvConfig {
     pub threshold_of_last_ring: bool,
     /// After a search that failed the next goes through the whole network at once (ns-2: `rt_req_last_ttl`).
     pub wide_after_failure: bool,
-    /// Who is told of errors.
+    /// Which nodes receive errors.
     pub error_to: ErrorTo,
     /// A message of routing that the MAC gives up breaks the link too, and a reply puts the neighbour on the blacklist (6.8). In ns-2
     /// only data do (`rt_ll_failed`).

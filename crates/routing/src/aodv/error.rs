@@ -28,9 +28,9 @@ impl Aodv {
         self.tell(now, now, told);
     }
 
-    /// Case (ii): a packet of a neighbour has no way on from here. Its route was ended, and its number raised, when the
-    /// link broke: raising it again for every such packet, as the letter of 6.11 has it, would let it run ahead of the
-    /// destination's own, whose requests then no longer count as new.
+    /// Case (ii): a neighbour's packet has no route here. Its route ended, and its number rose, when the link
+    /// broke. By the letter of 6.11 the number would rise again for every such packet and outrun the
+    /// destination's own number. The destination's requests would then no longer count as new.
     pub(super) fn report_no_route(&mut self, now: Time, destination: NodeAddress, previous: NodeAddress) {
         let sequence = self.table.get(destination).and_then(|route| route.sequence);
         self.tell(

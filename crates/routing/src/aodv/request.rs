@@ -25,9 +25,9 @@ impl Aodv {
         }
     }
 
-    /// The route back to the originator. 6.5 says that next hop and hop count are copied from the request, whatever its
-    /// number; here the rules of 6.2 hold for it too, because an older request that came late would bend a newer route
-    /// back, and could close a loop.
+    /// The reverse route to the originator. 6.5 copies next hop and hop count from the request, whatever its
+    /// number. Here the rules of 6.2 hold too: an older request that arrives late would change a newer route,
+    /// and could close a loop.
     fn reverse_route(&mut self, now: Time, from: NodeAddress, hops: u8, request: &RouteRequest) {
         let least = self.config.reverse_route_life.unwrap_or_else(|| {
             // MinimalLifetime = now + 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME.
@@ -130,8 +130,8 @@ mod tests {
         AodvSettings { profile: Some(profile), ..AodvSettings::default() }.config()
     }
 
-    /// What is called a copy changes nothing, to the last field, and nothing waits to be sent; under the rules of ns-2, where a
-    /// request of a neighbour says nothing of itself, most that a node has seen are called so.
+    /// A repeated request changes nothing, to the last field, and nothing waits to be sent. Under the rules
+    /// of ns-2, where a neighbour's request gives no route to the neighbour, most requests count as repeated.
     #[test]
     fn a_copy_changes_nothing() {
         for (profile, hello) in

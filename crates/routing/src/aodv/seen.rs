@@ -60,7 +60,7 @@ impl SeenRequests {
         self.all.look_ahead(key(originator, id));
     }
 
-    /// Remembers a request until then; the time never is before that of another.
+    /// Remembers a request until a time, which is never before an earlier entry's.
     pub(super) fn insert(&mut self, until: Time, originator: NodeAddress, id: u32) {
         if self.contains(originator, id) {
             return;

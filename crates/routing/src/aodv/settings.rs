@@ -131,12 +131,12 @@ impl AodvSettings {
         Self { profile: Some(profile), ..Self::default() }
     }
 
-    /// All settings: those of the profile with what is set.
+    /// Returns all settings: the profile's, overridden by the explicit ones.
     pub fn config(&self) -> AodvConfig {
         self.over(AodvConfig::rfc())
     }
 
-    /// All settings: those of the profile, or else of `base`, with what is set.
+    /// Returns all settings: the profile's (or else those in `base`), overridden by the explicit ones.
     pub(crate) fn over(&self, base: AodvConfig) -> AodvConfig {
         let base = match self.profile {
             None => base,

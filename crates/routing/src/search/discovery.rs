@@ -113,8 +113,9 @@ impl Search {
         self.send(now, next, channel, SearchMessage::Request(request));
     }
 
-    /// Whom a request goes to next. Without a neighbour in the focus region this node is a decision point: from here the
-    /// request goes around, until it is nearer to the destination than the decision point and greedy works again.
+    /// Next hop of a request. Without a neighbour in the focus region this node is a decision point. From
+    /// here the request goes around, until it is nearer to the destination than the decision point and greedy
+    /// forwarding works again.
     fn next_of(
         &self,
         here: Position,

@@ -22,8 +22,9 @@ fn turn(angle: f64) -> f64 {
     if turned < 0.0 { turned + full } else { turned }
 }
 
-/// The candidate nearest to the target, among those in the focus region: the sector of `half_angle` radians on either side of
-/// the line from `here` to the target; and nearer to it than `here`. Of equally near ones the lowest number.
+/// Returns the candidate nearest to the target, if nearer than `here`, in the focus region. The region is the
+/// sector of `half_angle` radians on either side of the line from `here` to the target. Ties go to the lowest
+/// number.
 pub(crate) fn greedy(
     here: Position,
     target: Position,

@@ -28,11 +28,13 @@ struct Hop {
     latency: Duration,
 }
 
-/// The path of least latency that the destination finds: it begins with the single-channel path of least latency (of equal
-/// ones the lowest channel), and wherever the path of another channel goes through one of its nodes, goes on with that one
-/// if this saves more than the time of switching channels; again until nothing is saved (SEARCH, section 4.2).
+/// The path of least latency that the destination finds (SEARCH, section 4.2). It begins with the
+/// single-channel path of least latency; ties go to the lowest channel. Where the path of another channel
+/// crosses one of its nodes, it continues on that path if this saves more than the time of switching
+/// channels. It repeats this until nothing is saved.
 ///
-/// Returns the nodes with the channel of the hop onwards; the destination with that of the hop before. Empty without paths.
+/// Returns the nodes, each with the channel of its next hop; the destination with the channel of its last
+/// hop. Empty without paths.
 pub fn joint_path(paths: &[ChannelPath], switching: Duration) -> Vec<(NodeAddress, ChannelNumber)> {
     let usable = paths.iter().filter(|path| path.nodes.len() > 1);
     let Some(first) = usable.min_by_key(|path| (path.remaining(0), path.channel)) else { return Vec::new() };

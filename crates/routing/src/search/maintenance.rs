@@ -45,8 +45,8 @@ impl Search {
         }
     }
 
-    /// A primary user came on a channel here: hops over it move to another channel that is free at both ends, or their
-    /// routes end, and their sources seek a way around.
+    /// A primary user came on a channel here. Hops over it move to another channel that is free at both ends;
+    /// otherwise their routes end, and their sources seek other routes.
     pub(super) fn leave_channel(&mut self, now: Time, channel: ChannelNumber) {
         let mut told = Vec::new();
         let mut dead = Vec::new();
@@ -117,8 +117,9 @@ impl Search {
         }
     }
 
-    /// A node that is off the anchor of a route by more than the threshold offers its place to the neighbour nearest to the
-    /// anchor, if that one is nearer than itself and within the threshold. It asks once a beacon interval.
+    /// A node farther from a route's anchor than the threshold offers its place to the neighbour nearest to
+    /// the anchor. This neighbour must be nearer than itself and within the threshold. It asks once per
+    /// beacon interval.
     pub(super) fn hold_anchors(&mut self, now: Time) {
         let Some(here) = self.position else { return };
         let threshold = self.config.anchor_threshold;

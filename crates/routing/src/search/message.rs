@@ -32,8 +32,8 @@ pub enum SearchMessage {
     Reply {
         /// The search.
         search: SearchId,
-        /// All nodes from the source to the destination, each with the channel of its hop onwards (the last with that of
-        /// the hop before).
+        /// All nodes from source to destination, each with the channel of its next hop (the last with the
+        /// channel of its last hop).
         path: Vec<(NodeAddress, ChannelNumber)>,
     },
     /// The route of this search is gone.

@@ -93,7 +93,8 @@ mod tests {
         assert_eq!((ends.first(), ends.heap.len()), (Time::MAX, 0));
     }
 
-    /// An earlier end overtakes the one that was noted, which then says nothing; neither does that of a route that is not valid.
+    /// An earlier end replaces the noted one, which then has no effect. The end of an invalid route has none
+    /// either.
     #[test]
     fn what_was_overtaken_or_is_gone_says_nothing() {
         let mut ends = Ends::default();

@@ -10,19 +10,20 @@ use serde::{Deserialize, Serialize};
 /// The DCF of IEEE 802.11 for any number of stations.
 pub type AdHocMac = Flat<Dcf, MacOfMany>;
 
-/// The DCF of IEEE 802.11 for any number of stations. The defaults are those of 802.11 DSSS.
+/// The DCF of IEEE 802.11 for any number of stations. Defaults are from 802.11 DSSS.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "AdHocMac")]
 pub struct MacOfMany {
-    /// Whose rules, where the standard's text, ns-2 and ns-3 differ. It also stands for `header`, `long_retry_limit`, `queue`, `arp`,
-    /// the profile of AODV, `on_link_failure`, `release_interval`, and `initial_rto` of a TCP whose transport is no simulator's or
-    /// system's (3 s under ns2 and ns3), unless they are set.
+    /// Rules of the MAC: the standard's text, ns-2's or ns-3's. The profile also sets `header`,
+    /// `long_retry_limit`, `queue`, `arp`, the profile of AODV, `on_link_failure` and `release_interval`. It
+    /// sets `initial_rto` of TCP to 3 s under ns2 and ns3, except for transports that are a simulator's or
+    /// system's. Explicit settings win.
     pub profile: Profile,
     /// Rate of data; with \[spectrum\] the channels have theirs.
     pub rate: Rate,
-    /// Packets that an interface queue holds (1 to 100000), those of routing before those of data: 50; ns2: 49, as `ifqLen_` 50 turns
-    /// the fiftieth away.
+    /// Packets that an interface queue holds (1 to 100000), routing packets before data: 50; ns2: 49, as
+    /// `ifqLen_` 50 rejects the fiftieth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// From the start of a frame until all who are in reach hear it, the same for all pairs.
@@ -33,7 +34,7 @@ pub struct MacOfMany {
     /// The rates that rate adaptation chooses from, slowest first, and what it takes to receive them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<AdHocRate>,
-    /// The rules that differ from those of the profile.
+    /// Rules that override the profile's.
     #[serde(skip_serializing_if = "RuleSettings::is_empty")]
     pub rules: RuleSettings,
     /// How the addresses of neighbours are found.

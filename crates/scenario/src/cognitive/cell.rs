@@ -33,7 +33,7 @@ pub struct CellSettings {
     pub control_blocks: u32,
     /// Mean SINR of the users, without primary users.
     pub sinr: Decibel,
-    /// Mean SINR of the uplink; without it: that of the downlink.
+    /// Mean SINR of the uplink; without it: the downlink's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_sinr: Option<Decibel>,
     /// Mean SINR of each user in place of `sinr` and `uplink_sinr`, in the order of the radio's links.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spectrum {
-    /// How many primary bands, B (1 to 1000). With channels from a file: that of the file.
+    /// How many primary bands, B (1 to 1000). With channels from a file: the file's number.
     #[serde(default = "bands")]
     pub bands: u32,
     /// How many CR channels in each band, n (1 to 1000).

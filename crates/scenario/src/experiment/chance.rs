@@ -9,7 +9,7 @@ use cogtcp_units::Probability;
 impl Experiment {
     /// Whether two seeds may give different runs. If not, all do give the same.
     ///
-    /// Every field is looked at by name, so that whoever adds one decides whether it draws.
+    /// Every field is named here: adding a field forces the decision whether it draws.
     pub fn is_random(&self) -> bool {
         let Self { name: _, run: _, nodes: _, links, adhoc, spectrum: _, radios, train, flows, udp } = self;
         // Backoff at the least.
@@ -46,7 +46,7 @@ impl RadioSpec {
                     });
                 senses_at_random || pu.is_some() || *channel != ChannelChoice::Stay
             }
-            // The terrain and those who pass; back-off, errors of detection.
+            // The terrain and those who pass; backoff, errors of detection.
             RadioKind::Journey(..)
             | RadioKind::Cognitive(_)
             | RadioKind::Unshared(..)

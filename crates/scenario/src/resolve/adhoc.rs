@@ -53,7 +53,7 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     if !scenario.radio.is_empty() && !is_wired {
         findings.error(
             &Path::of("radio"),
-            "an ad hoc network has no links but those of wired, and a radio gates links",
+            "an ad hoc network has links only in wired, and a radio gates links",
             "take [[radio]] out; the nodes of an ad hoc network sense with [cr]",
         );
     }
@@ -77,8 +77,8 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// The initial RTO that the profile of the MAC stands for, unless a transport is that of a host of its own: `rtxcur_init_` of
-/// ns-2's `Agent/TCP`, `ConnTimeout` of ns-3's `TcpSocket`. `None`: the standard's text says nothing of TCP.
+/// Returns the initial RTO of the MAC's profile, unless a transport is a host preset: `rtxcur_init_` of
+/// ns-2's `Agent/TCP`, `ConnTimeout` of ns-3's `TcpSocket`. `None`: the standard's text is silent about TCP.
 pub(super) fn initial_rto(scenario: &Scenario) -> Option<Duration> {
     let Topology::AdHoc(_) = scenario.topology else { return None };
     match scenario.mac.as_ref()?.profile {

@@ -209,7 +209,7 @@ pub(super) fn user(
 fn check_unshared(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
     let one_radio = "both ends share one radio";
     let (access, mac) = match user.access {
-        Access::Scheduled => ("scheduled", "its settings are those of cell"),
+        Access::Scheduled => ("scheduled", "cell has its settings"),
         _ => ("none", "there is no MAC"),
     };
     let fields = [

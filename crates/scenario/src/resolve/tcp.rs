@@ -134,8 +134,8 @@ fn resolve_tcp(
     Some((ends, control))
 }
 
-/// The control of the innermost layer that names one, else that of the transport. Parameters count from the layer that
-/// named it on: a layer that names a control starts from the control's own defaults.
+/// Returns the control of the innermost layer that names one, otherwise the transport's. Parameters count
+/// from that layer on: a layer that names a control starts from the control's own defaults.
 fn override_control(
     transport: ControlSpec,
     layers: &[(&Tcp, Path); 2],

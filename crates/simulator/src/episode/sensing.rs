@@ -1,9 +1,9 @@
 //! An agent that sets sensing and transmission time of a CR user before each of its sensings.
 //!
-//! The run stops in the nanosecond before a sensing begins: the agent knows how the last cycle went, and what it chooses
-//! holds for this sensing and for the transmission after it. (T_p could wait until the sensing has reported. But it counts
-//! only if the channel was reported free, so that the report adds nothing to choose it by.) A policy that stays on its
-//! channel senses again at once, with the same times.
+//! The run stops in the nanosecond before a sensing begins. The agent knows how the last cycle went; its
+//! choice holds for this sensing and for the transmission after it. T_p could wait for the sensing's report,
+//! but T_p counts only if the channel was reported free, so the report adds nothing. A policy that stays on
+//! its channel senses again at once, with the same times.
 
 use crate::options::{RunError, RunOptions};
 use crate::simulation::Simulation;
@@ -61,9 +61,9 @@ pub struct SensingEpisode {
 }
 
 impl SensingEpisode {
-    /// The run of `experiment` with `seed` up to its first sensing. The agent steers the CR user named `radio`: of two
-    /// that sense apart, the one at the beginning of the link decides, and the other follows from its next phase on.
-    /// `flow` is the number of the flow whose bytes it is told of.
+    /// Returns the run of `experiment` with `seed` up to its first sensing. The agent steers the CR user
+    /// named `radio`. Of two that sense apart, the agent steers the user at the beginning of the link; the
+    /// second user follows from its next phase on. `flow` is the flow whose bytes the agent observes.
     pub fn new(
         experiment: Arc<Experiment>,
         seed: Option<u64>,

@@ -127,8 +127,8 @@ impl SpanLaw {
         span.max(Duration::from_nanos(1))
     }
 
-    /// A span in seconds of which there are not many more than would fill a time: the mean, or the median where a heavy tail
-    /// takes the mean far beyond what is usually drawn.
+    /// Returns a span in seconds that is short enough to bound the number of spans in a time. It is the mean,
+    /// or the median if a heavy tail takes the mean far beyond usual draws.
     pub fn typical(&self) -> f64 {
         match self {
             Self::LogNormal { median, .. } => median.as_secs_f64(),

@@ -26,8 +26,9 @@ pub struct Protection {
     pub vacated: u64,
     /// Times that such a PU left before the radio noticed.
     pub outlasted: u64,
-    /// Sum of the times to vacate: from the PU's arrival on the radio's channel (or, missed, from the start of the
-    /// transmission over it) to the last moment that the radio was open before the sensing that reported it.
+    /// Sum of the times to vacate. Each runs from the PU's arrival on the radio's channel, if missed from the
+    /// start of the transmission over it. It ends at the radio's last open moment before the sensing that
+    /// reported the PU.
     pub vacate_total: Duration,
     /// Longest time to vacate.
     pub vacate_max: Duration,

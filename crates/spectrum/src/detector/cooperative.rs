@@ -29,9 +29,9 @@ impl FusionRule {
     }
 }
 
-/// Probability of a positive decision when sensor i reports with probability `reports[i]`, independently of the others
-/// (noise is independent from place to place; the PU is not, which is why the probabilities are conditional on it).
-/// Exact, by the distribution of the number of reports. No sensors: never.
+/// Returns the probability of a positive decision when sensor i reports with probability `reports[i]`,
+/// independently of the others. Noise is independent from place to place; the PU is not, so the probabilities
+/// are conditional on it. Exact, by the distribution of the number of reports. No sensors: never.
 pub fn fused_probability(rule: FusionRule, reports: &[f64]) -> f64 {
     if reports.is_empty() {
         return 0.0;

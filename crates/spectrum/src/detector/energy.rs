@@ -16,8 +16,8 @@ pub struct MapDetector {
     /// Bandwidth W of a channel.
     #[serde(default = "bandwidth")]
     pub bandwidth: Frequency,
-    /// Long-run probability that a PU is ON, which the threshold is set for. Without it: that of the PUs' laws, mean over
-    /// PUs; 0.5 for PUs from a log.
+    /// Long-run probability that a PU is ON, for which the threshold is set. Without it: from the PUs' laws,
+    /// mean over PUs; 0.5 for PUs from a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_on: Option<Probability>,
 }
@@ -102,10 +102,11 @@ impl DetectorKind for Simplified {
 /// The maximum a posteriori energy detector of Lee and Akyildiz (IEEE Trans. Wireless Commun. 7(10), 2008), which
 /// MSWiM 2009 builds on.
 ///
-/// n = 2 W t_s samples. By the central limit theorem the energy in units of the noise variance is N(n, 2n) without a PU
-/// and N(n (1 + gamma), 2n (1 + gamma)^2) with one; the threshold is where P_on f_1 = P_off f_0. The paper assumes
-/// that the PU keeps its state during t_s. When it is ON for a share f of the window, each sample keeps its own law: mean
-/// n (1 + gamma f), variance 2n (1 - f + f (1 + gamma)^2) - our extension.
+/// There are n = 2 W t_s samples. By the central limit theorem the energy in units of the noise variance is
+/// N(n, 2n) without a PU. With a PU it is N(n (1 + gamma), 2n (1 + gamma)^2). The threshold is where P_on f_1
+/// = P_off f_0. The paper assumes that the PU keeps its state during t_s. Our extension: if it is ON for a
+/// share f of the window, each sample keeps its own law. The mean is then n (1 + gamma f), the variance 2n
+/// (1 - f + f (1 + gamma)^2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MapEnergyDetector {
     /// Bandwidth W of the channel, Hz.
@@ -197,11 +198,11 @@ impl Detector for NeymanPearsonDetector {
 
 /// P_d' and P_f' as functions of t_s alone: 1 - Q(sqrt(t_s / tau)) and Q(sqrt(t_s / tau)).
 ///
-/// MSWiM 2009 uses "a simplified version of equations for P_d and P_f, as a function of sensing time interval (t_s)
-/// only" and does not print it. This form is derived here: for a PU that is ON half of the time and many samples the
-/// threshold of [`MapEnergyDetector`] tends to 2n (1 + gamma) / (2 + gamma), and both errors to
-/// Q(sqrt(n / 2) gamma / (2 + gamma)) = Q(sqrt(t_s / tau)) with tau = (2 + gamma)^2 / (W gamma^2). A window that a PU
-/// overlaps at all counts as one with a PU.
+/// MSWiM 2009 uses "a simplified version of equations for P_d and P_f, as a function of sensing time interval
+/// (t_s) only" and does not print it. This form is derived here, for a PU that is ON half of the time and
+/// many samples. The threshold of [`MapEnergyDetector`] then tends to 2n (1 + gamma) / (2 + gamma). Both
+/// errors tend to Q(sqrt(n / 2) gamma / (2 + gamma)) = Q(sqrt(t_s / tau)) with tau = (2 + gamma)^2 / (W
+/// gamma^2). A window that a PU overlaps at all counts as a window with a PU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimplifiedDetector {
     /// Time constant tau, s: after t_s = tau both errors are 15.9 %, after 5.4 tau 1 %.

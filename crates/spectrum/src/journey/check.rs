@@ -109,7 +109,7 @@ impl Signal {
             let above = format!("signal.rates.{i}.above");
             check.range(&above, step.above, LEVELS, " dBm");
             if step.above <= before {
-                let message = "the level is not above that of the rate before".to_owned();
+                let message = "the level is not above the previous rate's level".to_owned();
                 check.error(&above, message, "write the rates from the lowest level up".to_owned());
             }
             before = step.above;

@@ -15,7 +15,7 @@ pub struct Measurement {
     pub speed: f64,
     /// The base stations that are followed and their levels, dBm.
     pub levels: Vec<(u16, f32)>,
-    /// The serving base station after this instant's decisions; `None`: none (also during a handover).
+    /// The serving base station after this instant's decisions; `None`: none (also during a handoff).
     pub serving: Option<u16>,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Stretch {
     pub(super) start: Time,
     /// Why the link is gone; `None`: it is there.
     pub(super) cause: Option<OutageCause>,
-    /// The serving base station, or the one that a handover leads to.
+    /// The serving base station, or the target of a handoff.
     pub(super) station: Option<u16>,
     /// Its rate; `None`: the link's own.
     pub(super) rate: Option<Rate>,
-    /// When the stretch ends, where that is known as it begins: of a handover.
+    /// End of the stretch, if known at its beginning: of a handoff.
     pub(super) until: Time,
 }
 

@@ -6,8 +6,8 @@ use crate::{ChannelId, LinkEvent, OutageCause, Phase, Radio, RadioState};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
-/// The radio of a train on its journey, a [`Radio`]. A handover is a switch of
-/// channel, its channel the number of the base station; without signal it is [`Phase::Lost`].
+/// The radio of a train on its journey, a [`Radio`]. A handoff is a switch of channel; the channel is the
+/// base station's number. Without signal it is [`Phase::Lost`].
 #[derive(Clone, Debug)]
 pub struct JourneyRadio {
     course: Arc<Course>,

@@ -172,9 +172,10 @@ pub struct Border {
     pub outage: DurationLaw,
 }
 
-/// How the signal spreads, and what the radio makes of it. The level of a base station is its power less path_loss + 10 exponent
-/// log10(distance / 1 km), less tunnels, and shadowing: log-normal, in decibels a Gaussian process along the line with
-/// autocorrelation exp(-distance / correlation) (Gudmundson, Electronics Letters 27(23), 1991), one for each base station.
+/// Propagation and radio. The level of a base station is its power less path_loss + 10 exponent
+/// log10(distance / 1 km), less tunnels and shadowing. Shadowing is log-normal, one process for each base
+/// station: in decibels a Gaussian process along the line with autocorrelation exp(-distance / correlation)
+/// (Gudmundson, Electronics Letters 27(23), 1991).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MapSignal")]
@@ -219,7 +220,7 @@ pub struct Signal {
     )]
     #[schemars(with = "Decibel")]
     pub recovery: f64,
-    /// By how much another base station has to be louder than the serving one for a handover.
+    /// By how much another base station has to be louder than the serving one for a handoff.
     #[serde(
         deserialize_with = "read_number::<Decibel, _>",
         serialize_with = "write_number::<Decibel, _>",
@@ -227,7 +228,7 @@ pub struct Signal {
     )]
     #[schemars(with = "Decibel")]
     pub handover_margin: f64,
-    /// How long a handover interrupts the link.
+    /// How long a handoff interrupts the link.
     pub handover: DurationLaw,
     /// How often the radio measures, and decides.
     #[serde(default = "interval")]

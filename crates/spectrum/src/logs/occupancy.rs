@@ -82,7 +82,7 @@ pub fn read(file: &str, text: &str) -> Result<Occupancy, LogError> {
 ///
 /// # Errors
 ///
-/// The first line that is wrong: its fields, a time before that of an earlier sample of the band, a gap in samples that come at
+/// The first line that is wrong: its fields, a time before an earlier sample of the band, a gap in samples at
 /// regular times.
 pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, LogError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -1,4 +1,4 @@
-//! The files of the released ns-2 code (CRAHN on ns-2.31), which are not those of the paper.
+//! The files of the released ns-2 code (CRAHN on ns-2.31), which differ from the paper's.
 //!
 //! `map.txt`: the number N of PUs; N lines `channel x_tx y_tx x_rx y_rx alpha beta range`; then for each PU in turn a
 //! count K and K pairs of arrival and departure (s). Words are separated by any blanks and line ends, as `fscanf` reads
@@ -41,10 +41,10 @@ impl Map {
     }
 }
 
-/// The generator of the released code (`pu_special.tcl`), whose defaults these are: PUs uniform in a square, receivers
-/// at a uniform distance, a channel drawn from all but the control channel, exponential ON and OFF times, OFF at time
-/// zero. The released script throws away the first 25 draws and takes the angle of the receiver in the wrong unit; neither
-/// changes a law, and neither is done here.
+/// The generator of the released code (`pu_special.tcl`), with its defaults. PUs are uniform in a square,
+/// receivers at a uniform distance, the channel any except the control channel. ON and OFF times are
+/// exponential, OFF at time zero. The released script discards the first 25 draws and takes the receiver's
+/// angle in the wrong unit; neither changes a law, and neither is done here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MapGenerator {
     /// Number of PUs.

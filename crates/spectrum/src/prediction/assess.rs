@@ -19,8 +19,8 @@ pub struct Assessment {
     pub false_ones: u64,
 }
 
-/// Gives each outage the prediction whose beginning is nearest to its own, if that lies nearer to it than half of the gap
-/// to the neighbouring outages, and each prediction to one outage at most.
+/// Gives each outage the prediction whose beginning is nearest, if it is nearer than half of the gap to the
+/// neighbouring outages. Each prediction belongs to one outage at most.
 pub fn assess(outages: &[Outage], predictions: &[Prediction]) -> Assessment {
     let mut assessment = Assessment::default();
     let mut best: Vec<Option<(usize, f64)>> = vec![None; outages.len()];

@@ -8,8 +8,8 @@ const FLOOR: f64 = 1e-3;
 /// Predicts a level some samples ahead by a linear filter whose weights follow the least-mean-squares rule, normalised
 /// (Yoo, Cypher and Golmie, MILCOM 2007, predict the received signal strength so).
 ///
-/// Departure from the paper: the filter works on the last differences of the level, not on the level itself, so that
-/// weights of zero stand for "it stays as it is" and a level far from zero does not slow the rule down:
+/// Departure from the paper: the filter works on the last differences of the level, not on the level itself.
+/// So weights of zero mean a constant level, and a level far from zero does not slow the rule:
 ///
 /// ```text
 /// P(n + h) = p(n) + sum over i < order of w_i d(n - i),   d(k) = p(k) - p(k - 1)

@@ -1,7 +1,8 @@
 //! TV white space: channels by a database.
 //!
-//! RFC 7545 (PAWS): sections 4.4 (INIT), 4.5 (available spectrum), 4.5.5 (SPECTRUM_USE_NOTIFY); 47 CFR 15.711: a device checks the database
-//! again at intervals, and ceases when what it knows is too old. The intervals depend on the class of the device, so they are settings.
+//! RFC 7545 (PAWS): sections 4.4 (INIT), 4.5 (available spectrum), 4.5.5 (SPECTRUM_USE_NOTIFY). 47 CFR
+//! 15.711: a device checks the database again at intervals, and ceases when its information is too old. The
+//! intervals depend on the class of the device, so they are settings.
 
 use crate::ChannelId;
 use cogtcp_units::{Duration, Time};

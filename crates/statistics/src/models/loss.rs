@@ -43,8 +43,9 @@ pub struct Pftk {
     pub max_window_packets: f64,
 }
 
-/// Returns the throughput by Padhye, Firoiu, Towsley, Kurose, SIGCOMM 1998, in bits of payload per second: the approximate
-/// model with timeouts and window limit (RFC 5348 section 3.1 uses it without the limits).
+/// Returns the throughput by Padhye, Firoiu, Towsley, Kurose, SIGCOMM 1998, in bits of payload per second.
+/// This is the approximate model with timeouts and window limit; RFC 5348 section 3.1 uses it without the
+/// limits.
 ///
 /// `min(Wmax/RTT, 1 / (RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)))`.
 ///

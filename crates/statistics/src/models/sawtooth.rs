@@ -1,8 +1,9 @@
 //! TCP's AIMD over cognitive cycles.
 //!
-//! Zhou, Di Felice, Drozdenko, Chowdhury: "Towards Fast Flow Convergence in Cognitive Radio Cellular Networks", section III.
-//! Equation numbers are the paper's. The module `cogtcp.models.aimd` states the model and where it departs from the print:
-//! bandwidths in packets per second and BDP in packets in (4) to (7), and the bounds of (3) with signs put right.
+//! Zhou, Di Felice, Drozdenko, Chowdhury: "Towards Fast Flow Convergence in Cognitive Radio Cellular
+//! Networks", section III. Equation numbers are the paper's. The module `cogtcp.models.aimd` states the model
+//! and its departures from the print. In (4) to (7) bandwidths are in packets per second and BDP in packets;
+//! the bounds of (3) have corrected signs.
 
 use crate::OutOfRange;
 use std::f64::consts::LN_2;
@@ -96,8 +97,9 @@ pub fn cwnd_after_cycles(cycles: u32, initial_cwnd: f64, delta_w: f64) -> f64 {
 
 /// Returns `W[i+1]` without the assumption that dW is the same in every cycle.
 ///
-/// Slow start from 1 to `W[i]/2` takes `log2(W[i]/2)` of the `rounds`; the rest adds one packet each. The fixed point is
-/// that of equation (1) with dW of equation (2). Where slow start would outlast the cycle, the window ends at `2^rounds`.
+/// Slow start from 1 to `W[i]/2` takes `log2(W[i]/2)` of the `rounds`; the rest adds one packet each. The
+/// fixed point follows from equation (1) with dW of equation (2). If slow start would outlast the cycle, the
+/// window ends at `2^rounds`.
 #[must_use]
 pub fn next_cwnd(cwnd: f64, rounds: f64) -> f64 {
     let ssthresh = (cwnd / 2.0).max(1.0);

@@ -1,5 +1,5 @@
-//! ATCP's idea (Liu and Singh, IEEE JSAC 19(7), 2001): a loss without ECN is the channel's and costs no window; an unreachable
-//! peer stops the sender until it answers; ECN alone is congestion.
+//! ATCP's idea (Liu and Singh, IEEE JSAC 19(7), 2001). A loss without ECN is the channel's and costs no
+//! window. An unreachable peer stops the sender until it answers. Only ECN signals congestion.
 //!
 //! ```text
 //! 3 duplicate ACKs, timeout   retransmit what is outstanding; cwnd and ssthresh as they are                  state "loss"

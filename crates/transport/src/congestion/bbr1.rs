@@ -10,13 +10,13 @@
 //! no RTT as low as the least was seen for 10 s.
 //!
 //! Departures from Linux:
-//! - What is in flight when the next segment leaves (`bbr_packets_in_net_at_edt`) is taken as what is in flight now: the pacer's
-//!   backlog is at most one packet here, of two segments below 24 Mbit/s.
+//! - The flight at the departure of the next segment (`bbr_packets_in_net_at_edt`) is taken as the flight
+//!   now. The pacer's backlog is at most one packet here, of two segments below 24 Mbit/s.
 //! - The phase of ProbeBW to begin with comes from a hash of the connection's own progress, because a control owns no random stream.
-//! - An ACK that a receiver delayed does not count as a new least RTT after the old one expired (`is_ack_delayed`); a control does not
-//!   see that it was delayed, so it counts here.
-//! - The state of recovery is that of the ACK before, not of the ACK itself: `set_state` enters recovery with the bytes of no ACK to
-//!   conserve, so cwnd begins with what is in flight and one segment.
+//! - A delayed ACK does not count as a new minimum RTT after the old one expired (`is_ack_delayed`). A
+//!   control does not see the delay, so the ACK counts here.
+//! - The recovery state comes from the previous ACK. `set_state` enters recovery without the bytes of an ACK
+//!   to conserve, so cwnd begins with the flight and one segment.
 
 mod long_term;
 
@@ -328,7 +328,7 @@ impl Bbr1 {
         }
     }
 
-    /// bbr_reset_probe_bw_mode(): any phase but that of 0.75.
+    /// bbr_reset_probe_bw_mode(): any phase but the phase of gain 0.75.
     fn enter_probe_bw(&mut self, tcp: &TcpState) {
         self.mode = Mode::ProbeBw;
         self.cycle_index = CYCLE.len() - 1 - (hash(tcp) % 7) as usize;

@@ -1,6 +1,7 @@
-//! TCP C2 (Zhou, Di Felice, Drozdenko and Chowdhury, "Towards Fast Flow Convergence in Cognitive Radio Cellular
-//! Networks"): a sender that measures the bottleneck's bandwidth BW in slow start, is told the number of flows N, and goes
-//! to its share at once; after that it keeps the RTT R in a band above the propagation delay Dp, the least RTT.
+//! TCP C2 (Zhou, Di Felice, Drozdenko and Chowdhury, "Towards Fast Flow Convergence in Cognitive Radio
+//! Cellular Networks"). The sender measures the bottleneck's bandwidth BW in slow start, learns the number of
+//! flows N, and takes its share at once. Then it keeps the RTT R in a band above the propagation delay Dp,
+//! the minimum RTT.
 //!
 //! ```text
 //! slow start:  cwnd from 1; the first sequence of 2 packets gives BW;   ssthresh = BW * Dp / N
@@ -24,22 +25,22 @@
 //!    `tp_window`, `count`). Algorithm 1 is evaluated once per TP.
 //! 7. Algorithm 1's threshold: the paper's equation (8); author: the middle of 1/N and 1/(N+1), rounded to 0.01, and 4
 //!    for everything below 0.29 (`n_rule`, `n_cap`).
-//! 8. How N falls: "C2 re-estimates N" in saturation, so N takes a smaller N^ there, and cwnd shrinks by one per round trip
-//!    as it does whenever N did not rise. Author: N falls in the ideal band, ssthresh and at least that window follow;
-//!    in saturation a smaller N^ holds the window (`lower_n`).
+//! 8. How N falls: "C2 re-estimates N" in saturation, so N takes a smaller N^ there. cwnd shrinks by one per
+//!    round trip, as always when N did not rise. Author: N falls in the ideal band, and ssthresh and at least
+//!    that window follow; in saturation a smaller N^ holds the window (`lower_n`).
 //! 9. No throughput yet, or no bandwidth: saturation shrinks by one per round trip (author: nothing; with `lower_n`).
 //! 10. T_w, the throughput window and the slope's windows have no values in the paper: 1 s, 1 s and 0.5 s (author).
 //! 11. sigma = 1/(N RTT) has no unit: milliseconds of RTT per second with RTT in seconds (author; `sigma_unit`).
 //! 12. Competition ends with the first window at or below sigma (author). It grows by N (author: N - 1, at least 1;
 //!     `compete`) and takes N from Algorithm 1 while it lasts, since "N is inversely proportional to throughput".
-//! 13. When a starving flow may grow, and how often N may jump: at once and at every TP (author: 2 s after congestion
-//!     avoidance began, and a jump per second; `settle`, `jump_interval`).
+//! 13. When a starving flow may grow, and how often N may jump: at once and at every TP. Author: 2 s after
+//!     congestion avoidance began, and a jump per second (`settle`, `jump_interval`).
 //! 14. Duplicate ACKs: Reno's half (the paper is silent; author). Timeout: slow start with a new probe; until it answers,
 //!     ssthresh is half of FlightSize, at least 10 segments (author; `rto_floor`). N, Dp and R stay.
 //! 15. ssthresh is at least 2 segments, and follows cwnd down in saturation: slow start does not come back by draining.
 //! 16. Dp is never aged (paper and author). After a handoff to a longer path C2 reads saturation for ever.
-//! 17. Delayed ACKs: where the first sequence gives no gap, or one that the receiver's timer made, the next sequences of
-//!     slow start, of up to 8 packets, are tried (author: the gap counts whatever made it).
+//! 17. Delayed ACKs: if the first sequence gives no gap, or a gap of the receiver's timer, the next sequences
+//!     of slow start are tried, of up to 8 packets. Author: any gap counts.
 //! 18. k has no bound in the paper; here growth is at most doubling per round trip, slow start's.
 
 mod probe;

@@ -1,8 +1,8 @@
 //! Compound TCP: Reno's window and a delay window beside it, which grows fast while the queue is short.
 //!
-//! The window is win = cwnd + dwnd, and win is what the sender's `TcpState::cwnd` holds. In congestion avoidance win grows
-//! by Reno's one segment per round trip, and once per round trip, with `base` the least RTT of the connection and `rtt`
-//! that of the round:
+//! The window is win = cwnd + dwnd; the sender's `TcpState::cwnd` holds win. In congestion avoidance win
+//! grows by Reno's one segment per round trip. Once per round trip, with `base` the minimum RTT of the
+//! connection and `rtt` the RTT of the round:
 //!
 //! ```text
 //! diff = win * (rtt - base) / rtt                                                                   segments queued

@@ -12,12 +12,13 @@
 //! Departures and choices:
 //! - Growth counts the segments acknowledged, as Linux, where the RFC has (target - cwnd) / cwnd "for each received ACK":
 //!   with delayed ACKs the window would otherwise fall behind W_cubic.
-//! - After a timeout, and where slow start ends without a loss, K = 0 and W_max = cwnd (sections 4.8 and 4.10); so too
-//!   when an epoch begins above W_max, which the RFC leaves open.
-//! - In the Reno-friendly region cwnd is raised to W_est and never lowered to it (section 4.3 has cwnd = W_est; Linux's rule): the
-//!   cubic of a round trip ahead may have carried it further.
-//! - t stands still while nothing is in flight and between ACKs that may not grow cwnd, because something else limits the flow
-//!   (section 4.2 asks this of application-limited times; Linux: only while nothing is in flight).
+//! - After a timeout, and after a slow start without loss, K = 0 and W_max = cwnd (sections 4.8 and 4.10). So
+//!   too if an epoch begins above W_max, which the RFC leaves open.
+//! - In the Reno-friendly region cwnd rises to W_est and never falls to it: the cubic of a round trip ahead
+//!   may have carried it further. Section 4.3 has cwnd = W_est; this is Linux's rule.
+//! - t stops while nothing is in flight, and between ACKs that may not grow cwnd because something else
+//!   limits the flow. Section 4.2 asks this of application-limited times; Linux stops t only while nothing is
+//!   in flight.
 //! - Only spurious timeouts are undone (section 4.9.1, by F-RTO), with the response of section 4.9.2.
 //! - ECN is not modelled.
 //!
@@ -495,7 +496,7 @@ mod tests {
         assert!(close(bench.segments(), undisturbed.segments(), 0.01));
     }
 
-    /// RFC 9438 section 4.9.2: a window beyond that of before the loss event keeps the state of the event.
+    /// RFC 9438 section 4.9.2: a window above the window before the loss event keeps the state of the event.
     #[test]
     fn an_undo_that_comes_late_restores_nothing() {
         for (cwnd, w_max) in [(80, 0.0), (120, 100.0)] {

@@ -124,8 +124,8 @@ pub struct LinuxControl {
     pub name: &'static str,
     /// What to do where a kernel does not have it.
     pub remedy: &'static str,
-    /// It is this control, with its defaults: the parameters that it has from elsewhere, and how it is told of them. `None`: it is
-    /// Linux's own.
+    /// True if it is this control with its defaults; how it learns parameters from elsewhere. `None`: Linux's
+    /// own control.
     pub told: Option<(&'static [&'static str], &'static str)>,
 }
 

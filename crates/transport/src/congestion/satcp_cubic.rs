@@ -1,5 +1,5 @@
-//! A control in the manner of SaTCP (Cao and Zhang, INFOCOM 2023): CUBIC that is told of a coming outage and for so long does
-//! not take losses for congestion.
+//! A control in the manner of SaTCP (Cao and Zhang, INFOCOM 2023): CUBIC with advance notice of outages.
+//! During a reported outage it does not take losses for congestion.
 //!
 //! ```text
 //! report at time t:  inhibited until t + D + extension, D: what the report says is left until the link is up again
@@ -8,17 +8,17 @@
 //! loss event else, growth:     CUBIC's
 //! ```
 //!
-//! SaTCP's report goes from the link layer of the sender's own host to its kernel. So does "own link": a sender at a node with a radio
-//! reads that node's board ([`LinkEvent`]). To a sender at the far end a report has to travel: it
-//! is a number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
-//! receiver (or beside the sender, uplink) writes it when the router warns it ([`crate::freeze`]): to a source whose SYN asked
-//! for reports it sends them in place of a window of zero.
+//! SaTCP's report goes from the link layer of the sender's own host to its kernel. So does "own link": a
+//! sender at a node with a radio reads that node's board ([`LinkEvent`]). A sender at the far end gets a
+//! number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
+//! receiver (or, uplink, beside the sender) writes it when the router warns it ([`crate::freeze`]). A source
+//! whose SYN asked for reports gets them instead of a zero window.
 //!
 //! Scope and departures:
 //! - A report that travels takes the path's time, and is sent as early as the router warns (TU_advance). The sender's own link layer
 //!   tells when the link goes down, not before (SaTCP predicts it from orbits), and when it is up again, however long that took.
-//! - The released code (LeoEM) is less than the paper's "inhibit": under a report it keeps the cubic at a timeout and shortens
-//!   K to a ninth, but ssthresh and cwnd fall all the same. Here neither falls.
+//! - The released code (LeoEM) is less than the paper's "inhibit". Under a report it keeps the cubic at a
+//!   timeout and shortens K to a ninth, but ssthresh and cwnd fall. Here neither falls.
 //! - No timer is stopped. An outage longer than the RTO is found over at the next expiration, which is backed off.
 //! - A timeout that began while inhibited stays so until it is repaired, however often the timer expires for it.
 
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(window_after(2000, 2500), 70.0);
     }
 
-    /// Down at 0 s, a loss at 3 s; up at 4 s, and for half a second more: at 4.499 s the window stays at 100, at 4.5 s it falls to
-    /// CUBIC's 70.
+    /// Down at 0 s, a loss at 3 s; up at 4 s, and in force for half a second more. At 4.499 s the window
+    /// stays at 100, at 4.5 s it falls to CUBIC's 70.
     #[test]
     fn the_own_link_inhibits_while_it_is_down_and_for_the_extension() {
         let mut bench = Bench::new(NAME, &[], 100);

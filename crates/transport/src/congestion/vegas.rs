@@ -1,5 +1,5 @@
-//! TCP Vegas: a window that keeps between alpha and beta segments in the bottleneck's queue, by the rules of Linux and
-//! ns-3; those of ns-2, which the parameter `rules` selects, are in the module `ns2`.
+//! TCP Vegas: a window that keeps between alpha and beta segments in the bottleneck's queue, by the rules of
+//! Linux and ns-3. The parameter `rules` selects ns-2's rules (module `ns2`).
 //!
 //! Once per round trip, with `base` the least RTT of the connection and `rtt` the least of the round:
 //!
@@ -11,8 +11,9 @@
 //! congestion avoidance:  diff > beta:   cwnd -= 1         diff < alpha:  cwnd += 1
 //! ```
 //!
-//! Windows are bytes here, so diff keeps the fractions that Linux and ns-3 cut off. Where Vegas lowers ssthresh it is one
-//! segment below cwnd, as in ns-3 (Linux today: cwnd itself), and then 3/4 of cwnd at least: in both, slow start is over.
+//! Windows are bytes here, so diff keeps the fractions that Linux and ns-3 cut off. When Vegas lowers
+//! ssthresh, ssthresh is one segment below cwnd as in ns-3 (Linux today: cwnd itself), and at least 3/4 of
+//! cwnd. In both cases slow start is over.
 
 mod ns2;
 
@@ -37,7 +38,7 @@ pub const INFO: ControlInfo = ControlInfo {
         segments("gamma", "more segments queued than this: slow start ends", 1.0),
         ParameterSpec {
             name: "rules",
-            summary: "whose Vegas: Linux's and ns-3's, or that of ns-2 (slow start every other round trip, window cut \
+            summary: "rules: Linux's and ns-3's, or ns-2's (slow start every other round trip, window cut \
                       to 3/4, fine-grained timeout)",
             unit: "",
             kind: ParameterKind::Choice { default: "linux", choices: &["linux", "ns2"] },
@@ -313,8 +314,9 @@ mod tests {
         }
     }
 
-    /// The cases of ns-3's tcp-vegas-test, base RTT 100 ms: cwnd and ssthresh in segments, and the round's RTT in ms, before
-    /// and after. ns-3 cuts diff to whole segments, so it holds 20 segments at 109 ms (1.65 queued, 2 there).
+    /// The cases of ns-3's tcp-vegas-test, base RTT 100 ms. Each has cwnd and ssthresh in segments, and the
+    /// round's RTT in ms, before and after. The rules of ns-3 cut diff to whole segments and keep 20 segments
+    /// at 109 ms (1.65 queued, 2 there).
     #[test]
     fn cases_of_ns3() {
         for (cwnd, ssthresh, rtt, after) in [

@@ -176,8 +176,8 @@ impl World {
     }
 }
 
-/// The dialogue of section III: warned one RTT_TCP ahead, the source stops, waits out 3 s with probes alone, and goes on
-/// within a round trip of the all-clear with the cwnd it had.
+/// The dialogue of section III. Warned one RTT_TCP ahead, the source stops and waits 3 s with probes alone.
+/// Within a round trip of the all-clear it continues with its earlier cwnd.
 #[test]
 fn trigger_freeze_probe_thaw() {
     for beside in [Beside::Receiver, Beside::Sender] {

@@ -9,11 +9,12 @@
 //! As long as segments keep coming none is acknowledged; the first pause sends one acknowledgement for all of them, so that
 //! it comes to about one a window. The ACK clock is lost with it: a sender that has filled its window waits for the pause.
 //!
-//! Scope and departures. The paper itself was not at hand, only its abstract, and what Singh, Bonnin and Ros (ITST 2012,
-//! section II.C) and the surveys say of it: a time in proportion to a moving average of the time between segments, and the
-//! timer that starts anew. FACTOR 1.2 and GAIN 0.8 are from memory. No segment waits longer than the limit, by default the
-//! 500 ms of RFC 5681 section 4.2, whose demand for an acknowledgement of every second segment is given up. Before the
-//! first average, and out of order, segments are acknowledged at once.
+//! Scope and departures. Only the paper's abstract was at hand, with the descriptions of Singh, Bonnin and
+//! Ros (ITST 2012, section II.C) and of surveys. They give a time in proportion to a moving average of the
+//! time between segments, and a timer that starts anew. FACTOR 1.2 and GAIN 0.8 are from memory. No segment
+//! waits longer than the limit, by default the 500 ms of RFC 5681 section 4.2. That section's acknowledgement
+//! of every second segment is given up. Before the first average, and out of order, segments are acknowledged
+//! at once.
 
 use cogtcp_units::{Duration, Time};
 

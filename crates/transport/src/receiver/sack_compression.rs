@@ -6,9 +6,10 @@
 //! those after them                          one for all that come in 5 % of a round trip, 1 ms at most
 //! ```
 //!
-//! `tcp_comp_sack_slack_ns` lets the kernel's timer fire up to 100 us late. It does so on a host that nothing else wakes, as captures of
-//! the kernel plane have it, and it always does here. What a sender sees: SACKs that come a millisecond late, behind ACKs that do
-//! not, so that a rate of delivery measured from one to the other is too high by 2 % at a round trip of 50 ms.
+//! `tcp_comp_sack_slack_ns` lets the kernel's timer fire up to 100 us late. Captures of the kernel plane show
+//! this delay on an idle host; here it always applies. A sender sees SACKs a millisecond late, behind ACKs
+//! that are on time. A delivery rate measured from a late SACK to an ACK is 2 % too high at a round trip of
+//! 50 ms.
 //!
 //! Not modelled: a third SACK block that grows sends what was put off (`TCP_SACK_BLOCKS_EXPECTED`).
 

@@ -1,6 +1,6 @@
-//! Receive buffer tuning: the window that is offered grows with what the application takes in a round trip (Fisk and Feng: Dynamic
-//! right-sizing in TCP, LACSI 2001), by the rules of Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`, `tcp_grow_window`,
-//! `tcp_data_queue_ofo`).
+//! Receive buffer tuning: the offered window grows with the bytes that the application takes in a round trip
+//! (Fisk and Feng: Dynamic right-sizing in TCP, LACSI 2001). The rules are Linux 6.18's
+//! (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`, `tcp_grow_window`, `tcp_data_queue_ofo`).
 //!
 //! ```text
 //! at the start                   memory = 128 KiB, half of it for data; window = whole segments of 64 KiB
@@ -30,8 +30,8 @@ const HEADERS: u64 = 52;
 const PADDING: u64 = 64 + 320;
 const HEAD: u64 = 256;
 
-/// The share, in parts of 256, that the data of a packet of `size` bytes takes in the memory that a Linux receiver counts for it (`scaling_ratio`,
-/// since Linux 6.6; a device that gives a packet one buffer).
+/// Returns the share, in parts of 256, of data in the memory that a Linux receiver counts for a packet of
+/// `size` bytes. This is `scaling_ratio`, since Linux 6.6, on a device that gives a packet one buffer.
 #[must_use]
 pub fn share_of_data(size: u64, payload: u64) -> u64 {
     let memory = (size + PADDING).next_power_of_two() + HEAD;

@@ -82,9 +82,10 @@ impl Window {
         self.taken += bytes;
     }
 
-    /// Whether reading opened the window so far that an ACK of its own should say so: the edge may move, and what is left
-    /// of the advertised window is at most half of what can be advertised. RFC 9293 section 3.8.6.2.2 leaves the moment
-    /// open beyond its bound; the factor of two is Linux's. It keeps automatic reading from defeating delayed ACKs.
+    /// True if reading opened the window so far that it needs its own ACK. The edge may then move, and the
+    /// rest of the advertised window is at most half of the possible window. RFC 9293 section 3.8.6.2.2 only
+    /// bounds the moment; the factor of two is Linux's. It keeps automatic reading from defeating delayed
+    /// ACKs.
     pub(super) fn update_due(&self, frontier: u64) -> bool {
         let edge = self.edge(frontier, self.limit);
         let offered = self.right_edge.saturating_sub(frontier);

@@ -17,8 +17,8 @@ pub(super) struct Ecn {
 }
 
 impl Sender {
-    /// Whether the SYN to be sent is an ECN-setup SYN. One that is sent again is not: what stands in the way may drop those
-    /// that are (RFC 3168 section 6.1.1.1; Linux's `tcp_ecn_fallback`).
+    /// True if the next SYN is an ECN-setup SYN. A retransmitted SYN is not: a middlebox may drop ECN-setup
+    /// SYNs (RFC 3168 section 6.1.1.1; Linux's `tcp_ecn_fallback`).
     pub(super) fn offers_ecn(&self) -> bool {
         self.config.ecn && self.syn_count == 0
     }

@@ -358,8 +358,9 @@ impl Sender {
         d_sack
     }
 
-    /// RFC 5681 section 2: outstanding data, no payload, no SYN or FIN, nothing acknowledged, the same window. With SACK
-    /// the duplicates that count are those of RFC 6675 section 2: new SACK information, whatever else the ACK says.
+    /// RFC 5681 section 2: outstanding data, no payload, no SYN or FIN, nothing acknowledged, the same
+    /// window. With SACK a duplicate is an ACK with new SACK information, whatever else it says (RFC 6675
+    /// section 2).
     fn is_bare_duplicate(&self, segment: &Segment, sample: &AckSample, window_same: bool) -> bool {
         sample.acked == 0
             && window_same

@@ -193,8 +193,8 @@ impl Sender {
         self.choose_new(now, room)
     }
 
-    /// Whether the segment at this index may be sent again: the oldest always, others where the peer's window has not closed over
-    /// them, as it may where the persist timer does not take over.
+    /// True if the segment at this index may be retransmitted: the oldest always, others only if the peer's
+    /// window has not closed over them (without the persist timer it may).
     fn is_in_window(&self, index: usize) -> bool {
         index == 0
             || self.persists_with_data_outstanding()

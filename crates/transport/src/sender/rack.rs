@@ -39,8 +39,8 @@ impl Sender {
 
     /// Section 6.2, step 5. Returns the bytes newly lost, and sets when to look again.
     ///
-    /// Transmissions are kept in the order in which they left, so that only what is overdue is looked at, and from behind the last that may
-    /// become overdue: the timer is its.
+    /// Transmissions are kept in order of departure, so only overdue ones are examined. The scan starts
+    /// behind the last segment that may become overdue: the timer belongs to this segment.
     pub(super) fn detect_losses(&mut self, now: Time) -> u64 {
         let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
@@ -72,8 +72,8 @@ impl Sender {
         newly
     }
 
-    /// Section 9.3: without PRR, the loss of a retransmission is a second indication of congestion and has a response of its
-    /// own, one for all retransmissions that left after the response before.
+    /// Section 9.3: without PRR the loss of a retransmission is a second indication of congestion with its
+    /// own response. One response covers all retransmissions that left after the previous response.
     pub(super) fn respond_to_lost_retransmission(&mut self, now: Time) {
         let Some(rare) = &mut self.rare else { return };
         if !std::mem::take(&mut rare.retransmission_lost) || self.prr_in_use() {

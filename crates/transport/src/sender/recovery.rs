@@ -96,9 +96,10 @@ impl Sender {
         grow
     }
 
-    /// RACK found a segment lost that is to be sent again; in Linux also one that was (`tcp_time_to_recover`: `lost_out`). So what is lost
-    /// while fast recovery lasts, beyond its end, begins another one when it is over, and the window is reduced once more, though
-    /// it was sent again in the first.
+    /// RACK found a segment lost that is to be retransmitted; in Linux also one that was retransmitted
+    /// (`tcp_time_to_recover`: `lost_out`). So a loss beyond the end of a fast recovery begins another
+    /// recovery afterwards. The window is reduced once more, although the first recovery retransmitted the
+    /// segment.
     fn loss_is_proven(&mut self) -> bool {
         if self.times_out_as_linux() { self.board.lost() > 0 } else { self.board.next_lost().is_some() }
     }
@@ -271,8 +272,9 @@ impl Sender {
         self.config.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
     }
 
-    /// An ACK of fast recovery under PRR: one that neither delivers nor loses anything changes nothing, in Linux one that delivers nothing
-    /// (`tcp_cwnd_reduction`), so that what RACK's timer finds lost in a recovery leaves at once.
+    /// An ACK of fast recovery under PRR. An ACK that neither delivers nor loses anything changes nothing; in
+    /// Linux, an ACK that delivers nothing (`tcp_cwnd_reduction`). So losses that RACK's timer finds in a
+    /// recovery are retransmitted at once.
     pub(super) fn reduce_rate(&mut self, ack: &AckSample) {
         let loses = ack.lost > 0 && self.config.prr_rules == PrrRules::Rfc;
         if self.prr_in_use() && (ack.delivered > 0 || loses) {

@@ -161,10 +161,10 @@ impl Sender {
         self.start_rto(now);
     }
 
-    /// F-RTO's step 1 (RFC 5682 sections 2.1 and 3.1): not in the recovery of an earlier timeout, but anew while no ACK has
-    /// come since; and not where retransmissions of a fast recovery may be acknowledged in the place of originals, which
-    /// section 2.1 allows for Reno and NewReno alone.
-    /// Linux: also anew while no ACK has come since a timeout in fast recovery.
+    /// F-RTO's step 1 (RFC 5682 sections 2.1 and 3.1). Not in the recovery of an earlier timeout, but again
+    /// while no ACK has arrived since. Not if retransmissions of a fast recovery may be acknowledged in place
+    /// of originals, which section 2.1 allows for Reno and NewReno only. Linux: also again while no ACK has
+    /// arrived since a timeout in fast recovery.
     fn may_start_frto(&self) -> bool {
         if self.times_out_as_linux() && self.rto_count > 1 && self.tcp.peer_window > 0 {
             return true;
@@ -187,13 +187,15 @@ impl Sender {
         }
     }
 
-    /// FlightSize at a loss event, which is what a control takes its share of: without limited transmit's segments (RFC 5681
-    /// section 3.2); after a timeout what was sent since, the rest being lost; and never more than cwnd.
+    /// FlightSize at a loss event, of which a control takes its share. It excludes limited transmit's
+    /// segments (RFC 5681 section 3.2). After a timeout it counts later segments only, since the rest is
+    /// lost. It never exceeds cwnd.
     ///
-    /// RFC 5681 equation (4) lets ssthresh be "no more than" half of FlightSize, and FlightSize may be far beyond anything the
-    /// network ever held: fast recovery adds a segment per duplicate ACK to it, and what a long recovery sent stays outstanding
-    /// behind its end. Half of that would raise the window at a loss, with slow start up to it overflow the queue, and so
-    /// end in the next loss. ns-2 halves the lesser of the two as well; Linux halves cwnd.
+    /// RFC 5681 equation (4) lets ssthresh be "no more than" half of FlightSize. FlightSize may far exceed
+    /// the network's content. Fast recovery adds a segment per duplicate ACK, and segments of a long recovery
+    /// stay outstanding beyond its end. Half of it would raise the window at a loss, and slow start to that
+    /// window would overflow the queue again. The code of ns-2 halves the lesser of the two as well; Linux
+    /// halves cwnd.
     pub(super) fn loss_flight(&self) -> u64 {
         let flight = match self.tcp.ca_state {
             CaState::Loss => self.board.in_flight(),
@@ -212,8 +214,8 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// cwnd falls to ssthresh at a loss and never rises to it: ssthresh is above cwnd where a control estimates what the path
-    /// carries (Westwood+), and at a cwnd under two segments. Slow start then goes on.
+    /// cwnd falls to ssthresh at a loss and never rises to it. ssthresh exceeds cwnd if a control estimates
+    /// the path's capacity (Westwood+), and at a cwnd under two segments. Slow start then continues.
     pub(super) fn lower_cwnd(&mut self) {
         if !self.control.owns_cwnd() {
             self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.ssthresh);
@@ -247,8 +249,8 @@ impl Sender {
     }
 
     /// The peer's window is too small for the next segment and nothing will come to open it: probe (RFC 9293 section
-    /// 3.8.6.1). The first probe goes after an RTO. The timer replaces that of retransmission where data is outstanding
-    /// under a window shrunk to zero, as in BSD: cwnd stays as it is (what Freeze-TCP stands on).
+    /// 3.8.6.1). The first probe leaves after an RTO. If data is outstanding under a window shrunk to zero,
+    /// this timer replaces the retransmission timer, as in BSD: cwnd stays (Freeze-TCP needs this).
     pub(super) fn start_persist(&mut self, now: Time) {
         if self.timer == Timer::Persist {
             return;
@@ -263,8 +265,9 @@ impl Sender {
         self.clamp();
     }
 
-    /// Whether a window that closes over outstanding data has the persist timer run in place of that of retransmission: BSD. In Linux
-    /// the latter goes on, and what it sends is the probe (`tcp_retransmit_timer`).
+    /// True if a window that closes over outstanding data starts the persist timer instead of the
+    /// retransmission timer: BSD. In Linux the retransmission timer continues and sends the probe
+    /// (`tcp_retransmit_timer`).
     pub(super) fn persists_with_data_outstanding(&self) -> bool {
         !self.times_out_as_linux()
     }
@@ -326,8 +329,8 @@ mod tests {
     use super::*;
     use cogtcp_units::Duration;
 
-    /// A tick of 4 ms, by hand: near timers fire at the next tick but one at most, those from 63 ticks (252 ms) on at multiples of 8 ticks
-    /// (32 ms), from 504 ticks (2016 ms) on at multiples of 64 (256 ms).
+    /// A tick of 4 ms, by hand. Near timers fire at the next tick but one at most. Timers from 63 ticks (252
+    /// ms) on fire at multiples of 8 ticks (32 ms), from 504 ticks (2016 ms) on at multiples of 64 (256 ms).
     #[test]
     fn the_wheel_rounds_up() {
         let ms = Time::from_millis;

@@ -16,8 +16,8 @@ const NOBODY: u32 = u32::MAX;
 /// In place of who is before an entry: it lies beyond the wheel, in the heap.
 const FAR: u32 = u32::MAX - 1;
 
-/// Times by number, at most one for each, all of one class. Putting one in and taking one out cost the same however many there
-/// are (Varghese and Lauck, SOSP 1987); what lies beyond the wheel stands in a heap, and stays there.
+/// Times by number, at most one each, all of one class. Inserting and removing cost the same for any number
+/// of entries (Varghese and Lauck, SOSP 1987). Times beyond the wheel are in a heap, and stay there.
 #[derive(Debug)]
 pub(super) struct Wheel {
     class: u8,

@@ -51,7 +51,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// MACs that take their packets at once take one after a failure when whoever is told of it has had his say.
+    /// MACs that take packets at once take one after a failure as soon as routing has handled the failure.
     pub(super) fn take_untaken(&mut self) {
         while let Some(number) = self.untaken.pop() {
             self.take_packet(number);
@@ -276,7 +276,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         );
     }
 
-    /// Whether a station's backoff stands still without a reason: no radio and no medium would wake it.
+    /// True if a station's backoff is frozen without a reason: neither radio nor medium would wake it.
     fn is_stalled(&self, number: u32) -> bool {
         self.stations.ear(number).is_held_up(&self.listening) && !self.is_blocked(number)
     }

@@ -19,8 +19,8 @@ pub struct InterfaceConfig {
     pub power: Power,
     /// It tunes to the channel on which the next hop of the packet first in line listens.
     pub follows_receiver: bool,
-    /// One that follows comes back to the channel it was put on after every packet, and leaves it only when its backoff is over:
-    /// it is the node's only radio, on which others want to reach it.
+    /// A radio that follows returns to its own channel after every packet, and leaves it only after its
+    /// backoff. It is the node's only radio, and others want to reach it there.
     pub returns: bool,
     /// How long it is deaf after it has tuned by itself.
     pub tuning_delay: Duration,

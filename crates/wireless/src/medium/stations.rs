@@ -8,8 +8,9 @@ use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Time, prefetch};
 use std::ops::{Index, IndexMut};
 
-/// What every frame nearby touches of a station: one line of memory, all of them together, so that those of hundreds of stations
-/// fit into the first cache. Where something seldom matters it stands in [`Station`], and a mark here says that it does.
+/// The part of a station that every frame nearby touches: one cache line. All of them lie together, so
+/// hundreds of stations fit into the first cache. Rarely used state is in [`Station`]; a mark here says that
+/// it exists.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Ear {
@@ -52,7 +53,7 @@ impl Ear {
         }
     }
 
-    /// Whether its backoff stands still though neither its MAC nor what it hears wants that.
+    /// True if the backoff is frozen from outside: neither its MAC nor the medium wants that.
     #[inline]
     pub(super) fn is_held_up(&self, listening: &Listening) -> bool {
         self.contention.is_frozen()
@@ -151,7 +152,7 @@ impl<T> Stations<T> {
         (&mut self.ears[number as usize].contention, &mut self.all[number as usize].attempts)
     }
 
-    /// Its backoff stands still from `at` on.
+    /// Its backoff is frozen from `at` on.
     #[inline(always)]
     pub(super) fn freeze(&mut self, number: u32, at: Time, timing: &Timing) {
         let (contention, attempts) = self.contention(number);

@@ -1,9 +1,10 @@
 //! An exchange worked out when it begins.
 //!
-//! Where there are two stations and the one hears the first frame of the other, nothing can come between: who answers stands in the
-//! plans of the radios, what a primary user destroys in its activity. So the frames need no events of their own. At most
-//! three are left: it begins, the packet arrives (or the lost frame that should have come is over), it ends. Frames, draws and times are those of the exchange that is played frame by frame
-//! (`tests/whole.rs`), but for one thing: a station takes the medium for busy as soon as a frame begins, not a delay later.
+//! Between two stations that hear each other's first frame nothing can interfere: the plans of the radios say
+//! who answers, the activity of primary users what they destroy. So the frames need no events of their own.
+//! At most three are left: the exchange begins, the packet arrives (or its lost frame is over), the exchange
+//! ends. Frames, draws and times equal an exchange that is played frame by frame (`tests/whole.rs`), with one
+//! exception. A station takes the medium for busy as soon as a frame begins, not a delay later.
 
 use super::station::{Mac, Phase};
 use super::{Frame, Medium};

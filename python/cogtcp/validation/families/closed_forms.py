@@ -158,7 +158,7 @@ class Loss(Family):
 def _one_flow(
     delay: float, duration: float, seed: int, transport: str, link: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a flow whose round-trip time is that of the link alone: its rate and queue bind nowhere."""
+    """Return a flow whose round-trip time is the link's alone: its rate and queue never limit."""
     return {
         "name": "formula",
         "run": {"duration": f"{duration:.3f} s", "warmup": f"{duration / 10:.3f} s", "seed": seed},

@@ -126,7 +126,7 @@ fn the_transmitter_is_at_the_frame_to_its_end() {
     assert_eq!(link.next_arrival(), Some(at(4 * TX + DELAY)));
 }
 
-/// A queue that was emptied is as new: RED's average is that of an empty queue, FQ-CoDel's turns begin anew.
+/// An emptied queue is as new: RED's average is an empty queue's, FQ-CoDel's turns begin anew.
 #[test]
 fn disciplines_begin_anew() {
     for name in QueueSpec::NAMES {

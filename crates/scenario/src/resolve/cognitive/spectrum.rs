@@ -196,7 +196,7 @@ fn measured(
         findings.warn(
             path,
             format!("the file has a sample every \"{spacing}\": primary users that come and go between two samples are missing"),
-            "measure more often, or read the results as those of primary users that stay longer",
+            "measure more often, or read the results as for primary users that stay longer",
         );
     }
     Some(found)

@@ -47,8 +47,8 @@ fn the_crossing_lies_where_the_line_meets_zero() {
     assert_eq!((crossing(3.0, 1.0), crossing(3.0, 0.0), crossing(0.0, 1.0)), (None, None, None));
 }
 
-/// Threshold -98 dBm, recovery 2 dB, handover at 3 dB that takes 500 ms, a horizon of 2 s, margin as given; nothing
-/// is random.
+/// Threshold -98 dBm, recovery 2 dB, handoff at 3 dB that takes 500 ms, a horizon of 2 s, margin as given;
+/// nothing is random.
 fn predictor(margin: f64) -> SignalStrength {
     let signal = Signal {
         path_loss: 120.0,
@@ -113,7 +113,7 @@ fn a_sinking_level_is_lost_where_it_meets_the_threshold() {
     assert_eq!(down(0.0, &[track(0, -94.0, -98.0)]), None);
 }
 
-/// The lead of the serving station (its level + 3 dB - the other's) from 4 dB to -4: half of 2 s. The handover
+/// The lead of the serving station (its level + 3 dB - the other's) from 4 dB to -4: half of 2 s. The handoff
 /// takes 0.5 s.
 #[test]
 fn a_louder_station_is_a_handover() {
@@ -183,7 +183,8 @@ fn a_warning_is_taken_back_when_the_level_recovers() {
     assert_eq!(show(&mut predictor, 1_900, -98.5, Some(0)), outage(1_900, None));
 }
 
-/// A handover that was to come at 1 s is given up later than 3 s, a horizon on; its end was said and is not said again.
+/// A handoff predicted for 1 s is given up later than 3 s, a horizon on; its end was predicted and is not
+/// predicted again.
 #[test]
 fn a_handover_that_does_not_come_is_given_up() {
     let mut predictor = predictor(0.0);

@@ -173,8 +173,8 @@ fn steady_state_fills_the_link_without_a_standing_queue() {
     assert!(worst <= 125_000, "{worst} bytes in flight");
 }
 
-/// "Entering and Exiting PROBE_RTT": with a queue the minimum is not seen again, so after 5 s the phase comes, cuts
-/// the window to half a BDP, lasts 200 ms and a round, and gives the window back.
+/// "Entering and Exiting PROBE_RTT". With a queue no sample repeats the minimum, so the phase begins after 5
+/// s. It cuts the window to half a BDP, lasts 200 ms and a round, and restores the window.
 #[test]
 fn probe_rtt_comes_after_its_interval() {
     let mut path = Path::new(10, 40, u64::MAX / 16);

@@ -1,5 +1,5 @@
-//! The bandwidth of a policer (Linux's `bbr_lt_bw_sampling`): where a fifth and more of the packets is lost over whole intervals, and two
-//! intervals agree on the rate, that rate holds for 48 rounds.
+//! The bandwidth of a policer (Linux's `bbr_lt_bw_sampling`). If whole intervals lose a fifth of the packets
+//! or more, and two intervals agree on the rate, this rate holds for 48 rounds.
 
 use crate::congestion::TcpState;
 use cogtcp_units::Time;

@@ -35,7 +35,8 @@ fn startup_and_drain() {
     assert!(path.tcp.in_flight <= BDP + 9 * MSS, "{}", path.tcp.in_flight);
 }
 
-/// In ProbeBW the link is full, cwnd is two BDP and the quanta, and the pacing gain goes 5/4, 3/4, 1, 1, 1, 1, 1, 1: a round trip each.
+/// In ProbeBW the link is full and cwnd is two BDP and the quanta. The pacing gain is 5/4, 3/4, 1, 1, 1, 1,
+/// 1, 1: a round trip each.
 #[test]
 fn probe_bw_cycles_through_eight_phases() {
     let mut path = path(u64::MAX / 16);

@@ -10,11 +10,12 @@ const LONGEST: usize = 8;
 /// back apart. With a window of one segment the sequence is one packet and tells nothing; the next is two packets, the
 /// paper's case.
 ///
-/// The rate is the bytes of the sequence that the first ACK did not cover over the time from that ACK to the one that
-/// covers them all: the paper's (L - 1) * S / (T2 - T1) when every packet has its own ACK. With delayed ACKs it is right
-/// too, if the last packet was answered when it came. It was not when its ACK also covers later packets, or covers fewer
-/// bytes than the first ACK did, as the receiver's timer lets a packet go that no second one joins. Such a sequence, and
-/// one whose packets share an ACK, tells nothing, and the next is tried.
+/// The rate is bytes over time: the bytes of the sequence that the first ACK did not cover, over the time
+/// from this ACK to the ACK that covers all. With an ACK per packet this is the paper's (L - 1) * S /
+/// (T2 - T1). The rate is right with delayed ACKs too, if the last packet was answered on arrival. The last
+/// packet was not if its ACK also covers later packets, or fewer bytes than the first ACK. Then the
+/// receiver's timer acknowledged a packet that no second packet joined. Such a sequence is ignored, and so is
+/// a sequence whose packets share an ACK: the next is tried.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probe {
     /// End offset and bytes of the packets of the sequence.

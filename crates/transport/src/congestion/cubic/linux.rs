@@ -10,13 +10,15 @@
 //! clock:    ticks of 4 ms; while cwnd stands still the count of ACKs per segment is made anew after 28 ms, and else once a tick
 //! ```
 //!
-//! Slow start ends by HyStart (Ha and Rhee, "Taming the elephants", 2011), not by HyStart++: at once, when the ACKs of a round trip
-//! have come without a pause for half of the least RTT, or when the least RTT of its first eight ACKs exceeds the least of all by an
-//! eighth, within 4 to 16 ms. After a timeout it is on again.
+//! Slow start ends by HyStart (Ha and Rhee, "Taming the elephants", 2011), not by HyStart++: at once, in two
+//! cases. The ACKs of a round trip have arrived without a pause for half of the minimum RTT. Or the least RTT
+//! of its first eight ACKs exceeds the minimum by an eighth, within 4 to 16 ms. After a timeout HyStart is on
+//! again.
 //!
-//! Windows are whole segments. Written from what the kernel does (Linux 6.18) and from these papers; `cogtcp agree` compares the two.
-//! Departures: the ticks begin with the run, whatever [`SenderConfig::timer_phase`](crate::SenderConfig::timer_phase) is; the least RTT is
-//! that of the ACK samples that the sender takes.
+//! Windows are whole segments. Written from the kernel's behaviour (Linux 6.18) and these papers;
+//! `cogtcp agree` compares the two. Departures: the ticks begin with the run, whatever
+//! [`SenderConfig::timer_phase`](crate::SenderConfig::timer_phase) is; the minimum RTT is taken from the
+//! sender's ACK samples.
 
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
 use super::NAME;
@@ -37,9 +39,10 @@ const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
 /// A jiffy with HZ = 250, as in Debian's kernels.
 const JIFFY: Duration = Duration::from_millis(4);
-/// HZ / 32, whole jiffies: as long the count holds while cwnd stands still (`bictcp_update`).
+/// HZ / 32, whole jiffies: the count holds for this time while cwnd does not change (`bictcp_update`).
 const HOLD: u64 = 7;
-/// After an epoch has begun RTTs are not looked at for so many jiffies, a second: they are those of the recovery.
+/// Jiffies (one second) after the beginning of an epoch in which RTTs are ignored: they belong to the
+/// recovery.
 const SETTLING: u64 = 250;
 /// Segments acknowledged per segment of growth, at most, while no loss has been seen.
 const UNKNOWN_COUNT: u64 = 20;

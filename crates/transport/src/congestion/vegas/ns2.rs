@@ -8,9 +8,9 @@
 //! loss event:  cwnd = 3/4 cwnd, 1/2 if the segment had been retransmitted before      timeout: ssthresh = half, cwnd = 2
 //! ```
 //!
-//! Departures from ns-2: the segment whose timeout expires on the first two *new* ACKs after a retransmission is
-//! left to loss recovery (NewReno's partial ACKs retransmit it), and the window of 2 after a timeout is set at the first ACK
-//! that comes after it, since senders retransmit one segment.
+//! Departures from ns-2: loss recovery handles the segment whose timeout expires on the first two *new* ACKs
+//! after a retransmission (NewReno's partial ACKs retransmit it). The window of 2 after a timeout is set at
+//! the first later ACK, since senders retransmit one segment.
 
 use super::super::growth::{self, Round};
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
@@ -23,7 +23,7 @@ enum Growth {
     Hold,
     /// One segment per ACK.
     SlowStart,
-    /// One segment per window of ACKs, the window being that of the round's start.
+    /// One segment per window of ACKs, by the window at the round's start.
     Linear {
         window: u64,
     },

@@ -1,7 +1,7 @@
 """The runs of this study: a scenario for each point under each setting.
 
-A point's `run` says which: `cycle` (Fig. 3), `probe` (section IV-A), `convergence` (Fig. 4a), `alone` (Fig.
-4b), `grid` (Fig. 4c), `pair` (Table I and beside others), and ours: `wrong-n`, `return-path` and `handoff`.
+A point's `run` is `cycle` (Fig. 3), `probe` (section IV-A), `convergence` (Fig. 4a), `alone` (Fig. 4b),
+`grid` (Fig. 4c) or `pair` (Table I and beside others). Ours are `wrong-n`, `return-path` and `handoff`.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _by_on(grid: Grid) -> list:  # type: ignore[type-arg]
 
 
 def share_of_the_table(statement: Statement, grid: Grid, setting: Setting) -> Finding:
-    """Test C2's share of both beside NewReno at 140 and 180 ms against that of Table I."""
+    """Test C2's share of both beside NewReno at 140 and 180 ms against the share in Table I."""
     stated = {140.0: 6.2 / (6.2 + 2.8), 180.0: 6.8 / (6.8 + 1.8)}
     found = []
     for rtt_ms, share in stated.items():

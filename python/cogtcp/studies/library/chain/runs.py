@@ -37,9 +37,9 @@ def scenario(
 ) -> Scenario:
     """Make the scenario of one run; with `trace_s`, one to draw: from the start, sampled finely.
 
-    A seed draws, besides the arrivals of PUs and the channels, all that is arbitrary: the phase of the radio,
-    the start of flow 2, and the round-trip time within 5 %. A packet is lost or not by where in the round
-    trip the silence falls, so no single phase may decide.
+    A seed draws the arrivals of PUs, the channels and all that is arbitrary: the phase of the radio, the
+    start of flow 2, and the round-trip time within 5 %. The place of the silence in the round trip decides
+    whether a packet is lost, so no single phase may decide.
     """
     stream = random.Random(f"chain/{seed}")  # noqa: S311 - a documented draw, no secret
     phase, stagger_s, stretch = stream.random(), stream.random(), stream.uniform(0.95, 1.05)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def more_lost_in_queues(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test that a greater share of packets is lost outside of the MAC at `of` than at `than`.
 
-    All losses less those of the MAC, which gave the packet up: the queues' and, few, those of routing. Paired
-    by seed.
+    All losses except the MAC's, which gave the packet up: the queues' and, few, routing's. Paired by seed.
     """
     assert isinstance(statement.than, dict)  # noqa: S101 - study.toml has it
     return verdicts.ratio(_lost(grid, statement.of), _lost(grid, statement.than))

@@ -43,7 +43,7 @@ def interior(statement: Statement, grid: Grid, setting: Setting) -> Finding:
 def stated_is_best(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test that the stated t_s and T_p deliver 95 % of the best of the grid or more, paired by seed.
 
-    The best of each seed is that of all other seeds, lest chance make it look better than it is.
+    The best setting of each seed is chosen on all other seeds, so that chance does not flatter it.
     """
     (stated,) = [cell for p, cell in grid.items() if (p.t_s, p.t_p) == (STATED_T_S, STATED_T_P)]
     best = []
@@ -69,8 +69,9 @@ def best_at_the_threshold(statement: Statement, grid: Grid, setting: Setting) ->
 def time_costs_more(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test at each t_s that the time of sensing costs more than its errors, paired by seed.
 
-    Time: an instant sensing without errors less one of t_s without errors. Errors: the latter less that of
-    the setting's detector. The estimate is their difference as a share of the goodput of the first.
+    Time: goodput with instant, error-free sensing less goodput with error-free sensing of t_s. Errors: the
+    latter less goodput with the setting's detector. The estimate is their difference as a share of the first
+    goodput.
     """
     (instant,) = [cell.of(GOODPUT) for point, cell in grid.items() if point.t_s < 0.01]
     times = sorted({float(point.t_s) for point in grid if point.t_s >= 0.01})

@@ -1,10 +1,10 @@
 """What theory says of the sensing cycle: the detector's errors, and the time that they leave free of PUs.
 
-The share of free time is that of a two-state Markov chain over the starts of sensings, for the round robin
-of the paper: sense for t_s; on a report go to the next channel, taken to be in the stationary state; else
+The share of free time follows from a two-state Markov chain over the starts of sensings, for the paper's
+round robin. Sense for t_s; on a report go to the next channel, taken to be in the stationary state; otherwise
 transmit for T_p, and sense again. A channel that was free tends to be free at the next sensing, which
-`cogtcp.models.sensing` leaves out. Within one sensing the PU changes at most once, and the energy grows with
-the share of the window that it is ON. TCP is not in it: it is the time that a transport could use.
+`cogtcp.models.sensing` ignores. Within one sensing the PU changes at most once, and the energy grows with the
+share of the window that it is ON. TCP is not included: it is the time that a transport could use.
 """
 
 from __future__ import annotations

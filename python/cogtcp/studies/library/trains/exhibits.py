@@ -83,7 +83,7 @@ def rivals(study: Context, base: Judged) -> list[Table]:
             ],
             rows=rows,
             caption="Use: payload delivered over the capacity available. Pairs: without / with managers. "
-            "Those of the SaTCP-like one send reports and freeze nothing. NewReno alone has a capped window.",
+            "Managers of the SaTCP-like stack only send reports. Only NewReno has a capped window.",
         )
     ]
 
