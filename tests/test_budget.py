@@ -29,7 +29,7 @@ def test_the_answer_tells_the_largest_parts() -> None:
     shares = dict.fromkeys(budget.BY_NAME, 0.0)
     shares |= {"delivered": 0.36, "timeout": 0.31, "growing": 0.27, "silent": 0.02, "headers": 0.004}
     assert budget.told(shares) == (
-        "36 % delivered, 31 % waiting for timeouts, 27 % window growing, 2 % silence"
+        "36 % delivered, 31 % waiting for timeouts, 27 % sending held back, 2 % silence"
     )
 
 

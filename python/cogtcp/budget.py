@@ -48,26 +48,26 @@ STATES = (
     State("delivered", "delivered", "delivered", "series-1", 1.0, "█"),
     State("headers", "headers", "headers", "series-1", 0.55, "▓"),
     State("duplicate", "duplicates", "duplicates", "series-4", 1.0, "D"),
-    State("lost", "lost on the way", "lost on the way", "series-4", 0.5, "x"),
+    State("lost", "lost in transit", "lost in transit", "series-4", 0.5, "x"),
     State("other", "other traffic", "other traffic", "series-6", 0.8, "o"),
     State("mac", "802.11 overhead", "802.11 overhead", "series-5", 1.0, "M"),
     State("contention", "802.11 contention", "802.11 contention", "series-5", 0.5, "c"),
     State("retry", "802.11 retries", "802.11 retries", "switching", 1.0, "r"),
     State("pattern", "slots of the other direction", "slots of the other direction", "series-5", 0.8, "p"),
     State("grant", "waiting for a grant", "waiting for grants", "series-5", 0.35, "q"),
-    State("harq", "blocks sent again", "blocks sent again", "switching", 0.7, "h"),
+    State("harq", "blocks retransmitted", "blocks retransmitted", "switching", 0.7, "h"),
     State("users", "other users", "other users", "series-6", 0.6, "n"),
     State("interference", "interference", "interference", "lost", 1.0, "i"),
     State("silent", "silent", "silence", "sensing", 1.0, "░"),
     State("timeout", "waiting for a timeout", "waiting for timeouts", "alarm", 1.0, "T"),
-    State("growing", "window still growing", "window growing", "series-2", 1.0, "g"),
+    State("growing", "sending held back", "sending held back", "series-2", 1.0, "g"),
     State("receiver", "receiver's window", "receiver's window", "series-3", 1.0, "R"),
     State("application", "nothing to send", "nothing to send", "series-3", 0.45, "·"),
     State("upstream", "waiting on another link", "waiting on another link", "series-6", 0.4, "u"),
 )
 BY_NAME = {state.name: state for state in STATES}
 
-# Smaller shares are not told in sentences.
+# Smaller shares are left out of sentences.
 _LEAST_SAID = 0.005
 _MOST_SAID = 4
 
@@ -102,7 +102,7 @@ def shares(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def told(shares: Mapping[str, float]) -> str:
-    """Return `36 % delivered, 31 % waiting for timeouts, 27 % window growing, 2 % silence`."""
+    """Return `36 % delivered, 31 % waiting for timeouts, 27 % sending held back, 2 % silence`."""
     losses = sorted((s for s in STATES if s.name != "delivered"), key=lambda s: -shares[s.name])
     large = [s for s in losses if shares[s.name] >= _LEAST_SAID][:_MOST_SAID]
     return ", ".join(f"{_percent(shares[s.name])} {s.said}" for s in (BY_NAME["delivered"], *large))
