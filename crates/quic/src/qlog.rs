@@ -1,7 +1,8 @@
 //! The log of one end, in events of qlog (draft-ietf-quic-qlog-quic-events, state of July 2026).
 //!
-//! Packets are read from their bytes, which are in the clear, and not from quinn. quinn does not say which packets it declares lost: they
-//! are the oldest in flight up to the sum of bytes that it reports (RFC 9002, section 6.1: both thresholds declare from the oldest on).
+//! Packets are read from their bytes, which are in the clear, and not from quinn. The library does not say
+//! which packets it declares lost. They are the oldest in flight up to the sum of bytes that quinn reports
+//! (RFC 9002, section 6.1: both thresholds declare from the oldest on).
 
 use crate::wire::{self, Frame, Packet, PacketKind};
 use cogtcp_endpoint::LogEntry;

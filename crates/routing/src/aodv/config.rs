@@ -85,8 +85,9 @@ pub struct AodvConfig {
     pub hello_interval: Duration,
     /// Hellos that may be lost before the link counts as broken.
     pub allowed_hello_loss: u32,
-    /// Whether a hello follows a spectrum handoff of the node, as in CR-AODV: the reconfiguration of the network layer of Di Felice,
-    /// Chowdhury and Bononi (MSWiM 2009, section 4.2), which does not say what is reconfigured.
+    /// Whether a hello follows a spectrum handoff of the node, as in CR-AODV. This is the network layer's
+    /// reconfiguration of Di Felice, Chowdhury and Bononi (MSWiM 2009, section 4.2), which leaves its content
+    /// open.
     pub hello_at_handoff: bool,
     /// Whether a frame that the MAC gives up breaks the link.
     pub link_feedback: bool,
