@@ -10,8 +10,8 @@ use cogtcp_scenario::{ControlSpec, Experiment, FlowSpec, is_external};
 use cogtcp_simulator::ControlFailure;
 use cogtcp_transport::conformance::check_congestion_control_with_seeds;
 use cogtcp_transport::{
-    AckSample, CaEvent, CaState, CongestionControl, FlowCount, LinkEvent, PacketInfo, ParameterValue,
-    Parameters, ReceiverHook, TcpState, make,
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, FlowCount, LinkEvent, PacketInfo,
+    ParameterValue, Parameters, ReceiverHook, TcpState, make,
 };
 use cogtcp_units::Time;
 use pyo3::prelude::*;
@@ -175,15 +175,6 @@ impl CongestionControl for PythonControl {
         }
     }
 
-    fn dup_ack_retransmit(&mut self, now: Time, tcp: &TcpState, head_sent_at: Time) -> bool {
-        let Some(hook) = &self.dup_ack_retransmit else { return false };
-        let call = |state: &Bound<'_, values::TcpState>| {
-            let arguments = (now.as_secs_f64(), state, head_sent_at.as_secs_f64());
-            hook.bind(state.py()).call1(arguments)?.is_truthy()
-        };
-        self.call("dup_ack_retransmit", tcp, call).0
-    }
-
     fn set_state(&mut self, now: Time, tcp: &mut TcpState, to: CaState) {
         if let Some(hook) = &self.set_state {
             let to = values::state_name(to);
@@ -249,6 +240,21 @@ impl CongestionControl for PythonControl {
         }
     }
 
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for PythonControl {
+    fn dup_ack_retransmit(&mut self, now: Time, tcp: &TcpState, head_sent_at: Time) -> bool {
+        let Some(hook) = &self.dup_ack_retransmit else { return false };
+        let call = |state: &Bound<'_, values::TcpState>| {
+            let arguments = (now.as_secs_f64(), state, head_sent_at.as_secs_f64());
+            hook.bind(state.py()).call1(arguments)?.is_truthy()
+        };
+        self.call("dup_ack_retransmit", tcp, call).0
+    }
+
     fn on_link_event(&mut self, now: Time, tcp: &mut TcpState, event: LinkEvent) {
         if let Some(hook) = &self.on_link_event {
             self.change("on_link_event", tcp, |state| {
@@ -283,7 +289,7 @@ impl CongestionControl for PythonControl {
         .unwrap_or_else(|error| raise(format!("{}.syn_option: {error}", self.name)))
     }
 
-    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+    fn receiver_hook(&mut self) -> Option<Box<dyn ReceiverHook>> {
         self.syn_option.as_ref().map(|_| Box::new(FlowCount) as Box<dyn ReceiverHook>)
     }
 

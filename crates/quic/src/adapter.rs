@@ -86,7 +86,9 @@ impl Adapter {
     }
 
     pub(crate) fn link_event(&mut self, now: Time, event: LinkEvent) {
-        self.control.on_link_event(now, &mut self.tcp, event);
+        if let Some(extension) = self.control.extension() {
+            extension.on_link_event(now, &mut self.tcp, event);
+        }
         self.clamp();
     }
 

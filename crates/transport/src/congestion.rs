@@ -7,6 +7,7 @@ pub mod bbr1;
 pub mod c2;
 pub mod compound;
 pub mod cubic;
+mod extension;
 mod growth;
 mod hystart;
 mod parameters;
@@ -19,12 +20,11 @@ pub mod westwood;
 pub mod westwood_compound;
 mod windowed_max;
 
+pub use extension::ControlExtension;
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;
 pub use registry::{ControlError, ControlInfo, LinuxControl, control_info, controls, linux_control, make};
 
-use crate::LinkEvent;
-use crate::ReceiverHook;
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -198,7 +198,7 @@ pub struct PacketInfo {
 }
 
 /// A congestion control algorithm. Hooks carry the names of Linux's `tcp_congestion_ops`; those with a body default to
-/// nothing. `now` is the time of the ACK, timer or transmission that causes the call.
+/// nothing; [`ControlExtension`] has the others. `now` is the time of the ACK, timer or transmission that causes the call.
 ///
 /// Order on an ACK: `on_packet_sent`s before, then `set_state` if the ACK changes it, `pkts_acked`, then `cong_control`
 /// and, if that returned false and the window may grow, `cong_avoid`. After every call the sender keeps cwnd at one
@@ -222,13 +222,6 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     #[allow(unused_variables)]
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {}
 
-    /// A duplicate ACK came, fewer than the threshold so far: whether to treat the oldest outstanding segment, last sent
-    /// at `head_sent_at`, as lost now. For controls with a finer timeout than the sender's.
-    #[allow(unused_variables)]
-    fn dup_ack_retransmit(&mut self, now: Time, tcp: &TcpState, head_sent_at: Time) -> bool {
-        false
-    }
-
     /// The recovery state is about to change to `state`; `tcp.ca_state` is still the old one.
     #[allow(unused_variables)]
     fn set_state(&mut self, now: Time, tcp: &mut TcpState, state: CaState) {}
@@ -249,18 +242,6 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn owns_cwnd(&self) -> bool {
         false
     }
-
-    /// The network says that the peer cannot be reached (ICMP destination unreachable for outstanding data). True: stop
-    /// and probe as under a closed window, until an ACK comes; what was outstanding is then sent again. RFC 1122 section
-    /// 4.2.3.9 has TCP do nothing.
-    #[allow(unused_variables)]
-    fn on_unreachable(&mut self, now: Time, tcp: &mut TcpState) -> bool {
-        false
-    }
-
-    /// The custom option of an ACK, where it carries one: called before the ACK is judged.
-    #[allow(unused_variables)]
-    fn on_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: u32) {}
 
     /// Whether the control reads [`AckSample::rate`]. Where it says no, asked once, no state of the rate estimator is kept for
     /// each segment on its way, and there are no samples.
@@ -284,21 +265,8 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     #[allow(unused_variables)]
     fn on_packet_sent(&mut self, now: Time, tcp: &mut TcpState, packet: &PacketInfo) {}
 
-    /// The radio reports. Plain TCP does not listen.
-    #[allow(unused_variables)]
-    fn on_link_event(&mut self, now: Time, tcp: &mut TcpState, event: LinkEvent) {}
-
-    /// Value of the custom option on the SYN; `None`: no option.
-    fn syn_option(&mut self) -> Option<u32> {
+    /// The control's hooks beyond those of Linux; `None`: it has none.
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
         None
     }
-
-    /// What answers the SYN's custom option at the receiver; `None`: nothing does.
-    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
-        None
-    }
-
-    /// The SYN-ACK's custom option, if it had one. Called before `init`.
-    #[allow(unused_variables)]
-    fn on_syn_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: Option<u32>) {}
 }

@@ -41,9 +41,9 @@ pub use config::{
     ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
 };
 pub use congestion::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlInfo, LinuxControl, PacketInfo,
-    ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, control_info, controls,
-    linux_control, make,
+    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlExtension, ControlInfo,
+    LinuxControl, PacketInfo, ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState,
+    control_info, controls, linux_control, make,
 };
 pub use event::TransportEvent;
 pub use host::Host;

@@ -322,7 +322,9 @@ impl Sender {
     /// The radio below reports.
     pub fn handle_link_event(&mut self, now: Time, event: LinkEvent) {
         self.sync();
-        self.control.on_link_event(now, &mut self.tcp, event);
+        if let Some(extension) = self.control.extension() {
+            extension.on_link_event(now, &mut self.tcp, event);
+        }
         self.clamp();
     }
 
@@ -335,7 +337,9 @@ impl Sender {
             return;
         }
         self.sync();
-        if self.control.on_unreachable(now, &mut self.tcp) {
+        if let Some(extension) = self.control.extension()
+            && extension.on_unreachable(now, &mut self.tcp)
+        {
             self.unreachable = true;
             self.start_persist(now);
         }

@@ -8,7 +8,8 @@ use cogtcp_records::EventKind;
 use cogtcp_scenario::TcpSpec;
 use cogtcp_transport::freeze::Beside;
 use cogtcp_transport::{
-    CongestionControl, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber, TransportEvent,
+    CongestionControl, ControlExtension, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber,
+    TransportEvent,
 };
 use cogtcp_units::Time;
 use std::sync::Arc;
@@ -31,11 +32,11 @@ pub struct Tcp {
 
 impl Tcp {
     /// Both ends of `spec` at rest.
-    pub fn new(spec: &TcpSpec, control: Box<dyn CongestionControl>) -> Self {
+    pub fn new(spec: &TcpSpec, mut control: Box<dyn CongestionControl>) -> Self {
         Self {
             manager: None,
             unanswered: (0, Time::MAX),
-            receiver_hook: control.receiver_hook(),
+            receiver_hook: control.extension().and_then(ControlExtension::receiver_hook),
             sender: Sender::new(Arc::clone(&spec.sender), control),
             receiver: Receiver::new(Arc::clone(&spec.receiver)),
         }
@@ -155,10 +156,10 @@ impl Flow {
     }
 
     /// Both hosts forget their connection before a new one under `control`, between other ports. Their counts go on.
-    pub fn renew(&mut self, now: Time, control: Box<dyn CongestionControl>, plane: &mut impl Plane) {
+    pub fn renew(&mut self, now: Time, mut control: Box<dyn CongestionControl>, plane: &mut impl Plane) {
         self.renew_manager(now, plane);
         let Ends::Tcp(tcp) = &mut self.ends else { return };
-        tcp.receiver_hook = control.receiver_hook();
+        tcp.receiver_hook = control.extension().and_then(ControlExtension::receiver_hook);
         tcp.sender.renew(control);
         tcp.receiver.renew();
         tcp.unanswered = (0, Time::MAX);

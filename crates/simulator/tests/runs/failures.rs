@@ -4,7 +4,9 @@ use crate::support::*;
 use cogtcp_crosslayer::Verdict;
 use cogtcp_scenario::{ControlSpec, Protocol};
 use cogtcp_simulator::{ControlFailure, RunError, RunOptions, TraceLevel, run};
-use cogtcp_transport::{AckSample, CongestionControl, FlowCount, LinkEvent, ReceiverHook, TcpState};
+use cogtcp_transport::{
+    AckSample, CongestionControl, ControlExtension, FlowCount, LinkEvent, ReceiverHook, TcpState,
+};
 use cogtcp_units::{Duration, Time};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -96,6 +98,13 @@ impl CongestionControl for Fixed {
         tcp.cwnd
     }
     fn cong_avoid(&mut self, _: Time, _: &mut TcpState, _: &AckSample) {}
+
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for Fixed {
     fn on_link_event(&mut self, _: Time, _: &mut TcpState, event: LinkEvent) {
         if let Ok(mut heard) = self.0.lock() {
             heard.push(event);
@@ -135,12 +144,21 @@ impl CongestionControl for Asking {
         tcp.cwnd
     }
     fn cong_avoid(&mut self, _: Time, _: &mut TcpState, _: &AckSample) {}
+
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for Asking {
     fn syn_option(&mut self) -> Option<u32> {
         Some(0)
     }
-    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+
+    fn receiver_hook(&mut self) -> Option<Box<dyn ReceiverHook>> {
         Some(Box::new(FlowCount))
     }
+
     fn on_syn_ack_option(&mut self, _: Time, _: &mut TcpState, value: Option<u32>) {
         if let Ok(mut answers) = self.0.lock() {
             answers.push(value);

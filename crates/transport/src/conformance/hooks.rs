@@ -77,8 +77,11 @@ impl Player {
             ..TcpState::new(mss, window)
         };
         let now = Time::from_millis(100);
-        control.syn_option();
-        control.on_syn_ack_option(now, &mut tcp, (random.below(2) == 0).then(|| random.next_u64() as u32));
+        let answer = (random.below(2) == 0).then(|| random.next_u64() as u32);
+        if let Some(extension) = control.extension() {
+            extension.syn_option();
+            extension.on_syn_ack_option(now, &mut tcp, answer);
+        }
         control.init(now, &mut tcp);
         tcp.cwnd = tcp.cwnd.max(tcp.mss);
         let wild = random.below(2) == 0;
@@ -209,7 +212,9 @@ impl Player {
             ..AckSample::default()
         };
         self.tcp.delivered += self.tcp.mss;
-        self.control.dup_ack_retransmit(self.now, &self.tcp, self.now - Duration::from_millis(100));
+        if let Some(extension) = self.control.extension() {
+            extension.dup_ack_retransmit(self.now, &self.tcp, self.now - Duration::from_millis(100));
+        }
         self.control.pkts_acked(self.now, &mut self.tcp, &sample);
         self.control.cong_control(self.now, &mut self.tcp, &sample);
     }
@@ -330,15 +335,15 @@ impl Player {
             9 => LinkEvent::SignalBack,
             _ => LinkEvent::QueueFree { bytes: self.random.next_u64() >> 30 },
         };
-        self.control.on_link_event(self.now, &mut self.tcp, event);
-        match self.random.below(8) {
+        let (choice, value) =
+            (self.random.below(8), if self.wild { self.random.next_u64() as u32 } else { 2_000 });
+        let Some(extension) = self.control.extension() else { return };
+        extension.on_link_event(self.now, &mut self.tcp, event);
+        match choice {
             0 => {
-                self.control.on_unreachable(self.now, &mut self.tcp);
+                extension.on_unreachable(self.now, &mut self.tcp);
             }
-            1 => {
-                let value = if self.wild { self.random.next_u64() as u32 } else { 2_000 };
-                self.control.on_ack_option(self.now, &mut self.tcp, value);
-            }
+            1 => extension.on_ack_option(self.now, &mut self.tcp, value),
             _ => {}
         }
     }

@@ -20,7 +20,7 @@
 //!   is the scheme's own premise, not a fault of the network.
 
 use super::growth::{self, Additive};
-use super::{AckSample, CongestionControl, ControlInfo, PacketInfo, Parameters, TcpState};
+use super::{AckSample, CongestionControl, ControlExtension, ControlInfo, PacketInfo, Parameters, TcpState};
 use crate::{Host, Preset, Recovery};
 use cogtcp_units::Time;
 
@@ -116,6 +116,12 @@ impl CongestionControl for Atcp {
         }
     }
 
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for Atcp {
     fn on_unreachable(&mut self, _now: Time, tcp: &mut TcpState) -> bool {
         // So that TCP finds the window of the new route rather than using that of the old one.
         tcp.cwnd = tcp.mss;
@@ -173,7 +179,7 @@ mod tests {
         let mut control = control();
         let mut state = tcp(20);
         state.ssthresh = 12 * MSS;
-        assert!(control.on_unreachable(Time::ZERO, &mut state));
+        assert!(control.extension().unwrap().on_unreachable(Time::ZERO, &mut state));
         assert_eq!((state.cwnd, state.ssthresh), (MSS, 12 * MSS));
     }
 

@@ -48,8 +48,8 @@ mod slope;
 
 use super::growth;
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, PacketInfo, ParameterKind, ParameterSpec,
-    Parameters, TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, PacketInfo, ParameterKind,
+    ParameterSpec, Parameters, TcpState,
 };
 use crate::{FlowCount, Host, Preset, ReceiverHook, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
@@ -524,23 +524,6 @@ impl CongestionControl for C2 {
         show("zone", zone);
     }
 
-    fn syn_option(&mut self) -> Option<u32> {
-        // Asks the receiver for its number; the value has no meaning.
-        self.rules.ask_for_n.then_some(0)
-    }
-
-    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
-        Some(Box::new(FlowCount))
-    }
-
-    fn on_syn_ack_option(&mut self, _now: Time, _tcp: &mut TcpState, value: Option<u32>) {
-        if let Some(others) = value
-            && self.rules.ask_for_n
-        {
-            self.n = others.saturating_add(1).min(10_000);
-        }
-    }
-
     fn on_packet_sent(&mut self, _now: Time, tcp: &mut TcpState, packet: &PacketInfo) {
         if let Some(probe) = &mut self.probe
             && may_probe(tcp)
@@ -620,6 +603,29 @@ impl CongestionControl for C2 {
         self.estimate = self.prior;
         self.probe = None;
         tcp.cwnd.max(tcp.prior_cwnd)
+    }
+
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for C2 {
+    fn syn_option(&mut self) -> Option<u32> {
+        // Asks the receiver for its number; the value has no meaning.
+        self.rules.ask_for_n.then_some(0)
+    }
+
+    fn receiver_hook(&mut self) -> Option<Box<dyn ReceiverHook>> {
+        Some(Box::new(FlowCount))
+    }
+
+    fn on_syn_ack_option(&mut self, _now: Time, _tcp: &mut TcpState, value: Option<u32>) {
+        if let Some(others) = value
+            && self.rules.ask_for_n
+        {
+            self.n = others.saturating_add(1).min(10_000);
+        }
     }
 }
 

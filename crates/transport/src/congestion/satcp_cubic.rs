@@ -26,8 +26,8 @@ use super::cubic::{self, Cubic};
 use super::growth;
 use super::hystart;
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, ParameterKind,
+    ParameterSpec, Parameters, TcpState,
 };
 use crate::freeze::WANTS_REPORTS;
 use crate::{Agree, Host, LinkEvent, Preset, ReceiverHook, Recovery};
@@ -141,11 +141,17 @@ impl CongestionControl for Satcp {
         if self.ignored { tcp.cwnd.max(tcp.prior_cwnd) } else { self.cubic.undo_cwnd(now, tcp) }
     }
 
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for Satcp {
     fn syn_option(&mut self) -> Option<u32> {
         Some(WANTS_REPORTS)
     }
 
-    fn receiver_hook(&self) -> Option<Box<dyn ReceiverHook>> {
+    fn receiver_hook(&mut self) -> Option<Box<dyn ReceiverHook>> {
         Some(Box::new(Agree))
     }
 
@@ -173,7 +179,7 @@ mod tests {
     fn window_after(reported_ms: u32, later_ms: u64) -> f64 {
         let mut bench = Bench::new(NAME, &[], 100);
         bench.tcp.ssthresh = 50 * MSS;
-        bench.control.on_ack_option(bench.now, &mut bench.tcp, reported_ms);
+        bench.control.extension().unwrap().on_ack_option(bench.now, &mut bench.tcp, reported_ms);
         bench.now += Duration::from_millis(later_ms);
         let threshold = bench.control.ssthresh(bench.now, &bench.tcp);
         if bench.control.owns_cwnd() { bench.segments() } else { threshold as f64 / MSS as f64 }
@@ -196,7 +202,7 @@ mod tests {
         let mut loss_at = |ms: u64, told: Option<LinkEvent>| {
             let now = start + Duration::from_millis(ms);
             if let Some(event) = told {
-                bench.control.on_link_event(now, &mut bench.tcp, event);
+                bench.control.extension().unwrap().on_link_event(now, &mut bench.tcp, event);
             }
             let threshold = bench.control.ssthresh(now, &bench.tcp);
             if bench.control.owns_cwnd() { bench.segments() } else { threshold as f64 / MSS as f64 }
@@ -212,7 +218,7 @@ mod tests {
     fn what_an_inhibited_timeout_leaves() {
         let mut bench = Bench::new(NAME, &[], 100);
         bench.tcp.ssthresh = 50 * MSS;
-        bench.control.on_ack_option(bench.now, &mut bench.tcp, 5000);
+        bench.control.extension().unwrap().on_ack_option(bench.now, &mut bench.tcp, 5000);
         bench.control.cwnd_event(bench.now, &mut bench.tcp, CaEvent::Loss);
         assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 50 * MSS, "as it was");
         assert!(bench.control.owns_cwnd());

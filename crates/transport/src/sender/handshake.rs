@@ -1,7 +1,7 @@
 //! Opening and closing (RFC 9293 sections 3.5 and 3.6).
 
 use super::{Sender, timers::Timer};
-use crate::{Flags, Segment, SeqNumber, TransportEvent};
+use crate::{ControlExtension, Flags, Segment, SeqNumber, TransportEvent};
 use cogtcp_units::Time;
 
 /// Where the connection stands. FIN-WAIT, CLOSING, CLOSE-WAIT and LAST-ACK are `Established` with the FINs sent,
@@ -44,7 +44,7 @@ impl Sender {
         if self.config.timestamps {
             syn.set_timestamps(self.ticks(now), 0);
         }
-        if let Some(value) = self.control.syn_option() {
+        if let Some(value) = self.control.extension().and_then(ControlExtension::syn_option) {
             syn.set_custom(value);
         }
         self.syn_pending = false;
@@ -98,7 +98,9 @@ impl Sender {
         self.progress_at = now;
         self.last_data_at = now;
         self.sync();
-        self.control.on_syn_ack_option(now, &mut self.tcp, segment.custom());
+        if let Some(extension) = self.control.extension() {
+            extension.on_syn_ack_option(now, &mut self.tcp, segment.custom());
+        }
         self.control.init(now, &mut self.tcp);
         self.clamp();
         self.emit(TransportEvent::Connected);

@@ -91,7 +91,9 @@ impl Sender {
         };
         if let Some(value) = segment.custom() {
             self.sync();
-            self.control.on_ack_option(now, &mut self.tcp, value);
+            if let Some(extension) = self.control.extension() {
+                extension.on_ack_option(now, &mut self.tcp, value);
+            }
             self.clamp();
         }
         let lost_before = self.rate.lost;

@@ -120,7 +120,8 @@ impl Sender {
     fn control_asks_to_retransmit(&mut self, now: Time) -> bool {
         let Some(head_sent_at) = self.board.get(0).map(|front| front.sent_at) else { return false };
         self.sync();
-        self.control.dup_ack_retransmit(now, &self.tcp, head_sent_at)
+        let Some(extension) = self.control.extension() else { return false };
+        extension.dup_ack_retransmit(now, &self.tcp, head_sent_at)
             && (self.recovery() == Recovery::Sack || self.may_fast_retransmit())
     }
 

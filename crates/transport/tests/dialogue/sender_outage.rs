@@ -41,6 +41,13 @@ fn a_control_hears_of_the_radio_with_what_is_in_flight() {
             tcp.flight_size / 2
         }
         fn cong_avoid(&mut self, _: cogtcp_units::Time, _: &mut TcpState, _: &AckSample) {}
+
+        fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+            Some(self)
+        }
+    }
+
+    impl ControlExtension for Listener {
         fn on_link_event(&mut self, _: cogtcp_units::Time, tcp: &mut TcpState, _: LinkEvent) {
             self.0.lock().unwrap().extend([tcp.in_flight, tcp.snd_nxt]);
         }

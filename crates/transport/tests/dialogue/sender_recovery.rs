@@ -532,6 +532,13 @@ fn an_eager_control_retransmits_only_beyond_the_last_recovery() {
         fn cong_avoid(&mut self, _: cogtcp_units::Time, tcp: &mut TcpState, ack: &AckSample) {
             tcp.cwnd += ack.acked;
         }
+
+        fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+            Some(self)
+        }
+    }
+
+    impl ControlExtension for Eager {
         fn dup_ack_retransmit(&mut self, _: cogtcp_units::Time, _: &TcpState, _: cogtcp_units::Time) -> bool {
             true
         }

@@ -110,9 +110,9 @@ fn slow_start_goes_to_the_share_at_once() {
     // 10 Mbit/s, 100 ms and 0.8 ms for the packet itself: BW * Dp = 1.25 MB/s * 0.1008 s = 126 segments.
     for (others, share) in [(None, 126_000), (Some(0), 126_000), (Some(1), 63_000), (Some(2), 42_000)] {
         let mut control = make(NAME, &Parameters::new()).unwrap();
-        assert_eq!(control.syn_option(), Some(0));
+        assert_eq!(control.extension().unwrap().syn_option(), Some(0));
         let mut tcp = tcp(1);
-        control.on_syn_ack_option(Time::ZERO, &mut tcp, others);
+        control.extension().unwrap().on_syn_ack_option(Time::ZERO, &mut tcp, others);
         control.init(Time::ZERO, &mut tcp);
         assert_eq!(tcp.cwnd, MSS);
         let mut bench = Bench { control, tcp, now: Time::from_millis(1000) };
@@ -124,8 +124,8 @@ fn slow_start_goes_to_the_share_at_once() {
 #[test]
 fn n_from_the_parameter_does_not_ask() {
     let mut control = c2(&[("n_source", text("parameter")), ("flows", ParameterValue::Number(3.0))]);
-    assert_eq!(control.syn_option(), None);
-    control.on_syn_ack_option(Time::ZERO, &mut tcp(1), Some(7));
+    assert_eq!(control.extension().unwrap().syn_option(), None);
+    control.extension().unwrap().on_syn_ack_option(Time::ZERO, &mut tcp(1), Some(7));
     assert_eq!(control.n, 3);
 }
 

@@ -13,7 +13,9 @@
 //! the first later ACK, since senders retransmit one segment.
 
 use super::super::growth::{self, Round};
-use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
+use super::super::{
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, PacketInfo, Parameters, TcpState,
+};
 use super::NAME;
 use cogtcp_units::{Duration, Time};
 
@@ -184,10 +186,6 @@ impl CongestionControl for VegasNs2 {
         }
     }
 
-    fn dup_ack_retransmit(&mut self, now: Time, _tcp: &TcpState, head_sent_at: Time) -> bool {
-        now.saturating_since(head_sent_at) >= self.fine.timeout
-    }
-
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
         if tcp.ca_state == CaState::Recovery && state == CaState::Open {
             // ns-2: ssthresh serves slow start only, and a loss event ends that.
@@ -209,6 +207,16 @@ impl CongestionControl for VegasNs2 {
         if packet.retransmission {
             self.retransmitted = Some(packet.offset);
         }
+    }
+
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for VegasNs2 {
+    fn dup_ack_retransmit(&mut self, now: Time, _tcp: &TcpState, head_sent_at: Time) -> bool {
+        now.saturating_since(head_sent_at) >= self.fine.timeout
     }
 }
 
@@ -345,10 +353,17 @@ mod tests {
         assert_eq!(fine.timeout, Duration::from_nanos(119_531_250));
 
         let mut bench = bench(10);
-        assert!(!bench.control.dup_ack_retransmit(bench.now, &bench.tcp, Time::ZERO), "no sample yet");
+        assert!(
+            !bench.control.extension().unwrap().dup_ack_retransmit(bench.now, &bench.tcp, Time::ZERO),
+            "no sample yet"
+        );
         bench.ack(MSS, ms(80));
         let sent = bench.now - ms(116);
-        assert!(!bench.control.dup_ack_retransmit(bench.now, &bench.tcp, sent));
-        assert!(bench.control.dup_ack_retransmit(bench.now, &bench.tcp, bench.now - ms(117)));
+        assert!(!bench.control.extension().unwrap().dup_ack_retransmit(bench.now, &bench.tcp, sent));
+        assert!(bench.control.extension().unwrap().dup_ack_retransmit(
+            bench.now,
+            &bench.tcp,
+            bench.now - ms(117)
+        ));
     }
 }
