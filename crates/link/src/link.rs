@@ -37,6 +37,8 @@ pub struct LinkConfig {
     pub queue: DropTail,
     /// Probability that a frame is lost in transmission.
     pub loss: Probability,
+    /// Mean run of lost frames, at least 1; `None`: each frame is lost on its own.
+    pub loss_run: Option<f64>,
     /// Frames that are lost whatever chance says, by their number from 1, ascending.
     pub drops: Vec<u64>,
     /// What the link can carry over time, in place of its rate.
@@ -51,6 +53,7 @@ impl LinkConfig {
             delay,
             queue: DropTail::UNLIMITED,
             loss: Probability::ZERO,
+            loss_run: None,
             drops: Vec::new(),
             schedule: None,
         }
@@ -226,7 +229,7 @@ impl<P: Payload> Link<P> {
                 Box::new(Managed { discipline, signals, has_arrival: false, armed: None, wakes: false })
             }),
             overflow_seen: 0,
-            loss: lossy.then(|| Box::new(Losses::new(config.loss, &config.drops, stream()))),
+            loss: lossy.then(|| Box::new(Losses::new(config.loss, config.loss_run, &config.drops, stream()))),
             rate,
             own_rate: rate,
             capacity: Capacity::default(),

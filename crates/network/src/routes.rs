@@ -184,6 +184,7 @@ mod tests {
             delay: Duration::from_millis(delay),
             queue: QueueSpec::DropTail(QueueLimit::Packets(10)),
             loss: Probability::ZERO,
+            loss_run: None,
             drops: Vec::new(),
             mark: None,
             trace: None,

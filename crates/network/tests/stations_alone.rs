@@ -53,6 +53,7 @@ fn bench_pipe() -> LinkConfig {
         delay: Duration::from_micros(1),
         queue: DropTail::of(QueueLimit::Packets(100)),
         loss: Probability::ZERO,
+        loss_run: None,
         drops: Vec::new(),
         schedule: None,
     }

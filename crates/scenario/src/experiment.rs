@@ -84,6 +84,8 @@ pub struct PipeSpec {
     pub queue: QueueSpec,
     /// Probability that a packet is lost on the link.
     pub loss: Probability,
+    /// Mean run of lost packets, at least 1; `None`: each packet is lost on its own.
+    pub loss_run: Option<f64>,
     /// Packets to lose by their number from 1, ascending.
     pub drops: Vec<u64>,
     /// A packet that finds so many waiting is marked (ECN); `None`: none is.

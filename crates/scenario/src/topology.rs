@@ -106,9 +106,13 @@ pub struct Link {
     /// with its parameters.
     #[serde(default = "default_queue")]
     pub queue: QueueSpec,
-    /// Probability that a packet is lost on the link (below 1), each packet on its own.
+    /// Probability that a packet is lost on the link (below 1), each packet on its own unless `loss_run` is given.
     #[serde(default)]
     pub loss: Probability,
+    /// Mean length of a run of lost packets (1 to 10000), by Gilbert's model: a Markov chain of a state that loses every packet
+    /// and one that loses none, in both directions; without it: each packet is lost on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_run: Option<f64>,
     /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
     /// whatever their flow, SYNs and ACKs included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -54,6 +54,25 @@ fn wrong_queues_are_named() {
 }
 
 #[test]
+fn runs_of_losses_are_read_and_wrong_ones_are_named() {
+    let queue = |rest: &str| format!("\"9 packets\", {rest}");
+    let experiment =
+        Scenario::parse(&text(&queue("loss = 0.01, loss_run = 3.5, reverse_loss = 0"), ""), "links.toml")
+            .unwrap();
+    let experiment = experiment.resolve().unwrap();
+    assert_eq!(experiment.links[0].forward.loss_run, Some(3.5));
+    assert!(experiment.is_random());
+    for (rest, message) in [
+        ("loss = 0.01, loss_run = 0.5", "write a mean length from 1 to 10000"),
+        ("loss_run = 2", "but \"loss\" is 0"),
+        ("loss = 0.9, loss_run = 2", "at most 0.6667"),
+    ] {
+        let said = said(&queue(rest), "");
+        assert!(said.contains(message) && said.contains("links.toml:5"), "{rest}: {said}");
+    }
+}
+
+#[test]
 fn wrong_sources_are_named() {
     let source = |rest: &str| format!("[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\n{rest}\n");
     let good = "pattern = { constant = \"10 kbit/s\" }";

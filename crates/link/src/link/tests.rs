@@ -23,6 +23,7 @@ fn config() -> LinkConfig {
         delay: Duration::from_nanos(DELAY),
         queue: packets(1000),
         loss: Probability::ZERO,
+        loss_run: None,
         drops: Vec::new(),
         schedule: None,
     }
@@ -124,6 +125,24 @@ fn a_list_of_drops_moves_no_random_loss() {
     let (chance, listed) = (fates(&[]), fates(&[1, 2, 3, 4, 5, 6, 7, 8]));
     assert!(listed[..8].iter().all(|lost| *lost) && !chance[..8].iter().all(|lost| *lost));
     assert_eq!(listed[8..], chance[8..]);
+}
+
+/// 2 % of the frames are lost in runs of 5 on average. Gilbert's chain: r = 1/5 back, p = r 0.02/0.98 = 0.00408 into the bad
+/// state. Over n = 200,000 frames the share has the standard deviation sqrt(0.02 0.98 (2 5 - 1) / n) = 0.00094 or less, and the
+/// some 800 runs, geometric with mean 5, a mean within sqrt(20 / 800) = 0.16: four of each are allowed.
+#[test]
+fn losses_in_runs_have_their_share_and_their_length() {
+    let share = Probability::new(0.02).unwrap();
+    let mut losses = crate::losses::Losses::new(share, Some(5.0), &[], RandomStream::new(7, "loss", 0));
+    let fates: Vec<bool> = (0..200_000).map(|_| losses.next()).collect();
+    let lost = fates.iter().filter(|lost| **lost).count() as f64;
+    let runs = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+    assert!((lost / 200_000.0 - 0.02).abs() < 0.0038, "{lost}");
+    assert!((lost / runs - 5.0).abs() < 0.65, "{}", lost / runs);
+    // A run of one frame: no two losses follow each other.
+    let mut alone = crate::losses::Losses::new(share, Some(1.0), &[], RandomStream::new(7, "loss", 0));
+    let fates: Vec<bool> = (0..20_000).map(|_| alone.next()).collect();
+    assert!(fates.contains(&true) && !fates.windows(2).any(|pair| pair[0] && pair[1]));
 }
 
 #[test]

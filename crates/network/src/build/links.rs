@@ -24,6 +24,7 @@ fn build<P: Payload>(pipe: &PipeSpec, link: &str, direction: &str, seed: u64) ->
         delay: pipe.delay,
         queue,
         loss: pipe.loss,
+        loss_run: pipe.loss_run,
         drops: pipe.drops.clone(),
         schedule: pipe.trace.clone(),
     };

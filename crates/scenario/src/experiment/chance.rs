@@ -31,7 +31,7 @@ impl LinkSpec {
 
 impl PipeSpec {
     fn is_random(&self) -> bool {
-        let Self { rate: _, delay: _, queue, loss, drops: _, mark: _, trace: _ } = self;
+        let Self { rate: _, delay: _, queue, loss, loss_run: _, drops: _, mark: _, trace: _ } = self;
         *loss != Probability::ZERO || queue.is_random()
     }
 }

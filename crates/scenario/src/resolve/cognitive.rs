@@ -87,6 +87,13 @@ pub(super) fn check_links(
         );
         findings.error(&path.key("cr"), message, "put drops on a wired link before or after it");
     }
+    if let Some(link) = link.filter(|link| link.forward.loss_run.is_some()) {
+        let message = format!(
+            "the MAC of the link \"{}\" draws each loss on its own, not in runs (loss_run)",
+            link.name
+        );
+        findings.error(&path.key("cr"), message, "put loss_run on a wired link before or after it");
+    }
 }
 
 /// True for a link that loses packets by chance or by their number.

@@ -102,6 +102,7 @@ impl Network {
             delay: link.reverse_delay.unwrap_or(link.delay),
             queue: link.reverse_queue.as_ref().unwrap_or(&link.queue).clone(),
             loss: link.reverse_loss.unwrap_or(link.loss),
+            loss_run: link.loss_run,
             drops: link.reverse_drops.clone(),
             mark,
             trace: None,
@@ -111,6 +112,7 @@ impl Network {
             delay: link.delay,
             queue: link.queue.clone(),
             loss: link.loss,
+            loss_run: link.loss_run,
             drops: link.drops.clone(),
             mark,
             trace: None,
@@ -376,6 +378,33 @@ fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
                 &path.key(key),
                 "every packet would be lost",
                 "write a probability below 1 (\"0.1 %\" is 0.001)",
+            );
+        }
+    }
+    if let Some(run) = link.loss_run {
+        if !(1.0..=10_000.0).contains(&run) {
+            findings.error(
+                &path.key("loss_run"),
+                format!("a run of {run} lost packets is out of range"),
+                "write a mean length from 1 to 10000",
+            );
+        } else if link.loss == Probability::ZERO
+            && link.reverse_loss.is_none_or(|loss| loss == Probability::ZERO)
+        {
+            findings.error(
+                &path.key("loss_run"),
+                "losses come in runs, but \"loss\" is 0",
+                "write the share of lost packets, as in loss = 0.01, or take \"loss_run\" out",
+            );
+        } else if [Some(link.loss), link.reverse_loss]
+            .into_iter()
+            .flatten()
+            .any(|loss| loss.get() > run / (1.0 + run))
+        {
+            findings.error(
+                &path.key("loss_run"),
+                format!("runs of {run} packets cannot lose so many: at most {:.4}", run / (1.0 + run)),
+                "write longer runs, or a smaller loss",
             );
         }
     }
