@@ -1,5 +1,6 @@
 """Fits: what is recovered of links that the simulator made, and what odd input comes to."""
 
+import itertools
 import json
 import math
 import random
@@ -12,8 +13,11 @@ import cogtcp
 from cogtcp import Scenario, UsageError, fit
 from cogtcp.cli import main
 from cogtcp.fitting import connections, packets
+from cogtcp.fitting.capacity import fit_rates
+from cogtcp.fitting.connections import Connection, Sent
 from cogtcp.fitting.laws import fit_laws
 from cogtcp.fitting.link import fit_link
+from cogtcp.fitting.losses import fit_losses
 from cogtcp.fitting.silences import Gap, characterise
 from conftest import ROOT
 
@@ -21,7 +25,7 @@ LINK = """\
 name = "true"
 [run]
 duration = "24 s"
-seed = 3
+seed = {seed}
 [tcp]
 segment_size = "1448 B"
 [topology.single_hop]
@@ -43,7 +47,7 @@ sensing = {{ off = "{off}", on = {on} }}
 
 def captured(folder: Path, radio: str = "", node: str = "sender", **link: object) -> Path:
     """Write the capture of a simulated transfer."""
-    values = {"rate": "6 Mbit/s", "delay": "30 ms", "queue": 60, "loss": 0.0, **link}
+    values = {"rate": "6 Mbit/s", "delay": "30 ms", "queue": 60, "loss": 0.0, "seed": 3, **link}
     result = cogtcp.run(Scenario.from_toml(LINK.format(radio=radio, **values)), trace="packets")
     file = folder / "some.pcapng"
     result.write_pcap(file, link="link", node=node)
@@ -91,6 +95,148 @@ def test_a_clear_link_has_no_silence_and_losses_are_counted(tmp_path: Path) -> N
     assert found.link.loss.low < 0.002 < found.link.loss.high
     assert {estimate.name for estimate in found.unknown} >= {"silence"}
     assert "no silence was seen" in found.text
+
+
+def test_losses_in_runs_are_told_from_single_ones(tmp_path: Path) -> None:
+    single = fit(captured(tmp_path, loss=0.003), held_out=0)
+    assert single.link is not None
+    assert single.link.loss_law is None or single.link.loss_law.name == "bernoulli"
+    assert "loss_run" not in single.toml
+    # Some 15 runs a seed, geometric with mean 5 (deviation 4.5): the mean of six seeds is off by 0.5.
+    lengths = []
+    for seed in range(1, 7):
+        runs = fit(captured(tmp_path, loss="0.01, loss_run = 5", seed=seed), held_out=0)
+        assert runs.link is not None
+        assert runs.link.loss_law is not None
+        assert runs.link.loss_law.name == "gilbert-elliott"
+        assert runs.link.run.low < runs.link.run.value < runs.link.run.high
+        lengths.append(runs.link.run.value)
+    assert sum(lengths) / len(lengths) == pytest.approx(5, abs=1.2)
+    assert runs.link is not None
+    link = runs.scenario.to_dict()["topology"]["single_hop"]["link"]
+    assert link["loss_run"] == pytest.approx(runs.link.run.value, rel=0.001)
+    assert cogtcp.run(runs.scenario.set("run.duration", "5 s"), trace="summary").metrics["goodput_bps"] > 0
+
+
+def test_the_law_of_losses_is_that_of_the_chain() -> None:
+    # Two stretches, by hand: after an arrival 5 losses in 25 steps, after a loss 5 arrivals in 15.
+    stretch = [False] * 5 + ([True] * 3 + [False] * 5) * 5
+    found = fit_losses([stretch[:20], stretch[20:]])
+    assert found is not None
+    whole = fit_losses([stretch])
+    assert whole is not None
+    assert (whole.into, whole.back) == (pytest.approx(5 / 29), pytest.approx(5 / 15))
+    # AIC by the definition: 2 k - 2 log likelihood, one parameter against two, over the same 44 steps.
+    single = 15 * math.log(15 / 44) + 29 * math.log(29 / 44)
+    chain = 5 * math.log(5 / 29) + 24 * math.log(24 / 29) + 5 * math.log(5 / 15) + 10 * math.log(10 / 15)
+    assert whole.gain == pytest.approx((2 - 2 * single) - (4 - 2 * chain))
+    assert whole.name == "gilbert-elliott"
+    assert fit_losses([[False] * 100 + [True]]) is None
+
+
+def test_a_capacity_over_time_has_a_law() -> None:
+    chance = random.Random(4)
+
+    def rate(level: float) -> float:
+        return level * math.exp(chance.gauss(0, 0.02))
+
+    assert fit_rates([rate(6e6) for _ in range(30)])[0].name == "constant"
+    steps = fit_rates([rate(6e6 if n < 13 else 3e6) for n in range(30)])[0]
+    assert steps.name == "steps"
+    assert steps.starts == (0, 13)
+    state, states = 0, []
+    for _ in range(80):
+        state = 1 - state if chance.random() < 0.3 else state
+        states.append(state)
+    markov = fit_rates([rate((3e6, 6e6)[each]) for each in states])[0]
+    assert markov.name == "markov"
+    assert markov.levels == (pytest.approx(3e6, rel=0.02), pytest.approx(6e6, rel=0.02))
+    moved = sum(a != b for a, b in itertools.pairwise(states)) / 79
+    assert 0.5 * (markov.moves[0][1] + markov.moves[1][0]) == pytest.approx(moved, rel=0.35)
+    assert fit_rates([rate(6e6 * math.exp(chance.gauss(0, 0.5))) for _ in range(30)])[0].name == "trace"
+
+
+def test_a_capacity_in_steps_is_replayed(tmp_path: Path) -> None:
+    (tmp_path / "true.csv").write_text("time_s,rate_bps\n0,8000000\n11,4000000\n24,0\n")
+    text = LINK.format(rate="8 Mbit/s", delay="20 ms", queue=60, loss=0.0, radio="", seed=3)
+    text = text.replace('delay = "20 ms"', f'delay = "20 ms", trace = "{tmp_path / "true.csv"}"')
+    result = cogtcp.run(Scenario.from_toml(text), trace="packets")
+    file = tmp_path / "steps.pcapng"
+    result.write_pcap(file, link="link", node="sender")
+    found = fit(file, held_out=0)
+    assert found.link is not None
+    assert found.link.rate_law is not None
+    assert found.link.rate_law.name == "steps"
+    assert found.link.rate_law.levels == (pytest.approx(8e6, rel=0.05), pytest.approx(4e6, rel=0.05))
+    files = found.write(tmp_path / "mine.toml")
+    assert files[-1].name == "mine.rates.csv"
+    again = Scenario.from_file(tmp_path / "mine.toml").set("run.duration", "24 s")
+    assert cogtcp.run(again, trace="summary").metrics["goodput_bps"] == pytest.approx(
+        result.metrics["goodput_bps"], rel=0.1
+    )
+
+
+def test_silences_show_that_probes_alone_do_not() -> None:
+    """A queue of 0.3 s in front of a gate that holds: packets that nobody probed tell of its silences.
+
+    A packet leaves every 10 ms, a probe is sent every 20 ms and waits in the queue too; the round trip
+    without a queue takes 20 ms, each second packet is acknowledged.
+    """
+    chance = random.Random(8)
+    starts, time = [], 1.0
+    while time < 28:
+        starts.append(time)
+        time += 0.4 + chance.expovariate(1)
+    sending = sorted(
+        [(0.01 * n, 1500) for n in range(2700)] + [(0.02 * n + 0.003, 84) for n in range(1350)],
+    )
+    at, data, pings, waiting = 0.3, [], [], []
+    for sent, size in sending:
+        at = max(at, sent) + size * 8 / 1.3e6
+        for start in starts:
+            if start <= at < start + 0.15:
+                at = start + 0.15 + size * 8 / 1.3e6
+        if size == 84:
+            pings.append(Sent(sent, 0, 0, size, False, None, at + 0.02, True))
+            continue
+        packet = Sent(sent, len(data) * 1448, (len(data) + 1) * 1448, size)
+        data.append(packet)
+        waiting.append(packet)
+        if len(waiting) == 2:
+            for each in waiting:
+                each.answered = at + 0.02
+            packet.fresh, waiting = True, []
+    answers = sorted({sent.answered for sent in data if not sent.lost})
+    tcp = Connection("sender", data, answers, handshake_s=0.02, same_clock=True)
+    probes = Connection(
+        "sender", pings, [p.answered for p in pings], ack_bytes=84, mss=0, probes=True, same_clock=True
+    )
+    found = fit_link([tcp, probes]).silences
+    assert found is not None
+    assert found.mode == "hold"
+    within = [start for start in starts if start < sending[-1][0]]
+    seen = [s for s in within if any(abs(gap.start - s) < 0.03 for gap in found.gaps)]
+    assert len(seen) == len(within)
+
+
+def test_a_silence_that_only_probes_met_is_one() -> None:
+    full = [Gap(t, t + 0.1, False, t + 0.01, t + 0.09, 30, 5) for t in (1.0, 2.7, 3.1, 6.2, 7.9)]
+    # The sender still waits for its timer: only probes were sent. And chance lost two packets elsewhere.
+    quiet, chance = Gap(3.4, 3.5, False, 3.41, 3.49, 4, 4), Gap(5.0, 5.04, False, 5.01, 5.02, 2, 0)
+    found = characterise(sorted([*full, quiet, chance], key=lambda gap: gap.start), 0.002)
+    assert found is not None
+    assert math.isnan(found.period)
+    assert quiet in found.gaps
+    assert chance not in found.gaps
+    # A full queue loses the probes of a silence that holds: its length shows what it is.
+    held = [Gap(t, t + 0.1, True) for t in (1.0, 2.7, 3.1, 6.2, 7.9)]
+    odd, rest = Gap(4.5, 4.6, False, 4.51, 4.59, 12, 9), Gap(8.0, 8.03, True)
+    found = characterise(sorted([*held, odd, rest], key=lambda gap: gap.start), 0.002)
+    assert found is not None
+    assert found.mode == "hold"
+    assert odd in found.gaps
+    assert rest not in found.gaps
+    assert found.length == pytest.approx(0.1, abs=0.002)
 
 
 def test_a_receiver_tells_less_and_says_so(tmp_path: Path) -> None:
@@ -245,7 +391,10 @@ def test_merged_segments_count_as_many_over_ipv4_and_ipv6(six: bool, tmp_path: P
         ("none.pcap", HEAD, "no TCP in it, but no packets"),
         ("noise", bytes(range(256)) * 3, "neither a capture nor a text"),
         ("some.json", b"{", "is not JSON"),
-        ("some.json", b"{}", "neither of iperf3 --json nor of irtt"),
+        ("some.json", b"{}", "neither of iperf3 --json nor of irtt nor SigMF"),
+        ("a.sigmf-meta", b'{"global": {}, "annotations": []}', "has no times"),
+        ("b.sigmf-meta", b'{"global": {"core:sample_rate": 5}, "annotations": []}', "annotate what is busy"),
+        ("c.sigmf-meta", b'{"global": {"core:sample_rate": 5}, "annotations": [{}]}', "annotation 1"),
         ("failed.json", b'{"intervals": [], "end": {}, "error": "refused"}', "iperf3 failed: refused"),
         ("ping.txt", b"PING 10.0.0.2 56(84) bytes of data.\n", "no reply in it"),
         ("few.pcap", HEAD + made(0, 0, 100), "a longer transfer"),
@@ -350,8 +499,58 @@ def test_occupancy_becomes_primary_users(tmp_path: Path) -> None:
     spans.write_text(
         "on_s,off_s\n" + "".join(f"{chance.expovariate(2)},{chance.expovariate(1)}\n" for _ in range(99))
     )
-    pu = fit(spans).scenario.to_dict()["spectrum"]["pu"]
+    both = fit(spans)
+    pu = both.scenario.to_dict()["spectrum"]["pu"]
     assert "laws" in pu or "exponential" in pu
+    (channel,) = both.channels
+    if {channel.on_laws[0].name, channel.off_laws[0].name} == {"exponential"}:
+        assert f"alpha {1 / channel.on_laws[0].mean:.4g} /s" in both.text
+        assert channel.rates in both.toml
+    else:
+        assert channel.rates == ""
+
+
+def test_annotations_of_sigmf_become_occupancy(tmp_path: Path) -> None:
+    # Two bands with exponential times; bursts of the first are annotated with edges that differ a little, and
+    # one of them in two halves.
+    chance = random.Random(2)
+    notes: list[dict[str, object]] = []
+    for low, mean_on, mean_off in ((3.55e9, 0.2, 0.6), (3.57e9, 0.5, 0.5)):
+        time = 0.1
+        for number in range(200):
+            length = chance.expovariate(1 / mean_on)
+            parts = [(time, length)] if number else [(time, length / 2), (time + length / 2, length / 2)]
+            for start, lasts in parts:
+                note: dict[str, object] = {
+                    "core:sample_start": round(start * 1e6),
+                    "core:sample_count": max(1, round(lasts * 1e6)),
+                    "core:freq_lower_edge": low + chance.uniform(0, 1e5),
+                    "core:freq_upper_edge": low + 1e7,
+                }
+                notes.append(note)
+            time += length + chance.expovariate(1 / mean_off)
+    notes.sort(key=lambda note: str(note["core:sample_start"]))  # in no order of time
+    notes.append({"core:sample_start": 5, "core:label": "a moment, without a length"})
+    meta = {
+        "global": {"core:datatype": "ci16_le", "core:sample_rate": 1e6, "core:version": "1.2.0"},
+        "captures": [{"core:sample_start": 0, "core:frequency": 3.56e9}],
+        "annotations": notes,
+    }
+    file = tmp_path / "cbrs.sigmf-meta"
+    file.write_text(json.dumps(meta))
+    found = fit(file)
+    assert [channel.band for channel in found.channels] == [1, 2]
+    first, second = found.channels
+    assert len(first.on) == pytest.approx(200, abs=2)
+    assert sum(first.on) / len(first.on) == pytest.approx(0.2, rel=0.2)
+    assert sum(second.off) / len(second.off) == pytest.approx(0.5, rel=0.2)
+    assert any("channel 1 is 3550" in note for note in found.notes)
+    # The occupancy lies beside the scenario, which reads it there.
+    (tmp_path / "out").mkdir()
+    files = found.write(tmp_path / "out" / "mine.toml")
+    assert [each.name for each in files][-1] == "mine.occupancy.csv"
+    again = Scenario.from_file(tmp_path / "out" / "mine.toml")
+    assert cogtcp.run(again.set("run.duration", "5 s"), trace="summary").metrics["goodput_bps"] > 0
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="DATA",
         help="captures (pcap, pcapng), logs of ping -D, irtt and iperf3 --json, link traces, "
-        "occupancy (CSV), ON and OFF times (CSV)",
+        "occupancy (CSV, SigMF), ON and OFF times (CSV)",
     )
     parser.add_argument(
         "--out",

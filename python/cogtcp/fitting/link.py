@@ -13,21 +13,23 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cogtcp.fitting.capacity import SPREAD, fit_rates
 from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
+from cogtcp.fitting.losses import fit_losses
 from cogtcp.fitting.silences import Gap, Silences, characterise
 from cogtcp.statistics import share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection, Sent
+    from cogtcp.fitting.losses import LossLaw
 
 #: Deliveries of a stretch whose rate is looked at, and the width of the bins that rates are counted in.
 _WINDOW, _BIN = 8, 0.02
 #: Rates this near to the usual one are the link's.
 _NEAR = 0.10
-#: Relative spread of the rate from one silence to the next, or from second to second, that is no noise.
-_VARIES = 0.08
 #: A stretch has a rate of its own if this share of its bytes comes at it.
 _SHARP = 0.5
 
@@ -43,13 +45,16 @@ class LinkFit:
         rates: Rate of each stretch between silences, where it varies: (start, end, bit/s).
         queue: In packets.
         loss: Beside queue and silences, a share.
-        burst: Mean run of such losses, packets.
+        run: Mean run of such losses, packets.
         silences: The silences, if there are some.
         packet_bytes: Usual size of a data packet.
         started: When data began to flow, s.
         lasted: For how long, s.
         goodput: New payload per second, bit/s.
         flows: How many connections there were.
+        rate_law: Law of the rates, where they vary.
+        loss_law: Law of the losses, with enough of them.
+        notes: What was odd.
     """
 
     delay: Estimate
@@ -57,7 +62,7 @@ class LinkFit:
     capacity: Estimate
     queue: Estimate
     loss: Estimate
-    burst: Estimate
+    run: Estimate
     silences: Silences | None
     packet_bytes: int
     started: float
@@ -65,6 +70,8 @@ class LinkFit:
     goodput: float
     flows: int
     rates: list[tuple[float, float, float]] = field(default_factory=list)
+    rate_law: RateLaw | None = None
+    loss_law: LossLaw | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -103,16 +110,23 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
     )
     silences = characterise(gaps, spacing)
     if silences is not None and silences.mode == "drop" and main.side == "sender":
-        # Where nothing is held acknowledgements come at once: data that arrived bound a silence too.
-        answered = [passing.real[id(sent)] for sent in data if sent.fresh]
+        # Where nothing is held acknowledgements come at once: data that arrived bound a silence too. A late
+        # answer stands for one that the silence lost: it says nothing of when the data passed.
+        late = max(2 * spacing, _PROMPT)
+        answered = [
+            passing.real[id(sent)]
+            for sent in data
+            if sent.fresh and passing.real[id(sent)] - passing.expected[id(sent)] < late
+        ]
         passages = sorted([*passages, *answered])
         gaps = _gaps_at_sender(same, passages, passing, base, spacing)
         silences = characterise(gaps, spacing)
-    capacity, rates = (
-        (capacity, []) if main.probes else _varying(groups, data, silences, capacity, packet_bytes, base)
-    )
+    rates: list[tuple[float, float, float]] = []
+    rate_law: RateLaw | None = None
+    if not main.probes:
+        capacity, rates, rate_law = _varying(groups, data, silences, capacity, packet_bytes, base)
     queue = _queue(data, silences, capacity, base, packet_bytes, main)
-    loss, burst = _loss(data, silences, capacity, queue, base, packet_bytes, main)
+    loss, run, loss_law = _loss(data, silences, capacity, queue, rates, base, packet_bytes, main)
     first, last = data[0].time, max(group.time for group in groups)
     tcp = [connection for connection in same if not connection.probes]
     highest = sum(max(s.end for s in c.data) - min(s.seq for s in c.data) for c in tcp)
@@ -121,9 +135,11 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
         jitter=_jitter(same, base),
         capacity=capacity,
         rates=rates,
+        rate_law=rate_law,
+        loss_law=loss_law,
         queue=queue,
         loss=loss,
-        burst=burst,
+        run=run,
         silences=silences,
         packet_bytes=packet_bytes,
         started=first,
@@ -299,6 +315,8 @@ def _by_time(connections: Sequence[Connection]) -> list[Sent]:
 
 #: Packets that wanted to pass first in a gap: their fate tells what the silence does.
 _FIRST = 5
+#: An answer is prompt if it is at most so late, s, or two packets.
+_PROMPT = 0.004
 
 
 def _gaps_at_sender(
@@ -324,17 +342,17 @@ def _gaps_at_sender(
             continue
         here = due[bisect.bisect_right(times, before) : bisect.bisect_left(times, after)]
         waiting = [(time, sent) for time, _, sent in here]
-        # A probe is sent whatever the link does: where there are probes, only their fate shows a silence.
-        telling = [(time, sent) for time, sent in waiting if id(sent) in passing.probes] or waiting
-        if every and not any(id(sent) in passing.probes for _, sent in telling):
-            continue
-        first = telling[:_FIRST]
+        # A probe is sent whatever the link does: where there are probes, only their fate shows losses in a
+        # silence. Where the gate holds, probes may stand in a queue behind the packets that tell.
+        probing = [(time, sent) for time, sent in waiting if id(sent) in passing.probes]
+        first = (probing or waiting)[:_FIRST]
         lost = [time for time, sent in waiting if sent.lost]
         if not first:
             continue
-        if 2 * sum(sent.lost for _, sent in first) > len(first):
+        if 2 * sum(sent.lost for _, sent in first) > len(first) and (probing or not every):
             if len(lost) > 1 or every:
-                found.append(Gap(before, after, False, lost[0], lost[-1], len(lost)))
+                unanswered = sum(sent.lost for _, sent in probing)
+                found.append(Gap(before, after, False, lost[0], lost[-1], len(lost), unanswered))
             continue
         # Where packets are held the answer that would have passed next passes at the end: its packet left the
         # link half of the round-trip time earlier.
@@ -415,10 +433,13 @@ def _varying(
     capacity: Estimate,
     packet_bytes: int,
     base: float,
-) -> tuple[Estimate, list[tuple[float, float, float]]]:
-    """Return capacity and its rates over time: of each stretch between silences, or of each second."""
+) -> tuple[Estimate, list[tuple[float, float, float]], RateLaw | None]:
+    """Return capacity, its rates over time where it varies, and their law.
+
+    A rate is that of a stretch between silences, or of a second.
+    """
     if not capacity.known:
-        return capacity, []
+        return capacity, [], None
     times = [group.time for group in groups]
     cuts = [times[0], times[-1]]
     if silences is not None and len(silences.gaps) >= 4:
@@ -446,17 +467,19 @@ def _varying(
             rates.append((start, end, found.value))
     values = [rate for _, _, rate in rates]
     if len(values) < max(4, stretches / 2):
-        return capacity, []
+        return capacity, [], None
     middle = median(values)
+    law = fit_rates(values)[0]
+    # One stretch with an odd rate is no law of its own.
     spread = (quantile(values, 0.8) - quantile(values, 0.2)) / middle
-    if spread <= _VARIES:
-        return capacity, []
+    if law.name == "constant" or (law.name == "trace" and spread <= SPREAD):
+        return capacity, [], None
     low, high = bootstrap(values)
     how = (
-        f"varies: {min(values) * 1e-6:.3g} to {max(values) * 1e-6:.3g} Mbit/s over {len(values)} stretches; "
-        "this is the median"
+        f"varies: {min(values) * 1e-6:.3g} to {max(values) * 1e-6:.3g} Mbit/s over {len(values)} stretches "
+        f"({law.describe()}); this is the median"
     )
-    return Estimate("capacity", middle, low, high, "bit/s", how), rates
+    return Estimate("capacity", middle, low, high, "bit/s", how), rates, law
 
 
 def _queue(
@@ -506,45 +529,53 @@ def _loss(
     silences: Silences | None,
     capacity: Estimate,
     queue: Estimate,
+    rates: Sequence[tuple[float, float, float]],
     base: float,
     packet_bytes: int,
     main: Connection,
-) -> tuple[Estimate, Estimate]:
-    """Return the chance of losses that neither queue nor silence explains, and their mean run."""
+) -> tuple[Estimate, Estimate, LossLaw | None]:
+    """Return the chance of losses that neither queue nor silence explains, their mean run, and their law."""
     if main.side != "sender":
         how = "a capture at the receiver does not tell whose fault a loss was; none stands in the scenario"
-        return unknown("loss", "share", how), unknown("loss burst", "packets", how)
+        return unknown("loss", "share", how), unknown("loss run", "packets", how), None
+    # Where the rate varies a full queue waits least at the highest rate.
+    fastest = max((rate for _, _, rate in rates), default=capacity.value)
     limit = (
-        (queue.value if queue.known else math.inf) * packet_bytes * 8 / capacity.value
+        (queue.value if queue.known else math.inf) * packet_bytes * 8 / fastest
         if capacity.known
         else math.inf
     )
     after = base + (packet_bytes + main.ack_bytes) * 8 / (capacity.value if capacity.known else math.inf)
-    sent_count = lost_count = runs = 0
-    wait, running = 0.0, False
+    stretches: list[list[bool]] = [[]]
+    wait = 0.0
     last = data[-1].time
     for sent in data:
         if silences is not None and silences.covers(sent.time - base / 2, sent.time + base + wait):
-            running = False
+            if stretches[-1]:
+                stretches.append([])
             continue
-        sent_count += 1
         if sent.fresh:
             wait = max(0.0, sent.answered - sent.time - after)
-        random_loss = sent.lost and wait < 0.5 * limit and sent.time < last - 2 * base
-        lost_count += random_loss
-        runs += random_loss and not running
-        running = random_loss
-    share = lost_count / max(1, sent_count)
+        stretches[-1].append(sent.lost and wait < 0.5 * limit and sent.time < last - 2 * base)
+    sent_count = sum(map(len, stretches))
+    lost_count = sum(map(sum, stretches))
     # Wilson's interval; runs are the independent events.
+    runs = sum(
+        lost and not before for each in stretches for before, lost in itertools.pairwise([False, *each])
+    )
+    share = lost_count / max(1, sent_count)
     low, high = share_interval(runs, max(1, sent_count))
     scale = lost_count / runs if runs else 1.0
     how = f"{lost_count} of {sent_count} packets lost outside of silences, the queue less than half full"
     loss = Estimate("loss", share, low * scale, high * scale, "share", how)
-    if runs < 5:
-        return loss, unknown("loss burst", "packets", "too few losses; they are taken for independent")
-    length = lost_count / runs
-    if length < 1.3:
-        note = "independent losses (Bernoulli)"
+    law = fit_losses(stretches)
+    if law is None:
+        return loss, unknown("loss run", "packets", "too few losses; they are taken for independent"), None
+    if law.name == "bernoulli":
+        how = f"losses are independent (Bernoulli; Gilbert-Elliott has {abs(law.gain):.1f} more AIC)"
     else:
-        note = "losses come in runs (Gilbert-Elliott); a scenario has independent ones, with the same share"
-    return loss, Estimate("loss burst", length, 1.0, 2 * length, "packets", note)
+        how = (
+            f"losses come in runs (Gilbert-Elliott: {law.into * 100:.3g} % into the state that loses, "
+            f"{law.back * 100:.3g} % back; {law.gain:.1f} less AIC than Bernoulli)"
+        )
+    return loss, Estimate("loss run", law.run, law.low, law.high, "packets", how), law

@@ -98,21 +98,29 @@ def _connection(data: Sequence[Sent]) -> Connection:
     return Connection("sender", list(data), answers, ack_bytes=data[0].size, mss=0, probes=True)
 
 
-def document(text: str, file: str) -> Log:
+def parsed(text: str, file: str) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{file}:{error.lineno}: is not JSON: {error.msg}; give a whole file") from None
+
+
+def document(data: Any, file: str) -> Log:
     """Read the JSON of `iperf3 --json` or of `irtt client -o`.
 
     Raises:
         UsageError: It is neither.
     """
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{file}:{error.lineno}: is not JSON: {error.msg}; give a whole file") from None
     if isinstance(data, dict) and "round_trips" in data:
         return _irtt(data, file)
     if isinstance(data, dict) and "intervals" in data and "end" in data:
         return _iperf3(data, file)
-    raise UsageError(f"{file}: is neither of iperf3 --json nor of irtt; give one of these")
+    raise UsageError(f"{file}: is neither of iperf3 --json nor of irtt nor SigMF; give one of these")
 
 
 def _irtt(data: dict[str, Any], file: str) -> Log:

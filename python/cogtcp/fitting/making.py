@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import ScenarioError, UsageError
-from cogtcp.fitting import connections, laws, logs, packets
+from cogtcp.fitting import connections, laws, logs, packets, sigmf
 from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
 from cogtcp.fitting.link import LinkFit, fit_link
 from cogtcp.fitting.result import Channel, Fit, Held
@@ -18,6 +19,7 @@ from cogtcp.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection
 
 #: What stands where the data cannot tell.
@@ -94,11 +96,17 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
             "a trace, or occupancy"
         ) from None
     if text.lstrip()[:1] == "{":
-        log = logs.document(text, file.name)
+        data = logs.parsed(text, file.name)
+        if sigmf.is_meta(data):
+            occupied, notes = sigmf.occupancy(data, file.name)
+            fit.notes += notes
+            _occupancy(file, occupied, fit, None, fit.keep("occupancy.csv", occupied))
+            return
+        log = logs.document(data, file.name)
     elif logs.is_ping(text):
         log = logs.ping(text, file.name)
     elif re.match(r"\s*time\s*,", text) and "rate_bps" not in text[:200]:
-        _occupancy(file, text, fit, threshold)
+        _occupancy(file, text, fit, threshold, str(file.resolve()))
         return
     elif re.match(r"\s*on_s\s*,\s*off_s", text):
         _spans(file, text, fit)
@@ -163,11 +171,11 @@ def _merge(fit: Fit, probes: LinkFit) -> None:
         link.jitter = probes.jitter
 
 
-def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None) -> None:
+def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: str) -> None:
     from cogtcp.spectrum import PuActivity
 
     activity = PuActivity.from_text(text, "csv", file=str(file), threshold=threshold)
-    fit.occupancy_file, fit.threshold = str(file.resolve()), threshold
+    fit.occupancy_file, fit.threshold = kept, threshold
     fit.sources.append((file.name, f"occupancy of {len(activity.users)} channels over {activity.end:.4g} s"))
     for user in activity.users:
         # The first and the last span are cut by the measurement.
@@ -275,7 +283,7 @@ def _estimates(fit: Fit) -> list[Estimate]:
             link.capacity,
             link.queue,
             link.loss,
-            link.burst,
+            link.run,
             *_of_silences(link),
         ]
     else:
@@ -379,16 +387,38 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
     if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
         loss_share = 0.0
     fields = [f'rate = "{round(rate)} bit/s"']
+    law = fit.link.rate_law if fit.link is not None else None
     if fit.trace is not None:
         fields.append(f'trace = "{_plain(fit.trace_file)}"')
+    elif law is not None and fit.link is not None and fit.link.silences is None and not fit.channels:
+        fields.append(f'trace = "{_plain(fit.keep("rates.csv", _rates_text(fit.link, law)))}"')
     fields += [
         f'delay = "{max(1, round(delay_s * 1e9))} ns"',
         f'queue = "{max(1, round(packets_))} packets"',
         f"loss = {loss_share:.6g}",
         "reverse_loss = 0",
     ]
-    lines = [f"# {e.name}: {e.describe()}. {e.how}" for e in (delay, capacity, queue, loss) if e is not None]
+    losses = fit.link.loss_law if fit.link is not None else None
+    if losses is not None and losses.name == "gilbert-elliott" and loss_share > 0:
+        fields.insert(-1, f"loss_run = {max(1.0, losses.run):.4g}")
+    run = by_name.get("loss run")
+    told = (delay, capacity, queue, loss, run)
+    lines = [f"# {e.name}: {e.describe()}. {e.how}" for e in told if e is not None]
     return [*lines, "[topology.single_hop]", f"link = {{ {', '.join(fields)} }}", ""]
+
+
+def _rates_text(link: LinkFit, law: RateLaw) -> str:
+    """Return what the link replays: the levels of steps or states, or the rates themselves."""
+    origin = link.rates[0][0]
+    lines = ["time_s,rate_bps"]
+    for number, (start, _, rate) in enumerate(link.rates):
+        level = rate
+        if law.name == "steps":
+            level = law.levels[bisect.bisect_right(law.starts, number) - 1]
+        elif law.name == "markov":
+            level = min(law.levels, key=lambda each: abs(math.log(each / rate)))
+        lines.append(f"{start - origin:.6f},{round(level)}")
+    return "\n".join([*lines, f"{link.rates[-1][1] - origin:.6f},0", ""])
 
 
 def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
@@ -419,7 +449,8 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
     if link.rates:
         rates = [rate for _, _, rate in link.rates]
         low, high = min(rates), max(rates)
-        lines.append(f"# The rate changes from silence to silence: {len(rates)} stretches.")
+        said = f": {link.rate_law.describe()}" if link.rate_law is not None else ""
+        lines.append(f"# The rate changes from silence to silence, {len(rates)} stretches{said}.")
         lines.append(f'channel = {{ range = ["{round(low)} bit/s", "{round(high)} bit/s"] }}')
     return lines
 
@@ -435,6 +466,8 @@ def _users(fit: Fit) -> list[str]:
         for kind, found in (("ON", channel.on_laws), ("OFF", channel.off_laws)):
             said = found[0].describe() if found else "too few whole times for a law"
             lines.append(f"# channel {channel.band}, {kind}: {said}")
+        if channel.rates:
+            lines.append(f"# channel {channel.band}: {channel.rates}")
     rate = fit.capacity
     lines += ["[spectrum]", f"bands = {len(fit.channels)}", "channels_per_band = 1"]
     lines.append(f'channels = {{ uniform = "{round(rate)} bit/s" }}')
@@ -493,8 +526,8 @@ def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
         "queue": (f"{link}.queue", 1.0, "packets"),
         "silence": ("radio.0.sensing.off", 1e9, "ns"),
     }
-    # The rates of a radio's channels stand over the link's.
-    if fit.trace is None and not (has_radio and fit.link is not None and fit.link.rates):
+    # The rates of a radio's channels stand over the link's, and so do those of a trace.
+    if fit.trace is None and not (fit.link is not None and fit.link.rates):
         places["capacity"] = (f"{link}.rate", 1.0, "bit/s")
     for name, (path, scale, unit) in places.items():
         estimate = by_name.get(name)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import math
+import shutil
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.advising.inputs import SUFFIX
@@ -34,6 +37,16 @@ class Channel:
     off: tuple[float, ...]
     on_laws: list[Law]
     off_laws: list[Law]
+
+    @property
+    def rates(self) -> str:
+        """Death and birth rate of the primary user where both times are exponential by AIC; else empty."""
+        if not self.on_laws or not self.off_laws:
+            return ""
+        on, off = self.on_laws[0], self.off_laws[0]
+        if on.name != "exponential" or off.name != "exponential":
+            return ""
+        return f"alpha {1 / on.mean:.4g} /s, beta {1 / off.mean:.4g} /s"
 
 
 @dataclass
@@ -91,6 +104,7 @@ class Fit:
         toml: The scenario, commented.
         scenario: The scenario.
         held: How the fit does on what was held out; None without a part held out.
+        beside: Files that the scenario reads, by what follows its name: rates over time, occupancy.
     """
 
     name: str
@@ -110,6 +124,17 @@ class Fit:
     toml: str = ""
     held: Held | None = None
     scenario: Scenario = field(init=False)
+    beside: dict[str, str] = field(default_factory=dict)
+    _folder: Path | None = field(default=None, repr=False)
+
+    def keep(self, suffix: str, text: str) -> str:
+        """Keep a file that the scenario reads, and return its path; `write` puts it beside the scenario."""
+        if self._folder is None:
+            self._folder = Path(mkdtemp(prefix="cogtcp-fit-"))
+            # The scenario may outlive the fit: its files go with the process.
+            atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        self.beside[suffix] = text
+        return str(write_file(self._folder / f"{self.name}.{suffix}", text))
 
     @property
     def segment(self) -> int:
@@ -145,7 +170,8 @@ class Fit:
             lines.append(
                 f"channel {channel.band}: busy {channel.duty * 100:.1f} % of the time; "
                 f"ON {channel.on_laws[0].describe() if channel.on_laws else 'unknown'}; "
-                f"OFF {channel.off_laws[0].describe() if channel.off_laws else 'unknown'}."
+                f"OFF {channel.off_laws[0].describe() if channel.off_laws else 'unknown'}"
+                f"{'; ' + channel.rates if channel.rates else ''}."
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -178,12 +204,18 @@ class Fit:
         Each file is written whole or not at all.
         """
         target = Path(path)
-        written = [write_file(target, self.toml)]
+        toml, extra = self.toml, []
+        for suffix, text in self.beside.items():
+            extra.append(write_file(target.with_name(f"{target.stem}.{suffix}"), text))
+            assert self._folder is not None  # noqa: S101
+            here = (self._folder / f"{self.name}.{suffix}").as_posix()
+            toml = toml.replace(f'"{here}"', f'"{target.stem}.{suffix}"')
+        written = [write_file(target, toml)]
         ranges = "".join(f'"{field}" = "{text}"\n' for field, text in self.ranges.items())
         head = "# What the data leave uncertain, for cogtcp advise: each seed draws its own values.\n"
         written.append(write_file(target.with_name(target.stem + SUFFIX), head + ranges))
         written.append(write_file(target.with_name(target.stem + ".html"), self.report(command=command)))
-        return written
+        return [*written, *extra]
 
     def report(self, *, command: str | None = None) -> str:
         """Return the page: what was found, what not, and measured beside simulated."""

@@ -24,8 +24,14 @@ _LEAST, _SHARE = 4, 0.6
 _SPARE = 5
 #: A gap with fewer losses than this share of the usual ones is no silence: chance lost a packet or two.
 _FEW = 0.2
+#: So many probes lost in a row are a silence, whatever else was lost: a sender may have had nothing to send.
+_PROBES = 3
+#: A silence that seems to be of the other kind, or is the rest of another, has a length unlike the usual one.
+_UNLIKE = 0.5
 #: A timetable has a silence at this share of its beginnings at least: others nobody may have sent into.
 _FULL = 0.5
+#: A beginning shows later or earlier the fewer packets pass: tolerances that are tried one after the other.
+_LOOSER = (1, 2, 4)
 #: Silences that candidates for a period are taken from.
 _MOST = 80
 
@@ -41,6 +47,7 @@ class Gap:
         first_lost: When the first packet that was lost in it would have passed; NaN without.
         last_lost: When the last one would have.
         lost: How many were lost.
+        probes: How many of these were probes.
     """
 
     start: float
@@ -49,6 +56,7 @@ class Gap:
     first_lost: float = math.nan
     last_lost: float = math.nan
     lost: int = 0
+    probes: int = 0
 
     @property
     def most(self) -> float:
@@ -126,13 +134,17 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
     if len(gaps) < 2:
         return None
     usual = median([gap.lost for gap in gaps if not gap.held])
-    gaps = [gap for gap in gaps if gap.held or not gap.lost < _FEW * usual]
-    timetable = _timetable([gap.start for gap in gaps], spacing)
+    gaps = [gap for gap in gaps if gap.held or gap.probes >= _PROBES or not gap.lost < _FEW * usual]
+    timetable, tolerance = None, 0.0
+    for factor in _LOOSER:
+        tolerance = factor * _tolerance(spacing)
+        timetable = _timetable([gap.start for gap in gaps], tolerance)
+        if timetable is not None:
+            break
     period = phase = error = math.nan
     if timetable is not None:
         period, phase, error, _ = timetable
         # A gap off the timetable is no silence: a sender that waited for its timer.
-        tolerance = _tolerance(spacing)
         gaps = [
             gap
             for gap in gaps
@@ -151,7 +163,26 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
         )
     if len(ours) < 3:
         return None
-    return _loose(ours, mode, sure, spacing)
+    return _loose(ours, _seen(gaps, ours, spacing), mode, sure, spacing)
+
+
+def _seen(gaps: Sequence[Gap], ours: Sequence[Gap], spacing: float) -> list[Gap]:
+    """Return the gaps that are silences: of the usual kind, or of the other kind and the usual length.
+
+    A full queue loses what is sent into a silence that holds, and a late answer makes one that drops look as
+    if it held: the kind of a single silence may be wrong. If most lengths are alike, a gap of less than half
+    of the length is no silence of its own.
+    """
+    usual = median([gap.most for gap in ours])
+    alike = [gap for gap in ours if abs(gap.most - usual) <= max(0.25 * usual, 4 * spacing)]
+    if len(alike) < 0.75 * len(ours):
+        return list(ours)
+    kind = ours[0].held
+    return [
+        gap
+        for gap in gaps
+        if gap.most >= _UNLIKE * usual and (gap.held == kind or gap.most <= usual / _UNLIKE)
+    ]
 
 
 def _tolerance(spacing: float) -> float:
@@ -169,13 +200,12 @@ def _spans(gap: Gap, period: float, phase: float) -> bool:
     return gap.start < following < gap.end and (gap.held or gap.lost > 0)
 
 
-def _timetable(starts: Sequence[float], spacing: float) -> tuple[float, float, float, int] | None:
+def _timetable(starts: Sequence[float], tolerance: float) -> tuple[float, float, float, int] | None:
     """Return period, phase, half of the period's 95 % interval, and how many keep it; None without one.
 
     Of the periods that most beginnings keep the longest, since they keep its fractions too.
     """
     starts = sorted(starts)[:_MOST]
-    tolerance = _tolerance(spacing)
     if len(starts) < _LEAST:
         return None
     candidates: set[float] = set()
@@ -300,17 +330,17 @@ def _folded(
     return (least + most) / 2, max(0.0, min(least, most - spacing)), most, begin
 
 
-def _loose(gaps: Sequence[Gap], mode: Mode, sure: float, spacing: float) -> Silences:
-    """Return what is known of silences without a timetable."""
+def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, spacing: float) -> Silences:
+    """Return what is known of silences without a timetable; those of `ours` tell the length."""
+    gaps = [gap for gap in ours if gap in every]
+    seen = tuple(every)
     if mode == "hold":
         lengths = [gap.most - spacing / 3 for gap in gaps]
         middle = median(lengths)
         spread = quantile(lengths, 0.9) - quantile(lengths, 0.1)
         fixed = spread < max(0.2 * middle, 4 * spacing)
         half = spread / 2 / math.sqrt(len(lengths)) if not fixed else 2 * spacing
-        return Silences(
-            mode, sure, tuple(gaps), length=middle, low=middle - half, high=middle + half, fixed=fixed
-        )
+        return Silences(mode, sure, seen, length=middle, low=middle - half, high=middle + half, fixed=fixed)
     most = sorted(gap.most for gap in gaps)
     least = sorted(gap.least for gap in gaps)
     spare = 1 if len(gaps) >= _SPARE else 0
@@ -319,8 +349,8 @@ def _loose(gaps: Sequence[Gap], mode: Mode, sure: float, spacing: float) -> Sile
     fixed = bottom <= 1.1 * top + 2 * spacing
     if fixed:
         low, high = sorted((bottom, top))
-        return Silences(mode, sure, tuple(gaps), length=(low + high) / 2, low=low, high=high, fixed=True)
+        return Silences(mode, sure, seen, length=(low + high) / 2, low=low, high=high, fixed=True)
     lengths = [(gap.least + gap.most) / 2 for gap in gaps]
     return Silences(
-        mode, sure, tuple(gaps), length=median(lengths), low=median(least), high=median(most), fixed=False
+        mode, sure, seen, length=median(lengths), low=median(least), high=median(most), fixed=False
     )
