@@ -230,6 +230,16 @@ def test_objectives() -> None:
     assert worst == min(row["goodput_bps"] for row in run.rows("flows"))
 
 
+def test_sizes_have_the_units_of_scenarios() -> None:
+    from cogtcp.advising.wanted import Wanted
+
+    assert Wanted.of("completion:10MiB").size == 10 * 2**20
+    assert Wanted.of("completion:1.5kB").size == 1500
+    for wrong in ("completion:10iB", "completion:10kiB", "completion:10"):
+        with pytest.raises(UsageError, match="write the size of the transfer"):
+            Wanted.of(wrong)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -11,6 +11,8 @@ from cogtcp.statistics import Interval, paired_difference
 from cogtcp.tuning.space import quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cogtcp.advising.advice import Advice, Candidate
     from cogtcp.advising.deciding import Bench, Question
     from cogtcp.scenario import Scenario
@@ -105,7 +107,7 @@ def look(question: Question, bench: Bench, advice: Advice) -> None:
     advice.probes = []
     first = min(bench.records[winner.name])  # where ranges were searched, no seed of the search
     seeds = range(first, first + (SEEDS if question.is_random else 1))
-    here = _values(question, bench, [winner], seeds, ())[0]
+    here = _values(question, bench.measure([winner], list(seeds), ()))[0]
     for factor in FACTORS:
         for probe in probes:
             if bench.spent(1.0):
@@ -168,13 +170,14 @@ def _beaten(
     factor: float,
 ) -> str:
     """Return which rival beats the winner by more than the margin, beyond chance, with a field changed."""
-    ours, *theirs = _values(question, bench, [winner, *rivals], seeds, (change,))
+    rows = bench.measure([winner, *rivals], list(seeds), (change,))
+    ours, *theirs = _values(question, rows)
     sign, wanted = question.wanted.objective.sign, question.wanted
     if here is not None and ours and len(ours) == len(here):
         probe.looked[factor] = _gain(ours, here, sign, additive=wanted.additive)
     best, found = 0.0, ""
-    for rival, values in zip(rivals, theirs, strict=True):
-        if not values or len(values) != len(ours) or not _keeps(question, bench, rival, seeds, change):
+    for rival, values, measured in zip(rivals, theirs, rows[1:], strict=True):
+        if not values or len(values) != len(ours) or not _keeps(question, measured):
             continue
         if not question.is_random:
             low = mean = sign * (values[0] - ours[0])
@@ -187,11 +190,8 @@ def _beaten(
     return found
 
 
-def _keeps(question: Question, bench: Bench, rival: Candidate, seeds: range, change: tuple[str, str]) -> bool:
-    """Whether a rival keeps the constraints in the mean with a field changed."""
-    if not question.constraints:
-        return True
-    (rows,) = bench.measure([rival], list(seeds), (change,))
+def _keeps(question: Question, rows: Sequence[dict[str, Any] | str]) -> bool:
+    """Whether runs keep the constraints in the mean."""
     for constraint in question.constraints:
         values = [row[constraint.metric.name] for row in rows if not isinstance(row, str)]
         if not values or constraint.excess(math.fsum(values) / len(values)) > 0:
@@ -211,16 +211,9 @@ def _gain(ours: list[float], here: list[float], sign: int, *, additive: bool) ->
     return Interval(sign * apart.mean / scale, ends[0], ends[1], apart.n)
 
 
-def _values(
-    question: Question,
-    bench: Bench,
-    candidates: list[Candidate],
-    seeds: range,
-    more: tuple[tuple[str, str], ...],
-) -> list[list[float]]:
+def _values(question: Question, rows: Sequence[Sequence[dict[str, Any] | str]]) -> list[list[float]]:
     """Return the objective of candidates by seed; an empty list where a run failed."""
     name = question.wanted.objective.metric.name
-    rows = bench.measure(candidates, list(seeds), more)
     return [
         [row[name] for row in each if not isinstance(row, str)]
         if not any(isinstance(r, str) for r in each)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget
 from cogtcp._errors import UsageError
+from cogtcp._units import BYTES
 from cogtcp.metrics import Metric, measure
 from cogtcp.tuning import goal
 
@@ -19,17 +20,7 @@ if TYPE_CHECKING:
     from cogtcp.result import Result
     from cogtcp.scenario import Scenario
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMG]?i?B)\s*")
-_UNITS = {
-    "B": 1.0,
-    "kB": 1e3,
-    "MB": 1e6,
-    "GB": 1e9,
-    "KiB": 2.0**10,
-    "kiB": 2.0**10,
-    "MiB": 2.0**20,
-    "GiB": 2.0**30,
-}
+_SIZE = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(BYTES)})\s*")
 
 
 def _nothing(rows: object) -> float:
@@ -95,7 +86,7 @@ class Wanted:
             return cls(text, objective, additive=True, weight=weight)
         if name == "completion":
             match = _SIZE.fullmatch(value)
-            size = round(float(match[1]) * _UNITS[match[2]]) if match else 0
+            size = round(float(match[1]) * BYTES[match[2]]) if match else 0
             if size < 1:
                 raise UsageError(f"objective {text}: write the size of the transfer, as in completion:10MB")
             return cls(text, objective, size=size)

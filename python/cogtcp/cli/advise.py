@@ -96,12 +96,12 @@ def advise(args: argparse.Namespace) -> int:
         transports = [name for name, _ in _core.transports()]
     else:
         transports = arguments.transports(args.transport) or list(TRANSPORTS)
-    uncertain = _pairs(args.uncertain, "--uncertain") or inputs.beside(locate(args.file))
+    uncertain = arguments.ranges(args.uncertain, "--uncertain") or inputs.beside(locate(args.file))
     question = Question.of(
         scenario,
         args.objective,
         transports,
-        _pairs(args.over, "--over"),
+        arguments.ranges(args.over, "--over"),
         args.constraint,
         uncertain,
         _share(args.margin),
@@ -174,20 +174,6 @@ def _show(args: argparse.Namespace, found: Advice, out: Path) -> None:
     if found.winner is not None:
         print(f"scenario: {out / 'best.toml'}")
     print(f"report: {out / 'report.html'}")
-
-
-def _pairs(given: list[str], option: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for change in given:
-        path, separator, value = (part.strip() for part in change.partition("="))
-        if not separator or not path or not value:
-            raise UsageError(
-                f'{option} {change}: write PATH=LOW..HIGH, as in radio.0.sensing.off="50 ms..1 s"'
-            )
-        if path in found:
-            raise UsageError(f"{option} {change}: {path} is named already; name it once")
-        found[path] = value
-    return found
 
 
 def _share(text: str) -> float:

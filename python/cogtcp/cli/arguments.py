@@ -184,3 +184,22 @@ def new_file(given: str, force: bool) -> Path:
     if not force:
         raise OutputError(f"{path}: exists already; name another file, or use --force to replace it")
     return path
+
+
+def ranges(given: Sequence[str], option: str) -> dict[str, str]:
+    """Return what an option says of fields, `PATH=LOW..HIGH` each, by field.
+
+    Raises:
+        UsageError: One of them is of another form, or names a field again.
+    """
+    found: dict[str, str] = {}
+    for change in given:
+        path, separator, value = (part.strip() for part in change.partition("="))
+        if not separator or not path or not value:
+            raise UsageError(
+                f'{option} {change}: write PATH=LOW..HIGH, as in {option} radio.0.sensing.off="50 ms..1 s"'
+            )
+        if path in found:
+            raise UsageError(f"{option} {change}: {path} is named already; name it once")
+        found[path] = value
+    return found

@@ -81,7 +81,7 @@ def tune(args: argparse.Namespace) -> int:
     arguments.seeds(args.seeds)
     arguments.seeds(args.fresh_seeds or None, "--fresh-seeds")
     scenario = arguments.checked_scenario(args)
-    vary = _vary(args.vary)
+    vary = None if args.vary is None else arguments.ranges(args.vary, "--vary")
     grid = _grid(args.grid)
     what = [*(vary or {}).items(), args.objective, *args.constraint]
     out = arguments.output(args, scenario, "tune", *what)
@@ -128,22 +128,6 @@ def tune(args: argparse.Namespace) -> int:
 
 def _say_interrupted(out: object) -> None:
     print(f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on", file=sys.stderr)
-
-
-def _vary(given: list[str] | None) -> dict[str, str] | None:
-    if given is None:
-        return None
-    vary: dict[str, str] = {}
-    for change in given:
-        path, separator, value = (part.strip() for part in change.partition("="))
-        if not separator or not path or not value:
-            raise UsageError(
-                f'--vary {change}: write PATH=LOW..HIGH, as in --vary radio.0.cr.sensing_time="20 ms..1 s"'
-            )
-        if path in vary:
-            raise UsageError(f"--vary {change}: {path} is varied already; name it once")
-        vary[path] = value
-    return vary
 
 
 def _grid(text: str | None) -> list[int]:
