@@ -23,7 +23,7 @@ pytest.importorskip("uvicorn", reason="needs the extra lab")
 
 from cogtcp import Scenario
 from cogtcp.lab import app, controls, presets
-from cogtcp.studies import readings
+from cogtcp.studies import readings, showing
 from cogtcp.studies.folder import list_studies
 from conftest import ROOT, SMALL
 
@@ -270,13 +270,13 @@ def test_a_claim_is_seen_under_its_own_settings() -> None:
 
 def test_a_claim_is_also_seen_at_its_best_reading() -> None:
     found = presets.presets(None)
-    base, best = (found[name] for name in presets.claim_presets("chain-f7a"))
+    base, best = (found[name] for name in showing.claim_presets("chain-f7a"))
     kept = readings.read(next(study for study in list_studies() if study.name == "chain"))
     assert best.setting == kept["chain-f7a"].setting
     assert best.scenario.to_dict() != base.scenario.to_dict()
     assert best.to_dict()["transports"] == base.to_dict()["transports"]
     assert best.to_dict()["about"].endswith(presets.BEST_SAID)
-    assert presets.claim_presets("chain-f3a")[1] not in found  # its best reading is the base
+    assert showing.claim_presets("chain-f3a")[1] not in found  # its best reading is the base
 
 
 def test_a_claim_shows_its_own_transports() -> None:

@@ -13,8 +13,9 @@ import re
 from urllib.parse import urlencode
 
 from cogtcp import _core
-from cogtcp.lab.presets import Preset, claim_presets, presets
+from cogtcp.lab.presets import Preset, presets
 from cogtcp.studies.folder import list_studies
+from cogtcp.studies.showing import claim_presets
 
 #: What the lab starts with: `start` and `transports`, and fields that are `set` to other values.
 State = dict[str, str | list[str]]

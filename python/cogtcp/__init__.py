@@ -22,6 +22,7 @@ from cogtcp._errors import (
     ScenarioError,
     UsageError,
 )
+from cogtcp._views import bind as _bind
 from cogtcp.compare import Comparison, Outcome, compare
 from cogtcp.control import CongestionControl, check_congestion_control
 from cogtcp.result import Result, Trace, run
@@ -83,6 +84,29 @@ _LATER = {
     "sweep": ("cogtcp.sweeping", "sweep"),
     "tune": ("cogtcp.tuning", "tune"),
 }
+
+# What shows results stands above them: see `_views`.
+_bind(
+    {
+        "run_report": ("cogtcp.report", "run_report"),
+        "comparison_report": ("cogtcp.report", "comparison_report"),
+        "sweep_report": ("cogtcp.report.sweep", "sweep_report"),
+        "merged_report": ("cogtcp.report.sweep", "merged_report"),
+        "tuning_report": ("cogtcp.report.tuning", "tuning_report"),
+        "advice_report": ("cogtcp.report.advice", "advice_report"),
+        "fit_report": ("cogtcp.report.fit", "fit_report"),
+        "planes_report": ("cogtcp.report.planes", "planes_report"),
+        "run_plots": ("cogtcp.plot", "RunPlots"),
+        "comparison_plots": ("cogtcp.plot", "ComparisonPlots"),
+        "sweep_plots": ("cogtcp.plot", "SweepPlots"),
+        "tuning_plots": ("cogtcp.plot", "TuningPlots"),
+        "run_in_notebook": ("cogtcp.report.notebook", "of_run"),
+        "comparison_in_notebook": ("cogtcp.report.notebook", "of_comparison"),
+        "sweep_in_notebook": ("cogtcp.report.notebook", "of_sweep"),
+        "tuning_in_notebook": ("cogtcp.report.notebook", "of_tuning"),
+        "scenario_in_notebook": ("cogtcp.report.notebook", "of_scenario"),
+    }
+)
 
 
 def __getattr__(name: str) -> object:

@@ -14,3 +14,21 @@ FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 POWER = {"W": 1.0, "mW": 1e-3, "uW": 1e-6, "nW": 1e-9, "kW": 1e3}
 RATIO = {"dB": 1.0}
 LEVEL = {"dBm": 1.0}
+
+
+def seconds(text: str) -> float:
+    """Return a duration of a scenario's canonical form in seconds."""
+    number, unit = text.split()
+    return float(number) * TIME[unit]
+
+
+def size_bytes(text: str) -> float:
+    """Return a size in bytes."""
+    number, unit = text.split()
+    return float(number) * BYTES[unit]
+
+
+def bits_per_second(text: str) -> float:
+    """Return a rate in bits per second."""
+    number, unit = text.split()
+    return float(number) * RATE[unit]

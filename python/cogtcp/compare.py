@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import budget, provenance
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
+from cogtcp._views import view
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.of_tcp import OF_TCP, separated
@@ -403,14 +404,12 @@ class Comparison:
     @property
     def plot(self) -> ComparisonPlots:
         """Figures for paper, by matplotlib: `comparison.plot.bars()`, `.box()`, `.cdf()` and more."""
-        from cogtcp.plot import ComparisonPlots
-
-        return ComparisonPlots(self)
+        plots: ComparisonPlots = view("comparison_plots")(self)
+        return plots
 
     def _repr_html_(self) -> str:
-        from cogtcp.report.notebook import of_comparison
-
-        return of_comparison(self)
+        html: str = view("comparison_in_notebook")(self)
+        return html
 
     def save(
         self,
@@ -461,8 +460,6 @@ class Comparison:
         Raises:
             OutputError: The files cannot be written.
         """
-        from cogtcp.report import comparison_report
-
         for name in ("runs", "summary", "paired"):
             folder.write_table(name, getattr(self, name), self.provenance)
         for name in _TABLES:
@@ -471,7 +468,9 @@ class Comparison:
             if of_tcp is not None:
                 folder.write_table(OF_TCP[name][0], of_tcp, self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
-        folder.write_text("report.html", comparison_report(self, command=command, quantiles=quantiles))
+        folder.write_text(
+            "report.html", view("comparison_report")(self, command=command, quantiles=quantiles)
+        )
         folder.describe({"kind": "compare", "command": command, **self.to_dict()})
 
     def report(self, path: str | Path, *, command: str | None = None) -> Path:
@@ -488,9 +487,8 @@ class Comparison:
             OutputError: The files cannot be written.
         """
         from cogtcp.output import write_file
-        from cogtcp.report import comparison_report
 
-        return write_file(path, comparison_report(self, command=command))
+        return write_file(path, view("comparison_report")(self, command=command))
 
 
 def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cogtcp import _core, provenance
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
+from cogtcp._views import view
 from cogtcp.of_tcp import OF_TCP, beside
 
 if TYPE_CHECKING:
@@ -407,8 +408,6 @@ class Result:
         Raises:
             OutputError: The files cannot be written.
         """
-        from cogtcp.report import run_report
-
         if captures:
             from cogtcp import capture
 
@@ -423,7 +422,7 @@ class Result:
             if name != "packets" or table.num_rows > 0:
                 folder.write_table(name, table, self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
-        folder.write_text("report.html", run_report(self, command=command))
+        folder.write_text("report.html", view("run_report")(self, command=command))
         folder.describe({"kind": "run", "command": command, **self.to_dict()})
 
     def report(self, path: str | Path, *, command: str | None = None) -> Path:
@@ -440,9 +439,8 @@ class Result:
             OutputError: The files cannot be written.
         """
         from cogtcp.output import write_file
-        from cogtcp.report import run_report
 
-        return write_file(path, run_report(self, command=command))
+        return write_file(path, view("run_report")(self, command=command))
 
     def write_pcap(self, path: str | Path, link: str, *, node: str | None = None) -> Path:
         """Write the packets on a link as a pcapng capture, which Wireshark, tshark and tcpdump open.
@@ -494,14 +492,12 @@ class Result:
     @property
     def plot(self) -> RunPlots:
         """Figures for paper, by matplotlib: `result.plot.timeline()`, `.cdf()`, `.map()`."""
-        from cogtcp.plot import RunPlots
-
-        return RunPlots(self)
+        plots: RunPlots = view("run_plots")(self)
+        return plots
 
     def _repr_html_(self) -> str:
-        from cogtcp.report.notebook import of_run
-
-        return of_run(self)
+        html: str = view("run_in_notebook")(self)
+        return html
 
     def _source(self, name: str) -> _core.Table:
         """Return a table as the core has it: without rows where this run has no such table."""

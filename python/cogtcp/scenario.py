@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, _files, _shipped
 from cogtcp._errors import ScenarioError
+from cogtcp._views import view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -193,9 +194,8 @@ class Scenario:
         return f"<cogtcp.Scenario {self.name!r}>"
 
     def _repr_html_(self) -> str:
-        from cogtcp.report.notebook import of_scenario
-
-        return of_scenario(self)
+        html: str = view("scenario_in_notebook")(self)
+        return html
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (self.to_toml(), self._core.source, self._core.allowed))

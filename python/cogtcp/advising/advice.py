@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget, provenance
+from cogtcp._views import view
 from cogtcp.result import plain
 from cogtcp.statistics import Interval, mean_interval, ratio_interval
 
@@ -291,6 +292,5 @@ class Advice:
 
     def report(self, *, command: str | None = None) -> str:
         """Return the report: one HTML page that needs nothing else."""
-        from cogtcp.report.advice import advice_report
-
-        return advice_report(self, command=command)
+        page: str = view("advice_report")(self, command=command)
+        return page

@@ -555,6 +555,6 @@ def _version(args: argparse.Namespace) -> int:
 
 
 def _reproduce(args: argparse.Namespace) -> int:
-    from cogtcp.studies import command
+    from cogtcp.cli.reproduce import command
 
     return command(args)

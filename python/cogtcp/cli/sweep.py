@@ -107,7 +107,7 @@ def sweep(args: argparse.Namespace) -> int:
 def _show(found: Sweep) -> None:
     """Print a row for each point and transport."""
     from cogtcp.cli import show
-    from cogtcp.sweeping.page import rows_in_words
+    from cogtcp.report.sweep import rows_in_words
 
     table = rows_in_words(found, _MOST_ROWS)
     if not table.rows:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cogtcp._views import view
 from cogtcp.metrics import BY_NAME
 from cogtcp.result import plain, run
 from cogtcp.statistics import Interval, mean_interval, paired_difference, ratio_interval
@@ -185,9 +186,8 @@ class Agreement:
 
     def report(self, *, command: str | None = None) -> str:
         """Return the page."""
-        from cogtcp.report.planes import planes_report
-
-        return planes_report(self, command=command)
+        page: str = view("planes_report")(self, command=command)
+        return page
 
 
 def cells(line: Line) -> list[str]:

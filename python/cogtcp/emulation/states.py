@@ -68,7 +68,7 @@ def _watching(program: str, described: dict[str, Any]) -> Iterator[int]:
     ours, theirs = os.pipe()
     os.set_blocking(ours, False)
     # Only here: it loads what has threads. The process of an emulation imports this, and must have none.
-    from cogtcp.studies.quantities import seconds
+    from cogtcp._units import seconds
 
     interval = seconds(described["run"]["sample_interval"])
     with _run(program, "watch", f"{max(interval, 0.001):.6f}", stdout=theirs, close=theirs) as process:

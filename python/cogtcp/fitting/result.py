@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from cogtcp._views import view
 from cogtcp.advising.inputs import SUFFIX
 from cogtcp.output import write_file
 from cogtcp.result import plain, run
@@ -219,6 +220,5 @@ class Fit:
 
     def report(self, *, command: str | None = None) -> str:
         """Return the page: what was found, what not, and measured beside simulated."""
-        from cogtcp.report.fit import fit_report
-
-        return fit_report(self, command=command)
+        page: str = view("fit_report")(self, command=command)
+        return page

@@ -14,11 +14,11 @@ import re
 import zlib
 from typing import TYPE_CHECKING
 
-from cogtcp.lab import site
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+#: The name of the engine's file.
+WASM = "cogtcp.wasm"
 #: The script that starts the page. The rest of the policy of index.html stays.
 _POLICY = (
     "default-src 'none'; script-src '{script}' 'wasm-unsafe-eval' blob:; worker-src blob:; "
@@ -28,12 +28,12 @@ _POLICY = (
 
 def page(contents: Mapping[str, bytes]) -> bytes:
     """Return the page with everything in it, of the files that `cogtcp.lab.site.contents` returns."""
-    text = {name: found.decode() for name, found in contents.items() if name != site.WASM}
+    text = {name: found.decode() for name, found in contents.items() if name != WASM}
     modules = {name: source for name, source in text.items() if name.endswith(".js") and name != "offline.js"}
     files = {
         "modules": modules,
         "data": text["data.json"],
-        "wasm": base64.b64encode(_deflated(contents[site.WASM])).decode(),
+        "wasm": base64.b64encode(_deflated(contents[WASM])).decode(),
     }
     style = text["page.css"] + text["lab.css"]
     start = text["offline.js"]

@@ -13,6 +13,7 @@ from cogtcp.lab.controls import Control, controls_of
 from cogtcp.scenario import Scenario
 from cogtcp.studies import readings
 from cogtcp.studies.folder import list_studies
+from cogtcp.studies.showing import claim_presets, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +60,6 @@ class Preset:
 
     @cached_property
     def _shown(self) -> Shown | None:
-        from cogtcp.studies.showing import show
-
         return None if self.shows is None else show(*self.shows, self.setting)
 
     @cached_property
@@ -133,11 +132,6 @@ def presets(file: str | None) -> dict[str, Preset]:
     for preset in found:
         by_name.setdefault(preset.name, preset)
     return by_name
-
-
-def claim_presets(claim: str) -> tuple[str, str]:
-    """Return the names of the presets that show a claim: at the base, and at its best reading."""
-    return f"see {claim} happen", f"see {claim} at its best reading"
 
 
 def _of_claims(study: Study) -> Iterator[Preset]:

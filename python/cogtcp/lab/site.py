@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, budget
-from cogtcp.lab import controls
+from cogtcp.lab import controls, offline
+from cogtcp.lab.offline import WASM
 from cogtcp.lab.presets import presets
 from cogtcp.metrics import METRICS
 from cogtcp.report import page
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 #: What all files come to at most, gzipped, as a server sends them.
 MOST_GZIPPED = 2_000_000
-WASM = "cogtcp.wasm"
 #: Ends the names of what comes from npm (`crates/web/bundles`); the page does without it where there is none.
 _BUNDLE = ".bundle.js"
 
@@ -100,8 +100,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("out", type=Path, help="folder to write")
     parser.add_argument("--wasm", type=Path, required=True, help="the engine, compiled to WebAssembly")
     given = parser.parse_args(arguments)
-    from cogtcp.lab import offline
-
     made = contents(wasm=given.wasm.read_bytes())
     given.out.mkdir(parents=True, exist_ok=True)
     for name, text in made.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from cogtcp import provenance
 from cogtcp.metrics import BY_NAME
 from cogtcp.report import page
 from cogtcp.report.tables import Table
@@ -22,8 +23,6 @@ _ROWS = {
 
 def fit_report(fit: Fit, *, command: str | None = None) -> str:
     """Return the page of a fit."""
-    import cogtcp
-
     return page.render(
         "fit.html.j2",
         name=fit.name,
@@ -40,7 +39,7 @@ def fit_report(fit: Fit, *, command: str | None = None) -> str:
         held_s=f"{fit.held.lasted_s:.1f}" if fit.held is not None else "",
         transport=fit.transport,
         ranges=list(fit.ranges.items()),
-        origin=[("Command", command or ""), ("cogtcp", cogtcp.__version__), ("Written", page.date())],
+        origin=[("Command", command or ""), ("cogtcp", provenance.version()), ("Written", page.date())],
         scenario=fit.toml,
     )
 

@@ -111,7 +111,7 @@ def of_tuning(tuning: Tuning) -> str:
 
 def of_sweep(sweep: Sweep) -> str:
     """Return the answer, the points, and goodput over the first axis of numbers."""
-    from cogtcp.sweeping import page
+    from cogtcp.report import sweep as page
 
     points = sweep.own(sweep.summary).to_pylist()
     axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]

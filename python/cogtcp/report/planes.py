@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cogtcp import provenance
+from cogtcp.emulation.agreement import HEADINGS, TOLERANCE, cells
 from cogtcp.metrics import BY_NAME
 from cogtcp.report import bars, page, scale, still
 from cogtcp.report.scale import Scale
@@ -23,7 +24,6 @@ _DRAWN = ("goodput_bps", "rtt_mean_s")
 
 def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
     """Return the page of an agreement: differences, all numbers, and the first seed over time."""
-    from cogtcp.emulation.agreement import HEADINGS, TOLERANCE, cells
     from cogtcp.report import over_time
     from cogtcp.report.series import Series
 
@@ -71,8 +71,6 @@ def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
 
 def differences(lines: Sequence[Line], names: dict[tuple[str, str], str]) -> str:
     """Return the relative differences of a metric with their intervals as SVG, and where 5 % end."""
-    from cogtcp.emulation.agreement import TOLERANCE
-
     intervals = [line.difference for line in lines]
     percent = [(100 * each.low, 100 * each.mean, 100 * each.high) for each in intervals]
     title = BY_NAME[lines[0].measure].title if lines else ""

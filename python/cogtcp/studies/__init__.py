@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
@@ -22,9 +22,9 @@ from cogtcp._errors import RunError
 from cogtcp.output import prepare_folder, write_file
 from cogtcp.result import plain
 from cogtcp.runner import Case, Runner
-from cogtcp.scenario import Scenario
 from cogtcp.studies import code, guided, readings, search, stacks, verdicts
 from cogtcp.studies.claims import ClaimRow
+from cogtcp.studies.context import Context
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
 from cogtcp.studies.folder import (
@@ -41,7 +41,6 @@ from cogtcp.studies.statements import Cell, Statement
 from cogtcp.studies.telling import Told, tell
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
@@ -70,7 +69,6 @@ __all__ = [
     "Table",
     "Told",
     "Unsaid",
-    "command",
     "compare_stacks",
     "find",
     "list_studies",
@@ -82,32 +80,6 @@ __all__ = [
 
 #: What a folder of results holds besides its marker.
 _CLAIMS, _REPORT, _RUNS = "claims.json", "report.html", "runs"
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the test of a claim works with.
-
-    Attributes:
-        study: The study, for its folder and the paper's figures.
-        seeds: The seeds; the values handed to a test of `verdicts` are one per seed, in this order.
-        quick: Whether to be done in seconds, by shorter runs. Verdicts then say less.
-    """
-
-    study: Study
-    seeds: tuple[int, ...]
-    quick: bool
-    _runner: Runner = field(repr=False)
-
-    def scenario(self, name: str) -> Scenario:
-        """Return `scenarios/<name>.toml` of the study."""
-        # A study is code already: its scenarios may name classes of its own.
-        path = self.study.folder / "scenarios" / f"{name}.toml"
-        return Scenario.from_file(path, allow_python=True)
-
-    def run(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
-        """Make the runs, in parallel, and return their measurements in order."""
-        return self._runner.run(cases)
 
 
 @dataclass(frozen=True)
@@ -387,13 +359,6 @@ def compare_stacks(
     context = Context(study=found, seeds=tuple(range(first, first + seeds)), quick=False, _runner=runner)
     with _ready(found, launcher):
         return stacks.keep(found, stacks.compare(context))
-
-
-def command(args: argparse.Namespace) -> int:
-    """Run the verb `cogtcp reproduce`."""
-    from cogtcp.studies import verb
-
-    return verb.command(args)
 
 
 def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim, ...]:

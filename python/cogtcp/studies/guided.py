@@ -39,8 +39,8 @@ from cogtcp.studies.verdicts import LEVEL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cogtcp.studies import Context
     from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.context import Context
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.search import Search
     from cogtcp.studies.space import Setting, Unsaid, Value

@@ -14,8 +14,8 @@ from cogtcp.studies.statements import Cell
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.studies import Context
     from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.context import Context
     from cogtcp.studies.space import Point, Setting
     from cogtcp.studies.statements import Grid
     from cogtcp.studies.verdicts import Finding, Verdict

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cogtcp.studies import Context
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.context import Context
     from cogtcp.studies.folder import Study
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.readings import Part, Reading
@@ -111,7 +111,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
     fresh seeds: what held there must not fail.
     """
     design, found = search.read(study), readings.read(study)
-    from cogtcp.studies import Context
+    from cogtcp.studies.context import Context
 
     code.forget(study)
     context = Context(study, (), False, Runner(runs))

@@ -14,10 +14,10 @@ from cogtcp.studies.space import show
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.studies import Context
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.causes import Effect
     from cogtcp.studies.claims import ClaimRow, Plot
+    from cogtcp.studies.context import Context
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.places import Place
     from cogtcp.studies.readings import Reading

@@ -11,6 +11,7 @@ from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.judging import numbers
 from cogtcp.studies.picture import Dot, picture, share_of
+from cogtcp.studies.showing import claim_presets
 
 if TYPE_CHECKING:
     from cogtcp.studies import Claim, StudyResult
@@ -126,8 +127,6 @@ def _printed(claim: Claim) -> list[tuple[str, float, list[tuple[str, float]]]]:
 
 def _lab_links(claim: Claim) -> list[tuple[str, str]]:
     """Return the presets of the lab that show a claim, each with what its link says."""
-    from cogtcp.lab.presets import claim_presets
-
     base, best = claim_presets(claim.row.id)
     links = [(base, "Open the base in the lab")]
     outcome = claim.outcome

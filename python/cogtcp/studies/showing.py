@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cogtcp.runner import Runner
-from cogtcp.studies import Context, code
+from cogtcp.studies import code
+from cogtcp.studies.context import Context
 
 if TYPE_CHECKING:
     from cogtcp.scenario import Scenario
@@ -52,3 +53,8 @@ def show(study: Study, claim: ClaimRow, setting: Setting | None = None) -> Shown
         transports,
         {name: tuple(values) for name, values in axes.items() if len(values) > 1},
     )
+
+
+def claim_presets(claim: str) -> tuple[str, str]:
+    """Return the names of the lab's presets that show a claim: at the base, and at its best reading."""
+    return f"see {claim} happen", f"see {claim} at its best reading"

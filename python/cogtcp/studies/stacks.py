@@ -17,9 +17,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import Scenario
 from cogtcp.output import write_file
 from cogtcp.runner import Case
+from cogtcp.scenario import Scenario
 from cogtcp.statistics import mean_interval
 from cogtcp.studies import code
 from cogtcp.studies.errors import StudyError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from cogtcp.studies import Context
+    from cogtcp.studies.context import Context
     from cogtcp.studies.folder import Study
     from cogtcp.studies.space import Setting, Value
 

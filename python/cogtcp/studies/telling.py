@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.statistics import Interval
-    from cogtcp.studies import Context
     from cogtcp.studies.answers import Lack
     from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.context import Context
     from cogtcp.studies.folder import Study
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.places import Place

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from cogtcp.studies import code
 
 if TYPE_CHECKING:
-    from cogtcp.studies import Context
     from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.context import Context
     from cogtcp.studies.space import Setting, Unsaid, Value
 
 CORNERS, CORNERS_SEED = 4, 7

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
+from cogtcp._views import view
 from cogtcp.output import MARKER, RUNS, mark, prepare_folder, write_file, write_tables
 from cogtcp.runner import Journal, Keys, Runner
 
@@ -191,7 +192,6 @@ def _carry_out(
 
 def save(result: Sweep, command: str | None = None, quantiles: Sequence[float] = ()) -> None:
     """Write what is made of the data set into its folder: summary, page, marker."""
-    from cogtcp.sweeping.page import sweep_report
     from cogtcp.sweeping.quantiles import of_folder
 
     folder, plan = result.folder, result.plan
@@ -201,7 +201,7 @@ def save(result: Sweep, command: str | None = None, quantiles: Sequence[float] =
         write_tables(folder / "quantiles.parquet", of_folder(folder, quantiles), result.provenance)
     else:
         (folder / "quantiles.parquet").unlink(missing_ok=True)  # of other runs
-    write_file(folder / "report.html", sweep_report(result, command=command))
+    write_file(folder / "report.html", view("sweep_report")(result, command=command))
     mark(folder, plan.job, FILES, {"command": command, **result.about(), "answer": result.answer})
 
 

@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogtcp._errors import UsageError
+from cogtcp._views import view
 from cogtcp.metrics import METRICS
 from cogtcp.output import OutputFolder
-from cogtcp.report import page
 from cogtcp.sweeping import answer, dataset
 from cogtcp.sweeping.columns import RUNS
 from cogtcp.sweeping.folders import manifest
-from cogtcp.sweeping.page import render
 from cogtcp.sweeping.summary import of_table
 
 if TYPE_CHECKING:
@@ -61,22 +60,7 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False, command: s
         target.write_table("summary", summary, {"folders": ",".join(names)})
         target.write_text(
             "report.html",
-            render(
-                name=" and ".join(names) if len(names) <= 3 else f"{len(names)} folders",
-                description="Results put together",
-                said=said,
-                total_rows=len(rows),
-                rows=rows,
-                axes=by,
-                drawn=False,
-                asked=f"{runs.num_rows} runs of {len(names)} folders: {', '.join(map(str, folders))}",
-                interrupted=False,
-                done=runs.num_rows,
-                total=runs.num_rows,
-                failures=failures,
-                origin=[("Command", command or ""), ("Written", page.date())],
-                scenario="",
-            ),
+            view("merged_report")(names, folders, runs.num_rows, rows, by, said, failures, command=command),
         )
         target.describe(
             {

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
+from cogtcp._views import view
 from cogtcp.metrics import BY_NAME
 from cogtcp.statistics import Interval
 from cogtcp.sweeping import dataset
@@ -166,14 +167,12 @@ class Sweep:
     @property
     def plot(self) -> SweepPlots:
         """Figures for paper, by matplotlib: `sweep.plot.line(x=..., hue=...)`, `.heatmap()`."""
-        from cogtcp.plot import SweepPlots
-
-        return SweepPlots(self)
+        plots: SweepPlots = view("sweep_plots")(self)
+        return plots
 
     def _repr_html_(self) -> str:
-        from cogtcp.report.notebook import of_sweep
-
-        return of_sweep(self)
+        html: str = view("sweep_in_notebook")(self)
+        return html
 
     def to_pandas(self) -> Any:
         """Return `runs` as a pandas data frame (needs pandas)."""

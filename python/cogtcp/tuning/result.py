@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from cogtcp import provenance
+from cogtcp._views import view
 from cogtcp.metrics import METRICS
 from cogtcp.result import plain
 from cogtcp.statistics import Interval, paired_difference
@@ -263,20 +264,17 @@ class Tuning:
     @property
     def plot(self) -> TuningPlots:
         """Figures for paper, by matplotlib: `tuning.plot.heatmap()`."""
-        from cogtcp.plot import TuningPlots
-
-        return TuningPlots(self)
+        plots: TuningPlots = view("tuning_plots")(self)
+        return plots
 
     def _repr_html_(self) -> str:
-        from cogtcp.report.notebook import of_tuning
-
-        return of_tuning(self)
+        html: str = view("tuning_in_notebook")(self)
+        return html
 
     def report(self, *, command: str | None = None) -> str:
         """Return the report: one HTML page that needs nothing else."""
-        from cogtcp.report.tuning import tuning_report
-
-        return tuning_report(self, command=command)
+        page: str = view("tuning_report")(self, command=command)
+        return page
 
     def _trial(self, trial: Trial) -> dict[str, Any]:
         return {

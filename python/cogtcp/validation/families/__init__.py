@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from cogtcp.validation.families.closed_forms import Loss, Queue, Sawtooth
 from cogtcp.validation.families.dumbbell import Cycles, Dumbbell
-from cogtcp.validation.families.family import Family, NoEvidenceError, why_absent
+from cogtcp.validation.families.family import Family, NoEvidenceError
 from cogtcp.validation.families.kernel import Kernel
 from cogtcp.validation.families.movement import Movement
+from cogtcp.validation.families.peers import why_absent
 from cogtcp.validation.families.stations import (
     Bianchi,
     Cell,

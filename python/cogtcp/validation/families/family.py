@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-import sys
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-
-from cogtcp._errors import RunError
 
 if TYPE_CHECKING:
     import random
@@ -49,49 +45,6 @@ class Family:
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run the same here."""
         raise NotImplementedError
-
-
-def why_absent(peer: str) -> str | None:
-    """Return why a peer cannot be run here; None: it can."""
-    if peer == "ns-2" and not _is_ns2():
-        return "there is no program `ns` of ns-2 on the PATH (on Debian: apt install ns2)"
-    if peer == "ns-3":
-        from cogtcp.validation.families.ns3 import why_no_ns3
-
-        return why_no_ns3()
-    if peer == "Linux":
-        return _why_no_kernel()
-    return None
-
-
-def _is_ns2() -> bool:
-    program = shutil.which("ns")
-    if not program:
-        return False
-    # Other programs have this name. No shell; the program is that of the PATH.
-    done = subprocess.run(  # noqa: S603
-        [program, "-"],
-        input="puts [ns-version]; exit 0\n",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return done.stdout.startswith("2.")
-
-
-def _why_no_kernel() -> str | None:
-    if not sys.platform.startswith("linux"):
-        return "the kernel plane needs Linux"
-    from cogtcp.emulation import emulate
-    from cogtcp.scenario import Scenario
-    from cogtcp.validation.families.kernel import PROBE
-
-    try:
-        emulate(Scenario.from_toml(PROBE), seed=1)
-    except RunError as error:
-        return str(error)
-    return None
 
 
 def ns2(script: str, *words: object) -> list[list[str]]:

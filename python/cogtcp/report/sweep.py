@@ -18,6 +18,7 @@ from cogtcp.sweeping.picked import picked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from cogtcp.metrics import Metric
     from cogtcp.sweeping.result import Sweep
@@ -40,7 +41,7 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
     scenario, origin = sweep.plan.scenario, sweep.provenance
     counts = sweep.progress
     rows, total = picked(sweep)
-    return render(
+    return _render(
         name=scenario.name,
         description=scenario.description,
         said=sweep.answer,
@@ -73,7 +74,48 @@ def rows_in_words(sweep: Sweep, most: int) -> Table:
     return replace(_table(rows[:most], axes, metrics), left_out=max(0, total - most))
 
 
-def render(
+def merged_report(
+    names: Sequence[str],
+    folders: Sequence[Path],
+    runs: int,
+    rows: list[dict[str, Any]],
+    axes: Sequence[tuple[str, str, bool]],
+    said: str,
+    failures: Sequence[dict[str, Any]],
+    *,
+    command: str | None = None,
+) -> str:
+    """Return the page of results put together.
+
+    Args:
+        names: What the folders are called.
+        folders: The folders.
+        runs: How many runs they hold.
+        rows: The rows of the summary.
+        axes: Each axis: its name, its unit, and whether it has numbers.
+        said: The answer.
+        failures: Rows of the runs that failed.
+        command: The command line.
+    """
+    return _render(
+        name=" and ".join(names) if len(names) <= 3 else f"{len(names)} folders",
+        description="Results put together",
+        said=said,
+        total_rows=len(rows),
+        rows=rows,
+        axes=axes,
+        drawn=False,
+        asked=f"{runs} runs of {len(names)} folders: {', '.join(map(str, folders))}",
+        interrupted=False,
+        done=runs,
+        total=runs,
+        failures=failures,
+        origin=[("Command", command or ""), ("Written", page.date())],
+        scenario="",
+    )
+
+
+def _render(
     *,
     name: str,
     description: str,

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cogtcp._errors import UsageError
+from cogtcp.cli import arguments, progress
 from cogtcp.studies import answers, find, list_studies, reproduce
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ _WIDTH_OF_FILES = 120
 
 def command(args: argparse.Namespace) -> int:
     """Run `cogtcp reproduce`; the exit code says whether it could be measured, not what the verdict is."""
-    from cogtcp.cli import arguments, progress
-
     if args.list:
         _list(list_studies(), as_json=args.json)
         return 0

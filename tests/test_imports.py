@@ -1,0 +1,111 @@
+"""Imports of the Python package run one way: a part imports only parts of lower levels, without loops.
+
+Imports within functions count. Those for type checkers alone (`if TYPE_CHECKING`) never run and do not.
+"""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import cogtcp
+
+PACKAGE = Path(cogtcp.__file__).parent
+
+#: The parts of the package, from the lowest level up. A part imports from its own level only within itself.
+LEVELS: tuple[tuple[str, ...], ...] = (
+    # words, units, numbers of a run
+    ("_errors", "_places", "_replace", "_start", "_units", "_views"),
+    ("budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
+    ("_arrow", "_files", "_kernel_program", "_names", "control", "headline", "results_schema", "tables"),
+    ("_shipped", "capture", "output", "spectrum"),
+    # a scenario and its run
+    ("result", "scenario"),
+    ("emulation", "gym", "journey", "link_trace", "mobility", "runner", "warmup"),
+    # many runs
+    ("compare", "packets", "tuning", "validation"),
+    ("advising", "atlas", "sweeping"),
+    ("fitting",),
+    # the public names
+    ("cogtcp",),
+    # what is shown, and the command line
+    ("report",),
+    ("plot", "studies"),
+    ("lab",),
+    ("cli",),
+    ("__main__",),
+)
+
+
+def test_no_import_runs_upward() -> None:
+    level = {part: index for index, parts in enumerate(LEVELS) for part in parts}
+    upward = [
+        f"{module} imports {target}"
+        for module, targets in _imports().items()
+        for target in targets
+        if _part(module) != _part(target) and level[_part(module)] <= level[_part(target)]
+    ]
+    assert upward == []
+
+
+def test_no_modules_import_each_other_in_a_loop() -> None:
+    TopologicalSorter(_imports()).prepare()  # raises CycleError, which names the loop
+
+
+def test_every_part_has_a_level() -> None:
+    assert {_part(module) for module in _imports()} == {part for parts in LEVELS for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("import cogtcp.report", {"cogtcp.report"}),
+        ("from cogtcp import report, result", {"cogtcp.report", "cogtcp.result"}),
+        ("from cogtcp.report import run_report", {"cogtcp.report"}),
+        ("def f():\n    from cogtcp.report import run_report", {"cogtcp.report"}),
+        ("from cogtcp import Scenario", {"cogtcp"}),
+        ("from cogtcp import _core\nfrom cogtcp._core import Spread\nimport json", set()),
+        ("if TYPE_CHECKING:\n    from cogtcp.report import run_report", set()),
+    ],
+)
+def test_an_import_is_found_in_each_form(statement: str, found: set[str]) -> None:
+    assert _targets(ast.parse(statement), {"cogtcp", "cogtcp.report", "cogtcp.result"}) == found
+
+
+def _part(module: str) -> str:
+    """Return the part that a module belongs to: the module or package directly below `cogtcp`."""
+    return module.split(".")[1] if "." in module else module
+
+
+def _imports() -> dict[str, set[str]]:
+    """Return what each module of the package imports of the package."""
+    paths = {
+        ".".join(("cogtcp", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+        if "library" not in path.parts  # studies, which are code of their own
+    }
+    return {
+        module: _targets(ast.parse(path.read_text(encoding="utf-8")), paths.keys()) - {module}
+        for module, path in paths.items()
+    }
+
+
+def _targets(tree: ast.AST, modules: set[str]) -> set[str]:
+    """Return the modules that a tree imports when it runs, without the compiled engine below them all."""
+    found: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in modules}
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            assert node.level == 0, "imports are absolute"
+            named = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= named & modules
+            if any(name not in modules and name != "cogtcp._core" for name in named):
+                found.add(node.module)
+        found |= _targets(node, modules)
+    return found
