@@ -57,6 +57,7 @@ STATES = (
     State("grant", "waiting for a grant", "waiting for grants", "series-5", 0.35, "q"),
     State("harq", "blocks retransmitted", "blocks retransmitted", "switching", 0.7, "h"),
     State("users", "other users", "other users", "series-6", 0.6, "n"),
+    State("handover", "moving between stations", "moving between stations", "switching", 0.45, "H"),
     State("interference", "interference", "interference", "lost", 1.0, "i"),
     State("silent", "silent", "silence", "sensing", 1.0, "░"),
     State("timeout", "waiting for a timeout", "waiting for timeouts", "alarm", 1.0, "T"),

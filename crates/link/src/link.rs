@@ -697,6 +697,13 @@ impl<P: Payload> Link<P> {
         Some(wire)
     }
 
+    /// As [`take_next`](Self::take_next), of a packet that the MAC loses without sending it.
+    pub fn take_lost(&mut self, now: Time) -> Option<u32> {
+        let wire = self.take_next(now)?;
+        self.counters.carried_bytes -= u64::from(wire);
+        Some(wire)
+    }
+
     /// The MAC is done with the first of the packets that it has: it has reached the far end, or is lost for a `cause`.
     pub fn finish(&mut self, lost: Option<DropCause>) -> Frame<P> {
         debug_assert!(self.begun > 0, "the MAC has a packet");

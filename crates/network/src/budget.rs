@@ -42,9 +42,11 @@ pub(crate) enum State {
     Harq,
     /// Resource blocks of other users.
     Users,
+    /// The user moves to another base station.
+    Handover,
 }
 
-const STATES: usize = State::Users as usize + 1;
+const STATES: usize = State::Handover as usize + 1;
 
 /// Whether a link had carried a packet that it dropped.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -368,6 +370,7 @@ impl Watch {
     fn count_slot(&mut self, slot: &Slot, span: u64) {
         let idle = match (slot.waits, slot.all) {
             (false, _) => None,
+            (true, _) if slot.is_moving => Some(State::Handover),
             (true, 0) => Some(State::Pattern),
             (true, _) => Some(State::Grant),
         };

@@ -231,6 +231,8 @@ tables! {
         harq_s: f64 in "s",
         /// Scheduled access: resource blocks of other users.
         users_s: f64 in "s",
+        /// Scheduled access: a packet waits while its user moves to another base station.
+        handover_s: f64 in "s",
     }
 
     /// One row per flow and sampling instant, while the flow is active.

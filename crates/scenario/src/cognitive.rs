@@ -1,6 +1,7 @@
 //! CR users in full: the spectrum that they share with primary users, their sensing, their MAC.
 
 mod cell;
+mod moving;
 mod sensing;
 mod spectrum;
 

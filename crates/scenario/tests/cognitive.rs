@@ -158,6 +158,34 @@ fn cells_that_do_not_add_up_are_refused_with_their_place() {
         ("cell.others", "{ share = 1.0 }", "a share of 1 is out of range"),
         ("cell.sinrs", "[\"1 dB\", \"2 dB\"]", "2 values for 1 links of the radio"),
         ("cell.request_period", "0 s", "more than \"0 s\""),
+        ("cell.handover", "{ stations = 1 }", "1 stations are out of range; write 2 to 100"),
+        ("cell", "{ rlc = \"unacknowledged\", handover = {} }", "\"lossless\" needs acknowledged mode"),
+        (
+            "cell.handover",
+            "{ moves = [{ link = \"none\", at = \"1 s\", to = 1 }] }",
+            "the radio has no link \"none\"",
+        ),
+        (
+            "cell.handover",
+            "{ moves = [{ link = \"link\", at = \"1 s\", to = 2 }] }",
+            "there is no station 2; write 0 to 1",
+        ),
+        (
+            "cell.handover",
+            "{ tracks = [{ link = \"link\", points = [{ at = \"1 s\", sinr = [\"9 dB\"] }] }] }",
+            "1 values for 2 stations",
+        ),
+        (
+            "cell.handover.tracks",
+            "[{ link = \"link\", points = [{ at = \"1 s\", sinr = [\"9 dB\", \"9 dB\"] }, { at = \"1 s\", sinr = [\"9 dB\", \"9 dB\"] }] }]",
+            "\"1 s\" is not after the point before",
+        ),
+        ("cell.drx", "{ on = \"400 ms\" }", "a user listens for \"400 ms\" of a cycle of \"320 ms\""),
+        (
+            "cell.drx",
+            "{ short = { cycle = \"30 ms\", timer = \"100 ms\" } }",
+            "\"30 ms\" does not divide the cycle of \"320 ms\"",
+        ),
         ("mac.cw_min", "15", "mac has no meaning with access = \"scheduled\": cell has its settings"),
         ("channel", "17", "there is no channel 17"),
     ] {

@@ -1,6 +1,7 @@
-//! A base station and its users.
+//! Base stations and their users.
 
 mod config;
+mod moving;
 mod slot;
 mod uplink;
 
@@ -11,6 +12,7 @@ use crate::errors;
 use crate::fading::Fading;
 use crate::feedback;
 use crate::frame::Direction;
+use crate::handover::{Handover, Move};
 use crate::rlc::{Bearer, Content, Mode, Timers};
 use crate::scheduler::{Candidate, Scheduler};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
@@ -27,6 +29,9 @@ pub trait Buffers {
 
     /// Hands the next packet over to the cell, and returns its bytes; `None`: none waits.
     fn take(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32>;
+
+    /// As [`take`](Self::take), of a packet that is lost without being sent.
+    fn take_lost(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32>;
 }
 
 /// What else is in the air.
@@ -45,7 +50,7 @@ pub struct Departed {
     pub user: usize,
     /// In which direction.
     pub direction: Direction,
-    /// Whether it is lost: RLC in unacknowledged mode has given up a part of it.
+    /// Whether it is lost: RLC in unacknowledged mode has given up a part of it, or a move has.
     pub is_lost: bool,
 }
 
@@ -64,6 +69,8 @@ pub struct SlotUse {
     pub others: u32,
     /// True if the user has more data than the slot takes, or no grant for it.
     pub waits: bool,
+    /// True if the user moves, and has no station.
+    pub is_moving: bool,
 }
 
 /// A transport block that HARQ will send again.
@@ -114,7 +121,25 @@ struct Level {
     needed: f64,
 }
 
-/// A base station and its users.
+/// A base station, or several that are alike.
+#[derive(Clone, Debug)]
+struct Station {
+    schedulers: [Scheduler; 2],
+    /// SINR of the users that only load it.
+    load_fading: Vec<[Fading; 2]>,
+}
+
+/// Where a user is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whereabouts {
+    station: usize,
+    /// Until when it has no station, as it moves.
+    away: Time,
+    /// When its DRX inactivity timer runs out.
+    quiet: Time,
+}
+
+/// Base stations and their users.
 #[derive(Clone, Debug)]
 pub struct Cell {
     config: CellConfig,
@@ -124,9 +149,11 @@ pub struct Cell {
     /// Downlink and uplink of each user.
     streams: Vec<Stream>,
     uplinks: Vec<Uplink>,
-    schedulers: [Scheduler; 2],
-    /// SINR of the users that only load the cell.
-    load_fading: Vec<[Fading; 2]>,
+    stations: Vec<Station>,
+    /// By user.
+    whereabouts: Vec<Whereabouts>,
+    /// Handovers to come, in time order.
+    moves: VecDeque<Move>,
     /// In a slot: what each user could have, and those that load the cell after them.
     candidates: Vec<Candidate>,
     received: VecDeque<Received>,
@@ -181,16 +208,30 @@ impl Cell {
             }
         }
         let saturated = config.load.saturated as usize;
-        let load_fading =
-            (0..saturated).filter_map(|user| Some([fading("load", user, 0)?, fading("load", user, 1)?]));
+        let handover = config.handover.as_ref();
+        let station = |number: usize| {
+            let users_of = |user| number * saturated + user;
+            let load_fading = (0..saturated).filter_map(|user| {
+                Some([fading("load", users_of(user), 0)?, fading("load", users_of(user), 1)?])
+            });
+            Station {
+                schedulers: [0, 1].map(|_| Scheduler::new(config.rule, users + saturated)),
+                load_fading: load_fading.collect(),
+            }
+        };
+        let mut whereabouts = vec![Whereabouts::default(); users];
+        for track in handover.iter().flat_map(|it| &it.tracks) {
+            whereabouts[track.user].station = track.first(handover.map_or(1, |it| it.stations));
+        }
         let is_lte = carrier.technology == Technology::Lte;
         Self {
             levels,
             processes: DIRECTIONS.map(|it| feedback::processes(frame, it, is_lte)),
             streams,
             uplinks: vec![Uplink::default(); users],
-            schedulers: [0, 1].map(|_| Scheduler::new(config.rule, users + saturated)),
-            load_fading: load_fading.collect(),
+            stations: (0..handover.map_or(1, |it| it.stations)).map(station).collect(),
+            whereabouts,
+            moves: handover.map(Handover::all_moves).unwrap_or_default().into(),
             candidates: vec![Candidate::default(); users + saturated],
             received: VecDeque::new(),
             departures: VecDeque::new(),
@@ -202,11 +243,13 @@ impl Cell {
         }
     }
 
-    /// Returns the rate of a direction that a user would have alone, by its mean SINR; with fading, at the highest MCS.
+    /// Returns the rate of a direction that a user would have alone, by its mean SINR; with fading or
+    /// handovers, at the highest MCS.
     pub fn rate(&self, user: usize, direction: Direction) -> Rate {
-        let sinr = match self.config.coherence {
-            Some(_) => f64::INFINITY,
-            None => self.config.users[user].sinr[direction as usize].linear(),
+        let varies = self.config.coherence.is_some() || self.config.handover.is_some();
+        let sinr = match varies {
+            true => f64::INFINITY,
+            false => self.config.users[user].sinr[direction as usize].linear(),
         };
         let choose = |codings: &[Coding]| {
             codings.iter().rev().find(|it| errors::needed(it.efficiency) <= sinr).copied()
@@ -229,7 +272,8 @@ impl Cell {
         let slot = self.next_slot.map_or(Time::MAX, |number| self.config.frame.start_of(number));
         let received = self.received.front().map_or(Time::MAX, |it| it.at);
         let departure = self.departures.front().map_or(Time::MAX, |it| it.0);
-        slot.min(received).min(departure).min(self.timer)
+        let moves = self.moves.front().map_or(Time::MAX, |it| self.slot_from(it.at));
+        slot.min(received).min(departure).min(self.timer).min(moves)
     }
 
     /// A user has a packet that it had not.
@@ -281,6 +325,12 @@ impl Cell {
             }
             self.timer = self.streams.iter().map(|it| it.bearer.next_change()).min().unwrap_or(Time::MAX);
             self.arm(now);
+        }
+        while let Some(it) = self.moves.pop_front_if(|it| {
+            let frame = &self.config.frame;
+            frame.start_of(frame.number_from(it.at)) <= now
+        }) {
+            self.move_user(now, &it, buffers);
         }
         let number = self.next_slot.filter(|number| self.config.frame.start_of(*number) <= now)?;
         self.next_slot = None;

@@ -6,8 +6,8 @@ use crate::frame::{Direction, Frame};
 /// settings, and four slots a common value).
 pub const TURNAROUND: u64 = 4;
 
-/// Subframes from downlink data to its feedback, by the uplink subframe that carries it, of uplink-downlink configurations 0 to 6
-/// (TS 36.213, table 10.1.3.1-1): (uplink subframe, distances).
+/// Subframes from downlink data to its feedback, of uplink-downlink configurations 0 to 6 (TS 36.213, table 10.1.3.1-1). Each entry is the
+/// uplink subframe that carries feedback, and the distances. Compared with a public implementation of release 16.
 const ASSOCIATION: [&[(u64, &[u64])]; 7] = [
     &[(2, &[6]), (4, &[4]), (7, &[6]), (9, &[4])],
     &[(2, &[7, 6]), (3, &[4]), (7, &[7, 6]), (8, &[4])],

@@ -220,6 +220,56 @@ impl Bearer {
         }
     }
 
+    /// The user moves and nothing is lost: RLC begins anew, and PDCP sends again each packet that has not arrived whole (TS 36.323,
+    /// section 5.2.1.1). Packets that have arrived out of order stay with the receiver's PDCP.
+    pub fn move_all(&mut self) {
+        let (mut missing, mut arrived) = (VecDeque::new(), Vec::new());
+        let mut begin = self.begin;
+        for (end, _) in &self.packets {
+            let packet = (begin, *end);
+            begin = *end;
+            if self.has(packet) {
+                push_range(&mut arrived, packet);
+            } else if packet.0 < self.next {
+                missing.push_back((packet.0, packet.1.min(self.next)));
+            }
+        }
+        self.clear();
+        self.again_bytes = missing.iter().map(|range: &Range| range.1 - range.0).sum();
+        (self.again, self.ahead, self.prefix) = (missing, arrived, self.begin);
+    }
+
+    /// The user moves. Packets whose transmission has begun are lost unless they have arrived whole. With `keeps` the others are sent
+    /// from the target, else they are lost too (TS 36.323, sections 5.2.1.2 and 5.2.2.2).
+    pub fn move_unsent(&mut self, keeps: bool) {
+        let mut begin = self.begin;
+        let mut until = self.next;
+        for place in 0..self.packets.len() {
+            let end = self.packets[place].0;
+            if begin < self.next || !keeps {
+                self.packets[place].1 = !self.has((begin, end));
+                until = end;
+            }
+            begin = end;
+        }
+        self.clear();
+        self.ahead.clear();
+        (self.prefix, self.next) = (until, until);
+    }
+
+    /// Whether a packet has arrived whole.
+    fn has(&self, packet: Range) -> bool {
+        packet.1 <= self.prefix || self.ahead.iter().any(|range| range.0 <= packet.0 && packet.1 <= range.1)
+    }
+
+    /// Forgets what is under way.
+    fn clear(&mut self) {
+        self.again.clear();
+        self.again_bytes = 0;
+        self.lost.clear();
+        self.reordering = None;
+    }
+
     /// Returns when [`expire`](Self::expire) is to be called; [`Time::MAX`]: never.
     pub fn next_change(&self) -> Time {
         let lost = self.lost.iter().map(|(_, due)| *due).min().unwrap_or(Time::MAX);
@@ -286,5 +336,13 @@ impl Bearer {
         self.packets.pop_front();
         self.begin = end;
         Some(is_lost)
+    }
+}
+
+/// Adds a range that begins where the last one ends or later.
+fn push_range(ranges: &mut Vec<Range>, range: Range) {
+    match ranges.last_mut().filter(|last| last.1 == range.0) {
+        Some(last) => last.1 = range.1,
+        None => ranges.push(range),
     }
 }

@@ -205,3 +205,35 @@ fn a_request_takes_half_a_period_and_two_processing_times() {
     let tdd = Frame::lte_tdd(1, 7).unwrap();
     assert_eq!(request.data_at(&tdd, Time::from_millis(4)), Time::from_millis(23));
 }
+
+/// Efficiency of NR's MCS 0 to 28 is modulation order times target code rate (x 1024: TS 38.214, table 5.1.3.1-1), to four places. MCS 17 is below
+/// MCS 16, and left out.
+#[test]
+fn efficiencies_of_nr_are_modulation_order_times_code_rate() {
+    let rates: [&[u32]; 3] = [
+        &[120, 157, 193, 251, 308, 379, 449, 526, 602, 679],
+        &[340, 378, 434, 490, 553, 616, 658],
+        &[438, 466, 517, 567, 616, 666, 719, 772, 822, 873, 910, 948],
+    ];
+    let all = rates
+        .iter()
+        .zip([2, 4, 6])
+        .flat_map(|(rates, order)| rates.iter().map(move |it| (order * it) as f64 / 1024.0));
+    let mut expected: Vec<f64> = all.collect();
+    assert_eq!(expected.len(), 29);
+    assert!(expected[17] < expected[16]);
+    expected.remove(17);
+    let carrier = Carrier {
+        technology: Technology::Nr30,
+        blocks: 51,
+        layers: 1,
+        control_symbols: 1,
+        control_blocks: 0,
+    };
+    let slot = Slot { downlink: 14, uplink: 0 };
+    let codings = carrier.codings(slot, Direction::Downlink);
+    assert_eq!(codings.len(), expected.len());
+    for (coding, expected) in codings.iter().zip(expected) {
+        assert!((coding.efficiency - expected).abs() < 5.1e-5, "{coding:?}, {expected}");
+    }
+}

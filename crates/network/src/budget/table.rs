@@ -101,6 +101,7 @@ impl Budget {
                 grant_s: spent.of(State::Grant),
                 harq_s: spent.of(State::Harq),
                 users_s: spent.of(State::Users),
+                handover_s: spent.of(State::Handover),
             };
             table.push(row);
         }

@@ -46,6 +46,10 @@ impl<P: Payload> Buffers for Queues<'_, P> {
     fn take(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32> {
         self.links[self.pipes[2 * user + direction as usize] as usize].take_next(now)
     }
+
+    fn take_lost(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32> {
+        self.links[self.pipes[2 * user + direction as usize] as usize].take_lost(now)
+    }
 }
 
 /// The primary users around a cell. `station`: the end of its links that it is at.
@@ -83,7 +87,9 @@ impl<P: Payload> Network<P> {
                 let delays = [link.forward.delay, link.reverse.delay];
                 [delays[station], delays[1 - station]]
             });
-            let config = settings.config(delays);
+            let names: Vec<&str> =
+                spec.links.iter().map(|link| experiment.links[*link].name.as_str()).collect();
+            let config = settings.config(&names, delays);
             // Slots carry more than the mean rate: a pattern's worth may be ahead, and a packet that has only begun.
             let period = config.frame.slot() * config.frame.slots().len() as u64;
             let cell = Cell::new(config, seed, &spec.name);
@@ -230,9 +236,9 @@ impl<P: Payload> Network<P> {
 
 /// What a slot is to a link, for the account of its time.
 fn occupation(slot: &SlotUse) -> Occupation {
-    let SlotUse { all, received, lost, is_struck, others, waits } = *slot;
+    let SlotUse { all, received, lost, is_struck, others, waits, is_moving } = *slot;
     if !waits && received + lost == 0 {
         return Occupation::Idle;
     }
-    Occupation::Slot(Slot { all, received, lost, is_struck, others, waits })
+    Occupation::Slot(Slot { all, received, lost, is_struck, others, waits, is_moving })
 }

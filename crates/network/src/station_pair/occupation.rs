@@ -38,6 +38,8 @@ pub struct Slot {
     pub others: u32,
     /// Whether it has more to send than the slot takes.
     pub waits: bool,
+    /// Whether its user moves to another base station, and has none.
+    pub is_moving: bool,
 }
 
 /// An exchange of frames on the air.

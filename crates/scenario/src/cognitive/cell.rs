@@ -1,5 +1,6 @@
 //! The cell of scheduled access, as a scenario writes it.
 
+use super::moving::{Drx, Handover};
 use crate::tree::Path;
 use cogtcp_scheduled::carrier::{self, Carrier};
 use cogtcp_scheduled::frame::{Direction, Frame, FrameError};
@@ -52,6 +53,12 @@ pub struct CellSettings {
     pub grants: u32,
     /// Users that only load the cell.
     pub others: OtherUsers,
+    /// Other base stations, and when users move; without it there is one station.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
+    /// Discontinuous reception (DRX); without it users always listen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drx: Option<Drx>,
     /// Most attempts of HARQ for a block, the first included.
     pub attempts: u32,
     /// Whether RLC repeats what HARQ loses.
@@ -88,6 +95,8 @@ impl Default for CellSettings {
             mean_slots: 1000.0,
             grants: 10,
             others: OtherUsers::default(),
+            handover: None,
+            drx: None,
             attempts: 4,
             rlc: RlcMode::Acknowledged,
             reordering: Duration::from_millis(35),
@@ -193,7 +202,19 @@ impl CellSettings {
     }
 
     /// Reports what is wrong with it, by its place below `path`; `users`: links of the radio.
-    pub(crate) fn check(&self, users: usize, path: &Path, report: &mut impl FnMut(&Path, String, String)) {
+    pub(crate) fn check(
+        &self,
+        links: &[String],
+        path: &Path,
+        report: &mut impl FnMut(&Path, String, String),
+    ) {
+        let users = links.len();
+        if let Some(handover) = &self.handover {
+            handover.check(links, self.rlc, &path.key("handover"), report);
+        }
+        if let Some(drx) = &self.drx {
+            drx.check(self.technology().slot(), &path.key("drx"), report);
+        }
         let technology = self.technology();
         let megahertz = self.bandwidth.0 / 1e6;
         if technology.blocks(megahertz).is_none() {
@@ -274,18 +295,18 @@ impl CellSettings {
 
     /// Returns the highest rate of both directions. The settings have been checked.
     pub fn peak(&self) -> Rate {
-        let config = self.config(std::iter::empty());
+        let config = self.config(&[], std::iter::empty());
         let rate = |direction| config.carrier.peak(&config.frame, direction);
         rate(Direction::Downlink).max(rate(Direction::Uplink))
     }
 
-    /// Returns what a cell is made of. `delays`: of each user, down and up.
+    /// Returns what a cell is made of. `links`: names of the radio's links; `delays`: of each user, down and up.
     ///
     /// # Panics
     ///
     /// Settings that [`check`](Self::check) refuses.
     #[expect(clippy::expect_used, reason = "the scenario has been checked")]
-    pub fn config(&self, delays: impl Iterator<Item = [Duration; 2]>) -> CellConfig {
+    pub fn config(&self, links: &[&str], delays: impl Iterator<Item = [Duration; 2]>) -> CellConfig {
         let technology = self.technology();
         let frame = self.frame().expect("the pattern has been checked");
         let turnaround = frame.slot() * feedback::TURNAROUND;
@@ -311,6 +332,8 @@ impl CellSettings {
             },
             users: delays.enumerate().map(user).collect(),
             load: Load { saturated: self.others.saturated, sinr: self.others.sinr, share: self.others.share },
+            handover: self.handover.as_ref().map(|it| it.config(links)),
+            drx: self.drx.map(Drx::config),
             attempts: self.attempts,
             mode: match self.rlc {
                 RlcMode::Acknowledged => Mode::Acknowledged,

@@ -67,7 +67,7 @@ pub(super) fn check_links(
     if user.access == Access::Scheduled {
         let cell = user.cell.clone().unwrap_or_default();
         let mut report = |path: &Path, message: String, remedy: String| findings.error(path, message, remedy);
-        cell.check(radio.links.len(), &path.key("cr").key("cell"), &mut report);
+        cell.check(&radio.links, &path.key("cr").key("cell"), &mut report);
         if let Some(link) = link.filter(|link| loses(link)) {
             let message = format!("the link \"{}\" loses packets, which HARQ and RLC decide", link.name);
             findings.error(&path.key("cr"), message, "take loss and drops out, or put them on a wired link");

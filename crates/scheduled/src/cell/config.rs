@@ -1,7 +1,9 @@
 //! What a cell is made of.
 
 use crate::carrier::Carrier;
+use crate::drx::Drx;
 use crate::frame::Frame;
+use crate::handover::Handover;
 use crate::request::Request;
 use crate::rlc::Mode;
 use crate::scheduler::Rule;
@@ -18,8 +20,12 @@ pub struct CellConfig {
     pub rule: Rule,
     /// The users whose packets are known.
     pub users: Vec<UserConfig>,
-    /// The others.
+    /// The others, at every station.
     pub load: Load,
+    /// Other stations, and when users move; `None`: there is one.
+    pub handover: Option<Handover>,
+    /// When users listen; `None`: always.
+    pub drx: Option<Drx>,
     /// Most attempts of HARQ for a block, the first included.
     pub attempts: u32,
     /// Whether RLC repeats what HARQ loses.

@@ -1,6 +1,6 @@
 //! One slot: HARQ first, then new data, user by user.
 
-use super::{Block, Buffers, Cell, DIRECTIONS, Interference, Received, SlotUse};
+use super::{Block, Buffers, Cell, DIRECTIONS, Interference, Level, Received, SlotUse};
 use crate::errors::block_error_rate;
 use crate::feedback;
 use crate::frame::Direction;
@@ -12,6 +12,7 @@ use cogtcp_units::Time;
 struct Filling {
     number: u64,
     direction: Direction,
+    station: usize,
     from: Time,
     until: Time,
     /// Resource blocks that are free.
@@ -37,82 +38,106 @@ impl Cell {
                 self.streams[2 * user + direction as usize].slot = SlotUse::default();
             }
             if !self.levels[place][direction as usize].is_empty() {
-                self.fill(number, place, direction, buffers, air);
+                let mut struck = None;
+                for station in 0..self.stations.len() {
+                    struck = self.fill(number, place, (direction, station), struck, buffers, air);
+                }
             }
+            let begin = self.config.frame.start_of(number);
             for user in 0..self.config.users.len() {
                 let it = &self.streams[2 * user + direction as usize];
                 let has_data =
                     it.bearer.unsent() + it.bearer.to_repeat() > 0 || buffers.waiting(user, direction).1 > 0;
                 is_busy |= has_data || !it.again.is_empty();
-                self.streams[2 * user + direction as usize].slot.waits = has_data;
+                let is_moving = self.whereabouts[user].away > begin;
+                let slot = &mut self.streams[2 * user + direction as usize].slot;
+                (slot.waits, slot.is_moving) = (has_data, is_moving);
             }
         }
         is_busy
     }
 
+    /// Fills a slot of a direction of a station. Returns whether what is sent in the slot is destroyed, `None` if nothing is.
     fn fill(
         &mut self,
         number: u64,
         place: usize,
-        direction: Direction,
+        (direction, station): (Direction, usize),
+        struck: Option<bool>,
         buffers: &mut impl Buffers,
         air: &mut impl Interference,
-    ) {
+    ) -> Option<bool> {
         let frame = &self.config.frame;
         let all = self.config.carrier.data_blocks(frame, number, direction);
         let reserved = (f64::from(all) * self.config.load.share) as u32;
         let mut slot = Filling {
             number,
             direction,
+            station,
             from: frame.start_of(number),
             until: frame.start_of(number + 1),
             free: all - reserved,
-            struck: None,
+            struck,
             grants: self.config.grants,
         };
-        if reserved > 0 {
+        if reserved > 0 && slot.struck.is_none() {
             slot.struck = Some(air.strikes(direction, slot.from, slot.until));
         }
         for user in 0..self.config.users.len() {
-            self.repeat(user, &mut slot, air);
+            if self.is_at(user, station, slot.from) {
+                self.repeat(user, &mut slot, air);
+            }
         }
         self.rate_users(place, f64::from(all), &slot, buffers);
         while slot.free > 0
             && slot.grants > 0
-            && let Some(user) = self.schedulers[direction as usize].pick(&self.candidates)
+            && let Some(user) = self.stations[station].schedulers[direction as usize].pick(&self.candidates)
         {
             slot.grants -= 1;
             let per_block = self.candidates[user].bits / f64::from(all);
             self.candidates[user].is_waiting = false;
             if user >= self.config.users.len() {
                 // One that loads the cell takes what is left.
-                self.schedulers[direction as usize].give(user, per_block * f64::from(slot.free));
+                self.stations[station].schedulers[direction as usize]
+                    .give(user, per_block * f64::from(slot.free));
                 slot.free = 0;
                 if slot.struck.is_none() {
                     slot.struck = Some(air.strikes(direction, slot.from, slot.until));
                 }
             } else {
                 let blocks = self.send(user, per_block, &mut slot, buffers, air);
-                self.schedulers[direction as usize].give(user, per_block * f64::from(blocks));
+                self.stations[station].schedulers[direction as usize]
+                    .give(user, per_block * f64::from(blocks));
             }
         }
-        self.schedulers[direction as usize].end_slot();
+        self.stations[station].schedulers[direction as usize].end_slot();
         for user in 0..self.config.users.len() {
+            if !self.is_at(user, station, slot.from) {
+                continue;
+            }
             let it = &mut self.streams[2 * user + direction as usize].slot;
             (it.all, it.others) = (all, all - slot.free - it.received - it.lost);
         }
+        slot.struck
     }
 
     /// What the users could have in this slot of `all` blocks, and whether they want it.
     fn rate_users(&mut self, place: usize, all: f64, slot: &Filling, buffers: &impl Buffers) {
         let direction = slot.direction as usize;
-        let levels = &self.levels[place][direction];
         let age = self.config.report_age;
-        let bits = |reported: f64| {
+        let bits = |levels: &[Level], reported: f64| {
             let usable = levels.partition_point(|level| level.needed <= reported);
             usable.checked_sub(1).map_or(0.0, |best| levels[best].coding.bits) * all
         };
         for user in 0..self.config.users.len() {
+            if !self.is_at(user, slot.station, slot.from) {
+                self.candidates[user] = Candidate::default();
+                continue;
+            }
+            let is_awake = slot.direction == Direction::Uplink || self.is_awake(user, slot.from);
+            if self.config.handover.is_some() {
+                self.follow_track(user, slot.direction, slot.from);
+            }
             let it = &mut self.streams[2 * user + direction];
             if let Some(fading) = &mut it.fading {
                 let (gain, reported) = fading.gains(slot.from, age);
@@ -131,12 +156,20 @@ impl Cell {
                     repeats || uplink.grant(slot.number, it.bearer.sent(), self.config.first_grant) > 0
                 }
             };
-            self.candidates[user] = Candidate { bits: bits(it.now.1), is_waiting: is_waiting && is_free };
+            self.candidates[user] = Candidate {
+                bits: bits(&self.levels[place][direction], it.now.1),
+                is_waiting: is_waiting && is_free && is_awake,
+            };
         }
         for number in 0..self.config.load.saturated as usize {
-            let gain =
-                self.load_fading.get_mut(number).map_or(1.0, |it| it[direction].gains(slot.from, age).1);
-            let candidate = Candidate { bits: bits(self.config.load.sinr.linear() * gain), is_waiting: true };
+            let gain = self.stations[slot.station]
+                .load_fading
+                .get_mut(number)
+                .map_or(1.0, |it| it[direction].gains(slot.from, age).1);
+            let candidate = Candidate {
+                bits: bits(&self.levels[place][direction], self.config.load.sinr.linear() * gain),
+                is_waiting: true,
+            };
             self.candidates[self.config.users.len() + number] = candidate;
         }
     }
@@ -185,6 +218,9 @@ impl Cell {
         let room = (f64::from(blocks) * per_block / 8.0) as u64;
         let Some(room) = room.checked_sub(BLOCK_HEADER).filter(|room| *room > 0) else { return 0 };
         let content = self.pack(user, slot, room, buffers);
+        if let Some(drx) = &self.config.drx {
+            self.whereabouts[user].quiet = slot.until + drx.inactivity;
+        }
         if slot.direction == Direction::Uplink {
             self.report(user, slot, buffers);
         }

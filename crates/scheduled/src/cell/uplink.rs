@@ -47,6 +47,19 @@ impl Uplink {
 }
 
 impl Cell {
+    /// A user enters a station that knows nothing of it. The answer to its random access is its first grant, from slot `number` on
+    /// (TS 36.321 section 5.1.4).
+    pub(super) fn enter(&mut self, user: usize, number: u64, buffers: &impl Buffers) {
+        let sent = self.streams[2 * user + 1].bearer.sent();
+        let has_data = self.arrived(user, buffers) > sent;
+        self.uplinks[user] = Uplink {
+            reports: VecDeque::new(),
+            known: sent,
+            reported: sent,
+            request: has_data.then_some(number),
+        };
+    }
+
     /// Returns the bytes that have come so far for the uplink of a user.
     pub(super) fn arrived(&self, user: usize, buffers: &impl Buffers) -> u64 {
         let (bytes, packets) = buffers.waiting(user, Direction::Uplink);

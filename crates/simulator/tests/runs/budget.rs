@@ -3,7 +3,7 @@
 use crate::support::*;
 use cogtcp_records::Run;
 
-const STATES: [&str; 19] = [
+const STATES: [&str; 20] = [
     "delivered_s",
     "headers_s",
     "duplicate_s",
@@ -23,6 +23,7 @@ const STATES: [&str; 19] = [
     "grant_s",
     "harq_s",
     "users_s",
+    "handover_s",
 ];
 
 /// The states sum to the span.

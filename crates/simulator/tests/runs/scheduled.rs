@@ -59,6 +59,9 @@ fn flows_share_the_peak_of_the_pattern() {
         for rate in &rates {
             assert_close(*rate, 94e6 / users as f64, 0.15);
         }
+        // Shares of one capacity: together all of it, whatever the number of users.
+        assert_close(column(&run.flows, "efficiency").iter().sum::<f64>(), 0.95, 0.03);
+        assert!((0..users).all(|row| run.flows.text("medium", row) == Some("radio")));
     }
 }
 
@@ -112,4 +115,56 @@ fn fading_and_primary_users_do_not_depend_on_the_transport() {
     let other = run_traced(&text.replace("linux-cubic", "newreno"));
     assert_eq!(first(&one.radios, "handoffs"), first(&other.radios, "handoffs"));
     assert_eq!(first(&one.radios, "pu_airtime_s"), first(&other.radios, "pu_airtime_s"));
+}
+
+/// A user that moves every 2 s, for 100 ms: 5 % of a saturated link's time. Lossless handovers lose nothing, and their TCP has no timeout;
+/// a source that forwards nothing loses its queue, and TCP retransmits it.
+#[test]
+fn lossless_handovers_delay_and_others_lose() {
+    let handover = |kind: &str| {
+        let moves: Vec<String> = (1..10)
+            .map(|number| format!("{{ link = \"air-u0\", at = \"{} s\", to = {} }}", 2 * number, number % 2))
+            .collect();
+        format!(
+            "handover = {{ kind = \"{kind}\", interruption = \"100 ms\", moves = [{}] }}",
+            moves.join(", ")
+        )
+    };
+    let run_with = |settings: &str| run_traced(&cell(1, settings, "\"none\"", RARELY));
+    let lost = |run: &cogtcp_records::Run| column(&run.links, "drops_retry").iter().sum::<f64>();
+    let still = run_with("{ bandwidth = \"5 MHz\" }");
+    let lossless = run_with(&format!("{{ bandwidth = \"5 MHz\", {} }}", handover("lossless")));
+    let unforwarded = run_with(&format!("{{ bandwidth = \"5 MHz\", {} }}", handover("unforwarded")));
+    let budget = |run: &cogtcp_records::Run, name: &str| first(extension(run, "budget"), name);
+    // Moves at 6, 8, ... 18 s are measured: 7 times 100 ms of 15 s.
+    assert_close(budget(&lossless, "handover_s"), 0.7, 0.02);
+    assert_eq!(budget(&still, "handover_s"), 0.0);
+    assert_eq!((lost(&still), lost(&lossless)), (0.0, 0.0));
+    assert_eq!(first(extension(&lossless, "tcp_flows"), "rtos"), 0.0);
+    assert_close(
+        first(&lossless.flows, "goodput_bps") / first(&still.flows, "goodput_bps"),
+        1.0 - 0.7 / 15.0,
+        0.01,
+    );
+    // The queue of 200 packets is about full at each of the 9 moves, once TCP has filled it.
+    assert!(lost(&unforwarded) > 200.0, "{}", lost(&unforwarded));
+    assert!(first(&unforwarded.flows, "retransmitted_segments") > 200.0);
+    assert!(first(&unforwarded.flows, "goodput_bps") < first(&lossless.flows, "goodput_bps"));
+    // Seamless: what is under way at the move, where blocks are lost.
+    let bad = |kind: &str, rlc: &str| {
+        let fading = "coherence = \"20 ms\", sinr = \"12 dB\", attempts = 2";
+        run_with(&format!("{{ bandwidth = \"5 MHz\", {fading}, rlc = \"{rlc}\", {} }}", handover(kind)))
+    };
+    let (seamless, lossless) = (bad("seamless", "acknowledged"), bad("lossless", "acknowledged"));
+    assert!(lost(&seamless) > 0.0, "{}", lost(&seamless));
+    assert_eq!(lost(&lossless), 0.0);
+}
+
+/// DRX delays the ACKs of a user that is asleep when data comes, and costs a saturated one nothing.
+#[test]
+fn drx_costs_a_busy_user_nothing() {
+    let goodput =
+        |settings: &str| first(&run_traced(&cell(1, settings, "\"none\"", RARELY)).flows, "goodput_bps");
+    let drx = "drx = { inactivity = \"100 ms\", on = \"10 ms\", cycle = \"320 ms\" }";
+    assert_close(goodput(&format!("{{ {drx} }}")), goodput("{}"), 0.01);
 }

@@ -1,0 +1,6 @@
+//! A cell under a clock made by hand.
+
+mod drx;
+mod handover;
+mod slots;
+mod support;
