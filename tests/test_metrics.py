@@ -28,6 +28,7 @@ def flow(**values: Any) -> dict[str, Any]:
         "completion_s": NAN,
         "bottleneck": "link",
         "bottleneck_direction": "forward",
+        "medium": "link",
     }
     return {**row, **values}
 
@@ -91,9 +92,11 @@ def test_efficiencies_add_up_at_one_bottleneck_and_are_averaged_over_several() -
     assert measure_rows(shared)["efficiency"] == pytest.approx(0.7)
     back = flow(efficiency=0.1, bottleneck_direction="reverse")
     assert measure_rows([*shared, back])["efficiency"] == pytest.approx(0.4)
-    other = flow(efficiency=0.3, bottleneck="second")
+    other = flow(efficiency=0.3, bottleneck="second", medium="second")
     assert measure_rows([*shared, other])["efficiency"] == pytest.approx(0.5)
     assert math.isnan(measure_rows([flow()])["efficiency"])
+    cell = [flow(efficiency=0.4, bottleneck=name, medium="cell") for name in ("air-1", "air-2")]
+    assert measure_rows(cell)["efficiency"] == pytest.approx(0.8), "users of a cell share its capacity"
 
 
 def test_what_was_sent_again_is_a_share_of_all_that_was_sent() -> None:

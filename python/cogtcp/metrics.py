@@ -202,12 +202,14 @@ def _retransmitted(rows: Rows) -> float:
 
 
 def _efficiency(column: str) -> Callable[[Rows], float]:
-    """Flows that share a bottleneck share its capacity: their efficiencies add up. Then the mean."""
+    """Flows that share a bottleneck or a cell share its capacity: efficiencies add up. Then the mean."""
 
     def efficiency(rows: Rows) -> float:
         shares: dict[tuple[str, str], list[float]] = defaultdict(list)
         for row in rows:
-            shares[row["bottleneck"], row["bottleneck_direction"]].append(row[column])
+            # Results of before this column have no cells.
+            medium = row.get("medium") or row["bottleneck"]
+            shares[medium, row["bottleneck_direction"]].append(row[column])
         return _mean_of(math.fsum(values) for values in shares.values())
 
     return efficiency

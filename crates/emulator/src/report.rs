@@ -98,6 +98,7 @@ impl Outcome<'_> {
             efficiency: ratio(delivered as f64, self.available_to(number, played)),
             bottleneck: table.bottleneck.intern(link),
             bottleneck_direction: table.bottleneck_direction.intern(direction),
+            medium: table.medium.intern(bottleneck.map_or("", |pipe| plan.experiment.medium(pipe / 2))),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
             rtt_min_s: rtt.least(),
             rtt_mean_s: rtt.mean(),

@@ -42,6 +42,8 @@ tables! {
         bottleneck: Code in "",
         /// Direction of that link which the flow's data takes: forward or reverse.
         bottleneck_direction: Code in "",
+        /// Whose capacity that is: the radio whose cell serves the link, as users of a cell share one capacity; else the link.
+        medium: Code in "",
         /// Packet delivery ratio: packets of the data direction that reached the receiving host over those that reached
         /// it or were dropped, since the end of the warm-up. Packets still on their way do not count.
         delivery_ratio: f64 in "",

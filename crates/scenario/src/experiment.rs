@@ -43,6 +43,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// Returns whose capacity a link's is: the name of the radio whose cell serves it, which its users share, or the link's own.
+    pub fn medium(&self, link: usize) -> &str {
+        let cell =
+            self.radios.iter().find(|radio| radio.kind.cell().is_some() && radio.links.contains(&link));
+        cell.map_or(&self.links[link].name, |radio| &radio.name)
+    }
+
     /// The names of the radios that an entry of the scenario stands for: its own, or one for each end of its link.
     pub fn radio_names(&self, spec: &RadioSpec) -> Vec<String> {
         let independent =

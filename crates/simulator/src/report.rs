@@ -119,6 +119,7 @@ impl Simulation<'_> {
                 Some(_) => "forward",
                 None => "",
             }),
+            medium: table.medium.intern(pipe.map_or("", |pipe| self.experiment.medium(pipe as usize / 2))),
             delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
             rtt_min_s: flow.rtt.least(),
             rtt_mean_s: flow.rtt.mean(),

@@ -9,11 +9,11 @@ const meanOf = (values) => {
 };
 const mean = (column) => (rows) => meanOf(rows.map((row) => row[column]));
 
-// Flows that share a bottleneck share its capacity: their efficiencies add up. Then the mean.
+// Flows that share a bottleneck, or a cell, share its capacity: their efficiencies add up. Then the mean.
 function efficiency(flows) {
   const shares = new Map();
   for (const row of flows) {
-    const place = `${row.bottleneck}\n${row.bottleneck_direction}`;
+    const place = `${row.medium || row.bottleneck}\n${row.bottleneck_direction}`;
     shares.set(place, (shares.get(place) || 0) + row.efficiency);
   }
   return meanOf([...shares.values()]);
