@@ -159,6 +159,9 @@ def test_against_ns3() -> None:
         pytest.skip(reason)
     (only,) = validate(11, cases=1, runs=3, families=["ns3-cell"]).lines
     assert abs(only.ratio.mean - 1) < 0.05, (only.case.told, only.ratio)
+    rate, delay = validate(11, cases=1, runs=1, families=["ns3-lte"]).lines
+    assert abs(rate.ratio.mean - 1) < 0.05, (rate.case.told, rate.ratio)
+    assert abs(delay.ratio.mean - 1) < 0.1, (delay.case.told, delay.ratio)
 
 
 def test_peers_that_are_not_here_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ METRICS = {
     "goodput_bps": ("Goodput, Mbit/s", 1e-6),
     "packets_per_s": ("Packets/s", 1.0),
     "wait_s": ("Wait, ms", 1e3),
+    "delay_s": ("Delay, ms", 1e3),
     "rtt_mean_s": ("RTT, mean, ms", 1e3),
     "retransmitted": ("Sent again, %", 100.0),
 }

@@ -6,6 +6,7 @@ from cogtcp.validation.families.closed_forms import Loss, Queue, Sawtooth
 from cogtcp.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.validation.families.family import Family, NoEvidenceError
 from cogtcp.validation.families.kernel import Kernel
+from cogtcp.validation.families.lte import Ns3Lte
 from cogtcp.validation.families.movement import Movement
 from cogtcp.validation.families.peers import why_absent
 from cogtcp.validation.families.stations import (
@@ -36,6 +37,7 @@ FAMILIES: tuple[Family, ...] = (
     Ns3Hidden(),
     Ns3Exposed(),
     Ns3String(),
+    Ns3Lte(),
     Kernel(),
     Queue(),
     Sawtooth(),

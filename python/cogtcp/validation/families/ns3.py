@@ -14,8 +14,11 @@ from pathlib import Path
 
 from cogtcp.validation.families.family import NoEvidenceError
 
-_PARTS = ("wifi", "propagation", "mobility", "network", "core")
-_SOURCE = "ns3/stations-ns3.cc"
+#: Our programs, with the libraries that each is linked with.
+_PROGRAMS = {
+    "stations-ns3": ("wifi", "propagation", "mobility", "network", "core"),
+    "cell-ns3": ("lte", "point-to-point", "applications", "internet", "mobility", "network", "core"),
+}
 _PATIENCE_S = 600
 _BUILDING = threading.Lock()
 
@@ -29,11 +32,11 @@ def why_no_ns3() -> str | None:
     return None
 
 
-def run_stations(*words: object) -> list[list[str]]:
-    """Run saturated stations in ns-3 and return the words of each line that the program prints."""
+def run_ns3(name: str, *words: object) -> list[list[str]]:
+    """Run one of our programs in ns-3 and return the words of each line that it prints."""
     # Runs begin side by side, and the first of them builds it.
     with _BUILDING:
-        program = _program()
+        program = _program(name)
     try:
         done = subprocess.run(  # noqa: S603 - built of our own source
             [str(program), *map(str, words)],
@@ -58,21 +61,23 @@ def _package() -> Path | None:
 
 
 @cache
-def _program() -> Path:
+def _program(name: str) -> Path:
     package = _package()
     if package is None:
         raise NoEvidenceError("the package ns3 is not installed")
     folder = Path(tempfile.mkdtemp(prefix="cogtcp-ns3-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    libraries, program = package / "lib64", folder / "stations-ns3"
-    found = [str(next(libraries.glob(f"libns3.*-{part}.so"))) for part in _PARTS]
+    libraries, program = package / "lib64", folder / name
+    found = [str(next(libraries.glob(f"libns3.*-{part}.so"))) for part in _PROGRAMS[name]]
     flags = [
         "-std=c++20",
         "-O1",
         f"-I{package / 'include'}",
         f"-Wl,-rpath,{libraries},-rpath-link,{libraries}",
+        # A library that ours drags along wants GTK, which no program of ours calls.
+        "-Wl,--unresolved-symbols=ignore-in-shared-libs",
     ]
-    source = str(resources.files("cogtcp.validation").joinpath(_SOURCE))
+    source = str(resources.files("cogtcp.validation").joinpath(f"ns3/{name}.cc"))
     compiler = shutil.which("g++") or "g++"
     done = subprocess.run(  # noqa: S603 - our own source
         [compiler, *flags, source, *found, "-o", str(program)], capture_output=True, text=True, check=False

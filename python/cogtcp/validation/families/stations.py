@@ -9,7 +9,7 @@ from cogtcp.result import run
 from cogtcp.scenario import Scenario
 from cogtcp.validation.closed_forms import bianchi_packets_per_second
 from cogtcp.validation.families.family import Family, ns2, three_digits
-from cogtcp.validation.families.ns3 import run_stations
+from cogtcp.validation.families.ns3 import run_ns3
 
 if TYPE_CHECKING:
     import random
@@ -159,7 +159,7 @@ class InNs3(Stations):
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run ns-3."""
         lists = [";".join(",".join(map(str, entry)) for entry in entries) for entries in self.places(drawn)]
-        rows = run_stations(seed, SECONDS, drawn["rts"], PACKET, *lists)
+        rows = run_ns3("stations-ns3", seed, SECONDS, drawn["rts"], PACKET, *lists)
         return {"packets_per_s": sum(int(row[1]) for row in rows if row[:1] == ["packets"]) / SECONDS}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:

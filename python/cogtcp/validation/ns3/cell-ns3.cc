@@ -1,0 +1,163 @@
+// One user of an LTE cell in ns-3, downlink: rate and delay. Arguments:
+//   cell-ns3 SEED SECONDS udp RATE_BPS BYTES um|am
+//   cell-ns3 SEED SECONDS tcp WINDOW_BYTES BYTES um|am
+// BYTES is the payload of a packet. Prints the payload received per second and the mean delay in seconds, over SECONDS after 2 s:
+// of UDP from the server to the user, of TCP the time mean of the sender's last sample of the round-trip time.
+//
+// 20 MHz FDD, one layer, round robin, 50 m from the base station; a wire of 10 ms and 10 Gbit/s from the server to the core; the buffer
+// of RLC holds 600,000 bytes. Control plane without messages on the air. Everything else is ns-3's default.
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/lte-module.h"
+#include "ns3/mobility-module.h"
+#include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
+
+#include <iostream>
+#include <string>
+
+using namespace ns3;
+
+namespace {
+
+constexpr double WARM_UP = 2.0;
+constexpr uint16_t PORT = 4000;
+
+uint64_t received = 0;
+double waited = 0.0;
+uint64_t samples = 0;
+
+bool counts() { return Simulator::Now().GetSeconds() >= WARM_UP; }
+
+void emit(Ptr<Socket> socket, uint32_t bytes, Time gap) {
+    SeqTsHeader stamp;
+    auto packet = Create<Packet>(bytes - stamp.GetSerializedSize());
+    packet->AddHeader(stamp);
+    socket->Send(packet);
+    Simulator::Schedule(gap, &emit, socket, bytes, gap);
+}
+
+void datagrams(Ptr<Socket> socket) {
+    while (auto packet = socket->Recv()) {
+        const auto bytes = packet->GetSize();
+        SeqTsHeader stamp;
+        packet->RemoveHeader(stamp);
+        if (counts()) {
+            received += bytes;
+            waited += (Simulator::Now() - stamp.GetTs()).GetSeconds();
+            ++samples;
+        }
+    }
+}
+
+void stream(Ptr<const Packet> packet, const Address&) {
+    received += counts() ? packet->GetSize() : 0;
+}
+
+double last = 0.0;
+
+void sampled(Time, Time rtt) { last = rtt.GetSeconds(); }
+
+void poll() {
+    if (counts()) {
+        waited += last;
+        ++samples;
+    }
+    Simulator::Schedule(MilliSeconds(1), &poll);
+}
+
+void watch() {
+    Config::ConnectWithoutContext("/NodeList/*/$ns3::TcpL4Protocol/SocketList/*/LastRTT", MakeCallback(&sampled));
+    poll();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 7) {
+        std::cerr << "usage: cell-ns3 SEED SECONDS udp|tcp RATE|WINDOW BYTES um|am\n";
+        return 2;
+    }
+    const double seconds = std::stod(argv[2]);
+    const bool is_tcp = std::string(argv[3]) == "tcp";
+    const double amount = std::stod(argv[4]);
+    const auto bytes = static_cast<uint32_t>(std::stoul(argv[5]));
+    const bool is_am = std::string(argv[6]) == "am";
+    RngSeedManager::SetSeed(static_cast<uint32_t>(std::stoul(argv[1])));
+
+    Config::SetDefault("ns3::LteEnbRrc::EpsBearerToRlcMapping",
+                       EnumValue(is_am ? LteEnbRrc::RLC_AM_ALWAYS : LteEnbRrc::RLC_UM_ALWAYS));
+    Config::SetDefault("ns3::LteRlcUm::MaxTxBufferSize", UintegerValue(600000));
+    Config::SetDefault("ns3::LteRlcAm::MaxTxBufferSize", UintegerValue(600000));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(bytes));
+    if (is_tcp) {
+        Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(static_cast<uint32_t>(amount)));
+        Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 * static_cast<uint32_t>(amount)));
+    }
+
+    auto helper = CreateObject<LteHelper>();
+    auto core = CreateObject<PointToPointEpcHelper>();
+    helper->SetEpcHelper(core);
+    helper->SetSchedulerType("ns3::RrFfMacScheduler");
+    helper->SetEnbDeviceAttribute("DlBandwidth", UintegerValue(100));
+    helper->SetEnbDeviceAttribute("UlBandwidth", UintegerValue(100));
+
+    NodeContainer servers, stations, users;
+    servers.Create(1);
+    stations.Create(1);
+    users.Create(1);
+    InternetStackHelper internet;
+    internet.Install(servers);
+    internet.Install(users);
+
+    PointToPointHelper wire;
+    wire.SetDeviceAttribute("DataRate", StringValue("10Gbps"));
+    wire.SetChannelAttribute("Delay", StringValue("10ms"));
+    wire.SetDeviceAttribute("Mtu", UintegerValue(1600));
+    auto ends = wire.Install(core->GetPgwNode(), servers.Get(0));
+    Ipv4AddressHelper addresses("1.0.0.0", "255.0.0.0");
+    addresses.Assign(ends);
+    Ipv4StaticRoutingHelper routing;
+    routing.GetStaticRouting(servers.Get(0)->GetObject<Ipv4>())
+        ->AddNetworkRouteTo(Ipv4Address("7.0.0.0"), Ipv4Mask("255.0.0.0"), 1);
+
+    auto places = CreateObject<ListPositionAllocator>();
+    places->Add(Vector(0.0, 0.0, 0.0));
+    places->Add(Vector(50.0, 0.0, 0.0));
+    MobilityHelper mobility;
+    mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
+    mobility.SetPositionAllocator(places);
+    mobility.Install(stations);
+    mobility.Install(users);
+
+    auto base = helper->InstallEnbDevice(stations);
+    auto radios = helper->InstallUeDevice(users);
+    const auto user = core->AssignUeIpv4Address(radios).GetAddress(0);
+    routing.GetStaticRouting(users.Get(0)->GetObject<Ipv4>())
+        ->SetDefaultRoute(core->GetUeDefaultGatewayAddress(), 1);
+    helper->Attach(radios.Get(0), base.Get(0));
+
+    if (is_tcp) {
+        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
+        auto application = sink.Install(users.Get(0));
+        application.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&stream));
+        BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(user, PORT));
+        source.Install(servers.Get(0)).Start(MilliSeconds(500));
+        Simulator::Schedule(MilliSeconds(501), &watch);
+    } else {
+        auto sink = Socket::CreateSocket(users.Get(0), UdpSocketFactory::GetTypeId());
+        sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
+        sink->SetRecvCallback(MakeCallback(&datagrams));
+        auto source = Socket::CreateSocket(servers.Get(0), UdpSocketFactory::GetTypeId());
+        source->Connect(InetSocketAddress(user, PORT));
+        Simulator::Schedule(MilliSeconds(500), &emit, source, bytes, Seconds(bytes * 8.0 / amount));
+    }
+    Simulator::Stop(Seconds(WARM_UP + seconds));
+    Simulator::Run();
+    std::cout << "rate " << received * 8.0 / seconds << "\n";
+    std::cout << "delay " << (samples ? waited / samples : 0.0) << "\n";
+    Simulator::Destroy();
+    return 0;
+}
