@@ -748,13 +748,16 @@ def test_nothing_of_it_is_loaded_before_it_is_asked_for() -> None:
     assert done.stdout == "set()\n"
 
 
-def test_it_says_what_nothing_charges_for(command: Command) -> None:
+def test_it_says_what_nothing_charges_for(command: Command, tmp_path: Path) -> None:
     """A cycle's primary users come unseen, so to sense less is free. A constraint charges a CR user."""
     short = ["--set", "run.duration=2 s", "--set", "run.warmup=0 s", "--trials", "2", "--seeds", "1"]
     short += ["--fresh-seeds", "2", "--out"]
     done = command("tune", "sensed-link", "--vary", "radio.0.sensing.off=10ms..1s", *short, "cycle")
     assert done.code == 0, done.err
     assert "radio.0.sensing.off: less sensing costs nothing" in done.err
+    assert "less sensing costs nothing" in (tmp_path / "cycle" / "report.html").read_text()
+    (said,) = json.loads((tmp_path / "cycle" / "tuning.json").read_text())["uncharged"]
+    assert '--constraint "pu_interference<=5%"' in said
     users = ["tune", "cr-single-hop", "--vary", f"{T_S}=20ms..1s"]
     done = command(*users, *short, "users")
     assert f"{T_S}: goodput_bps does not charge for interference" in done.err

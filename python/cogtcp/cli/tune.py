@@ -74,7 +74,6 @@ def tune(args: argparse.Namespace) -> int:
     import cogtcp
     from cogtcp import headline
     from cogtcp.cli import arguments, progress, show
-    from cogtcp.tuning.charged import uncharged
 
     for option in ("trials", "jobs", "batch"):
         arguments.positive(getattr(args, option), f"--{option}")
@@ -109,7 +108,7 @@ def tune(args: argparse.Namespace) -> int:
         return 130
     for trial in found.failures[:3]:
         print(f"cogtcp: trial {trial.number} failed: {trial.error}", file=sys.stderr)
-    for note in uncharged(scenario, found.parameters, found.objective, found.constraints):
+    for note in found.uncharged:
         print(f"cogtcp: note: {note}", file=sys.stderr)
     if args.json:
         report = {"out": str(out), "report": str(out / "report.html")}

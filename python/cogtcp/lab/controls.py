@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _units
+from cogtcp.tuning import charged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +117,7 @@ def describe() -> dict[str, Any]:
         "by_path": dict(_BY_PATH),
         "choices": {key: [label, list(choices)] for key, (label, choices) in _CHOICES.items()},
         "left_out": sorted(_LEFT_OUT),
+        "uncharged": charged.describe("goodput"),
     }
 
 

@@ -49,6 +49,7 @@ def tuning_report(tuning: Tuning, *, command: str | None = None) -> str:
         surface=still.both(lambda: surface(tuning)) if is_plane else "",
         surface_caption=_surface_caption(tuning) if is_plane else "",
         theory=_theory(tuning),
+        uncharged=tuning.uncharged,
         slices=still.both(lambda: over_parameters(tuning)),
         seeds=len(tuning.seeds),
         fresh_seeds=len(tuning.fresh_seeds),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,8 +13,23 @@ if TYPE_CHECKING:
     from cogtcp.tuning.space import Parameter
 
 _LIMIT = '--constraint "pu_interference<=5%"'
+#: Fields of a cycle, and what to say of them.
+_CYCLE = r"^radio\.\d+\.sensing\."
+_SAID_OF_CYCLE = (
+    "less sensing costs nothing. A cycle does not see primary users, so never sensing is best. "
+    f"[radio.cr] senses them, and {_LIMIT} protects them"
+)
 #: Fields of [radio.cr] that trade the protection of primary users for time on the air.
-_PROTECTION = {"sensing_time", "transmission_time", "detector", "start", "jitter"}
+_USER = r"^radio\.\d+\.cr\.(sensing_time|transmission_time|detector|start|jitter)(\.|$)"
+_SAID_OF_USER = f"{{objective}} does not charge for interference to primary users; {_LIMIT} limits it"
+
+
+def describe(objective: str) -> list[dict[str, Any]]:
+    """Return patterns of fields and what to say of them, for a page that varies them for `objective`."""
+    return [
+        {"pattern": _CYCLE, "needs_users": False, "said": _SAID_OF_CYCLE},
+        {"pattern": _USER, "needs_users": True, "said": _SAID_OF_USER.format(objective=objective)},
+    ]
 
 
 def uncharged(
@@ -29,17 +45,8 @@ def uncharged(
     has_users = data.get("spectrum", {}).get("pu", "none") != "none"
     notes = []
     for parameter in parameters:
-        match parameter.place:
-            case ("radio", _, "sensing", *_):
-                notes.append(
-                    f"{parameter.path}: less sensing costs nothing. A cycle does not see primary "
-                    "users, so never sensing is best. [radio.cr] senses them, and "
-                    f"{_LIMIT} protects them"
-                )
-            case ("radio", _, "cr", field, *_) if field in _PROTECTION:
-                if has_users and not counts_protection:
-                    notes.append(
-                        f"{parameter.path}: {objective.metric.name} does not charge for interference to "
-                        f"primary users; {_LIMIT} limits it"
-                    )
+        if re.search(_CYCLE, parameter.path):
+            notes.append(f"{parameter.path}: {_SAID_OF_CYCLE}")
+        elif re.search(_USER, parameter.path) and has_users and not counts_protection:
+            notes.append(f"{parameter.path}: {_SAID_OF_USER.format(objective=objective.metric.name)}")
     return notes

@@ -11,6 +11,7 @@ from cogtcp._views import view
 from cogtcp.metrics import METRICS
 from cogtcp.result import plain
 from cogtcp.statistics import Interval, paired_difference
+from cogtcp.tuning.charged import uncharged
 from cogtcp.tuning.evaluate import scenario_of
 
 if TYPE_CHECKING:
@@ -221,6 +222,11 @@ class Tuning:
         columns["error"] = pa.array([trial.error or None for _, trial in rows], pa.string())
         return pa.table(columns)
 
+    @property
+    def uncharged(self) -> list[str]:
+        """A sentence for each varied field whose cost neither the objective nor a constraint counts."""
+        return uncharged(self.scenario, self.parameters, self.objective, self.constraints)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single runs as plain data; None stands for "no value"."""
         found: dict[str, Any] = plain(
@@ -232,6 +238,7 @@ class Tuning:
                     "wanted": "more" if self.objective.sign > 0 else "less",
                 },
                 "constraints": [constraint.describe() for constraint in self.constraints],
+                "uncharged": self.uncharged,
                 "seeds": list(self.seeds),
                 "runoff_seeds": list(self.runoff_seeds),
                 "fresh_seeds": list(self.fresh_seeds),

@@ -52,6 +52,13 @@ export function controlsOf(values, about) {
     .sort((a, b) => place(a.path) - place(b.path));
 }
 
+/** What the goodput charges nothing for when this field is varied; empty: nothing to say. */
+export function uncharged(path, values, about) {
+  const hasUsers = (values.spectrum?.pu ?? "none") !== "none";
+  const found = about.uncharged.find((each) => new RegExp(each.pattern).test(path) && (hasUsers || !each.needs_users));
+  return found ? `${found.said} (cogtcp tune --vary ${path}=...).` : "";
+}
+
 const rounded = (value, digits) => String(Number(value.toPrecision(digits)));
 
 /** A value of a control as a scenario takes it. */
