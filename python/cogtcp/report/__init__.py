@@ -44,6 +44,7 @@ def run_report(result: Result, *, command: str | None = None) -> str:
             [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],
         ),
         budget=budget.of_runs({"": budgets.of_run(result)}),
+        airtime=budget.of_airtime(result),
         map=RunMap.of(result),
         time=over_time({"": series}),
         detail=detail(result),

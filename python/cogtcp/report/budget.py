@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import budget
+from cogtcp import airtime, budget
 from cogtcp.report import still
 from cogtcp.report.scale import Scale
 from cogtcp.report.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from cogtcp.result import Result
 
 _WIDTH = 760.0
 _ROW = 34.0
@@ -18,6 +20,21 @@ _ROW = 34.0
 _LEAST = 0.0001
 # Bars narrower than this, in units of the sheet, have no number in them.
 _LEAST_WIDTH = 34.0
+#: Flows of an ad hoc network that have a bar.
+_MOST_FLOWS = 8
+
+
+def of_airtime(result: Result) -> dict[str, Any] | None:
+    """Return the same of the airtime around each flow's bottleneck in an ad hoc network; None without it."""
+    found = airtime.of_run(result)[:_MOST_FLOWS]
+    runs = {f"{each.flow}, {each.node}": each.shares for each in found}
+    if not runs:
+        return None
+    said = "; ".join(map(airtime.told, found))
+    return {
+        "figure": still.both(lambda: _figure(runs, airtime.STATES, f"Where the airtime went: {said}")),
+        "table": _table(runs, airtime.STATES, "State of the air"),
+    }
 
 
 def of_runs(runs: Mapping[str, Mapping[str, float]], *, page: bool = True) -> dict[str, Any] | None:
@@ -33,14 +50,16 @@ def of_runs(runs: Mapping[str, Mapping[str, float]], *, page: bool = True) -> di
 
 def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
     """Return the shares of each as a stacked bar, as SVG."""
-    shown = [
-        state for state in budget.STATES if any(shares[state.name] >= _LEAST for shares in runs.values())
-    ]
     said = "; ".join(f"{name} {budget.told(shares)}".strip() for name, shares in runs.items())
+    return _figure(runs, budget.STATES, f"Where the link's time went: {said}")
+
+
+def _figure(runs: Mapping[str, Mapping[str, float]], states: Sequence[budget.State], said: str) -> str:
+    shown = [state for state in states if any(shares[state.name] >= _LEAST for shares in runs.values())]
     left = 14 + max(still.text_width(name) for name in runs) if any(runs) else 12.0
     width = still.wide(_WIDTH)
     wide, height = width - left - 20, _ROW * len(runs)
-    sheet = still.Sheet(width, 0, f"Where the link's time went: {said}")
+    sheet = still.Sheet(width, 0, said)
     panel = sheet.panel(left, 6, wide, height, Scale(0, 1), Scale(len(runs) - 0.5, -0.5))
     step = 20 if wide > 300 else 50
     ticks = [(share / 100, f"{share} %") for share in range(0, 101, step)]
@@ -69,11 +88,13 @@ def figure(runs: Mapping[str, Mapping[str, float]]) -> str:
 
 def table(runs: Mapping[str, Mapping[str, float]]) -> Table:
     """Return the shares in percent: one row per state, one column per run."""
-    shown = [
-        state for state in budget.STATES if any(shares[state.name] >= _LEAST for shares in runs.values())
-    ]
+    return _table(runs, budget.STATES, "State of the link")
+
+
+def _table(runs: Mapping[str, Mapping[str, float]], states: Sequence[budget.State], heading: str) -> Table:
+    shown = [state for state in states if any(shares[state.name] >= _LEAST for shares in runs.values())]
     return Table(
-        [("State of the link", ""), *((name or "Share", "% of its time") for name in runs)],
+        [(heading, ""), *((name or "Share", "% of its time") for name in runs)],
         [
             [
                 state.title[0].upper() + state.title[1:],
