@@ -184,7 +184,7 @@ def test_a_control_written_in_python_runs_in_the_server(
 
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     mine = tmp_path / "mine.toml"
-    mine.write_text(LINK.read_text().replace('transport = "newreno"', 'transport = "my_control:Patient"'))
+    mine.write_text(LINK.read_text().replace('transport = "linux-cubic"', 'transport = "my_control:Patient"'))
     text = mine.read_text()
     assert "Patient" in text
     other = text.replace("my_control:Patient", "os:system")
@@ -192,7 +192,7 @@ def test_a_control_written_in_python_runs_in_the_server(
     try:
         data = json.loads(running.get("data.json")[1])
         assert (data["engine"], data["controls_in_python"]) == ("native", ["my_control:Patient"])
-        assert data["presets"][0]["transports"] == ["my_control:Patient", "sack", "cubic"]
+        assert data["presets"][0]["transports"] == ["my_control:Patient", "linux-bbr", "sack"]
         _, found = running.ask(question(scenario={"text": text}))
         assert found["digest"] == run(Scenario.from_file(mine, allow_python=True), 1).digest
         # It can be chosen for any scenario, as a transport of the page; what the file did not name cannot.
@@ -366,7 +366,7 @@ def test_a_transport_without_a_window_shows_its_rate(browser: Any, tmp_path: Pat
     ]  # fmt: skip
     assert [any("tfrc" in text for text in texts) for texts in shown[:3]] == [False, True, True]
     # Alone: no window, no count of TCP's.
-    for name in ("sack", "cubic"):
+    for name in ("linux-bbr", "sack"):
         page.get_by_role("checkbox", name=name, exact=True).uncheck()
     page.wait_for_function("() => document.querySelectorAll('.panels .head').length === 4")
     assert "cwnd" not in page.locator(".panels").inner_text()

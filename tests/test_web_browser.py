@@ -204,7 +204,7 @@ def test_the_text_and_the_sliders_change_each_other(lab: Lab) -> None:
         "e => e.getAttribute('data-path') && e.parentElement.querySelector('output').textContent"
     )
     assert value == "2 s"
-    lab.after(lambda: lab.write(text.replace("newreno", "newrno").replace('rate = "', 'rat = "')))
+    lab.after(lambda: lab.write(text.replace("linux-cubic", "linux-cubik").replace('rate = "', 'rat = "')))
     assert "^" in lab.page.locator("#wrong").inner_text()
     assert lab.page.locator("#trouble").inner_text()
     # What would be right stands where it is seen with the editor closed.

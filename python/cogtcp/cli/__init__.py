@@ -416,10 +416,10 @@ def _output_arguments(parser: argparse.ArgumentParser) -> None:
 _FIRST_STEPS = """\
 cogtcp: no verb given. First steps:
 
-  cogtcp lab sensed-link --open                           move sliders in the browser (extra `lab`)
-  cogtcp run sensed-link                                  simulate a shipped scenario
-  cogtcp compare sensed-link --transport newreno,cubic    compare two transports over ten seeds
-  cogtcp new                                              write your own scenario
+  cogtcp lab sensed-link --open                                  move sliders in the browser (extra `lab`)
+  cogtcp run sensed-link                                         simulate a shipped scenario
+  cogtcp compare sensed-link --transport linux-cubic,linux-bbr   compare two transports over ten seeds
+  cogtcp new                                                     write your own scenario
 
 All verbs: cogtcp --help. All scenarios: cogtcp new --list.
 """

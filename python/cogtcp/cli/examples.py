@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "cogtcp": ("run sensed-link", "compare sensed-link --transport newreno,cubic"),
+    "cogtcp": ("run sensed-link", "compare sensed-link --transport linux-cubic,linux-bbr"),
     "run": ("run sensed-link", "run my.toml --seed 3 --pcap link --set radio.0.silence=drop"),
     "compare": (
-        "compare sensed-link --transport newreno,sack,cubic --seeds 10",
+        "compare sensed-link --transport linux-cubic,linux-bbr,sack --seeds 10",
         'compare my.toml --transport linux-reno,linux-cubic --plane sim,kernel --set run.duration="20 s"',
     ),
     "sweep": ("sweep examples/sweep.toml --dry-run", "sweep examples/sweep.toml --precision 5%"),

@@ -100,7 +100,7 @@ class Preset:
         flows = self.scenario.to_dict()["flow"]
         own = list(dict.fromkeys(f["transport"] for f in flows if isinstance(f["transport"], str)))
         if self._shown is None:
-            return list(dict.fromkeys([next(iter(own), "newreno"), "sack", "cubic"]))[:3]
+            return list(dict.fromkeys([next(iter(own), "linux-cubic"), "linux-bbr", "sack"]))[:3]
         known = {name for name, _ in _core.transports()}
         compared = [name for name in self._shown.transports if name in known]
         # Transports that share the link are seen together, or it is not the claim.

@@ -2,7 +2,7 @@
 // state. What is computed is computed by the engine (crates/web); here it is asked for and shown.
 import { Pool, RemoteWorker } from "./engine.js";
 import { budget, budgetText, csv, join, measure, parquetColumns, stacked, text as said } from "./results.js";
-import { controlsOf, placeOf, RANGE, shown, valueAt, written } from "./controls.js";
+import { controlsOf, placeOf, RANGE, shown, uncharged, valueAt, written } from "./controls.js";
 import { compared, sentence, theory } from "./compare.js";
 import { MAP_TABLES, mapOf } from "./places.js";
 import { capture, points } from "./capture.js";
@@ -546,6 +546,8 @@ function drawSweep(control, places, names, answers) {
   const same = best.every(([, name]) => name === best[0][1]);
   $("swept").textContent = `Mean goodput with its 95 % interval over ${answers[0].n} seed${answers[0].n > 1 ? "s" : ""} at ${places.length} values of ${control.label}. `
     + (same ? `${best[0][1]} has the highest mean at each.` : `Highest mean: ${best.map(([value, name]) => `${name} at ${shown(control, value)}`).join(", ")}.`);
+  const note = uncharged(control.path, checked.values, data.controls);
+  if (note) $("swept").textContent += ` Note: ${note}`;
 }
 
 // ---- the editor
@@ -660,7 +662,7 @@ async function recall() {
   edits.clear();
   state = found;
   state.transports = state.transports.filter((each) => known.includes(each));
-  if (!state.transports.length) state.transports = preset?.transports || ["newreno"];
+  if (!state.transports.length) state.transports = preset?.transports || ["linux-cubic"];
   $("preset").value = preset ? preset.name : "";
   arrive(preset);
 }
