@@ -326,7 +326,7 @@ def whole(block: Block) -> list[str]:
             train = train.replace("maps/", f"{ROOT}/scenarios/maps/")
             return [re.sub(r"^prediction = .*\n", lambda _: text, train, flags=re.MULTILINE)]
         case ["transports", _]:
-            return [HEAD + LINK + text]
+            return [text if "[topology" in text else HEAD + LINK + text]
         case ["traffic", _]:
             return [PAIRS + text + FLOWS.replace('"sender"', '"s1"').replace('"receiver"', '"d1"')]
         case ["queues", _]:

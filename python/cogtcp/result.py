@@ -111,6 +111,11 @@ class Result:
         return self.table("quic_flows")
 
     @cached_property
+    def subflows(self) -> pa.Table:
+        """One row per path of each MPTCP flow: its subflow."""
+        return self.table("subflows")
+
+    @cached_property
     def quic_log(self) -> pa.Table:
         """One row per event in the logs of QUIC's ends, in the events of qlog."""
         return self.table("quic_log")
@@ -518,8 +523,8 @@ _ROWS_AT_A_TIME = 8192
 
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.
 _EXTENSION_TOTALS = (
-    "quic_flows", "trains", "train_flows", "datagrams", "request_flows", "videos", "routing", "ways", "drops",
-    "nodes",
+    "quic_flows", "subflows", "trains", "train_flows", "datagrams", "request_flows", "videos", "routing",
+    "ways", "drops", "nodes",
 )  # fmt: skip
 
 

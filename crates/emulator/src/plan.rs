@@ -9,7 +9,9 @@ use crate::sockets::Settings;
 use crate::udp;
 use crate::ways::{Pipe, Ways};
 use cogtcp_link::Schedule;
-use cogtcp_scenario::{Experiment, FlowSpec, PipeSpec, RadioKind, RadioSpec, SpectrumSpec, TcpSpec};
+use cogtcp_scenario::{
+    Experiment, FlowSpec, PipeSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TransportSpec,
+};
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
     DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig, control_info,
@@ -54,6 +56,11 @@ const QUIET: [&str; 3] = [
     "ipv6.conf.default.router_solicitations",
     "ipv6.conf.default.dad_transmits",
 ];
+
+/// True if the transport of `flow` is Multipath TCP.
+fn is_multipath(flow: &FlowSpec) -> bool {
+    matches!(&flow.protocol, Protocol::Other(TransportSpec::Mptcp(_), _))
+}
 
 /// Bytes that timestamps take of each segment.
 pub(crate) const fn timestamps(config: &SenderConfig) -> u32 {
@@ -132,6 +139,15 @@ impl Plan {
             let known =
                 "requests and videos over TCP, and saturated, sized and rate traffic over every transport";
             return Err(EmulationError::Scenario { what, known });
+        }
+        // A host has one device and one address, and so one way to each other host.
+        if let Some(flow) = experiment.flows.iter().find(|flow| !flow.paths.is_empty() || is_multipath(flow))
+        {
+            let what = format!("the flow \"{}\" asks for paths (transport {})", flow.name, flow.transport);
+            return Err(EmulationError::Scenario {
+                what,
+                known: "flows on the route of least delay, without Multipath TCP",
+            });
         }
         let by_udp = experiment.flows.iter().any(|flow| flow.tcp().is_none());
         let sockets = experiment

@@ -12,6 +12,8 @@ pub struct Connection {
     /// Segment size of the scenario in bytes, for a transport whose settings leave the size open: all transports of a comparison
     /// send packets of one size.
     pub segment_size: u32,
+    /// Paths that the connection may use, at least 1. Most transports use the first alone.
+    pub paths: u16,
     /// Seed of what the ends draw (connection IDs, skipped packet numbers); 0 until a run sets it.
     pub seed: u64,
 }

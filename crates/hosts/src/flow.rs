@@ -9,6 +9,7 @@ pub use measured::{Measured, Snapshot};
 pub use tcp::Tcp;
 
 use crate::ends::UNKNOWN;
+use crate::multipath::PathCounts;
 use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, Owner, Plane, Streams, Wake};
 use cogtcp_endpoint::{LogEntry, Notice, PathId, Supply as Offer};
@@ -130,7 +131,12 @@ impl Flow {
 
     /// Builds flow `number` of `spec` at rest over `ends`, whose transport is not TCP.
     pub fn over(number: u32, spec: &FlowSpec, ids: [StreamId; 2], ends: DatagramEnds) -> Self {
-        Self::at_rest(number, spec, ids, Ends::Other(Box::new(Other { ends, further: Vec::new() })))
+        Self::at_rest(
+            number,
+            spec,
+            ids,
+            Ends::Other(Box::new(Other { ends, further: Vec::new(), warm: PathCounts::default() })),
+        )
     }
 
     fn at_rest(number: u32, spec: &FlowSpec, ids: [StreamId; 2], ends: Ends) -> Self {
@@ -445,6 +451,19 @@ impl Flow {
             Ends::Tcp(_) => Default::default(),
             Ends::Other(other) => [other.ends.sender.take_log(), other.ends.receiver.take_log()],
         }
+    }
+
+    /// Returns the counts of its subflows since the end of the warm-up, by path; empty: it has none.
+    pub fn subflows(&self) -> PathCounts {
+        match &self.ends {
+            Ends::Tcp(_) => PathCounts::default(),
+            Ends::Other(other) => PathCounts::of(&other.ends).since(&other.warm),
+        }
+    }
+
+    /// Returns the stream of data on each path.
+    pub fn data_by_path(&self) -> impl Iterator<Item = StreamId> {
+        self.paths().map(|[data, _]| data)
     }
 
     /// Whether the flow has started.

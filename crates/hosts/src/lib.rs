@@ -13,6 +13,7 @@ pub mod datagrams;
 mod drawn;
 mod ends;
 mod flow;
+pub mod multipath;
 mod plane;
 pub mod quic;
 mod router;

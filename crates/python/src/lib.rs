@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, jain_fairness, run};
     #[pymodule_export]
-    use super::scenario::{Scenario, migrate, schema, starter, starters, transports};
+    use super::scenario::{Scenario, is_transport, migrate, schema, starter, starters, transports};
     #[pymodule_export]
     use super::spectrum::{ChannelTable, PuActivity, detection, sensing_time};
     #[pymodule_export]

@@ -238,3 +238,9 @@ pub(crate) fn migrate(py: Python<'_>, text: &str, file: &str) -> PyResult<String
 pub(crate) fn transports() -> Vec<(&'static str, &'static str)> {
     all_transports()
 }
+
+/// Whether `name` is a transport: one of the list, or a name that a transport of the list makes, as `quic-newreno`.
+#[pyfunction]
+pub(crate) fn is_transport(name: &str) -> bool {
+    cogtcp_scenario::is_known_transport(name)
+}

@@ -65,6 +65,28 @@ tables! {
         bytes: Code in "",
     }
 
+    /// One row per path of each MPTCP flow: its subflow. Counts begin at the end of the warm-up.
+    SubflowRow, SubflowsBuilder = "subflows" {
+        /// Name of the flow.
+        flow: Code in "",
+        /// Number of the path, from 0.
+        path: u64 in "",
+        /// The link that names the path in the scenario; empty without one.
+        link: Code in "",
+        /// Data that this path brought first, over the flow's measured span.
+        goodput_bps: f64 in "bit/s",
+        /// Share of this path in the data of all paths.
+        share: f64 in "",
+        /// Segments sent with data, retransmissions included.
+        sent_segments: u64 in "packets",
+        /// Segments that the subflow retransmitted itself.
+        retransmitted_segments: u64 in "packets",
+        /// Retransmission timeouts.
+        rtos: u64 in "",
+        /// Data sent that another path had carried before: reinjected or redundant.
+        repeated_bytes: u64 in "B",
+    }
+
     /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header says.
     TcpSegmentRow, TcpSegmentsBuilder = "tcp_segments" {
         /// Number of the row of `packets`, from 0.

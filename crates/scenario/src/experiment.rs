@@ -226,6 +226,8 @@ pub struct FlowSpec {
     pub from: usize,
     /// The node that receives.
     pub to: usize,
+    /// The paths that the connection may use; empty: the route of least delay.
+    pub paths: Vec<PathSpec>,
     /// Name of the transport: a preset of TCP, `module:Class` (see [`crate::is_external`]), or another transport.
     pub transport: String,
     /// The settings of both ends.
@@ -238,6 +240,22 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// What the application sends.
     pub traffic: Traffic,
+}
+
+/// A path of a flow.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PathSpec {
+    /// The link that the scenario names.
+    pub link: usize,
+    /// Link directions from the sender to the receiver: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
+    pub pipes: Vec<u32>,
+}
+
+impl PathSpec {
+    /// Returns the link directions from the receiver to the sender: the same links.
+    pub fn reversed(&self) -> Vec<u32> {
+        self.pipes.iter().rev().map(|pipe| pipe ^ 1).collect()
+    }
 }
 
 /// The settings of a flow's two ends.

@@ -26,6 +26,10 @@ pub struct Flow {
     /// control written in Python, which runs over SACK. Or a transport that is not TCP with its settings, as
     /// `{ tfrc = { segment_size = "500 B" } }`.
     pub transport: Transport,
+    /// The paths of the connection, each by the name of a link: the route of least delay over this link, there and back. Without it: the
+    /// route of least delay. A transport of one path uses the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// Whether `transport` is kept when transports are compared: for cross traffic.
     #[serde(default)]
     pub fixed: bool,

@@ -58,7 +58,7 @@ pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
 pub use experiment::{
     AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, Motion,
-    PipeSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TrainSpec, UdpSpec, UsersSpec,
+    PathSpec, PipeSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TrainSpec, UdpSpec, UsersSpec,
 };
 pub use external::is_external;
 pub use flat::Flat;
@@ -73,6 +73,8 @@ pub use starter::{STARTERS, starter};
 pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, LinkEnds, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
-pub use transports::{Transport, TransportInfo, TransportSpec, all_transports};
+pub use transports::{
+    Transport, TransportInfo, TransportSpec, all_transports, is_known as is_known_transport,
+};
 pub use udp::Udp;
 pub use values::Window;

@@ -7,6 +7,7 @@ mod ends;
 mod flows;
 mod journey;
 mod network;
+mod paths;
 mod radios;
 mod tcp;
 mod train;

@@ -86,6 +86,7 @@ macro_rules! transports {
 // Every transport that a scenario can name beside TCP's presets. A new one adds its line here.
 transports! {
     Tfrc: cogtcp_rate::TfrcSettings,
+    Mptcp: cogtcp_multipath::MptcpSettings,
     #[cfg(feature = "quic")]
     Quic: cogtcp_quic::QuicSettings,
 }
@@ -114,7 +115,7 @@ pub(crate) fn left_out(name: &str) -> Option<(String, String)> {
 }
 
 /// True if `name` is a transport, or has the form of a congestion control written in Python.
-pub(crate) fn is_known(name: &str) -> bool {
+pub fn is_known(name: &str) -> bool {
     Preset::find(name).is_ok() || TransportSpec::of_name(name).is_some() || is_external(name)
 }
 

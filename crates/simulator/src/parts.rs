@@ -14,9 +14,9 @@ use crate::train::Train;
 use crate::udp::UdpSources;
 use cogtcp_hosts::{Flow, Owner};
 use cogtcp_link::Frame;
-use cogtcp_network::{AirStream, NoRoute, Routes, StreamCounters, StreamId, Tally};
+use cogtcp_network::{AirStream, Hop, NoRoute, Routes, StreamCounters, StreamId, Tally};
 use cogtcp_records::Table;
-use cogtcp_scenario::Experiment;
+use cogtcp_scenario::{Experiment, FlowSpec, PathSpec};
 use cogtcp_units::Time;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -128,11 +128,31 @@ impl Plan<'_, '_> {
     ) -> Result<StreamId, RunError> {
         let path = self.routes.path(from, to).filter(|path| !path.is_empty());
         let wrong = || no_route(&self.experiment.nodes, NoRoute { from, to }, what());
-        let stream = self.plane.network.add_stream(from, to, &path.ok_or_else(wrong)?);
+        Ok(self.add_stream_over(from, to, &path.ok_or_else(wrong)?, kind, flow))
+    }
+
+    /// Adds the next stream, over these hops.
+    fn add_stream_over(
+        &mut self,
+        from: usize,
+        to: usize,
+        hops: &[Hop],
+        kind: &'static str,
+        flow: &str,
+    ) -> StreamId {
+        let stream = self.plane.network.add_stream(from, to, hops);
         self.own.push(stream);
         self.named
             .push((stream.0, AirStream { flow: flow.to_owned(), kind, ends: (from as u32, to as u32) }));
-        Ok(stream)
+        stream
+    }
+
+    /// Adds the streams of a flow on `path`: data, acknowledgements. They take the same links.
+    pub(crate) fn add_path(&mut self, spec: &FlowSpec, path: &PathSpec) -> [StreamId; 2] {
+        let hops = |pipes: &[u32]| pipes.iter().map(|pipe| Hop::Pipe(*pipe)).collect::<Vec<_>>();
+        let (there, back) = (hops(&path.pipes), hops(&path.reversed()));
+        let data = self.add_stream_over(spec.from, spec.to, &there, "data", &spec.name);
+        [data, self.add_stream_over(spec.to, spec.from, &back, "acknowledgements", &spec.name)]
     }
 
     /// Adds a stream from a node to itself, which needs no network.

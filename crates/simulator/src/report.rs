@@ -3,8 +3,8 @@
 use crate::frames::Frames;
 use crate::parts::Ending;
 use crate::simulation::Simulation;
-use cogtcp_hosts::quic;
 use cogtcp_hosts::{Flow, Measured};
+use cogtcp_hosts::{multipath, quic};
 use cogtcp_network::FlowSpan;
 use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder};
@@ -23,6 +23,7 @@ impl Simulation<'_> {
         let ending = Ending { experiment, end, plane: &self.plane, flows: &self.flows };
         let mut extensions: Vec<Table> = self.tcp_flow_table().into_iter().collect();
         extensions.extend(self.quic_flow_table());
+        extensions.extend(self.subflow_table());
         extensions.extend(self.parts.report(&ending));
         extensions.extend(self.plane.network.air_tables(end));
         extensions.extend(self.plane.recorder.frames.as_deref().map(Frames::table));
@@ -93,6 +94,16 @@ impl Simulation<'_> {
         )
     }
 
+    /// The subflows of MPTCP's flows; `None`: no flow is MPTCP.
+    fn subflow_table(&self) -> Option<Table> {
+        let links = &self.experiment.links;
+        multipath::table(self.flows.iter().zip(&self.experiment.flows).map(|(flow, spec)| {
+            let named = spec.paths.iter().map(|path| links[path.link].name.as_str()).collect();
+            let span = flow.measured.map_or(f64::NAN, |measured| measured.span.as_secs_f64());
+            (spec.name.as_str(), named, flow.subflows(), span)
+        }))
+    }
+
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
         let (end, warm) = (flow.snapshot(&self.plane), flow.warm());
         let arrived = end.arrived[0] - warm.arrived[0];
@@ -141,6 +152,15 @@ impl Simulation<'_> {
     fn payload_by_pipe(&self) -> Vec<u64> {
         let mut payload = vec![0; self.plane.network.pipes().len()];
         for flow in &self.flows {
+            let subflows = flow.subflows();
+            for (data, bytes) in flow.data_by_path().zip(subflows.first_bytes()) {
+                for pipe in self.plane.network.path(data) {
+                    payload[pipe as usize] += bytes;
+                }
+            }
+            if !subflows.is_empty() {
+                continue;
+            }
             let delivered = flow.delivered() - flow.warm().delivered;
             for pipe in self.plane.network.path(flow.data()) {
                 payload[pipe as usize] += delivered;

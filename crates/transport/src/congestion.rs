@@ -203,7 +203,7 @@ pub struct PacketInfo {
 /// Order on an ACK: `on_packet_sent`s before, then `set_state` if the ACK changes it, `pkts_acked`, then `cong_control`
 /// and, if that returned false and the window may grow, `cong_avoid`. After every call the sender keeps cwnd at one
 /// segment at least.
-pub trait CongestionControl: std::fmt::Debug + Send {
+pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// The name in the registry, or of a control from outside.
     fn name(&self) -> &str;
 

@@ -49,6 +49,7 @@ pub use event::TransportEvent;
 pub use host::Host;
 pub use preset::{Preset, Setting, UnknownPreset};
 pub use rate_sample::RateSample;
+pub use reassembly::{Insertion, Reassembly};
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats, share_of_data};
 pub use receiver_hook::{Agree, FlowCount, ReceiverHook, ReceiverHost};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};

@@ -17,20 +17,20 @@ struct Interval {
 
 /// What one segment brought.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Insertion {
+pub struct Insertion {
     /// Bytes by which the in-order frontier moved.
-    pub(crate) advanced: u64,
+    pub advanced: u64,
     /// Bytes that had not arrived before, in order or not.
-    pub(crate) new_bytes: u64,
+    pub new_bytes: u64,
     /// The first contiguous run of bytes that had arrived before: the D-SACK block of RFC 2883 section 4.
-    pub(crate) duplicate: Option<Range<u64>>,
+    pub duplicate: Option<Range<u64>>,
     /// The segment met a queue of out-of-order data, or joined it: RFC 5681 section 4.2 wants an ACK at once.
-    pub(crate) gap: bool,
+    pub gap: bool,
 }
 
 /// The set of stream offsets received so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Reassembly {
+pub struct Reassembly {
     /// All bytes below have arrived.
     frontier: u64,
     /// Disjoint, non-adjacent, ascending, all above the frontier.
@@ -41,12 +41,12 @@ pub(crate) struct Reassembly {
 
 impl Reassembly {
     /// Everything below `frontier` received, nothing else.
-    pub(crate) const fn new(frontier: u64) -> Self {
+    pub const fn new(frontier: u64) -> Self {
         Self { frontier, intervals: Vec::new(), clock: 0 }
     }
 
     /// Adds the bytes of `range`; `accept` is told each run of bytes that had not arrived before, ascending.
-    pub(crate) fn insert(&mut self, range: Range<u64>, mut accept: impl FnMut(Range<u64>)) -> Insertion {
+    pub fn insert(&mut self, range: Range<u64>, mut accept: impl FnMut(Range<u64>)) -> Insertion {
         if range.start == self.frontier && self.intervals.is_empty() {
             self.frontier = range.end.max(self.frontier);
             let new_bytes = self.frontier - range.start;
@@ -123,28 +123,28 @@ impl Reassembly {
     }
 
     /// The in-order frontier: every byte below it has arrived, the byte at it has not.
-    pub(crate) const fn frontier(&self) -> u64 {
+    pub const fn frontier(&self) -> u64 {
         self.frontier
     }
 
     /// Whether bytes beyond a gap are queued.
-    pub(crate) fn has_gap(&self) -> bool {
+    pub fn has_gap(&self) -> bool {
         !self.intervals.is_empty()
     }
 
     /// Bytes queued beyond the frontier.
-    pub(crate) fn queued(&self) -> u64 {
+    pub fn queued(&self) -> u64 {
         self.intervals.iter().map(|i| i.end - i.start).sum()
     }
 
     /// From the frontier to the end of what is queued beyond it.
-    pub(crate) fn span(&self) -> u64 {
+    pub fn span(&self) -> u64 {
         self.intervals.last().map_or(0, |last| last.end - self.frontier)
     }
 
     /// Fills `blocks` with the most recently touched intervals, most recent first (RFC 2018 section 4), and returns how
     /// many there are.
-    pub(crate) fn recent(&self, blocks: &mut [Range<u64>]) -> usize {
+    pub fn recent(&self, blocks: &mut [Range<u64>]) -> usize {
         let mut stamps = [0u64; MAX_BLOCKS];
         let room = blocks.len().min(MAX_BLOCKS);
         let mut count = 0;

@@ -272,6 +272,12 @@ impl Sender {
         }
     }
 
+    /// The application takes back up to `bytes` of what it wrote last and was not sent. For an owner of several senders that offers each
+    /// segment to one of them, and to the next where that one may not send now.
+    pub fn take_back(&mut self, bytes: u64) {
+        self.data_end = self.data_end.saturating_sub(bytes).max(self.board.nxt()).max(1);
+    }
+
     /// Whether there is always data to send.
     pub fn set_saturated(&mut self, on: bool) {
         if self.saturated && !on {

@@ -121,7 +121,7 @@ def transports(values: Sequence[str]) -> list[str]:
     given = names(values)
     known = [name for name, _ in _core.transports()]
     for name in given:
-        if ":" not in name and name not in known:
+        if ":" not in name and not _core.is_transport(name):
             said = " ".join(filter(None, [meant(name, known), "`cogtcp transports` lists them"]))
             raise UsageError(f"--transport {name}: unknown transport; {said}")
     look_here([name for name in given if ":" in name])

@@ -1,6 +1,7 @@
 //! What is measured of a flow: counters at the end of the warm-up, and the measured span.
 
 use super::{ACKS, DATA, Ends, Flow};
+use crate::multipath::PathCounts;
 use crate::quic::QuicCounts;
 use crate::{End, Plane};
 use cogtcp_network::{Awaited, FlowSpan, Reached};
@@ -35,8 +36,8 @@ pub(super) struct Baseline {
     at: Time,
     delivered: u64,
     arrived_bytes: u64,
-    /// Available capacity of each link of the path so far: which of them is the bottleneck is known only at the end of the span.
-    available: Box<[u128]>,
+    /// Available capacity of each link of each path so far: which of them is the bottleneck is known only at the end of the span.
+    available: Box<[Box<[u128]>]>,
 }
 
 /// What was measured over the flow's span.
@@ -52,7 +53,7 @@ pub struct Measured {
     pub arrivals: Reached,
     /// The link of least available capacity on the first path; `None`: no link tells what the path can carry (ad hoc).
     pub bottleneck: Option<u32>,
-    /// What that link could have carried, in bytes.
+    /// What that link could have carried, and the links of least available capacity on the other paths, in bytes.
     pub capacity_bytes: f64,
 }
 
@@ -73,6 +74,9 @@ impl Flow {
     pub fn end_warmup(&mut self, now: Time, plane: &impl Plane) {
         let state = self.snapshot(plane);
         self.warm = (state != Snapshot::default()).then(|| Box::new(state));
+        if let Ends::Other(other) = &mut self.ends {
+            other.warm = PathCounts::of(&other.ends);
+        }
         self.restart_frozen(now);
     }
 
@@ -150,7 +154,7 @@ impl Flow {
             return;
         }
         let awaited = self.awaits(plane);
-        let available = plane.begin_span(now, self.data(), awaited);
+        let available = self.data_by_path().map(|data| plane.begin_span(now, data, awaited)).collect();
         self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.delivered(),
@@ -164,15 +168,17 @@ impl Flow {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
         let awaited = self.awaits(plane);
-        let narrowest = plane.end_span(now, self.data(), awaited, &baseline.available);
-        let (bottleneck, capacity_bytes) = narrowest.unzip();
+        let paths = self.data_by_path().zip(&baseline.available);
+        let narrowest: Vec<_> =
+            paths.map(|(data, before)| plane.end_span(now, data, awaited, before)).collect();
+        let bottleneck = narrowest[0].map(|(link, _)| link);
         self.measured = Some(Measured {
             span: now - baseline.at,
             delivered: self.delivered() - baseline.delivered,
             arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
             arrivals: self.arrivals().since(&self.warm().arrivals),
             bottleneck,
-            capacity_bytes: capacity_bytes.unwrap_or_default(),
+            capacity_bytes: narrowest.into_iter().flatten().map(|(_, bytes)| bytes).sum(),
         });
     }
 }

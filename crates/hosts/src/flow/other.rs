@@ -1,6 +1,7 @@
 //! A flow whose transport is not TCP: its ends exchange datagrams.
 
 use super::{Delivery, Ends, Flow};
+use crate::multipath::PathCounts;
 use crate::{DatagramEnds, End, Plane, Told};
 use cogtcp_endpoint::{Datagram, Notice, Outgoing, PathId, Received, Supply};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
@@ -11,6 +12,8 @@ use cogtcp_units::Time;
 pub(super) struct Other {
     pub(super) ends: DatagramEnds,
     pub(super) further: Vec<PathStreams>,
+    /// Counts of the subflows at the end of the warm-up.
+    pub(super) warm: PathCounts,
 }
 
 /// The streams of a path, of data and of acknowledgements, and what the hosts counted of each.

@@ -40,7 +40,7 @@ pub(crate) struct Net {
 
 impl Net {
     pub(crate) fn new(settings: &QuicSettings, seed: u64, path: Path) -> Self {
-        let pair = settings.build(Connection { segment_size: 1460, seed });
+        let pair = settings.build(Connection { segment_size: 1460, paths: 1, seed });
         Self {
             sender: pair.sender,
             receiver: pair.receiver,

@@ -2,6 +2,7 @@
 
 use super::ends::Head;
 use super::network::Network;
+use super::paths;
 use super::tcp;
 use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
@@ -59,10 +60,15 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
                 );
                 break;
             }
+            let links: Vec<String> =
+                flow.paths.iter().map(|link| link.replace('*', &(k + 1).to_string())).collect();
+            let found = paths::resolve(&links, (from, to), network, &path.key("paths"), findings);
+            let Some(paths) = found else { break };
             flows.push(FlowSpec {
                 name,
                 from,
                 to,
+                paths,
                 transport: flow.transport.name().to_owned(),
                 protocol: protocol.clone(),
                 start: Time::ZERO + flow.start + flow.stagger * u64::from(k),

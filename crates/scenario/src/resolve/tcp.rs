@@ -5,8 +5,11 @@ use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tcp::Endpoints;
 use crate::transports;
 use crate::tree::Path;
-use crate::{ControlSpec, Flow, Protocol, Scenario, Tcp, TcpSpec, Window, external, is_external};
+use crate::{
+    ControlSpec, Flow, Protocol, Scenario, Tcp, TcpSpec, TransportSpec, Window, external, is_external,
+};
 use cogtcp_endpoint::Connection;
+use cogtcp_multipath::{MptcpSettings, Subflows};
 use cogtcp_transport::{
     DelayedAck, Host, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info, controls,
 };
@@ -20,14 +23,18 @@ pub(super) fn resolve(
     path: &Path,
     findings: &mut Findings,
 ) -> Option<(Protocol, u32)> {
-    let Some(spec) = flow.transport.spec() else {
-        let (ends, control) = resolve_tcp(scenario, flow, path, findings)?;
+    let Some(mut spec) = flow.transport.spec() else {
+        let (ends, control) = resolve_tcp(scenario, flow, flow.transport.name(), path, findings)?;
         let segment_size = ends.sender.mss;
         let (sender, receiver) = (Arc::new(ends.sender), Arc::new(ends.receiver));
         return Some((Protocol::Tcp(TcpSpec { sender, receiver, control }), segment_size));
     };
     let name = spec.name();
-    if !flow.tcp.is_empty() {
+    let at = path.key("transport").key(name);
+    spec.check(&mut Under { path: &at, findings });
+    if let TransportSpec::Mptcp(settings) = &mut spec {
+        resolve_subflows(scenario, flow, settings, path, findings)?;
+    } else if !flow.tcp.is_empty() {
         let message = format!("these are settings of TCP, and the transport of this flow is {name}");
         findings.error(
             &path.key("tcp"),
@@ -35,22 +42,62 @@ pub(super) fn resolve(
             format!("take them out, or write transport = {{ {name} = {{ ... }} }} with settings of {name}"),
         );
     }
-    let at = path.key("transport").key(name);
-    spec.check(&mut Under { path: &at, findings });
     let size = scenario.tcp.segment_size.map_or(u64::from(SenderConfig::default().mss), Bytes::get);
-    let connection = Connection { segment_size: size.clamp(1, LARGEST_SEGMENT) as u32, seed: 0 };
+    let connection = Connection {
+        segment_size: size.clamp(1, LARGEST_SEGMENT) as u32,
+        paths: flow.paths.len().max(1) as u16,
+        seed: 0,
+    };
     let segment_size = spec.build(connection).segment_size;
     Some((Protocol::Other(spec, connection), segment_size))
 }
 
-/// TCP's endpoints of `flow`, which stands at `path`; `None` when its transport is unknown.
+/// Gives the subflows of MPTCP the settings of TCP; `None`: they are wrong, and that is found.
+fn resolve_subflows(
+    scenario: &Scenario,
+    flow: &Flow,
+    settings: &mut MptcpSettings,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<()> {
+    Preset::find(settings.tcp()).ok()?;
+    let before = findings.errors.len();
+    let tcp = settings.tcp().to_owned();
+    let (ends, control) = resolve_tcp(scenario, flow, &tcp, path, findings)?;
+    if !findings.none_since(before) {
+        return None;
+    }
+    let named = [(&flow.tcp, path.key("tcp")), (&scenario.tcp, Path::of("tcp"))];
+    if let Some((_, at)) = named.iter().find(|(tcp, _)| tcp.congestion.is_some()) {
+        let at = at.key("congestion");
+        if is_external(&control.name) {
+            let message =
+                "a congestion control written in Python serves one connection, and each subflow has its own";
+            findings.error(&at, message, "name a control of the registry");
+            return None;
+        }
+        if let Some((message, remedy)) = settings.refusal(&control.name) {
+            findings.error(&at, message, remedy);
+            return None;
+        }
+    }
+    settings.subflows = Some(Subflows {
+        sender: Arc::new(ends.sender),
+        receiver: Arc::new(ends.receiver),
+        control: control.name,
+        parameters: control.parameters,
+    });
+    Some(())
+}
+
+/// TCP's endpoints of `flow`, which stands at `path`, under the transport `transport`; `None` when that is unknown.
 fn resolve_tcp(
     scenario: &Scenario,
     flow: &Flow,
+    transport: &str,
     path: &Path,
     findings: &mut Findings,
 ) -> Option<(Endpoints, ControlSpec)> {
-    let transport = flow.transport.name();
     let preset = Preset::find(transport).ok();
     if preset.is_none() && !is_external(transport) {
         let (message, remedy) = transports::unknown(transport);

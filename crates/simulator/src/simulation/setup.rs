@@ -40,14 +40,22 @@ impl<'e> Simulation<'e> {
             own: Vec::new(),
         };
         for (number, spec) in experiment.flows.iter().enumerate() {
-            let mut add = |from, to, kind| plan.add_stream(from, to, kind, &spec.name, || spec.name.clone());
-            let ids = [add(spec.from, spec.to, "data")?, add(spec.to, spec.from, "acknowledgements")?];
+            let ids = if let Some(first) = spec.paths.first() {
+                plan.add_path(spec, first)
+            } else {
+                let mut add =
+                    |from, to, kind| plan.add_stream(from, to, kind, &spec.name, || spec.name.clone());
+                [add(spec.from, spec.to, "data")?, add(spec.to, spec.from, "acknowledgements")?]
+            };
             let number = number as u32;
             plan.plane.network.boards().listen(spec.from, number);
             let control = |tcp: &TcpSpec| make_control(&spec.name, &tcp.control, options.controls.as_deref());
             let mut flow = Flow::new(number, spec, ids, seed, control)?;
             if options.trace == TraceLevel::Packets {
                 flow.keep_logs();
+            }
+            for path in spec.paths.iter().skip(1).filter(|_| spec.tcp().is_none()) {
+                flow.add_path(plan.add_path(spec, path));
             }
             flow.enter(&mut plan.plane.recorder.streams);
             flows.push(flow);

@@ -1,0 +1,460 @@
+//! The sending end: a TCP sender for each subflow, the data sequence above them, scheduling and reinjection.
+
+use crate::counts::{Count, names};
+use crate::receiver::outgoing;
+use crate::reinjection::Reinjections;
+use crate::scheduler::{Candidate, Scheduler, Turn};
+use crate::settings::Controls;
+use crate::subflow::{Chunk, Departure, Subflow};
+use crate::wire::{Mptcp, decode};
+use crate::{MOST_PATHS, wire};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Progress, Received, Supply, Waiting};
+use cogtcp_transport::{Flags, Sender, SenderConfig, TransportEvent};
+use cogtcp_units::{Duration, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Events kept for a driver that does not take them.
+const MOST_EVENTS: usize = 1024;
+/// A slower subflow is one whose round-trip time is above so many times another's; a short window has at most so many segments
+/// (multipath-tcp.org, `mptcp_rcv_buf_optimization`).
+const FOUR: u64 = 4;
+
+/// Names of what the series shows of each path.
+const CWND: [&str; MOST_PATHS] = names!("cwnd_segments");
+const SRTT: [&str; MOST_PATHS] = names!("srtt_s");
+const IN_FLIGHT: [&str; MOST_PATHS] = names!("in_flight_segments");
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    Idle,
+    /// The first subflow's handshake is under way.
+    Opening,
+    Open,
+    Closed,
+}
+
+/// The sending end of a connection.
+#[derive(Debug)]
+pub struct MptcpSender {
+    subflows: Vec<Subflow>,
+    controls: Controls,
+    scheduler: Scheduler,
+    turn: Turn,
+    state: State,
+    /// First data sequence number of this connection.
+    first: u64,
+    /// The DATA_ACK: all data below has arrived.
+    una: u64,
+    /// After the data that was mapped onto a subflow.
+    nxt: u64,
+    /// After the data that the application wrote.
+    end: u64,
+    /// After the data that the receiver's window takes.
+    window_end: u64,
+    saturated: bool,
+    closing: bool,
+    reinjections: Reinjections,
+    /// Segments with data that another subflow had sent before.
+    repeated_segments: u64,
+    events: VecDeque<EndpointEvent>,
+}
+
+impl MptcpSender {
+    pub(crate) fn new(
+        scheduler: Scheduler,
+        config: &Arc<SenderConfig>,
+        controls: Controls,
+        paths: usize,
+    ) -> Self {
+        let subflows =
+            (0..paths).map(|path| Subflow::new(Sender::new(Arc::clone(config), controls.make(path))));
+        Self {
+            subflows: subflows.collect(),
+            controls,
+            scheduler,
+            turn: Turn::new(scheduler),
+            state: State::Idle,
+            first: 0,
+            una: 0,
+            nxt: 0,
+            end: 0,
+            window_end: 0,
+            saturated: false,
+            closing: false,
+            reinjections: Reinjections::default(),
+            repeated_segments: 0,
+            events: VecDeque::with_capacity(1),
+        }
+    }
+
+    /// Ranges and mappings kept at present: what memory the connection needs.
+    pub fn held(&self) -> usize {
+        self.reinjections.len() + self.subflows.iter().map(|one| one.mappings.len()).sum::<usize>()
+    }
+
+    fn emit(&mut self, event: EndpointEvent) {
+        if self.events.len() == MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    /// Data that was never sent.
+    fn fresh(&self) -> u64 {
+        if self.saturated { u64::MAX - self.nxt } else { self.end - self.nxt }
+    }
+
+    fn is_blocked(&self, mss: u64) -> bool {
+        let wanted = self.fresh().min(mss);
+        wanted > 0 && self.nxt + wanted > self.window_end
+    }
+
+    /// What subflow `index` is to send next, if TCP lets it.
+    fn chunk(&mut self, now: Time, index: usize, order: &[Candidate]) -> Option<Chunk> {
+        if self.state != State::Open || !self.subflows[index].is_open() {
+            return None;
+        }
+        // A subflow in RTO recovery gets no data, unless all are: Linux calls it potentially failed.
+        if self.subflows[index].has_failed() && order.iter().any(|one| !self.subflows[one.index].has_failed())
+        {
+            return None;
+        }
+        let mss = self.subflows[index].mss();
+        if self.scheduler == Scheduler::Redundant {
+            return self.redundant(index, mss);
+        }
+        if let Some((data, len)) = self.reinjections.first_for(index, self.una, mss) {
+            return Some(Chunk { data, len, is_copy: true });
+        }
+        let len = self.fresh().min(mss);
+        if len == 0 {
+            return None;
+        }
+        if self.nxt + len > self.window_end {
+            return self.head_of_line(index, mss);
+        }
+        let own = order.iter().find(|one| one.index == index)?;
+        let fast =
+            order.iter().filter(|one| !self.subflows[one.index].has_failed()).min_by_key(|one| one.srtt);
+        let window = self.window_end - self.una;
+        let permits = fast.is_none_or(|fast| self.turn.permits(now, fast, own, window));
+        permits.then_some(Chunk { data: self.nxt, len, is_copy: false })
+    }
+
+    /// The next data that subflow `index` has not sent; other subflows may have sent it.
+    fn redundant(&mut self, index: usize, mss: u64) -> Option<Chunk> {
+        let data = self.subflows[index].next_data.max(self.una);
+        self.subflows[index].next_data = data;
+        let sent = self.nxt - data;
+        let len = if sent > 0 { sent.min(mss) } else { self.fresh().min(mss) };
+        (len > 0 && data + len <= self.window_end).then_some(Chunk { data, len, is_copy: sent > 0 })
+    }
+
+    /// Opportunistic retransmission (Raiciu et al., NSDI 2012). The window is full: the oldest data goes out on `index` too. The subflow
+    /// that carries this data must be much slower, have a short window, or have timed out.
+    // Departure: the windows of slow subflows are not halved ("penalising").
+    fn head_of_line(&mut self, index: usize, mss: u64) -> Option<Chunk> {
+        self.turn.note_blocked();
+        let own = &self.subflows[index];
+        if own.mappings.has(self.una) {
+            return None;
+        }
+        let mut carriers = self.subflows.iter().filter(|one| one.mappings.has(self.una));
+        let is_slow = carriers.any(|one| {
+            let short = one.tcp.state().cwnd <= FOUR * one.mss();
+            one.has_failed() || short || one.srtt() > own.srtt() * FOUR
+        });
+        is_slow.then(|| Chunk { data: self.una, len: mss.min(self.nxt - self.una), is_copy: true })
+    }
+
+    /// Subflow `index` has sent `taken` bytes of the chunk at `data`.
+    fn note_sent(&mut self, index: usize, data: u64, taken: u64) {
+        let subflow = &mut self.subflows[index];
+        subflow.next_data = data + taken;
+        if data < self.nxt {
+            self.repeated_segments += 1;
+            subflow.repeated_bytes += taken;
+            if self.scheduler != Scheduler::Redundant {
+                self.reinjections.take(index, data, taken);
+            }
+        }
+        self.nxt = self.nxt.max(data + taken);
+        self.turn.sent(index);
+    }
+
+    /// What subflow `index` carries and the receiver lacks is queued for the others.
+    fn reinject(&mut self, index: usize) {
+        if self.subflows.len() == 1 || self.scheduler == Scheduler::Redundant {
+            return;
+        }
+        let mut mappings = std::mem::take(&mut self.subflows[index].mappings);
+        let healthy = || self.subflows.iter().filter(|one| one.is_open() && !one.has_failed());
+        for run in mappings.iter_mut().filter(|run| run.end() > self.una && !run.reinjected) {
+            // The subflow that the copy is of may have recovered.
+            if run.is_copy && healthy().any(|one| one.mappings.has(run.data)) {
+                continue;
+            }
+            run.reinjected = true;
+            self.reinjections.push(index, run.data.max(self.una), run.end());
+        }
+        self.subflows[index].mappings = mappings;
+    }
+
+    /// Takes what subflow `index` reports.
+    fn take_events(&mut self, now: Time, index: usize) {
+        while let Some(event) = self.subflows[index].tcp.poll_event() {
+            match event {
+                TransportEvent::Connected if index == 0 => {
+                    self.state = State::Open;
+                    self.emit(EndpointEvent::Connected);
+                    // Other subflows join the connection once it exists (RFC 8684 section 3.2).
+                    self.subflows[1..].iter_mut().for_each(|subflow| subflow.tcp.open(now));
+                }
+                TransportEvent::Rto { .. } => {
+                    if self.state == State::Closed {
+                        self.subflows[index].is_gone = true;
+                    } else {
+                        self.emit(EndpointEvent::Timeout);
+                        self.reinject(index);
+                    }
+                }
+                TransportEvent::FastRetransmit => self.emit(EndpointEvent::Loss),
+                TransportEvent::Finished if self.state == State::Open => self.finish(),
+                TransportEvent::Aborted | TransportEvent::Closed => {
+                    self.subflows[index].is_gone = true;
+                    self.reinject(index);
+                    if self.subflows.iter().all(|subflow| subflow.is_gone) && self.state != State::Closed {
+                        self.finish();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The DATA_FIN is acknowledged, or no subflow is left.
+    fn finish(&mut self) {
+        self.state = State::Closed;
+        self.emit(EndpointEvent::Closed);
+    }
+
+    /// Closes the subflows once the receiver has all data.
+    fn close_subflows(&mut self) {
+        if !self.closing || self.saturated || self.una < self.end {
+            return;
+        }
+        match self.state {
+            State::Idle => self.finish(),
+            State::Opening | State::Open => {
+                if self.state == State::Opening {
+                    self.subflows[1..].iter_mut().for_each(|subflow| subflow.is_gone = true);
+                }
+                for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_closing) {
+                    subflow.is_closing = true;
+                    subflow.tcp.close();
+                }
+            }
+            State::Closed => {}
+        }
+    }
+
+    /// The subflows in the order in which the scheduler asks them, those that take no data last.
+    fn order(&self) -> ([Candidate; MOST_PATHS], usize, usize) {
+        let mut order =
+            [Candidate { index: 0, srtt: Duration::ZERO, cwnd: 0, flight: 0, mss: 0 }; MOST_PATHS];
+        let (mut open, mut all) = (0, 0);
+        for wanted in [true, false] {
+            for (index, subflow) in
+                self.subflows.iter().enumerate().filter(|(_, one)| one.is_open() == wanted)
+            {
+                let tcp = subflow.tcp.state();
+                let flight = tcp.flight_size;
+                order[all] = Candidate { index, srtt: tcp.srtt, cwnd: tcp.cwnd, flight, mss: tcp.mss };
+                all += 1;
+            }
+            if wanted {
+                open = all;
+                self.turn.sort(&mut order[..open]);
+            }
+        }
+        (order, open, all)
+    }
+
+    fn packet(&self, index: usize, departure: &Departure) -> Outgoing<Datagram> {
+        let segment = &departure.segment;
+        let is_syn = segment.flags.contains(Flags::SYN);
+        let mptcp = Mptcp {
+            capable: (is_syn && index == 0).then_some(self.first),
+            join: index > 0,
+            ack: (!is_syn).then_some(0),
+            map: departure.map,
+            fin: segment.flags.contains(Flags::FIN),
+        };
+        outgoing(index as u16, segment, &mptcp)
+    }
+
+    /// The acknowledgement and the window of the connection.
+    fn take_data_ack(&mut self, mptcp: &wire::Mptcp, window: u64) {
+        // The SYN-ACK of the first subflow acknowledges no data, and tells the first window.
+        let ack = mptcp.ack.or(mptcp.capable);
+        let Some(ack) = ack.filter(|ack| (self.una..=self.nxt).contains(ack)) else { return };
+        self.una = ack;
+        self.window_end = self.window_end.max(ack + window);
+        self.reinjections.acknowledge(ack);
+    }
+}
+
+impl Endpoint for MptcpSender {
+    type Packet = Datagram;
+
+    fn open(&mut self, now: Time) {
+        if matches!(self.state, State::Opening | State::Open) && !self.closing {
+            return;
+        }
+        if self.state != State::Idle {
+            // Whatever the old connection did not deliver is given up with it.
+            for (index, subflow) in self.subflows.iter_mut().enumerate() {
+                subflow.tcp.renew(self.controls.make(index));
+                subflow.renew();
+            }
+            self.reinjections.clear();
+            self.turn = Turn::new(self.scheduler);
+            self.closing = false;
+        }
+        (self.first, self.una, self.window_end) = (self.nxt, self.nxt, self.nxt);
+        self.state = State::Opening;
+        self.subflows[0].tcp.open(now);
+    }
+
+    fn supply(&mut self, _now: Time, what: Supply) {
+        match what {
+            Supply::Saturated(on) => {
+                if self.saturated && !on {
+                    self.end = self.end.max(self.nxt);
+                }
+                self.saturated = on;
+            }
+            Supply::Bytes(bytes) | Supply::Message(bytes) => self.end += bytes,
+        }
+    }
+
+    fn close(&mut self, now: Time) {
+        self.closing = true;
+        self.close_subflows();
+        // A subflow without a peer is over at once.
+        (0..self.subflows.len()).for_each(|index| self.take_events(now, index));
+    }
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        let index = usize::from(received.path.0);
+        let Some((mut segment, mptcp)) = decode(received.packet) else { return };
+        let Some(subflow) = self.subflows.get_mut(index) else { return };
+        if received.marked {
+            segment.mark();
+        }
+        subflow.handle(now, &segment);
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { subflow.scale };
+        let window = u64::from(segment.window) << shift;
+        // Of an old connection nothing counts.
+        let is_alive = subflow.tcp.is_established();
+        let (delivered, sample) = (subflow.tcp.state().delivered, subflow.tcp.state().latest_rtt);
+        let is_sampled = delivered > std::mem::replace(&mut subflow.timed_at, delivered) && !sample.is_zero();
+        self.take_events(now, index);
+        if is_alive {
+            self.take_data_ack(&mptcp, window);
+        }
+        if is_sampled {
+            self.emit(EndpointEvent::RoundTrip(sample));
+        }
+        self.close_subflows();
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if !subflow.is_gone && subflow.tcp.poll_timeout() <= now {
+                subflow.tcp.handle_timeout(now);
+                self.take_events(now, index);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        let (order, open, all) = self.order();
+        for place in 0..all {
+            let index = order[place].index;
+            let chunk = self.chunk(now, index, &order[..open]);
+            if let Some(departure) = self.subflows[index].poll(now, chunk) {
+                if let Some(chunk) = chunk.filter(|_| departure.taken > 0) {
+                    self.note_sent(index, chunk.data, departure.taken);
+                }
+                return Some(self.packet(index, &departure));
+            }
+        }
+        None
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let alive = self.subflows.iter().filter(|subflow| !subflow.is_gone);
+        alive.map(|subflow| subflow.tcp.poll_timeout()).min().unwrap_or(Time::MAX)
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    fn progress(&self) -> Progress {
+        let mut progress = Progress::default();
+        let (mut window, mut in_flight) = (0, 0);
+        for subflow in &self.subflows {
+            let (tcp, stats) = (subflow.tcp.state(), subflow.tcp.stats());
+            progress.sent_bytes += stats.bytes_sent;
+            progress.sent_packets += stats.segments_sent;
+            progress.resent_packets += stats.segments_retransmitted;
+            progress.timeouts += stats.timeouts;
+            if subflow.tcp.is_established() {
+                window += tcp.cwnd;
+                in_flight += tcp.in_flight;
+            }
+        }
+        progress.resent_packets += self.repeated_segments;
+        progress.window_bytes = Some(window);
+        progress.in_flight_bytes = Some(in_flight);
+        let measured = self.subflows.iter().map(Subflow::srtt).filter(|rtt| !rtt.is_zero());
+        progress.smoothed_rtt = measured.min();
+        progress.waiting = match self.state {
+            State::Idle | State::Closed => Waiting::Nothing,
+            State::Opening => Waiting::Timeout,
+            State::Open if self.fresh() == 0 && self.una == self.nxt => Waiting::Application,
+            State::Open if self.subflows.iter().all(|one| !one.is_open() || one.has_failed()) => {
+                Waiting::Timeout
+            }
+            State::Open if self.fresh() == 0 => Waiting::Application,
+            State::Open if self.is_blocked(self.subflows[0].mss()) => Waiting::Receiver,
+            State::Open => Waiting::Window,
+        };
+        progress
+    }
+
+    fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        for (path, subflow) in self.subflows.iter().enumerate() {
+            let stats = subflow.tcp.stats();
+            show(Count::sent_segments.name(path), stats.segments_sent as f64);
+            show(Count::retransmitted_segments.name(path), stats.segments_retransmitted as f64);
+            show(Count::rtos.name(path), stats.timeouts as f64);
+            show(Count::repeated_bytes.name(path), subflow.repeated_bytes as f64);
+        }
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        for (path, subflow) in self.subflows.iter().enumerate() {
+            let tcp = subflow.tcp.state();
+            let segments = |bytes: u64| bytes as f64 / tcp.mss.max(1) as f64;
+            show(CWND[path], if subflow.tcp.is_established() { segments(tcp.cwnd) } else { f64::NAN });
+            show(SRTT[path], if tcp.srtt.is_zero() { f64::NAN } else { tcp.srtt.as_secs_f64() });
+            show(IN_FLIGHT[path], segments(tcp.in_flight));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Settings of MPTCP in a scenario, and the ends that follow from them.
+
+use crate::{Coupled, MOST_PATHS, MptcpReceiver, MptcpSender, Scheduler, Shared};
+use cogtcp_endpoint::{Connection, Pair, Protocol};
+use cogtcp_transport::{CongestionControl, Parameters, Preset, ReceiverConfig, SenderConfig, controls, make};
+use cogtcp_units::Check;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The control that coupled controls take the place of: their windows are halved and grow as its do.
+const REPLACED: &str = "aimd";
+/// The TCP of the subflows by default.
+const SACK: &str = "sack";
+
+/// How the congestion windows of the subflows are joined.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coupling {
+    /// Linked increases (RFC 6356).
+    #[default]
+    Lia,
+    /// Opportunistic linked increases (draft-khalili-mptcp-congestion-control-05).
+    Olia,
+    /// Balanced linked adaptation (draft-walid-mptcp-congestion-control-04).
+    Balia,
+    /// Each subflow has a control of its own, as in Linux.
+    Uncoupled,
+}
+
+impl Coupling {
+    /// All couplings that replace a control.
+    pub const COUPLED: [Self; 3] = [Self::Lia, Self::Olia, Self::Balia];
+
+    /// Returns the name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lia => "lia",
+            Self::Olia => "olia",
+            Self::Balia => "balia",
+            Self::Uncoupled => "uncoupled",
+        }
+    }
+}
+
+/// What \[tcp\] of a scenario makes of the TCP of each subflow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subflows {
+    /// The sender's settings.
+    pub sender: Arc<SenderConfig>,
+    /// The receiver's settings. The buffer is the connection's.
+    pub receiver: Arc<ReceiverConfig>,
+    /// The control by its name, for uncoupled subflows.
+    pub control: String,
+    /// The control's parameters.
+    pub parameters: Parameters,
+}
+
+/// Settings of Multipath TCP (RFC 8684) in a scenario. Settings of \[tcp\] and of the flow's `tcp` hold for each subflow.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MptcpSettings {
+    /// Which subflow sends the next segment: "lowest-rtt", "round-robin", "redundant" or "blest".
+    pub scheduler: Scheduler,
+    /// How the congestion windows are joined: "lia", "olia", "balia", or "uncoupled".
+    pub coupling: Coupling,
+    /// The TCP transport that each subflow is: its loss recovery, its host, and where `coupling` is "uncoupled" its congestion control;
+    /// without it: "sack".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+    /// What \[tcp\] adds; `None`: the control's own settings.
+    #[serde(skip)]
+    pub subflows: Option<Subflows>,
+}
+
+impl MptcpSettings {
+    /// Returns the name of the TCP transport that each subflow is.
+    pub fn tcp(&self) -> &str {
+        self.control.as_deref().unwrap_or(SACK)
+    }
+
+    /// What is wrong with a control of the registry under this coupling; `None`: nothing.
+    pub fn refusal(&self, control: &str) -> Option<(String, String)> {
+        (self.coupling != Coupling::Uncoupled && control != REPLACED).then(|| {
+            let coupling = self.coupling.name();
+            let message = format!("coupling \"{coupling}\" is a control itself and cannot use \"{control}\"");
+            (message, "write coupling = \"uncoupled\", or take the control out".to_owned())
+        })
+    }
+
+    /// The settings of the subflows, completed for `connection`.
+    fn complete(&self, connection: Connection) -> Subflows {
+        if let Some(given) = &self.subflows {
+            return given.clone();
+        }
+        // A scenario with an unknown control is refused before it runs.
+        let preset = Preset::find(self.tcp()).or_else(|_| Preset::find(SACK)).expect("\"sack\" is a preset");
+        let mss = connection.segment_size;
+        Subflows {
+            sender: Arc::new(SenderConfig { mss, ..preset.sender_config() }),
+            receiver: Arc::new(ReceiverConfig { mss, ..ReceiverConfig::default() }),
+            control: preset.control.to_owned(),
+            parameters: preset.parameters(&Parameters::new()),
+        }
+    }
+}
+
+/// Makes the controls of a connection's subflows.
+#[derive(Clone, Debug)]
+pub(crate) struct Controls {
+    coupling: Coupling,
+    shared: Shared,
+    name: String,
+    parameters: Parameters,
+}
+
+impl Controls {
+    /// The control of subflow `index`.
+    pub(crate) fn make(&self, index: usize) -> Box<dyn CongestionControl> {
+        match self.coupling {
+            Coupling::Uncoupled => make(&self.name, &self.parameters)
+                .or_else(|_| make(REPLACED, &Parameters::new()))
+                .expect("the control of \"sack\" has defaults"),
+            coupling => Box::new(Coupled::new(coupling, self.shared.clone(), index)),
+        }
+    }
+}
+
+impl Protocol for MptcpSettings {
+    const NAME: &'static str = "mptcp";
+    const SUMMARY: &'static str = "Multipath TCP: one connection over several paths, a TCP subflow on each, windows coupled (LIA) or not";
+    const REFERENCE: &'static str = "RFC 8684, RFC 6356";
+    const RELIABLE: bool = true;
+
+    /// "mptcp-" before the name of a coupled control stands for that; before the name of a TCP transport, for uncoupled subflows of this
+    /// transport.
+    fn of_name(name: &str) -> Option<Self> {
+        let rest = match name.strip_prefix(Self::NAME)? {
+            "" => return Some(Self::default()),
+            rest => rest.strip_prefix('-')?,
+        };
+        if let Some(coupling) = Coupling::COUPLED.into_iter().find(|coupling| coupling.name() == rest) {
+            return Some(Self { coupling, ..Self::default() });
+        }
+        Preset::find(rest).ok()?;
+        Some(Self { coupling: Coupling::Uncoupled, control: Some(rest.to_owned()), ..Self::default() })
+    }
+
+    fn check(&self, found: &mut dyn Check) {
+        match Preset::find(self.tcp()) {
+            Ok(preset) => {
+                if let Some((message, remedy)) = self.refusal(preset.control) {
+                    found.error("control", message, remedy);
+                }
+            }
+            Err(error) => {
+                let known = controls().iter().flat_map(|control| control.presets).map(|preset| preset.name);
+                let remedy = format!("name a TCP transport: {}", known.collect::<Vec<_>>().join(", "));
+                found.error("control", format!("unknown TCP transport \"{}\"", error.name), remedy);
+            }
+        }
+    }
+
+    fn build(&self, connection: Connection) -> Pair {
+        let paths = usize::from(connection.paths).clamp(1, MOST_PATHS);
+        let subflows = self.complete(connection);
+        let controls = Controls {
+            coupling: self.coupling,
+            shared: Shared::default(),
+            name: subflows.control.clone(),
+            parameters: subflows.parameters.clone(),
+        };
+        Pair {
+            segment_size: subflows.sender.mss,
+            receiver: Box::new(MptcpReceiver::new(&subflows.receiver, paths)),
+            sender: Box::new(MptcpSender::new(self.scheduler, &subflows.sender, controls, paths)),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The paths of a flow: for each link that the flow names, the route of least delay over this link.
+
+use super::Findings;
+use super::network::Network;
+use crate::experiment::PathSpec;
+use crate::tree::Path;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Most paths of a flow.
+const MOST_PATHS: usize = cogtcp_multipath::MOST_PATHS;
+
+/// The paths over `links` from node `from` to node `to`; `None`: something is wrong, and found.
+pub(super) fn resolve(
+    links: &[String],
+    (from, to): (usize, usize),
+    network: &Network,
+    path: &Path,
+    findings: &mut Findings,
+) -> Option<Vec<PathSpec>> {
+    if links.len() > MOST_PATHS {
+        let message = format!("there are {} paths", links.len());
+        findings.error(path, message, format!("write at most {MOST_PATHS}"));
+        return None;
+    }
+    let mut paths: Vec<PathSpec> = Vec::with_capacity(links.len());
+    for (i, name) in links.iter().enumerate() {
+        let at = path.index(i);
+        let link = network.link(name, &at, findings)?;
+        let Some(pipes) = route(network, from, to, link) else {
+            let (from, to) = (&network.nodes[from], &network.nodes[to]);
+            findings.error(
+                &at,
+                format!("no route from \"{from}\" to \"{to}\" leads over the link \"{name}\""),
+                "name a link that a route crosses, once",
+            );
+            return None;
+        };
+        if let Some(same) = paths.iter().find(|path| path.pipes == pipes) {
+            let other = &network.links[same.link].name;
+            findings.error(
+                &at,
+                format!("the path over \"{name}\" is the path over \"{other}\""),
+                "name a link that only one of the paths crosses",
+            );
+            return None;
+        }
+        paths.push(PathSpec { link, pipes });
+    }
+    Some(paths)
+}
+
+/// The route over `link` that visits no node twice; of the two directions over the link the one of less delay.
+fn route(network: &Network, from: usize, to: usize, link: usize) -> Option<Vec<u32>> {
+    let spec = &network.links[link];
+    let forward = (2 * link as u32, spec.from, spec.to);
+    let candidates = [forward, (forward.0 + 1, spec.to, spec.from)].map(|(pipe, enters, leaves)| {
+        let mut visited = vec![false; network.nodes.len()];
+        visited[leaves] = true;
+        let mut pipes = shortest(network, from, enters, &visited)?;
+        visited[from] = true;
+        visited[enters] = true;
+        pipes.iter().for_each(|pipe| visited[end_of(network, *pipe)] = true);
+        visited[leaves] = false;
+        let rest = shortest(network, leaves, to, &visited)?;
+        pipes.push(pipe);
+        pipes.extend(rest);
+        Some((pipes.iter().map(|pipe| delay(network, *pipe)).sum::<u64>(), pipes))
+    });
+    candidates.into_iter().flatten().min().map(|(_, pipes)| pipes)
+}
+
+/// Dijkstra's algorithm around the nodes that are `closed`. Among equals the links' order in the scenario decides.
+fn shortest(network: &Network, from: usize, to: usize, closed: &[bool]) -> Option<Vec<u32>> {
+    if closed[from] || closed[to] {
+        return None;
+    }
+    let mut reached: Vec<Option<(u64, u32)>> = vec![None; network.nodes.len()];
+    let mut frontier = BinaryHeap::from([Reverse((0, from))]);
+    while let Some(Reverse((spent, node))) = frontier.pop() {
+        if node == to {
+            break;
+        }
+        if reached[node].is_some_and(|(best, _)| best < spent) {
+            continue;
+        }
+        for (number, link) in (0..).zip(&network.links) {
+            for (pipe, start, end) in [(2 * number, link.from, link.to), (2 * number + 1, link.to, link.from)]
+            {
+                let sum = spent.saturating_add(delay(network, pipe));
+                let is_better = reached[end].is_none_or(|(best, _)| sum < best);
+                if start == node && end != from && !closed[end] && is_better {
+                    reached[end] = Some((sum, pipe));
+                    frontier.push(Reverse((sum, end)));
+                }
+            }
+        }
+    }
+    let mut pipes = Vec::new();
+    let mut node = to;
+    while node != from {
+        let (_, pipe) = reached[node]?;
+        pipes.push(pipe);
+        node = end_of(network, pipe ^ 1);
+    }
+    pipes.reverse();
+    Some(pipes)
+}
+
+/// The node where a link direction ends.
+fn end_of(network: &Network, pipe: u32) -> usize {
+    let link = &network.links[pipe as usize / 2];
+    if pipe.is_multiple_of(2) { link.to } else { link.from }
+}
+
+fn delay(network: &Network, pipe: u32) -> u64 {
+    let link = &network.links[pipe as usize / 2];
+    let spec = if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse };
+    spec.delay.as_nanos()
+}
