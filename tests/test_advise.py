@@ -174,7 +174,7 @@ def test_constraints_and_further_fields() -> None:
     assert bound.race.left["linux-cubic, queue 400 packets"].why == "breaks"
     nothing = advise(scenario, transports=["sack"], constraints=["delay<=1 ms"], budget="60 runs")
     assert nothing.winner is None
-    assert nothing.text == "Nothing that was tried keeps RTT, mean at most 1.0 ms."
+    assert nothing.text == "No candidate keeps RTT, mean at most 1.0 ms."
 
 
 def test_ranges_are_searched_and_measured_on_fresh_seeds() -> None:
@@ -243,14 +243,14 @@ def test_sizes_have_the_units_of_scenarios() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"objective": "goodness"}, "there is no metric"),
+        ({"objective": "goodness"}, "unknown metric"),
         ({"objective": "utility:x"}, "utility:0.5"),
         ({"objective": "completion:ten"}, "completion:10MB"),
         ({"objective": "stalls"}, "no flow is a video"),
         ({"margin": 0}, "between 0 and 1"),
         ({"budget": "soon"}, "60 s"),
         ({"over": {"topology.single_hop.link.delay": "1 ms..2 ms"},
-          "uncertain": {"topology.single_hop.link.delay": "1 ms..2 ms"}}, "both decided and uncertain"),
+          "uncertain": {"topology.single_hop.link.delay": "1 ms..2 ms"}}, "in both --over and --uncertain"),
         ({"over": {"run.seed": ",".join(map(str, range(40)))}}, "more than 200 candidates"),
     ],
 )  # fmt: skip

@@ -214,7 +214,7 @@ def test_the_headline_follows_the_numbers(comparison: Comparison) -> None:
 def test_one_seed_claims_nothing_about_chance(scenario: Scenario) -> None:
     one = compare(scenario, ["newreno", "sack"], seeds=1)
     assert math.isnan(one.interval("sack", "goodput_bps").low)
-    assert "One seed says nothing about chance." in headline.of_comparison(one)
+    assert "One seed: no confidence interval." in headline.of_comparison(one)
 
 
 def test_a_comparison_tells_how_primary_users_fared() -> None:

@@ -151,5 +151,5 @@ def test_programs_use_an_ad_hoc_network(command: Command, tmp_path: Path) -> Non
     assert "the ad hoc network delivered 2 packets" in done.out
     with pytest.raises(UsageError, match="an ad hoc network has no link 'n0'"):
         find_point(Scenario.from_toml(AD_HOC), "n0")
-    with pytest.raises(ScenarioError, match="the packets of an ad hoc network"):
+    with pytest.raises(ScenarioError, match="an ad hoc network has no link"):
         emulate(Scenario.from_toml(AD_HOC), journal=tmp_path / "packets")

@@ -299,7 +299,7 @@ def test_it_listens_to_its_router_alone(clean: None, tmp_path: Path) -> None:
     ):
         to = ("--to", "127.0.0.1:50008")
         # No connection is there to know a round-trip time.
-        assert trigger(way, "request", *to).startswith("RTT_TCP is not known")
+        assert trigger(way, "request", *to).startswith("RTT_TCP is unknown")
         fill(way, tmp_path / "sender")
         known = json.loads(trigger(way, "request", *to, "--json"))
         assert known["rtt_s"] > 2 * ONE_WAY

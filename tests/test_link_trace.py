@@ -111,7 +111,7 @@ def test_what_is_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
         Scenario.from_toml(text, file=str(tmp_path / "s.toml")).check()
     with pytest.raises(ScenarioError, match=r"<text>:1: the trace is empty"):
         LinkTrace.from_text("")
-    with pytest.raises(UsageError, match="there is no link 'lin'"):
+    with pytest.raises(UsageError, match="unknown link 'lin'"):
         export(Scenario.from_toml(PLAIN), "lin")
 
 

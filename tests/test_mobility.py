@@ -127,7 +127,7 @@ def test_show_as_json(command: Command) -> None:
         (("generate", "m.tcl", "--speed", "0"), "speeds from 0 to 0 m/s"),
         (("generate", "m.tcl", "--area", "1000"), "--area 1000x1000"),
         (("generate", "m.tcl", "--spacing", "5"), "only with --placement"),
-        (("generate", "m.tcl", "--placement", "grid", "--speed", "5"), "nodes stand still"),
+        (("generate", "m.tcl", "--placement", "grid", "--speed", "5"), "nodes do not move"),
         (("generate", "m.tcl", "--placement", "chain", "--columns", "5"), "not with --placement chain"),
         (("generate", "-", "--json"), "name a file"),
         (("show", "none.tcl"), "none.tcl"),

@@ -124,7 +124,7 @@ def test_where_nothing_is_random_one_seed_is_run(
     assert (compared.seeds, len(compared.outcomes), compared.nothing_random) == ((7,), 2, True)
     (tmp_path / "constant.toml").write_text(constant.to_toml())
     done = command("compare", "constant.toml", "--transport", "newreno,sack")
-    assert "Nothing in this scenario is random: every seed gives the same, so one was run." in done.out
+    assert "Nothing in this scenario is random: all seeds give the same run." in done.out
     assert "±" not in done.out
     assert "confidence" not in done.out
     assert compared.to_dict()["nothing_random"] is True

@@ -166,7 +166,7 @@ def test_bad_input_is_told_with_its_place(command: Command, tmp_path: Path) -> N
     assert sound["error"] is None
     for words, says in (
         (("none.pkt",), "none.pkt: cannot be read: No such file"),
-        ((str(tmp_path / "empty"),), "there is no script"),
+        ((str(tmp_path / "empty"),), "there are no scripts"),
         ((str(HANDSHAKE), "--plane", "moon"), "the planes are sim and kernel"),
     ):
         (tmp_path / "empty").mkdir(exist_ok=True)

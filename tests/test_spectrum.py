@@ -245,10 +245,10 @@ def test_logs_in_which_nobody_is_on(command: Command, tmp_path: Path) -> None:
     done = command("pu", "show", "quiet.log", "--plot", "q.svg")
     assert (done.code, done.err) == (0, "")
     assert "1 primary user, 0 s" in done.out
-    assert "nobody is ever ON" in done.out
+    assert "no primary user is ever ON" in done.out
     anew = command("pu", "generate", "x", "--trace", "quiet.log")
     assert anew.code == 2
-    assert "nobody is ever ON; take a log" in anew.err
+    assert "no primary user is ever ON; take a log" in anew.err
     (tmp_path / "pu.log").write_text("<1, 0, 0, 1, 0.1>\n<1, 1, 2>\n")
     assert "the activity ends at 2 s" in command("pu", "show", "pu.log", "--window", "5,9").err
 
@@ -278,7 +278,7 @@ def test_bad_lines_are_named(command: Command, tmp_path: Path, text: str, line: 
     [
         (["generate", "x", "--alpha", "0"], "alpha is 0; it must be above zero"),
         (["generate", "x", "--users", "0"], "users is 0"),
-        (["generate", "x", "--on", "weibull:1"], "there is no law 'weibull'"),
+        (["generate", "x", "--on", "weibull:1"], "unknown law 'weibull'"),
         (["generate", "x", "--on", "gamma:1"], "the law gamma has 2 parameters"),
         (["generate", "x", "--on", "gamma:1,2", "--alpha", "1"], "takes the place of --alpha"),
         (["generate", "x", "--on", "pareto:1,0.5"], "above 1 (the mean is infinite"),
@@ -357,7 +357,7 @@ def test_sensing_refuses_nonsense(command: Command) -> None:
 
 
 def test_api_refuses_nonsense() -> None:
-    with pytest.raises(UsageError, match="there is no detector 'ear'"):
+    with pytest.raises(UsageError, match="unknown detector 'ear'"):
         sensing([0.1], detector="ear")  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match=r"a\.csv:3: band 1"):
         PuActivity.from_text("time,band,busy\n2,1,1\n1,1,0\n", "csv", file="a.csv")

@@ -143,7 +143,7 @@ def test_numbers_of_the_paper_are_a_statement(study: Path, simulated: list[Any])
 
 def test_a_statement_about_no_number_is_refused(study: Path) -> None:
     (study / "study.toml").write_text(STUDY.replace("where = { x = 2 }", "where = { x = 3 }"))
-    with pytest.raises(StudyError, match="is meant by the statement"):
+    with pytest.raises(StudyError, match="matches the statement"):
         studies.find("t")
 
 
@@ -394,7 +394,7 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
 def test_a_mechanism_is_against_a_statement_of_its_claim(study: Path) -> None:
     other = MECHANISM.replace('against = "More than three."', 'against = "More than four."')
     (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', other))
-    with pytest.raises(StudyError, match="names no statement of its claim"):
+    with pytest.raises(StudyError, match="is not a statement of its claim"):
         studies.find("t")
 
 

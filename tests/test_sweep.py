@@ -122,10 +122,10 @@ def test_the_halton_sequence_is_halton() -> None:
     [
         ("colour = 1", "colour: unknown key"),
         ('sampling = "grit"', "sampling 'grit': take one of"),
-        ('sampling = "random"', "how many samples"),
+        ('sampling = "random"', "the number of samples"),
         ('keep = ["flow"]', "did you mean 'flows'"),
         ("seeds = 0", "at least one seed"),
-        ("seeds = 99999999999", "more than the 10000000"),
+        ("seeds = 99999999999", "limit of 10000000"),
         ("samples = 9", "only for sampling random and halton, not for grid"),
         ('[[axis]]\npath = "run.duration"\nvalues = ["1 s"]\nsteps = 3', "steps are for a range"),
         ("seeds = [1, 1]", "a seed is named twice"),

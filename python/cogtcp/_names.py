@@ -28,4 +28,4 @@ def pick(name: str, known: Iterable[str], what: str) -> str:
     if name in names:
         return name
     said = " ".join(filter(None, [meant(str(name), names), f"known: {', '.join(names)}"]))
-    raise UsageError(f"there is no {what} {name!r}; {said}")
+    raise UsageError(f"unknown {what} {name!r}; {said}")

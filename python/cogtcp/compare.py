@@ -514,14 +514,14 @@ def _variants(scenario: Scenario, transports: Sequence[str | type]) -> dict[str,
 def _seeds(scenario: Scenario, seeds: int | Sequence[int]) -> list[int]:
     count = seeds if isinstance(seeds, int) else len(seeds)
     if count > MOST_SEEDS:
-        raise UsageError(f"{count} seeds are more than the {MOST_SEEDS} that a comparison may have")
+        raise UsageError(f"{count} seeds exceed the limit of {MOST_SEEDS}")
     chosen = list(range(scenario.seed, scenario.seed + seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise UsageError("a comparison needs at least one seed")
     for seed in chosen:
         check_seed(seed)
     if len(set(chosen)) < len(chosen):
-        raise UsageError("a seed is named twice; a run that is counted twice makes the intervals too narrow")
+        raise UsageError("a seed is named twice; repeated runs make the intervals too narrow")
     return chosen
 
 

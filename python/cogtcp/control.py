@@ -218,11 +218,11 @@ def check_congestion_control(control: type | str, *, seeds: int = 20, **paramete
 
     Raises:
         ConformanceError: The control breaks a rule.
-        UsageError: It is no class, or cannot be constructed.
+        UsageError: It is not a class, or cannot be constructed.
     """
     found = load(control) if isinstance(control, str) else control
     if not inspect.isclass(found):
-        raise UsageError(f"{control!r} is no class; name a class with the hooks of cogtcp.CongestionControl")
+        raise UsageError(f"{control!r} is not a class; name one with the hooks of cogtcp.CongestionControl")
     name = f"{found.__module__}:{found.__qualname__}"
     try:
         broken = _core.check_congestion_control(name, found, parameters, seeds)
@@ -242,11 +242,11 @@ def control_name(control: str | type) -> str:
         return control
     if not isinstance(control, type):
         raise UsageError(
-            f"{control!r} is no transport; name one, or give a class with the hooks of CongestionControl"
+            f"{control!r} is not a transport; name one, or give a class with the hooks of CongestionControl"
         )
     if "<locals>" in control.__qualname__:
         raise UsageError(
-            f"the class {control.__qualname__} is made in a function, where no run finds it; move it out"
+            f"the class {control.__qualname__} is defined in a function; define it in the module"
         )
     return f"{control.__module__}:{control.__qualname__}"
 
@@ -259,7 +259,7 @@ def load(name: str) -> type:
     except ModuleNotFoundError as error:
         missing = error.name or module_name
         raise ScenarioError(
-            f'there is no module "{missing}" where Python looks for modules',
+            f'module "{missing}" not found',
             remedy="run in the folder of the module, or put that folder into PYTHONPATH",
         ) from None
     except Exception as error:
@@ -273,6 +273,6 @@ def load(name: str) -> type:
         found = getattr(found, part)
     if not inspect.isclass(found):
         raise ScenarioError(
-            f'"{name}" is no class', remedy="name a class with the hooks of cogtcp.CongestionControl"
+            f'"{name}" is not a class', remedy="name a class with the hooks of cogtcp.CongestionControl"
         )
     return found

@@ -88,8 +88,8 @@ def _ranking(comparison: Comparison) -> str:
     if comparison.nothing_random or (others and goodput.n < 2):
         if others:
             parts.append(f"{_less(comparison, others, best)}.")
-        constant = "Nothing in this scenario is random: every seed gives the same, so one was run."
-        parts.append(constant if comparison.nothing_random else "One seed says nothing about chance.")
+        constant = "Nothing in this scenario is random: all seeds give the same run."
+        parts.append(constant if comparison.nothing_random else "One seed: no confidence interval.")
         return " ".join(parts)
     if not others:
         return f"{parts[0]} ({_seeds(goodput.n)}.)"

@@ -180,7 +180,7 @@ def export(
     links = run(scenario.set("run.duration", "1 ms").set("run.warmup", "0 s"), seed, "summary").rows("links")
     names = list(dict.fromkeys(row["link"] for row in links))
     if link not in names:
-        raise UsageError(f"there is no link {link!r}; the scenario has {', '.join(names[:20])}")
+        raise UsageError(f"unknown link {link!r}; the scenario has {', '.join(names[:20])}")
     result = run(scenario.set("run.sample_interval", "1 ms"), seed, "series")
     if result.duration_s > _LONGEST_S:
         raise UsageError(

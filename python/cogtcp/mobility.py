@@ -246,7 +246,7 @@ def _guess(text: str) -> Format:
 
 def _known(format: Format) -> Format:
     if format not in get_args(Format):
-        raise UsageError(f"there is no format {format!r}; take {', '.join(get_args(Format))}")
+        raise UsageError(f"unknown format {format!r}; take {', '.join(get_args(Format))}")
     return format
 
 

@@ -198,7 +198,7 @@ def prepare_folder(
         other = None if foreign or not names else _other_job(_read_manifest(folder), job)
         if foreign or other:
             if not force:
-                what = other or f"holds files that are no results of `{job['verb']}`"
+                what = other or f"holds files that are not results of `{job['verb']}`"
                 raise OutputError(
                     f"{folder}: {what}; name another folder, or use --force to replace it (its content is "
                     "kept beside it)"

@@ -88,7 +88,7 @@ class Scenario:
         try:
             text = json.dumps(data, allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ScenarioError(f"the dictionary is no scenario: {error}") from None
+            raise ScenarioError(f"the dictionary is not a scenario: {error}") from None
         return cls(_core.Scenario.from_json(text, "<dictionary>", _allowed(allow_python)))
 
     @property

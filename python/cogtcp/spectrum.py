@@ -174,9 +174,9 @@ class PuActivity:
             ScenarioError: The text is no valid log: file, line and reason.
         """
         if threshold is None and hysteresis:
-            raise UsageError("hysteresis has no meaning without threshold; give threshold too, in dBm")
+            raise UsageError("hysteresis has no effect without threshold; give threshold too, in dBm")
         if format != "csv" and (threshold is not None or minimum):
-            raise UsageError("threshold and minimum are for a CSV of occupancy; take them out")
+            raise UsageError("threshold and minimum are for a CSV of occupancy; remove them")
         bounds = {"hysteresis": (hysteresis, 0.0, 100.0), "minimum": (minimum, 0.0, 3600.0)}
         if threshold is not None:
             bounds["threshold"] = (threshold, -300.0, 100.0)
@@ -311,7 +311,7 @@ class PuActivity:
         if model not in get_args(TraceModel):
             raise UsageError(f"model is {model!r}; take {', '.join(get_args(TraceModel))}")
         if self.end == 0:
-            raise ScenarioError("nobody is ever ON", remedy="take a log with ON and OFF times")
+            raise ScenarioError("no primary user is ever ON", remedy="take a log with ON and OFF times")
         duration = self.end if duration is None else duration
         _above_zero(duration=duration)
         _whole("seed", seed, 0, 2**63 - 1)
@@ -340,12 +340,12 @@ class PuActivity:
             _above_zero(sensitivity=sensitivity)
         if format == "pu-log" and any(math.isinf(user.reach[1]) for user in self.users):
             raise ScenarioError(
-                "the PUs of measured occupancy are heard everywhere, which no power in a PU-log can say",
+                "the PUs of measured occupancy are heard everywhere, which a PU-log's power cannot express",
                 remedy="write a map or a csv",
             )
         if format == "map" and any(math.isinf(user.reach[1]) for user in self.users):
             raise ScenarioError(
-                "the PUs of measured occupancy are heard everywhere, which no range in a map.txt can say",
+                "the PUs of measured occupancy are heard everywhere, which a map.txt's range cannot express",
                 remedy="write a csv, or read it as it is in a scenario: pu = { occupancy = FILE }",
             )
         return self._core.write(format, sensitivity, attenuation)
@@ -599,9 +599,9 @@ def _parameters(
     fusion: str,
 ) -> tuple[dict[str, float], str | None]:
     if detector not in get_args(Detector):
-        raise UsageError(f"there is no detector {detector!r}; take {', '.join(get_args(Detector))}")
+        raise UsageError(f"unknown detector {detector!r}; take {', '.join(get_args(Detector))}")
     if fusion not in get_args(Fusion):
-        raise UsageError(f"there is no fusion {fusion!r}; take {', '.join(get_args(Fusion))}")
+        raise UsageError(f"unknown fusion {fusion!r}; take {', '.join(get_args(Fusion))}")
     if not math.isfinite(snr_db):
         raise UsageError(f"snr_db is {snr_db}; it must be a number of decibels")
     _whole("sensors", sensors, 1, 10_000)
@@ -636,7 +636,7 @@ def _guess(text: str, file: str) -> Format:
             if "seems" in what
             else ""
         )
-        message = f"is no log of primary users but {what}: it begins with {first[:40]!r}"
+        message = f"is not a log of primary users but {what}: it begins with {first[:40]!r}"
         raise ScenarioError(message, file=file, remedy=remedy, text=f"{file}: {message}; {remedy}")
     return "pu-log"
 
@@ -644,7 +644,7 @@ def _guess(text: str, file: str) -> Format:
 def _law(law: tuple[str, Sequence[float]]) -> tuple[str, list[float]]:
     name, values = law
     if name not in LAWS:
-        raise UsageError(f"there is no law {name!r}; take {', '.join(LAWS)}")
+        raise UsageError(f"unknown law {name!r}; take {', '.join(LAWS)}")
     if len(values) != len(LAWS[name]):
         raise UsageError(f"the law {name} has {len(LAWS[name])} parameters: {', '.join(LAWS[name])}")
     for value, meaning in zip(values, LAWS[name], strict=True):
@@ -679,5 +679,5 @@ def _whole(name: str, value: int, least: int, most: int) -> None:
 
 def _channel_format(format: str) -> str:
     if format not in get_args(ChannelFormat):
-        raise UsageError(f"there is no format {format!r}; take {', '.join(get_args(ChannelFormat))}")
+        raise UsageError(f"unknown format {format!r}; take {', '.join(get_args(ChannelFormat))}")
     return format

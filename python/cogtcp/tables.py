@@ -43,10 +43,10 @@ def comparison_tables() -> list[tuple[str, str, list[Column]]]:
         ),
         (
             "paired",
-            "One row per transport but the first and metric: the difference to the first, seed by seed.",
+            "One row per transport but the first and metric: the difference from the first, paired by seed.",
             [
                 _TRANSPORT,
-                ("baseline", "text", "", "the transport that it is compared with"),
+                ("baseline", "text", "", "the baseline transport"),
                 metric,
                 ("mean", "f64", mean, "mean of the differences"),
                 *_INTERVAL,

@@ -49,7 +49,7 @@ def suggest(scenario: Scenario, transports: Sequence[str | None] = (None,), seed
         cut = mser5(means)
         if len(means) < 20 or cut >= len(means) // 2:
             raise UsageError(
-                f"warm-up: the runs of {scenario.name} are too short to see where their beginning ends; "
+                f"warm-up: the runs of {scenario.name} are too short to find the end of their warm-up; "
                 "make them longer, or give a warm-up"
             )
         longest = max(longest, times[cut] if cut else 0.0)

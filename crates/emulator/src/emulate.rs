@@ -67,7 +67,7 @@ pub struct Options {
 /// Emulates a scenario. It takes the process for itself: see the crate's documentation.
 pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     if plan.experiment.adhoc.is_some() && options.journal.is_some() {
-        let what = "the packets of an ad hoc network are on no link, and are not recorded".to_owned();
+        let what = "an ad hoc network has no link whose packets could be recorded".to_owned();
         return Err(EmulationError::Scenario {
             what,
             known: "an ad hoc network without a record of its packets",

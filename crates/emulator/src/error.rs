@@ -31,7 +31,7 @@ pub enum EmulationError {
     #[error("emulation needs a single-threaded process, and this one has {0} threads. Use `cogtcp emulate`")]
     Threads(usize),
     /// There is no kind of device that could carry packets.
-    #[error("{tun}. Nor can virtual Ethernet devices stand in: {veth}")]
+    #[error("{tun}. Virtual Ethernet devices do not work either: {veth}")]
     NoDevice {
         /// What became of a TUN device.
         tun: Box<EmulationError>,

@@ -84,7 +84,7 @@ impl Timing {
         let (greatest, rto) = (departures.greatest(), rto.as_secs_f64());
         if greatest > MOST_OF_RTO * rto {
             reasons.push(format!(
-                "a packet was {:.0} ms late: on both ways that may end a timer of {:.0} ms",
+                "a packet was {:.0} ms late: in both directions this may expire a timer of {:.0} ms",
                 greatest * 1e3,
                 rto * 1e3
             ));

@@ -38,7 +38,7 @@ pub(crate) fn enter_user_namespace() -> Result<bool, EmulationError> {
         );
     }
     let write = |name: &str, text: String| fs::write(format!("/proc/self/{name}"), text);
-    let remedy = "A security module holds user namespaces back; on Ubuntu: sysctl \
+    let remedy = "A security module blocks user namespaces; on Ubuntu: sysctl \
                   kernel.apparmor_restrict_unprivileged_userns=0";
     // Without this an unprivileged process may not map its group (user_namespaces(7)).
     write("setgroups", "deny".to_owned()).or_remedy("setgroups cannot be denied", remedy)?;
@@ -52,7 +52,7 @@ impl Namespace {
     pub(crate) fn make() -> Result<Self, EmulationError> {
         sys::unshare(libc::CLONE_NEWNET).or_remedy(
             "a network namespace cannot be made",
-            "It takes CAP_SYS_ADMIN in the user namespace: does a security module hold it back (on Ubuntu: sysctl \
+            "It needs CAP_SYS_ADMIN in the user namespace: does a security module block it (on Ubuntu: sysctl \
              kernel.apparmor_restrict_unprivileged_userns=0), or a container?",
         )?;
         let file = File::open("/proc/thread-self/ns/net").tried("/proc/thread-self/ns/net")?;

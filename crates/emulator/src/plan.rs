@@ -111,7 +111,7 @@ impl Plan {
             && family == Family::V6
         {
             let name = &radio.name;
-            return refuse(format!("radio \"{name}\" tells sources of what it destroyed by ICMP of IPv4"));
+            return refuse(format!("radio \"{name}\" sends ICMP of IPv4 about packets that it destroyed"));
         }
         for (link, spec) in experiment.links.iter().enumerate() {
             if experiment.radios.iter().filter(|radio| radio.links.contains(&link)).count() > 1 {
@@ -125,7 +125,7 @@ impl Plan {
         });
         if is_command {
             if ends[0] == ends[1] {
-                return refuse("the scenario has no flow to say between which nodes programs run".to_owned());
+                return refuse("without a flow the nodes for programs are unknown".to_owned());
             }
             experiment.flows.clear();
             experiment.udp.clear();
@@ -174,7 +174,7 @@ impl Plan {
         let mut flow_ends: Vec<_> = streams.iter().map(hosts_of).collect::<Result<_, EmulationError>>()?;
         let cut = streams.iter().zip(&flow_ends).find(|(_, [from, to])| ways.way(*from, *to).is_none());
         if let Some(((name, ..), _)) = cut {
-            return refuse(format!("there is no way for flow \"{name}\""));
+            return refuse(format!("no path for flow \"{name}\""));
         }
         let source_ends = flow_ends.split_off(experiment.flows.len());
         let router = router.map(host).transpose()?;
@@ -428,7 +428,7 @@ fn settings(
     }
     if tcp.sender.max_window.is_some() {
         notes.push(format!(
-            "flow \"{name}\": the kernel has no cap on the sender's window, which is left out"
+            "flow \"{name}\": the kernel has no cap on the sender's window; max_window is ignored"
         ));
     }
     let mss = u64::from(tcp.sender.mss);
@@ -476,7 +476,7 @@ fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
             let to_there = || flows.iter().filter(|other| other.to == flow.to).filter_map(FlowSpec::tcp);
             window(tcp).is_some_and(|own| to_there().any(|other| window(other) > Some(own)))
         },
-        "the kernel of its receiver has one bound of the receive window, which is the largest of its flows",
+        "the receiver's kernel has one receive window bound: the largest of its flows",
     );
     [delays, grows, shares].into_iter().flatten().collect()
 }
@@ -495,7 +495,7 @@ fn own_control(
     for (parameter, value) in tcp.control.parameters.iter() {
         if told.contains(&parameter) {
             notes.push(format!(
-                "flow \"{name}\": the kernel's {control} has {parameter} from elsewhere, not from the scenario ({how})"
+                "flow \"{name}\": the kernel's {control} takes {parameter} not from the scenario but from {how}"
             ));
         } else if defaults.get(parameter) != Some(value) {
             let what =

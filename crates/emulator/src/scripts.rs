@@ -262,7 +262,7 @@ impl Host {
     fn connection(&self) -> Result<&OwnedFd, String> {
         match (&self.stage.socket, &self.accepted) {
             (_, Some(socket)) | (Socket::Client(socket), None) if !self.is_closed => Ok(socket),
-            _ => Err("there is no connection, or it is closed".to_owned()),
+            _ => Err("no connection, or it is closed".to_owned()),
         }
     }
 }

@@ -53,7 +53,7 @@ pub enum TraceReason {
         rule: &'static str,
     },
     /// A node that nothing places.
-    #[error("node {0} is placed nowhere; set its X_ and Y_ before it moves")]
+    #[error("node {0} has no position; set its X_ and Y_ before it moves")]
     NoPlace(u32),
     /// A node with one known coordinate.
     #[error(
@@ -77,7 +77,7 @@ pub enum TraceReason {
     #[error("node {0}: this time is not after the one before; sort the lines of a node by time")]
     Unsorted(u32),
     /// A jump.
-    #[error("node {0} is set to another place during the run; paths have no jumps: use setdest")]
+    #[error("node {0} is set to another place during the run; nodes cannot jump: use setdest")]
     Jump(u32),
     /// More than fits.
     #[error("more than {most} {what}")]

@@ -306,7 +306,7 @@ fn last_departure(map: &Map) -> Time {
 }
 
 fn unknown_format(py: Python<'_>, format: &str) -> PyErr {
-    input_error(py, &format!("there is no format \"{format}\"; take pu-log, map or csv"))
+    input_error(py, &format!("unknown format \"{format}\"; take pu-log, map or csv"))
 }
 
 fn law(name: &str, values: &[f64]) -> Option<SpanLaw> {
@@ -355,7 +355,7 @@ fn detector(
         }),
         "perfect" => DetectorConfig::Perfect,
         "as-released" => DetectorConfig::AsReleased,
-        other => return Err(input_error(py, &format!("there is no detector \"{other}\""))),
+        other => return Err(input_error(py, &format!("unknown detector \"{other}\""))),
     };
     let one = config.kind().build(&Surroundings::default());
     let inner = one.map_err(|error| input_error(py, &error.to_string()))?;

@@ -125,7 +125,7 @@ impl QuicSettings {
 impl Protocol for QuicSettings {
     const NAME: &'static str = "quic";
     const SUMMARY: &'static str =
-        "QUIC over UDP: streams, packets never sent twice, probe timeouts that keep the window";
+        "QUIC over UDP: streams, new packets for lost data, probe timeouts that keep the window";
     const REFERENCE: &'static str = "RFC 9000, RFC 9002; quinn-proto 0.11";
     const RELIABLE: bool = true;
 

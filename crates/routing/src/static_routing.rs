@@ -18,7 +18,7 @@ pub struct StaticConfig {}
 
 impl Protocol for StaticConfig {
     const NAME: &'static str = "static";
-    const SUMMARY: &'static str = "shortest paths over a topology that the host tells, without any message";
+    const SUMMARY: &'static str = "shortest paths over a topology known from the host, without messages";
     const REFERENCE: &'static str = "Dijkstra, Numerische Mathematik 1, 1959";
 
     fn check(&self) -> Result<(), WrongSetting> {

@@ -15,9 +15,9 @@ pub const STARTERS: &[(&str, &str)] = &[
     ("train", "a train whose router predicts outages and warns its clients"),
     ("traffic", "requests, a video and cross traffic over one sensed link"),
     ("dumbbell", "pairs of senders and receivers that share a bottleneck"),
-    ("chain", "nodes in a row, all of whose hops sense together"),
+    ("chain", "nodes in a row; all hops sense together"),
     ("graph", "any network, its links listed one by one"),
-    ("ad-hoc", "mobile nodes that find ways to each other over several hops"),
+    ("ad-hoc", "mobile nodes that find routes over several hops"),
 ];
 
 /// A commented scenario of the kind `kind` (one of [`STARTERS`]), to be edited.

@@ -218,7 +218,7 @@ fn what_is_wrong_is_said_at_its_place() {
         "speed = [\"0 m/s\"",
         "topology.ad_hoc.mobility.random_waypoint.speed",
         "[\"0 m/s\"",
-        "no stationary law",
+        "otherwise trips never end",
     );
     spoil(
         "[\"2.5 m/s\", \"4 m/s\"]",
@@ -505,7 +505,7 @@ fn what_does_not_go_together_is_refused() {
         let error = resolve(&RIGHT.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused("[[flow]]", "[[radio]]\nname = \"r\"\nlinks = [\"x\"]\n[[flow]]", "no links but those of wired");
+    refused("[[flow]]", "[[radio]]\nname = \"r\"\nlinks = [\"x\"]\n[[flow]]", "has links only in wired");
     refused("[area]\nwidth = \"1000 m\"\nheight = \"500 m\"\n", "", "the scenario has no [area]");
     refused("mobility = { random_waypoint", "mobility = { trace = \"nowhere.tcl\" }\n#", "nowhere.tcl");
     let spectrum = RIGHT.split("[spectrum]").nth(1).unwrap().split("[cr]").next().unwrap();

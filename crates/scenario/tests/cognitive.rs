@@ -316,7 +316,7 @@ fn a_measurement_of_powers_is_read_by_its_threshold() {
     let alone = text.replace("threshold = \"-95 dBm\", ", "");
     let file = folder("measured-alone", &[("cr.toml", &alone), ("power.csv", &csv)]);
     let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
-    assert!(error.contains("hysteresis has no meaning without threshold"), "{error}");
+    assert!(error.contains("hysteresis has no effect without threshold"), "{error}");
 }
 
 /// One PU for each band measured, with the law of what was measured there.
@@ -380,7 +380,7 @@ fn cr_users_of_several_links_are_told_apart() {
     assert!(warnings[0].message.contains("\"cr\" and \"cr2\" do not hear each other"), "{warnings:?}");
     let both = one.replace("[\"hop1\"]", "[\"hop1\", \"hop2\"]");
     let error = Scenario::parse(&both, "cr.toml").unwrap().resolve().unwrap_err();
-    assert!(error.to_string().contains("share a channel, no third one does"), "{error}");
+    assert!(error.to_string().contains("only the two stations at its ends share a channel"), "{error}");
 }
 
 #[test]

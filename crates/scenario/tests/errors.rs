@@ -383,7 +383,7 @@ fn radios() {
     let radio = |line: &str, field: &str, at: &str, words: &[&str]| {
         right("on = \"5 s\" }", &with(line), field, at, words)
     };
-    radio("channel = { set = [] }", "radio.0.channel.set", "[] }", &["no channel in the set"]);
+    radio("channel = { set = [] }", "radio.0.channel.set", "[] }", &["the set has no channels"]);
     radio("channel = { set = [\"0 bit/s\"] }", "radio.0.channel.set.0", "\"0 bit", &["the rate is zero"]);
     let range = "channel = { range = [\"9 Mbit/s\", \"1 Mbit/s\"] }";
     radio(range, "radio.0.channel.range", "[\"9", &["[\"1 Mbit/s\", \"9 Mbit/s\"]"]);

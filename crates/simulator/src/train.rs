@@ -102,7 +102,7 @@ impl Train {
         }
         let host = RouterHost::new(experiment, course, clients.len(), seed, end);
         let mut host =
-            host.ok_or_else(|| wrong("it is on no journey, by which its silences could be predicted"))?;
+            host.ok_or_else(|| wrong("it has no journey from which silences could be predicted"))?;
         host.listen(plan.plane.network.boards(), BOARD.code());
         let name = experiment.nodes[spec.router].clone();
         Ok(Some(Box::new(Self { host, name, clients, armed: Time::MAX })))

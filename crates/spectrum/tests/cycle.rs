@@ -560,7 +560,7 @@ fn cycles_that_make_no_sense_are_refused() {
     let often = wrong(&with_pu(CycleConfig::default(), MS(0)));
     assert_eq!(often, format!("pu.interarrival: {zero}"));
     let channel = |channel| wrong(&CycleConfig { channel, ..CycleConfig::default() });
-    assert_eq!(channel(ChannelChoice::Set(vec![])), "channel.set: there is no channel in the set");
+    assert_eq!(channel(ChannelChoice::Set(vec![])), "channel.set: the set has no channels");
     assert_eq!(channel(ChannelChoice::Set(vec![mbit(1), Rate::ZERO])), "channel.set.1: the rate is zero");
     let reversed = channel(ChannelChoice::Range([mbit(2), mbit(1)]));
     assert!(reversed.starts_with("channel.range: the range begins above its end"), "{reversed}");

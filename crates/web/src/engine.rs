@@ -170,7 +170,7 @@ fn resolved(given: &Given, hooks: &Hooks) -> Result<(Scenario, Experiment), Fail
         let names: Vec<String> =
             scenario.external_controls().into_iter().filter(|name| !is_here(name)).collect();
         error.message = format!("\"{}\" is a congestion control written in Python", names.join("\", \""));
-        error.remedy = "this page has none; install cogtcp with pip and open the scenario there: \
+        error.remedy = "a page cannot run it; install cogtcp with pip and open the scenario there: \
             cogtcp lab FILE --allow-python"
             .into();
         return Err(error.into());

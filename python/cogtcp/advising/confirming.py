@@ -64,7 +64,7 @@ class Confirmation:
                 + "."
             )
         if not self.common:
-            return "The kernel plane gave no run that kept its times: the machine was too busy."
+            return "No kernel run kept real time: the machine was too busy."
         said = ", ".join(f"{name} {self.metric.text(self.mean(name), unit=True)}" for name in self.names)
         runs = len(self.common)
         return f"On the kernel's TCP ({runs} run{'s' if runs > 1 else ''} each): {said}."

@@ -91,7 +91,7 @@ class Question:
         inputs = Inputs(scenario, uncertain)
         for one, other in itertools.product(varied, inputs.parameters):
             if one.place == other.place:
-                raise UsageError(f"{one.path} is both decided and uncertain; leave it out of one of them")
+                raise UsageError(f"{one.path} is in both --over and --uncertain; leave it out of one")
         first = scenario.seed if seed is None else seed
         check_seed(first)
         check_seed(first + 10 * MOST_SEEDS)

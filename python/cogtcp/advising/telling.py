@@ -22,7 +22,7 @@ def paragraph(advice: Advice) -> str:
     winner = advice.winner
     if winner is None:
         limits = join([constraint.describe() for constraint in advice.constraints]) or "what is asked for"
-        return f"Nothing that was tried keeps {limits}."
+        return f"No candidate keeps {limits}."
     parts = [_answer(advice, winner), _wins(advice, winner), _sure(advice, winner), _limits(advice, winner)]
     parts += [_costs(advice, winner), _changes(advice), _not_worth(advice), _kernel(advice)]
     return " ".join(part for part in parts if part)
@@ -84,7 +84,7 @@ def _sure(advice: Advice, winner: Candidate) -> str:
     close = [candidate.name for candidate in advice.rest]
     rest = f" Not significantly worse: {join(close)}." if close and advice.decided else ""
     if race.seeds == 1:
-        text = "Nothing is random here: one run of each is all there is to know."
+        text = "Nothing is random in this scenario: one run of each decides."
     elif advice.decided:
         text = (
             f"With 95 % confidence nothing else wins by more than {share} ({len(race.names)} candidates, "
@@ -93,9 +93,9 @@ def _sure(advice: Advice, winner: Candidate) -> str:
     else:
         text = (
             f"Not decided within the budget after {seeds} seeds: {join(close)} may be more than {share} "
-            "better. A larger --budget goes on from here."
+            "better. A larger --budget continues from here."
             if close
-            else f"Too few seeds to be sure ({seeds}). A larger --budget goes on from here."
+            else f"Too few seeds to be sure ({seeds}). A larger --budget continues from here."
         )
     regret = advice.regret
     if not math.isnan(regret):
@@ -134,7 +134,7 @@ def _changes(advice: Advice) -> str:
         # Passes over the fields go outwards together; the last may be unfinished.
         reach = min(max(max(f, 1 / f) for f in probe.looked) for probe in advice.probes if probe.looked)
         return (
-            f"No single field turns the answer within {reach:g} times and 1/{reach:g} of its value "
+            f"No single field changes the answer within {reach:g} times and 1/{reach:g} of its value "
             f"({len(advice.probes)} fields)."
         )
     said = [f"{p.wins} wins at {_short(p)} {p.at} (it is {p.value})" for p in turning[:_MOST]]

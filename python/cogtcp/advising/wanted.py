@@ -32,15 +32,13 @@ UTILITY = Metric(
     "utility", "Utility", "", 1, 3, 1,
     "log2(goodput in bit/s) - weight x log2(mean RTT in s), over all flows.", _nothing,
 )  # fmt: skip
-WORST = Metric(
-    "worst_flow_bps", "Worst flow", "Mbit/s", 1e-6, 3, 1, "Goodput of the flow that has least.", _nothing
-)
+WORST = Metric("worst_flow_bps", "Worst flow", "Mbit/s", 1e-6, 3, 1, "Lowest goodput of any flow.", _nothing)
 TRANSFER = Metric(
     "transfer_s", "Completion", "s", 1, 2, -1,
-    "Time from start to the last byte's delivery, mean over flows. A transfer that the run ends counts with "
+    "Time from start to the last byte's delivery, mean over flows. An unfinished transfer counts with "
     "the time that it would take at its mean rate so far.", _nothing,
 )  # fmt: skip
-STALLED = Metric("stalled_s", "Video stalls", "s", 1, 2, -1, "Time for which videos stood still.", _nothing)
+STALLED = Metric("stalled_s", "Video stalls", "s", 1, 2, -1, "Time in which videos stalled.", _nothing)
 
 _OWN = {"utility": UTILITY, "worst-flow": WORST, "completion": TRANSFER, "stalls": STALLED}
 

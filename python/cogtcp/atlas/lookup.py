@@ -139,7 +139,7 @@ def guess(scenario: Scenario) -> Guess:
     """
     found = place_of(scenario)
     if isinstance(found, str):
-        raise UsageError(f"--quick: the atlas does not know this scenario: {found}; leave --quick out")
+        raise UsageError(f"--quick: the atlas does not cover this scenario: {found}; leave --quick out")
     place, unlike = found
     return guess_at(place, load(), unlike)
 

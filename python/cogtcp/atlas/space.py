@@ -66,9 +66,9 @@ AXES = (
     Axis("silence_rtt", 0.1, 30.0, "Silence / RTT", "Mean length of a silence over the round-trip time."),
     Axis("period_rtt", 5.0, 1000.0, "Period / RTT", "Mean time from one silence to the next, over the RTT."),
     Axis("rtt_s", 0.01, 0.4, "RTT, s", "Round-trip time without queues."),
-    Axis("bdp", 4.0, 400.0, "BDP, packets", "Rate times round-trip time, in packets of 1,500 bytes or so."),
+    Axis("bdp", 4.0, 400.0, "BDP, packets", "Rate times round-trip time, in packets of about 1,500 bytes."),
     Axis("queue_bdp", 0.1, 4.0, "Queue / BDP", "Queue in bandwidth-delay products."),
-    Axis("loss", 1e-6, 1e-2, "Loss", "Chance that a packet is lost beside queue and silences."),
+    Axis("loss", 1e-6, 1e-2, "Loss", "Probability of a packet loss outside queue and silences."),
     Axis("rate_range", 1.0, 10.0, "Rate range", "Highest over lowest rate, drawn anew after each silence."),
 )  # fmt: skip
 AXIS = {axis.name: axis for axis in AXES}
@@ -216,15 +216,15 @@ def place_of(scenario: Scenario) -> tuple[Place, list[str]] | str:
         link = topology["dumbbell"]["bottleneck"]
         delay = 2 * _number(topology["dumbbell"]["access"]["delay"])
     else:
-        return "it is of a single link or a dumbbell"
+        return "the atlas covers a single link or a dumbbell"
     if len(radios) != 1:
-        return "it is of one radio"
+        return "the atlas covers one radio"
     radio, unlike = radios[0], []
     sensing, users = radio.get("sensing"), radio.get("pu")
     if "cr" in radio or "journey" in radio or not (sensing or users):
-        return "it is of radios that are cycles (sensing, pu)"
+        return "the atlas covers radios that are cycles (sensing, pu)"
     if "trace" in link:
-        return "it is of links with a rate and no trace"
+        return "the atlas covers links with a rate and no trace"
     rtt = 2 * (delay + _number(link["delay"]))
     rate = _number(link["rate"])
     channel = radio.get("channel")

@@ -71,7 +71,7 @@ def _blocks(result: Result, channels: list[int]) -> Iterator[bytes]:
     for channel in channels:
         yield pcapng.interface(
             f"channel {channel}",
-            "simulated; every frame as it begins; headers alone are captured, no frame check sequence",
+            "simulated; each frame at its beginning; headers only, no frame check sequence",
             10 + 24 + 8 + headers.LONGEST,
             pcapng.RADIOTAP,
         )
@@ -82,9 +82,9 @@ def _blocks(result: Result, channels: list[int]) -> Iterator[bytes]:
         body, length = _body(row, numbers, addresses, flows)
         comments = [f"the exchange failed: {row['failed']}"] if row["failed"] else []
         if row["protocol"] == "channel":
-            comments.append("announcement of a channel, of which the content is not written")
+            comments.append("announcement of a channel, content not included")
         elif row["protocol"] == "routing" and not row["octets"]:
-            comments.append(f"{row['message']} of routing, of which the content is not written")
+            comments.append(f"{row['message']} of routing, content not included")
         yield pcapng.packet(
             round(row["time_s"] * 1e9),
             head + body,

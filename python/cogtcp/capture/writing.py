@@ -51,7 +51,7 @@ def _blocks(result: Result, point: Point) -> Iterator[bytes]:
     yield section.header(result)
     yield pcapng.interface(
         f"{point.link} at {point.node}",
-        "simulated; headers alone are captured, checksums assume a payload of zeros",
+        "simulated; headers only, checksums assume a payload of zeros",
         headers.LONGEST_DATAGRAM if payloads else headers.LONGEST,
     )
     yield pcapng.names({address: name for name, address in addresses.items()})

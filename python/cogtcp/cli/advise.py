@@ -140,7 +140,7 @@ def _quick(args: argparse.Namespace, scenario: Scenario) -> int:
         if getattr(args, option):
             raise UsageError(f"--quick: the atlas knows no --{option}; leave one of the two out")
     if args.objective != "goodput":
-        raise UsageError(f"--quick: the atlas is of goodput, not of {args.objective}; leave --quick out")
+        raise UsageError(f"--quick: the atlas covers goodput, not {args.objective}; leave --quick out")
     found = guess(scenario)
     print(json.dumps(found.to_dict()) if args.json else found.text)
     return 0

@@ -72,7 +72,7 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-announce",
         action="store_true",
-        help="do not tell TCP C2 in the kernel what radios do",
+        help="do not report radio events to TCP C2 in the kernel",
     )
     parser.add_argument(
         "--clean",
@@ -200,7 +200,7 @@ def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:
             continue
         if topology not in ("single_hop", "chain"):
             raise UsageError(
-                f"--{option}: the scenario's topology is {topology}, and takes a trace for each of its links"
+                f"--{option}: the topology {topology} takes a trace for each link, in the scenario"
             )
         # Relative to where one is, and not to the scenario.
         scenario = scenario.set(f"topology.{topology}.link.{field}", str(Path(file).absolute()))

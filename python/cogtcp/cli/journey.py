@@ -23,7 +23,7 @@ _DEPTH = 15.0  # dB below the threshold that are drawn
 
 def add_journey(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `journey` to its parser."""
-    text = "show a line: stations, tunnels, outages, the level on the way"
+    text = "show a line: stations, tunnels, outages, signal levels"
     show = arguments.add_verb(arguments.verbs(parser), "show", show_journey, text)
     show.add_argument("file", metavar="MAP", help="the map file")
     show.add_argument("--seed", type=int, default=1, metavar="N", help="the journey shown (default: 1)")
@@ -55,7 +55,7 @@ def show_journey(args: argparse.Namespace) -> int:
     print(f"\nLevel, dBm (threshold {line.threshold:.0f}), outages below it; seed {travel.seed}")
     print("\n".join(_picture(line, travel)))
     silent = sum(t.silent / t.duration for t in several) / len(several)
-    print(f"\nOutages of {len(several)} journeys: {silent:.1%} of the time on the way")
+    print(f"\nOutages of {len(several)} journeys: {silent:.1%} of the travel time")
     print(f"{'cause':>10} {'a journey':>10} {'mean':>9} {'longest':>9}")
     for part in summarise(several):
         print(f"{part.cause:>10} {part.per_journey:>10.1f} {part.mean:>7.2f} s {part.longest:>7.2f} s")

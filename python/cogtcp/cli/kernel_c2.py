@@ -45,9 +45,9 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
     )
 
     verb("status", _status, "show the control, its sockets and its entries (root)")
-    verb("unload", _unload, "take the control away; sockets that chose it keep it until they close (root)")
+    verb("unload", _unload, "unload the control; sockets that chose it keep it until they close (root)")
 
-    flows = verb("flows", _flows, "say how many flows share the way to a destination (root)")
+    flows = verb("flows", _flows, "set how many flows share the path to a destination (root)")
     flows.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
     flows.add_argument("flows", metavar="N", help="number of flows, this machine's included, or default")
 

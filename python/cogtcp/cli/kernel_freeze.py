@@ -113,7 +113,7 @@ def add_freeze(parser: argparse.ArgumentParser) -> None:
         help="down: lasts S (default: 2)",
     )
 
-    unload = verb("unload", _unload, "let every source go and take the manager away (root)")
+    unload = verb("unload", _unload, "release every source and unload the manager (root)")
     unload.add_argument("--interface", metavar="IFACE", help="only from this interface")
 
     verb("clean", _clean, "list and remove what a killed manager left (root)")
@@ -180,7 +180,7 @@ def _status(args: argparse.Namespace) -> int:
         print(f"{state['interface']}{where}: {now}; UDP port {state['port']}, {state['attached_by']}, {held}")
         who = "authenticated" if state["authenticated"] else "not authenticated (no --key)"
         bound = f"{state['longest_s']:g} s"
-        print(f"  messages are {who}; connections are let go after {bound} at the latest")
+        print(f"  messages are {who}; connections are released after {bound} at the latest")
         print(
             f"  warnings {state['warnings']}, all-clears {state['all_clears']}, requests {state['requests']}"
             f", ignored {state['ignored']}, forged {state['forged']}, replayed {state['replayed']}"
@@ -227,13 +227,13 @@ def _trigger(args: argparse.Namespace) -> int:
         except OSError as error:
             reason = "no reply" if isinstance(error, TimeoutError) else error.strerror
             raise RunError(
-                f"{args.to}: {reason}; is the manager loaded there, and does it listen to this host?"
+                f"{args.to}: {reason}; is the manager loaded there, and does it accept this host?"
             ) from error
     if args.json:
         print(json.dumps({"sent": args.kind, "to": address, "port": port, "rtt_s": rtt}))
     elif args.kind == "request":
         print(
-            "RTT_TCP is not known: no connection has shown one"
+            "RTT_TCP is unknown: no connection has measured one"
             if rtt is None
             else f"RTT_TCP {rtt * 1e3:.4g} ms"
         )

@@ -102,7 +102,7 @@ def generate(args: argparse.Namespace) -> int:
 def _standing(args: argparse.Namespace) -> Mobility:
     for name in ("duration", "speed", "pause", "start"):
         if getattr(args, name) is not None:
-            raise UsageError(f"--{name}: not with --placement, whose nodes stand still")
+            raise UsageError(f"--{name}: not with --placement, whose nodes do not move")
     wrong = ("spacing", "columns") if args.placement == "uniform" else ("area",)
     for name in (*wrong, *(("columns",) if args.placement == "chain" else ())):
         if getattr(args, name) is not None:

@@ -16,9 +16,7 @@ _KINDS = ("timeline", "cdf", "bars", "box", "line", "heatmap", "delay-throughput
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
     """Add the options of `plot` to its parser."""
-    parser.add_argument(
-        "directory", metavar="DIR", help="a folder of results, of run, compare, sweep or tune"
-    )
+    parser.add_argument("directory", metavar="DIR", help="a folder of results of run, compare, sweep or tune")
     parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
     parser.add_argument("--out", required=True, metavar="FILE", help="the figure: .pdf, .svg or .png")
     parser.add_argument(

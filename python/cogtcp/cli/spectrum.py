@@ -152,7 +152,7 @@ def _read(args: argparse.Namespace) -> PuActivity:
     if activity.spacing is not None:
         print(
             f"cogtcp: note: {args.file} has a sample every {_seconds(activity.spacing)}: "
-            "primary users that come and go between two samples are missing",
+            "shorter visits of primary users are missing",
             file=sys.stderr,
         )
     return activity
@@ -324,7 +324,7 @@ def show_users(args: argparse.Namespace) -> int:
         for user in activity.users:
             print(f"{user.number:>5} |{''.join(_cells(user, start, end, shades))}|")
     else:
-        print("\nnobody is ever ON")
+        print("\nno primary user is ever ON")
     if args.plot:
         print(f"\nplot: {args.plot}")
     return 0

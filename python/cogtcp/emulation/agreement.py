@@ -175,13 +175,13 @@ class Agreement:
         """How many of the numbers agree, in a sentence."""
         told = [line.verdict for line in self.lines() if line.verdict]
         if not told:
-            return "Too few runs kept their times to tell whether the planes agree: an interval takes two."
+            return "Inconclusive: fewer than two runs kept real time."
         share = f"{TOLERANCE * 100:.0f} %"
         parts = [f"{told.count('within')} of {len(told)} numbers agree within {share}"]
         if beyond := told.count("beyond"):
             parts.append(f"{beyond} differ by more")
         if unclear := told.count("unclear"):
-            parts.append(f"of {unclear} the seeds are too few to tell")
+            parts.append(f"{unclear} are inconclusive: more seeds needed")
         return ", ".join(parts) + "."
 
     def report(self, *, command: str | None = None) -> str:

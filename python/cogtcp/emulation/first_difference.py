@@ -185,7 +185,7 @@ def first_difference(
 def _at_sender(scenario: Scenario, simulation: Result, flow: int) -> Point:
     rows = simulation.rows("flows")
     if not 0 <= flow < len(rows):
-        raise UsageError(f"{scenario.name}: there is no flow {flow}; its flows are 0 to {len(rows) - 1}")
+        raise UsageError(f"{scenario.name}: unknown flow {flow}; its flows are 0 to {len(rows) - 1}")
     sender = str(rows[flow]["from"])
     for link, first, second in scenario._core.links():
         if sender in (first, second):

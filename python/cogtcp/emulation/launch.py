@@ -99,11 +99,11 @@ def emulate(
     if seed is not None:
         check_seed(seed)
     if peer and not command:
-        raise UsageError("a program for the other node needs one for the first")
+        raise UsageError("--peer needs a program (-- CMD) at the first node")
     if duration_s is not None and not 0 < duration_s < 1e9:
-        raise UsageError(f"a run of {duration_s} s cannot be made; take a duration above zero")
+        raise UsageError(f"a duration of {duration_s} s is out of range; use one above zero")
     if device not in DEVICES:
-        raise UsageError(f'there are no devices "{device}"; take one of {", ".join(DEVICES)}')
+        raise UsageError(f'unknown devices "{device}"; use one of {", ".join(DEVICES)}')
     check(scenario, command=bool(command), ipv6=ipv6)
     with attended(scenario, command=bool(command), announce=announce) as kernel:
         job = Job(

@@ -178,7 +178,7 @@ def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
     _handshake(result, data, answers)
     if result.one_way:
         notes.append(
-            "only one direction was captured: it is taken for the receiver's end, and delay stays unknown"
+            "only one direction was captured: it is assumed to be the receiver's end, and delay stays unknown"
         )
     elif result.side == "sender":
         _answer(result.data, answers, next(packet.seq for packet in data if packet.payload))

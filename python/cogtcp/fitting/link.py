@@ -92,9 +92,7 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
     data = _by_time(same)
     packet_bytes = round(median([sent.size for c in same if not c.probes for sent in c.data] or [1500]))
     if main.probes:
-        capacity = unknown(
-            "capacity", "bit/s", "probes do not fill the link; 10 Mbit/s stands in the scenario"
-        )
+        capacity = unknown("capacity", "bit/s", "probes do not fill the link; the scenario has 10 Mbit/s")
         spacing = main.data[-1].time / max(1, len(main.data) - 1) * 0.5
     else:
         capacity, _ = _capacity(groups, packet_bytes)
@@ -169,7 +167,7 @@ def _capacity(groups: Sequence[_Group], packet_bytes: int) -> tuple[Estimate, fl
         if (span := groups[index + _WINDOW].time - groups[index].time) > 0
     ]
     if len(windows) < 3:
-        return unknown(name, unit, "too few packets; 10 Mbit/s stands in the scenario"), 0.0
+        return unknown(name, unit, "too few packets; the scenario has 10 Mbit/s"), 0.0
     weights: dict[int, float] = {}
     for index, rate in windows:
         place = math.floor(math.log(rate) / _BIN)
@@ -186,7 +184,7 @@ def _capacity(groups: Sequence[_Group], packet_bytes: int) -> tuple[Estimate, fl
     if math.isnan(low):
         low, high = 0.97 * value, 1.03 * value
     low, high = min(low, value), max(high, value)
-    how = f"the rate at which most packets follow each other ({share * 100:.0f} % of the bytes within 10 %)"
+    how = f"the most frequent rate between successive packets ({share * 100:.0f} % of the bytes within 10 %)"
     return Estimate(name, value, low, high, unit, how), share
 
 
@@ -237,7 +235,7 @@ def _delay(connections: Sequence[Connection], capacity: Estimate) -> tuple[float
             ]
     found = [value for value in found if value > 0]
     if not found:
-        how = "the capture has neither a handshake nor acknowledgements; 25 ms stands in the scenario"
+        how = "the capture has neither a handshake nor acknowledgements; the scenario has 25 ms"
         return 0.05, unknown("delay", "s", how)
     base = min(found)
     near = [value for value in found if value < base * 1.02 + 0.001]
@@ -490,12 +488,12 @@ def _queue(
     packet_bytes: int,
     main: Connection,
 ) -> Estimate:
-    """Return the length of the queue: what waited in front of packets just before one was lost."""
+    """Return the length of the queue: the queue in front of packets just before one was lost."""
     name, unit = "queue", "packets"
     bdp = max(2, round(capacity.value * base / 8 / packet_bytes)) if capacity.known else 100
     if main.side != "sender" or not capacity.known:
         return unknown(
-            name, unit, f"a capture at the receiver does not show it; one BDP stands there, {bdp} packets"
+            name, unit, f"a capture at the receiver does not show it; the scenario has one BDP, {bdp} packets"
         )
     after = base + (packet_bytes + main.ack_bytes) * 8 / capacity.value
     waits: list[float] = []
@@ -516,11 +514,11 @@ def _queue(
     if len(full) < 3:
         seen = f"it holds {max(0, round(top * packets))} packets at least" if waits else "nothing shows it"
         return unknown(
-            name, unit, f"no loss at a full queue was seen; {seen}; one BDP stands there, {bdp} packets"
+            name, unit, f"no loss at a full queue was seen; {seen}; the scenario has one BDP, {bdp} packets"
         )
     value = median(full) * packets + 1
     low, high = bootstrap(full)
-    how = f"what waited in front of packets just before {len(full)} losses"
+    how = f"the queue in front of packets just before {len(full)} losses"
     return Estimate(name, max(1.0, value), low * packets, high * packets + 2, unit, how)
 
 
@@ -536,7 +534,7 @@ def _loss(
 ) -> tuple[Estimate, Estimate, LossLaw | None]:
     """Return the chance of losses that neither queue nor silence explains, their mean run, and their law."""
     if main.side != "sender":
-        how = "a capture at the receiver does not tell whose fault a loss was; none stands in the scenario"
+        how = "a capture at the receiver does not show the cause of a loss; the scenario has none"
         return unknown("loss", "share", how), unknown("loss run", "packets", how), None
     # Where the rate varies a full queue waits least at the highest rate.
     fastest = max((rate for _, _, rate in rates), default=capacity.value)
@@ -570,7 +568,7 @@ def _loss(
     loss = Estimate("loss", share, low * scale, high * scale, "share", how)
     law = fit_losses(stretches)
     if law is None:
-        return loss, unknown("loss run", "packets", "too few losses; they are taken for independent"), None
+        return loss, unknown("loss run", "packets", "too few losses; assumed independent"), None
     if law.name == "bernoulli":
         how = f"losses are independent (Bernoulli; Gilbert-Elliott has {abs(law.gain):.1f} more AIC)"
     else:

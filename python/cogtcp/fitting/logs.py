@@ -59,7 +59,7 @@ def ping(text: str, file: str) -> Log:
     ]
     if not rows:
         raise UsageError(
-            f"{file}: the ping log has no reply in it; leave out -q, so that each reply has a line"
+            f"{file}: the ping log has no replies; run ping without -q, so that each reply has a line"
         )
     log = Log()
     numbered: dict[int, tuple[float, int, float]] = {}
@@ -77,7 +77,7 @@ def ping(text: str, file: str) -> Log:
         origin = stamped[0][1] - (stamped[0][0] - first) * interval
     else:
         origin = 0.0
-        log.notes.append(f"{file} has no times (ping -D): one probe a second is taken for granted")
+        log.notes.append(f"{file} has no times (ping -D): one probe a second is assumed")
     data = []
     for seq in range(first, end + 1):
         found = numbered.get(seq)
@@ -139,13 +139,13 @@ def _irtt(data: dict[str, Any], file: str) -> Log:
         size = int((data.get("config") or {}).get("length") or 60) + 28
         found.append(Sent(at, 0, 0, size, False, None, at + rtt / 1e9, not math.isnan(rtt)))
     if not any(not sent.lost for sent in found):
-        raise UsageError(f"{file}: irtt has no round trip in it; let it run with a server that answers")
+        raise UsageError(f"{file}: irtt has no round trips; run it with a server that answers")
     return Log(_connection(found))
 
 
 def _iperf3(data: dict[str, Any], file: str) -> Log:
     if data.get("error"):
-        raise UsageError(f"{file}: iperf3 failed: {data['error']}; give a log of a test that ended")
+        raise UsageError(f"{file}: iperf3 failed: {data['error']}; give the log of a completed test")
     log = Log()
     for interval in data["intervals"]:
         total = interval.get("sum") or {}
@@ -153,7 +153,7 @@ def _iperf3(data: dict[str, Any], file: str) -> Log:
             continue
         log.rates.append((float(total["start"]), float(total["end"]), float(total["bits_per_second"])))
     if not log.rates:
-        raise UsageError(f"{file}: iperf3 has no intervals in it; let it run for some seconds")
+        raise UsageError(f"{file}: iperf3 has no intervals; run it for some seconds")
     rtts = [
         stream["sender"]["min_rtt"] / 1e6
         for stream in data["end"].get("streams", [])
@@ -163,5 +163,5 @@ def _iperf3(data: dict[str, Any], file: str) -> Log:
     total = data["end"].get("sum") or {}
     if "lost_percent" in total:
         log.loss, log.jitter_s = total["lost_percent"] / 100, total.get("jitter_ms", math.nan) / 1000
-    log.notes.append(f"{file}: iperf3 tells of no single packet: queue, loss and silences stay unknown")
+    log.notes.append(f"{file}: iperf3 reports no single packets: queue, loss and silences stay unknown")
     return log

@@ -56,7 +56,7 @@ def make(
             _merge(fit, fit_link([probes]))
         fit.notes += fit.link.notes
     if fit.link is None and fit.trace is None and not fit.rates and not fit.channels:
-        raise UsageError("the files say nothing of a link; give a capture, a log, a trace or occupancy")
+        raise UsageError("the files do not describe a link; give a capture, a log, a trace or occupancy")
     build(fit)
     return fit
 
@@ -218,7 +218,7 @@ def build(fit: Fit) -> None:
     by_name = {estimate.name: estimate for estimate in estimates}
     lines = [
         f"# Fitted by cogtcp fit from {', '.join(name for name, _ in fit.sources) or 'measurements'}.",
-        "# Each value has its 95 % interval and its source; what the data cannot tell is said.",
+        "# Each value has its 95 % interval and its source; unknown values are marked.",
         *(f"# Note: {note}" for note in fit.notes),
         "",
         f'name = "{fit.name}"',
@@ -231,7 +231,11 @@ def build(fit: Fit) -> None:
     duration = _duration(fit)
     lines += ["[run]", f'duration = "{duration:g} s"', "seed = 1", 'sample_interval = "100 ms"', ""]
     if fit.link is not None and fit.link.flows:
-        lines += ["# The receiver is taken for a Linux host.", "[tcp]", f'segment_size = "{fit.segment} B"']
+        lines += [
+            "# The receiver is assumed to be a Linux host.",
+            "[tcp]",
+            f'segment_size = "{fit.segment} B"',
+        ]
         lines += ['delayed_ack = "linux"', "window_tuning = true", ""]
     lines += _link(fit, by_name)
     if fit.channels:
@@ -253,7 +257,7 @@ def build(fit: Fit) -> None:
         fit.scenario = Scenario.from_toml(fit.toml, file=str(Path.cwd() / f"{fit.name}.toml"))
         fit.scenario.check()
     except ScenarioError as error:
-        raise UsageError(f"what was found makes no scenario: {error}") from None
+        raise UsageError(f"the fit is not a valid scenario: {error}") from None
     fit.ranges = _ranges(fit, by_name)
 
 
@@ -287,17 +291,15 @@ def _estimates(fit: Fit) -> list[Estimate]:
             *_of_silences(link),
         ]
     else:
-        how = "nothing in the data shows it"
-        delay = unknown("delay", "s", f"{how}; {_DELAY_S * 1000:g} ms stands in the scenario")
+        how = "not visible in the data"
+        delay = unknown("delay", "s", f"{how}; {_DELAY_S * 1000:g} ms is assumed")
         if not math.isnan(fit.least_rtt_s):
             value = fit.least_rtt_s / 2
-            delay = Estimate(
-                "delay", value, 0.9 * value, value, "s", "half of the least RTT that iperf3 tells"
-            )
+            delay = Estimate("delay", value, 0.9 * value, value, "s", "half of iperf3's minimum RTT")
         found = [
             delay,
             unknown("capacity", "bit/s", how),
-            unknown("queue", "packets", f"{how}; one BDP stands there"),
+            unknown("queue", "packets", f"{how}; the scenario has one BDP"),
         ]
         found += [unknown("loss", "share", f"{how}; none stands there"), unknown("silence", "s", how)]
     if fit.trace is not None:
@@ -364,7 +366,7 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         )
         found.append(Estimate("open", mean, low, high, "s", how))
     share = silences.sure
-    did = "held what was sent into them" if silences.mode == "hold" else "lost what was sent into them"
+    did = "held packets" if silences.mode == "hold" else "lost packets"
     how = f"{share * 100:.0f} % of the silences {did}"
     found.append(Estimate(f"silences {silences.mode}", share, math.nan, math.nan, "share", how))
     return found
@@ -439,7 +441,7 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         if best and best[0].name != "exponential":
             lines.append(
                 f"# Times between silences: {best[0].describe()} by AIC. A radio has no such law: "
-                "exponential stands here."
+                "exponential is used."
             )
         if not silences.fixed:
             mean_length = math.fsum(silences.lengths) / len(silences.lengths)
@@ -486,7 +488,7 @@ def _users(fit: Fit) -> list[str]:
         lines.append(f"pu = {{ exponential = {{ alpha = {1 / on:.6g}, beta = {1 / off:.6g} }} }}")
     lines += [
         "",
-        "# The data say nothing of the CR users: the times of their cycle are defaults.",
+        "# The data do not show the CR users: the times of their cycle are defaults.",
         "[[radio]]",
         'name = "cr"',
         'links = ["link"]',

@@ -129,7 +129,7 @@ def read(path: str | Path) -> Read:
     elif content[:4] == b"\x0a\x0d\x0d\x0a":
         frames = _pcapng(content, found)
     else:
-        raise UsageError(f"{file}: is no capture; name a pcap or pcapng file")
+        raise UsageError(f"{file}: is not a capture; name a pcap or pcapng file")
     raw: list[tuple[int, Packet]] = []
     first: int | None = None
     for nanoseconds, link, data, length in frames:
@@ -140,7 +140,7 @@ def read(path: str | Path) -> Read:
     if not raw and len(found.echoes) < 30:
         kinds = ", ".join(f"{count} of {kind}" for kind, count in found.others.items()) or "no packets"
         cut = f" ({found.notes[0]})" if found.notes else ""
-        raise UsageError(f"{file}: there is no TCP in it, but {kinds}{cut}; capture a TCP transfer")
+        raise UsageError(f"{file}: no TCP, but {kinds}{cut}; capture a TCP transfer")
     if raw:
         found.packets = _in_time([packet for _, packet in raw], found)
     return found
@@ -165,9 +165,7 @@ def _in_time(packets: list[Packet], found: Read) -> list[Packet]:
         result.append(packet if shift == 0 else replace(packet, time=time))
     if steps:
         times = "once" if steps == 1 else f"{steps} times"
-        found.notes.append(
-            f"the clock of the capture steps {times}: later times are shifted to go on from there"
-        )
+        found.notes.append(f"the clock of the capture steps {times}: later times are shifted")
     result.sort(key=lambda packet: packet.time)
     return result
 

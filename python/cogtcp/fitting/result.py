@@ -213,7 +213,7 @@ class Fit:
             toml = toml.replace(f'"{here}"', f'"{target.stem}.{suffix}"')
         written = [write_file(target, toml)]
         ranges = "".join(f'"{field}" = "{text}"\n' for field, text in self.ranges.items())
-        head = "# What the data leave uncertain, for cogtcp advise: each seed draws its own values.\n"
+        head = "# Uncertain values, for cogtcp advise: each seed draws its own.\n"
         written.append(write_file(target.with_name(target.stem + SUFFIX), head + ranges))
         written.append(write_file(target.with_name(target.stem + ".html"), self.report(command=command)))
         return [*written, *extra]

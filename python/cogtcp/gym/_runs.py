@@ -21,7 +21,7 @@ def scenario_of(given: Scenario | str) -> Scenario:
 def flow_of(scenario: Scenario, flow: int) -> int:
     """Return the number of a flow, which the scenario must have."""
     if not 0 <= flow < sum(int(each.get("count", 1)) for each in scenario.to_dict()["flow"]):
-        raise UsageError(f"there is no flow {flow}; flows are numbered from 0")
+        raise UsageError(f"unknown flow {flow}; flows are numbered from 0")
     return flow
 
 

@@ -99,7 +99,7 @@ class Lab:
             return PlainTextResponse("other origins are not served\n", 403)
         given = request.path_params.get("token", "")
         if not secrets.compare_digest(given.encode(), self.token.encode()):
-            return PlainTextResponse("open the address that `cogtcp lab` printed: a token is in it\n", 403)
+            return PlainTextResponse("open the address that `cogtcp lab` printed: it contains a token\n", 403)
         return None
 
     async def _file(self, request: Request) -> Response:

@@ -54,7 +54,7 @@ _BY_PATH: dict[str, str] = {
 }
 #: Choices: the values that a key may take.
 _CHOICES = {
-    "silence": ("What a silence does to packets", ("hold", "drop", "refuse", "down")),
+    "silence": ("Packets during a silence", ("hold", "drop", "refuse", "down")),
     "delayed_ack": ("", ()),
 }
 #: No sliders: they change what is compared, or nothing that shows.

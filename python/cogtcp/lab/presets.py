@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.space import Setting
 
 #: Said of a claim under the reading that reproduces it best.
-BEST_SAID = "Here what the paper leaves unsaid is as the best reading of the claim has it."
+BEST_SAID = "Unsaid parameters are set to the claim's best reading."
 #: In place of a transport: each flow has the one that the scenario gives it.
 AS_IT_IS = "as it is"
 

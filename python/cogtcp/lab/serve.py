@@ -40,7 +40,7 @@ def serve(
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(
-            f"--port {port}: cannot be listened on ({error}); leave it out for a free one"
+            f"--port {port}: cannot be used ({error}); leave --port out for a free one"
         ) from None
     listener.listen(128)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/{lab.token}/"

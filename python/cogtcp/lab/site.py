@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = size_gzipped(made)
     print(f"{given.out}: {size / 1e6:.2f} MB gzipped; as one file, offline.html: {len(whole) / 1e6:.2f} MB")
     if size > MOST_GZIPPED:
-        print(f"that is more than the {MOST_GZIPPED / 1e6:g} MB that the lab may have")
+        print(f"this exceeds the lab's limit of {MOST_GZIPPED / 1e6:g} MB")
         return 1
     return 0
 

@@ -97,7 +97,7 @@ def scripts(paths: Sequence[str | Path]) -> list[Path]:
     for each in map(Path, paths):
         inside = sorted(each.rglob(f"*{SUFFIX}")) if each.is_dir() else [each]
         if not inside:
-            raise UsageError(f"{each}: there is no script (*{SUFFIX}) below this folder")
+            raise UsageError(f"{each}: there are no scripts (*{SUFFIX}) below this folder")
         found += inside
     return found
 
@@ -125,14 +125,14 @@ def play(paths: Sequence[str | Path], plane: str = "sim", *, device: str = "any"
             /dev/net/tun cannot be opened.
 
     Raises:
-        UsageError: A file cannot be read, or there is no such plane.
+        UsageError: A file cannot be read, or the plane is unknown.
         NoKernelPlaneError: This machine has none; the message says what is missing.
     """
     texts = [_read(path) for path in scripts(paths)]
     if plane == "sim":
         return [_outcome(_on_model(text)) for text in texts]
     if plane != "kernel":
-        raise UsageError(f'there is no plane "{plane}"; scripts run on {" and ".join(PLANES)}')
+        raise UsageError(f'unknown plane "{plane}"; scripts run on {" and ".join(PLANES)}')
     from cogtcp.packets.launch import on_kernel
 
     faults = [_fault(text) for text in texts]

@@ -34,7 +34,7 @@ def cdf(
         name: np.sort(np.asarray(v, float)[~np.isnan(np.asarray(v, float))]) for name, v in samples.items()
     }
     if not any(len(values) for values in known.values()):
-        raise UsageError("there is no value to draw")
+        raise UsageError("no values to draw")
     with style.paper(width, height) as figure:
         axes: Any = figure.subplots()
         for index, (name, values) in enumerate(known.items()):

@@ -98,7 +98,7 @@ def heatmap(
         (_ordered(values) for values in zip(*((x, y) for x, y, _ in rows), strict=True)) if rows else ([], [])
     )
     if len(xs) * len(ys) < 2:
-        raise UsageError("a heat map needs a plane: results over two parameters, of more than one place")
+        raise UsageError("a heat map needs a plane: results over two parameters, at more than one point")
     means = {place: i.mean for place, i in _means([((x, y), value) for x, y, value in rows]).items()}
     cells = np.array([[means.get((x, y), math.nan) for x in xs] for y in ys])
     with style.paper(width, height) as figure:

@@ -48,7 +48,7 @@ class Saved:
             self.kind: str = self.manifest["kind"]
         except (OSError, ValueError, KeyError, TypeError):
             raise UsageError(
-                f"{self.folder}: is no folder of results; name what `cogtcp run` or `cogtcp compare` wrote"
+                f"{self.folder}: is not a folder of results; name one of `cogtcp run` or `cogtcp compare`"
             ) from None
         self.version = version_of(self.manifest, self.folder)
 

@@ -51,7 +51,7 @@ def _answer(fit: Fit) -> str:
         said.append(f"silences {fit.link.silences.mode} packets")
     missing = [e.name for e in fit.unknown]
     text = f"{'; '.join(said) or 'Primary users alone'}."
-    return text[0].upper() + text[1:] + (f" The data do not tell: {', '.join(missing)}." if missing else "")
+    return text[0].upper() + text[1:] + (f" Not in the data: {', '.join(missing)}." if missing else "")
 
 
 def _held(fit: Fit) -> Table | None:

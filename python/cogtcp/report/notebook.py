@@ -125,7 +125,7 @@ def of_sweep(sweep: Sweep) -> str:
     heading = ["transport", *(f"{n}, {unit}" if unit else n for n, unit, _ in axes), "Goodput, Mbit/s"]
     drawn = sweep.plan.sampling in ("random", "halton")
     pictures = page._over_axis(points, axes, [goodput], drawn)[:1]
-    more = f"<p>{len(points) - len(rows)} more points are in <code>.summary</code>.</p>"
+    more = f"<p>{len(points) - len(rows)} more points: <code>.summary</code>.</p>"
     return _fragment(
         _answer(sweep.answer),
         *(svg for svg, _ in pictures),

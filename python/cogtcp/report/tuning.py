@@ -155,7 +155,7 @@ def _luck(tuning: Tuning) -> str:
         return ""
     return (
         f"The best mean in the search was {metric.text(searched, unit=True)}; on the fresh seeds the winner "
-        f"has {metric.text(fresh, unit=True)}: of many trials the best is also a lucky one."
+        f"has {metric.text(fresh, unit=True)}: the best of many trials is also lucky."
     )
 
 

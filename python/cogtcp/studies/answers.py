@@ -30,7 +30,7 @@ WORDS = {
     "depends on": "it holds at 5 to 95 % of them; named are the one or two parameters that decide, or "
     '"cause not found"',
     "fragile": "it holds at fewer than 5 % of them",
-    "X, or Y": "the 95 % interval of that share crosses a bound: first the word of the share itself",
+    "X, or Y": "the 95 % interval of that share crosses a bound; the first word is for the share itself",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
     "about N more seeds": "so many more seeds would decide an inconclusive statement, if effect and spread "

@@ -183,7 +183,7 @@ def _mechanism(data: Mapping[str, Any], said: Sequence[str]) -> Mechanism:
     item = {"kind": "magnitude", **data}
     against = str(item.pop("against", ""))
     if against not in said:
-        raise ValueError(f"the mechanism `against` {against!r} names no statement of its claim")
+        raise ValueError(f"the mechanism `against` {against!r} is not a statement of its claim")
     test: Statement = _read(Statement, item, "mechanism")
     test.check()
     return Mechanism(against, test)
@@ -199,7 +199,7 @@ def _with_numbers(statement: Statement, numbers: Sequence[Number]) -> Statement:
         if number.quantity == statement.quantity and statement.where.items() <= number.at.items()
     )
     if not mine:
-        raise ValueError(f'no [[claim.number]] is meant by the statement "{statement.says}"')
+        raise ValueError(f'no [[claim.number]] matches the statement "{statement.says}"')
     return replace(statement, numbers=mine)
 
 

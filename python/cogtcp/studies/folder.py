@@ -99,7 +99,7 @@ def find(name: str) -> tuple[Study, str | None]:
     if own:
         select(max(own, key=lambda study: len(study.name)), [name])
     known = [study.name for study in studies]
-    raise StudyError(f"there is no study {name!r}; {_suggest(name, known)}")
+    raise StudyError(f"unknown study {name!r}; {_suggest(name, known)}")
 
 
 def select(study: Study, only: list[str] | None) -> list[ClaimRow]:

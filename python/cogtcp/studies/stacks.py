@@ -195,7 +195,7 @@ def tables(study: Study, kept: Mapping[str, Any]) -> list[Table]:
             "Stacks of today at the base",
             header,
             rows,
-            f"All flows have the stack; seeds {first} to {last}. The paper's host: its timers, windows and "
+            f"All flows use the stack; seeds {first} to {last}. The paper's host: its timers, windows and "
             "ACKs. The others have their own.",
         ),
         Table(

@@ -105,7 +105,7 @@ def _share(outcome: Outcome) -> str:
         return ""
     decided = place.holds + place.fails
     if not decided:
-        return f"The seeds of the design do not suffice at any of its {place.inconclusive} settings."
+        return f"Inconclusive at all of its {place.inconclusive} settings."
     text = f"Holds at {place.holds} of {decided} settings ({share_percent(place)}"
     text += f"; {place.inconclusive} inconclusive)" if place.inconclusive else ")"
     for cause in outcome.answer.causes[-1:]:
@@ -225,7 +225,7 @@ def _statements(outcome: Outcome) -> Table:
             *(["best reading [95 %]", "there"] if reading is not None else []),
         ],
         rows=rows,
-        caption="Of a statement made at several points, the one that decides is shown.",
+        caption="For a statement about several points, the deciding point is shown.",
     )
 
 
@@ -308,7 +308,7 @@ def _best(study: Context, outcome: Outcome) -> list[Table]:
             rows=rows or [["all", "as in the scenario", "the same", ""]],
             caption=f"The best of {reading.evaluated} settings that the guided search judged, confirmed on "
             f"the fresh seeds {reading.seeds[0]} to {reading.seeds[1]}. Turned over at: the smallest change "
-            "of one parameter at which a statement no longer holds. The others are as at the base.",
+            "of one parameter at which a statement no longer holds. Other parameters are as at the base.",
         )
     ]
 

@@ -110,7 +110,7 @@ def sweep(
 
     if isinstance(scenario, Plan):
         if vary or points or transports:
-            raise UsageError("a plan says itself what varies and which transports there are")
+            raise UsageError("a plan has its own axes and transports; give no others")
         made = scenario
     else:
         made = plan(

@@ -92,7 +92,7 @@ def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
         row |= about["metrics"]
         table = pa.Table.from_pylist([row])
     else:
-        raise UsageError(f"{folder}: holds no runs that could be put together ({about.get('kind')})")
+        raise UsageError(f"{folder}: holds no runs to combine ({about.get('kind')})")
     for name in ("key", "error", "digest"):
         if name not in table.column_names or pa.types.is_null(table[name].type):
             if name in table.column_names:

@@ -181,7 +181,7 @@ def plan(
         vary = _columns(points)
     random_ = sampling in ("random", "halton")
     if random_ and (samples is None or samples < 1):
-        raise UsageError(f"sampling {sampling}: say how many samples, at least 1")
+        raise UsageError(f"sampling {sampling}: write the number of samples, at least 1")
     if samples is not None and not random_:
         raise UsageError(f"samples: only for sampling random and halton, not for {sampling}")
     found = axes(scenario, vary or {}, steps or {}, names or {}, drawn=random_)
@@ -342,7 +342,7 @@ def _text(value: Any) -> str:
 def _seeds(scenario: Scenario, seeds: int | Sequence[int], first: int | None) -> list[int]:
     start = scenario.seed if first is None else first
     if isinstance(seeds, int) and seeds > _MOST_SEEDS:
-        raise UsageError(f"seeds: {seeds} are more than the {_MOST_SEEDS} that a sweep may have")
+        raise UsageError(f"seeds: {seeds} exceed the limit of {_MOST_SEEDS}")
     chosen = list(range(start, start + seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise UsageError("seeds: a sweep needs at least one seed")

@@ -21,7 +21,7 @@ _SAID_OF_CYCLE = (
 )
 #: Fields of [radio.cr] that trade the protection of primary users for time on the air.
 _USER = r"^radio\.\d+\.cr\.(sensing_time|transmission_time|detector|start|jitter)(\.|$)"
-_SAID_OF_USER = f"{{objective}} does not charge for interference to primary users; {_LIMIT} limits it"
+_SAID_OF_USER = f"{{objective}} ignores interference to primary users; {_LIMIT} limits it"
 
 
 def describe(objective: str) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ def objective(text: str) -> Objective:
     if separator and way.strip() not in ("max", "min"):
         raise UsageError(f"objective {text}: write max:{name} or min:{name}")
     if not separator and metric.better == 0:
-        raise UsageError(f"objective {text}: it has no natural direction; write max:{name} or min:{name}")
+        raise UsageError(f"objective {text}: unknown direction; write max:{name} or min:{name}")
     return Objective(metric, {"max": 1, "min": -1}.get(way.strip(), metric.better))
 
 
@@ -113,7 +113,7 @@ def _size(metric: Metric, unit: str, text: str) -> float:
             return UNITS[unit][1]
     elif unit in (metric.unit, ""):
         return 1.0
-    what = f'there is no unit "{unit}" for it' if unit else "it has no unit"
+    what = f'unknown unit "{unit}" for it' if unit else "it has no unit"
     raise UsageError(
         f"constraint {text}: {what}; {metric.name} is read in {metric.unit or 'bare numbers'}"
         + (f', as in "{metric.name}<=5 {metric.unit}"' if metric.unit else "")
@@ -131,4 +131,4 @@ def _metric(name: str, where: str) -> Metric:
         return known[given]
     near = nearest(given, known)
     hint = f'did you mean "{near}"? ' if near else ""
-    raise UsageError(f'{where}: there is no metric "{name}"; {hint}known: {", ".join(BY_NAME)}')
+    raise UsageError(f'{where}: unknown metric "{name}"; {hint}known: {", ".join(BY_NAME)}')

@@ -190,7 +190,7 @@ def _range(scenario: Scenario, path: str, text: str, low: str, high: str, scale:
         return UsageError(f"{path}={text}: {why}")
 
     if scale not in (None, "log", "linear"):
-        raise wrong(f'there is no scale "{scale}"; write :log or :linear, as in "20 ms..1 s:log"')
+        raise wrong(f'unknown scale "{scale}"; write :log or :linear, as in "20 ms..1 s:log"')
     place = _place(scenario, path, low)
     ends = []
     for end in (low, high):

@@ -115,7 +115,7 @@ class Validation:
         if not self.lines:
             return "Nothing was compared."
         said = f"{self.count('within')} of {len(self.lines)} numbers lie within their bands"
-        said += f", {self.count('beyond')} beyond, {self.count('unclear')} unclear (more runs would decide)."
+        said += f", {self.count('beyond')} beyond, {self.count('unclear')} unclear (more runs needed)."
         if lost := len(self.unexplained):
             one = lost == 1
             said += f" {lost} beyond {'its band has' if one else 'their bands have'} no known cause."

@@ -122,7 +122,7 @@ impl ArpSettings {
         if let Some(field) = self.first_detail()
             && self.over(profile).is_none()
         {
-            let message = "addresses are not resolved here, so that this says nothing".to_owned();
+            let message = "this has no effect: addresses are not resolved here".to_owned();
             check.error(field, message, "add protocol = \"rfc826\", or take it out".to_owned());
         }
         if let Some(packets) = self.held_packets.filter(|packets| *packets > MOST_HELD) {

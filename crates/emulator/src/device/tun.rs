@@ -17,7 +17,7 @@ pub(super) fn make() -> Result<OwnedFd, EmulationError> {
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
     InterfaceRequest::new(INTERFACE).with_short(flags).make(file.as_fd(), libc::TUNSETIFF).or_remedy(
         "a TUN device cannot be made",
-        "It takes CAP_NET_ADMIN in the namespace: does a security module hold user namespaces back (on Ubuntu: \
+        "It needs CAP_NET_ADMIN in the namespace: does a security module block user namespaces (on Ubuntu: \
          sysctl kernel.apparmor_restrict_unprivileged_userns=0), or a container?",
     )?;
     Ok(file.into())
@@ -28,10 +28,10 @@ fn open() -> Result<File, EmulationError> {
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun");
     let remedy = match opened.as_ref().map_err(io::Error::kind) {
         Err(io::ErrorKind::NotFound) => {
-            "The kernel's module is not loaded, or this is a container without the device: modprobe tun, or start the \
+            "The kernel module is not loaded, or the container lacks the device: modprobe tun, or start the \
              container with --device /dev/net/tun"
         }
-        _ => "Let everybody open it, as most distributions do: sudo chmod 0666 /dev/net/tun",
+        _ => "Allow everybody to open it, as most distributions do: sudo chmod 0666 /dev/net/tun",
     };
     opened.or_remedy("/dev/net/tun cannot be opened", remedy)
 }

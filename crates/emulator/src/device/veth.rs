@@ -33,7 +33,7 @@ pub(super) fn make(
     let ends = [End { name: INTERFACE, address: address(0) }, End { name: &name, address: address(1) }];
     netlink::add_pair(ends[0], ends[1], middle.descriptor(), mtu).or_remedy(
         "a pair of virtual Ethernet devices cannot be made",
-        "It takes CAP_NET_ADMIN in the namespace and the kernel's module veth (CONFIG_VETH): sudo modprobe veth",
+        "It needs CAP_NET_ADMIN in the namespace and the kernel's module veth (CONFIG_VETH): sudo modprobe veth",
     )?;
     let control = sys::control_socket().tried("a socket")?;
     for (what, command) in OFFLOADS {

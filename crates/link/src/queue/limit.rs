@@ -23,7 +23,9 @@ impl FromStr for QueueLimit {
         if let Some((count, "packets" | "packet")) = count_and_unit(text) {
             return match u32::try_from(count) {
                 Ok(count) if count <= MOST_PACKETS => Ok(Self::Packets(count)),
-                _ => Err(format!("\"{text}\" is too long a queue; write at most \"{MOST_PACKETS} packets\"")),
+                _ => Err(format!(
+                    "\"{text}\" is too long for a queue; write at most \"{MOST_PACKETS} packets\""
+                )),
             };
         }
         text.parse::<Bytes>().map(|bytes| Self::Bytes(bytes.get())).map_err(|_| {

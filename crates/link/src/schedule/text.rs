@@ -38,10 +38,7 @@ pub fn read(text: &str) -> Result<Schedule, TraceError> {
     match lines.peek() {
         Some((_, HEADER)) => read_rates(lines.skip(1)),
         Some(_) => read_opportunities(lines),
-        None => wrong(
-            1,
-            "the trace is empty; write a line for each packet that may leave, the millisecond at which it may",
-        ),
+        None => wrong(1, "the trace is empty; write a line for each packet that may leave, its millisecond"),
     }
 }
 
@@ -113,7 +110,7 @@ fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Sched
         );
     }
     if steps[..steps.len() - 1].iter().all(|step| step.1 == 0) {
-        return wrong(last_line, "the trace carries nothing; write a rate above 0 somewhere before its end");
+        return wrong(last_line, "the trace has no capacity; write a rate above 0 before its end");
     }
     Ok(Schedule::Rates(steps))
 }

@@ -31,7 +31,7 @@ impl Default for TfrcSettings {
 impl Protocol for TfrcSettings {
     const NAME: &'static str = "tfrc";
     const SUMMARY: &'static str =
-        "TCP Friendly Rate Control over UDP: smooth rate, lost data is not sent again";
+        "TCP Friendly Rate Control over UDP: smooth rate, lost data is not retransmitted";
     const REFERENCE: &'static str = "RFC 5348";
     const RELIABLE: bool = false;
 

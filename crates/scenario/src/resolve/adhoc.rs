@@ -60,12 +60,12 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     for (number, _) in scenario.radio.iter().enumerate().filter(|(_, radio)| radio.cr.is_some()) {
         findings.error(
             &Path::of("radio").index(number).key("cr"),
-            "CR users with a MAC stand with no ad hoc network, whose nodes have one of their own",
+            "CR users with a MAC cannot join an ad hoc network, whose nodes have their own MAC",
             "take it out, or give the radio sensing or a journey",
         );
     }
     if scenario.train.is_some() {
-        let message = "a train's router stands at a link with a radio, and the nodes of an ad hoc network sense by themselves";
+        let message = "a train's router stands at a link with a radio, and the nodes of an ad hoc network sense on their own";
         findings.error(&Path::of("train"), message, "take [train] out");
     }
     if scenario.cr.is_some() && scenario.spectrum.is_none() {
@@ -177,8 +177,8 @@ fn routing(scenario: &Scenario, profile: Profile, findings: &mut Findings) -> Ro
     if !routing.hears_of_broken_links() {
         findings.warn(
             &Path::of("routing").key(routing.name()),
-            "neither the MAC (link_feedback) nor hellos detect a broken link: its routes are used until they expire",
-            "write link_feedback = true, or take out what turns it off",
+            "neither the MAC (link_feedback) nor hellos detect a broken link: its routes stay in use until they expire",
+            "write link_feedback = true, or remove the setting that turns it off",
         );
     }
     routing

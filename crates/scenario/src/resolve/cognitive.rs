@@ -75,7 +75,7 @@ pub(super) fn check_links(
         return;
     }
     if radio.links.len() > 1 {
-        let message = "a CR user with its MAC has one link: the two stations at its ends share a channel, no third one does";
+        let message = "a CR user with a MAC has one link: only the two stations at its ends share a channel";
         let remedy = "give each link a [[radio]] of its own (they do not hear each other), or send several flows over one link";
         findings.error(&path.key("links"), message, remedy);
     }
@@ -175,7 +175,7 @@ pub(super) fn user(
     if user.transmit_power.watts() == 0.0 {
         findings.error(
             &path.key("transmit_power"),
-            "a frame of no power reaches nobody",
+            "a frame without power reaches no node",
             "write one above zero",
         );
     }

@@ -358,7 +358,7 @@ fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
                 if link.mark.is_some() {
                     findings.error(
                         &path.key("mark"),
-                        format!("marks are {}'s own where it is the queue's discipline", discipline.name()),
+                        format!("{} sets its own marks", discipline.name()),
                         "take \"mark\" out, or write a length as the queue",
                     );
                 }

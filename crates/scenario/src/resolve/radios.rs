@@ -78,9 +78,9 @@ const BESIDE_CR: [(&str, IsGiven, &str); 6] = [
     (
         "silence",
         |radio| radio.silence != Silence::Hold,
-        "what a sender does in silence is cr.while_peer_senses",
+        "cr.while_peer_senses sets what a sender does in a silence",
     ),
-    ("unreachable", |radio| radio.unreachable, "the MAC of a CR user gives packets up silently"),
+    ("unreachable", |radio| radio.unreachable, "the MAC of a CR user sends no ICMP"),
 ];
 
 /// How many of these are fields of a cycle; those after them say what silence does.
@@ -117,7 +117,7 @@ fn kind(
         }
     }
     if radio.flush.is_some() && radio.silence != Silence::Down {
-        let message = "only a link that goes down destroys what waits or is under way";
+        let message = "only silence = \"down\" destroys waiting packets and packets in flight";
         findings.error(&path.key("flush"), message, "write silence = \"down\" as well, or take flush out");
     }
     let flush = radio.flush.unwrap_or_default();

@@ -166,7 +166,7 @@ fn resolve_tcp(
         if idle {
             findings.warn(
                 &blame(is_set, key),
-                format!("{key} is set and does nothing without {needs}"),
+                format!("{key} has no effect without {needs}"),
                 format!("set {needs} too, or take {key} out"),
             );
         }

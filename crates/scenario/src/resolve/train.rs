@@ -52,7 +52,7 @@ pub(super) fn build(
             if router.is_some_and(|router| router != link.from && router != link.to) {
                 findings.error(
                     &path.key("router"),
-                    format!("\"{}\" is no end of the radio's link \"{}\"", train.router, link.name),
+                    format!("\"{}\" is not an end of the radio's link \"{}\"", train.router, link.name),
                     format!(
                         "name \"{}\" or \"{}\", the one that travels",
                         network.nodes[link.from], network.nodes[link.to]
@@ -94,7 +94,7 @@ fn check_predictor(predictor: &dyn PredictorKind, on_journey: bool, path: &Path,
     if predictor.needs_journey() && !on_journey {
         findings.error(
             &path,
-            "the train's radio is on no journey: there are no places and no levels to predict by",
+            "the train's radio has no journey: positions and levels for a prediction are missing",
             "add journey = { map = ... } to the radio, or write prediction = { itinerary = { error = ... } }",
         );
     }

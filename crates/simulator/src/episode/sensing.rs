@@ -79,7 +79,7 @@ impl SensingEpisode {
         let wrong = |why: &str| RunError::radio(radio, why);
         let pair = pair.ok_or_else(|| wrong("there is no CR user of this name to steer"))?;
         if flow >= simulation.flows.len() {
-            return Err(wrong(&format!("there is no flow {flow}; flows are numbered from 0")));
+            return Err(wrong(&format!("unknown flow {flow}; flows are numbered from 0")));
         }
         let mut episode = Self { simulation, options, pair, flow };
         episode.play_to_decision()?;

@@ -109,7 +109,7 @@ impl CycleConfig {
             }
             ChannelChoice::Set(rates) => {
                 if rates.is_empty() {
-                    let message = "there is no channel in the set".to_owned();
+                    let message = "the set has no channels".to_owned();
                     check.error("channel.set", message, "list at least one rate".to_owned());
                 }
                 for (i, rate) in rates.iter().enumerate() {

@@ -62,7 +62,7 @@ pub const INFO: ControlInfo = ControlInfo {
         preset("sack", "selective acknowledgements and the scoreboard of RFC 6675", Recovery::Sack),
         Preset {
             name: "linux-reno",
-            summary: "Reno on what resembles a Linux host of today: PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
+            summary: "Reno as in today's Linux: PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: NAME,

@@ -49,7 +49,7 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         ParameterSpec {
             name: "min_rtt_window",
-            summary: "time without an RTT as low as the least after which it is probed for",
+            summary: "time after which the minimum RTT is probed for again",
             unit: "s",
             kind: ParameterKind::Number { default: 10.0, min: 0.1, max: 3600.0 },
         },
@@ -63,7 +63,7 @@ pub const INFO: ControlInfo = ControlInfo {
     presets: &[
         Preset {
             name: "bbr1",
-            summary: "what Linux calls so, version 1, with SACK recovery",
+            summary: "version 1, Linux's `bbr`, with SACK recovery",
             recovery: Recovery::Sack,
             host: Host::Rfc,
             control: "bbr1",
@@ -71,7 +71,7 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         Preset {
             name: "linux-bbr",
-            summary: "version 1 on what resembles a Linux host of today: RACK-TLP, F-RTO, timestamps",
+            summary: "version 1 as in today's Linux: RACK-TLP, F-RTO, timestamps",
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: "bbr1",

@@ -68,7 +68,7 @@ pub const INFO: ControlInfo = ControlInfo {
         number("alpha", "saturation from (1 + alpha) Dp", "", [0.2, 0.0, 100.0]),
         number("beta", "starvation up to (1 + beta) Dp", "", [0.05, 0.0, 100.0]),
         number("t_w", "T_w: starvation doubles k after this", "s", [1.0, 0.001, 3600.0]),
-        choice("n_source", "where N comes from at the start", "syn-ack", &["syn-ack", "parameter"]),
+        choice("n_source", "source of N at the start", "syn-ack", &["syn-ack", "parameter"]),
         number("flows", "N without the SYN-ACK's option, this flow included", "flows", [1.0, 1.0, 10_000.0]),
         choice(
             "n_rule",

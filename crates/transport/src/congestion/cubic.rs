@@ -104,7 +104,7 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         Preset {
             name: "linux-cubic",
-            summary: "what resembles a Linux host of today: its CUBIC and HyStart, PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
+            summary: "CUBIC as in today's Linux: its HyStart, PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: NAME,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The value of a parameter of a congestion control: a number, true or false, or a word.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(untagged, expecting = "this is no parameter; write a number, true or false, or a word in quotes")]
+#[serde(untagged, expecting = "this is not a parameter; write a number, true or false, or a word in quotes")]
 #[schemars(rename = "Parameter")]
 pub enum ParameterValue {
     /// Yes or no.

@@ -38,7 +38,7 @@ const NAME: &str = "satcp-cubic";
 /// The control as the registry lists it.
 pub const INFO: ControlInfo = ControlInfo {
     name: NAME,
-    summary: "CUBIC that ignores losses while its own link is down and for as long as a report of an outage says, in the manner of SaTCP",
+    summary: "CUBIC that ignores losses while its own link is down or an outage is reported, in the manner of SaTCP",
     reference: "Cao and Zhang, SaTCP: link-layer informed TCP adaptation for highly dynamic LEO satellite networks, \
                 INFOCOM 2023",
     parameters: &[

@@ -56,7 +56,7 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         Preset {
             name: "westwood-compound-tustin",
-            summary: "the same with the Tustin filter and NewReno recovery, as the paper would have had it",
+            summary: "the same with the Tustin filter and NewReno recovery, as in the paper",
             recovery: Recovery::NewReno,
             host: Host::Rfc,
             control: NAME,

@@ -237,7 +237,7 @@ function air(out, run) {
   const numbers = new Map(names.map((name, i) => [name, i])), of = (name) => address(numbers.get(name));
   const flows = quoted(run, of), channels = [...new Set(Array.from(frames.columns.channel.values, Number))].sort((a, b) => a - b);
   for (const channel of channels) {
-    netInterface(out, `channel ${channel}`, "simulated; every frame as it begins; headers alone are captured, no frame check sequence", 10 + 24 + 8 + LONGEST, RADIOTAP);
+    netInterface(out, `channel ${channel}`, "simulated; each frame at its beginning; headers only, no frame check sequence", 10 + 24 + 8 + LONGEST, RADIOTAP);
   }
   nameAddresses(out, names);
   for (let i = 0; i < frames.rows; i++) {
@@ -246,8 +246,8 @@ function air(out, run) {
     mac(frame, row, numbers);
     const [body, length] = content(row, numbers, of, flows), head = frame.length;
     const comments = row.failed ? [`the exchange failed: ${row.failed}`] : [];
-    if (row.protocol === "channel") comments.push("announcement of a channel, of which the content is not written");
-    else if (row.protocol === "routing" && !row.octets) comments.push(`${row.message} of routing, of which the content is not written`);
+    if (row.protocol === "channel") comments.push("announcement of a channel, content not included");
+    else if (row.protocol === "routing" && !row.octets) comments.push(`${row.message} of routing, content not included`);
     packet(out, row.time_s, frame.put(body).done(), head + length, { port: channels.indexOf(row.channel), comments });
   }
   return out.done();

@@ -45,7 +45,7 @@ export function sentence({ rows, isApart }, metric, { random }) {
   const gap = (row) => `${row.name} is ${(100 * (1 - row.goodput.mean / mean)).toFixed(1)} % slower`;
   if (n < 2) {
     if (others.length) parts.push(`${join(others.map(gap))}.`);
-    parts.push(random ? "One seed says nothing about chance." : "Nothing in this scenario is random: every seed gives the same.");
+    parts.push(random ? "One seed: no confidence interval." : "Nothing in this scenario is random: every seed gives the same.");
     return parts.join(" ");
   }
   const slower = others.filter((row) => isApart(best.name, row.name)), even = others.filter((row) => !slower.includes(row));

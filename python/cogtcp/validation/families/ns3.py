@@ -28,7 +28,7 @@ def why_no_ns3() -> str | None:
     if _package() is None:
         return "the package ns3 is not installed (pip install ns3)"
     if not shutil.which("g++"):
-        return "there is no g++ to build a program for ns-3 with"
+        return "g++ is needed to build a program for ns-3"
     return None
 
 

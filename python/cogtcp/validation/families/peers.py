@@ -15,7 +15,7 @@ from cogtcp.validation.families.ns3 import why_no_ns3
 def why_absent(peer: str) -> str | None:
     """Return why a peer cannot be run here; None: it can."""
     if peer == "ns-2" and not _is_ns2():
-        return "there is no program `ns` of ns-2 on the PATH (on Debian: apt install ns2)"
+        return "program `ns` of ns-2 not found on the PATH (on Debian: apt install ns2)"
     if peer == "ns-3":
         return why_no_ns3()
     if peer == "Linux":

@@ -83,7 +83,7 @@ fn radios(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) -> PhyConfig {
     let path = Path::of("phy");
     let before = findings.errors.len();
     if phy.power.watts() <= 0.0 {
-        findings.error(&path.key("power"), "a frame of no power reaches nobody", "write one above zero");
+        findings.error(&path.key("power"), "a frame without power reaches no node", "write one above zero");
     }
     for (key, range) in [("range", phy.range), ("carrier_sense_range", phy.carrier_sense_range)] {
         if !(1.0..=LONGEST_SIDE).contains(&range.0) {

@@ -128,7 +128,7 @@ fn placement(
             }
             for (number, place) in places.iter().enumerate() {
                 if !place.iter().all(|side| side.0.abs() <= LONGEST_SIDE) {
-                    let message = format!("node {number} is at no place");
+                    let message = format!("node {number} has no position");
                     findings.error(&path.index(number), message, "write places within 1e9 m");
                 }
             }
@@ -150,7 +150,7 @@ fn warn_outside(placement: &Placement, area: Area, nodes: usize, path: &Path, fi
                 "node {node} stands at ({} m, {} m), outside the area of {} m x {} m",
                 at.x, at.y, area.width, area.height
             ),
-            "write a larger [area], or other places; the node takes part all the same",
+            "write a larger [area], or other places; the node takes part anyway",
         );
     }
 }
@@ -175,8 +175,7 @@ fn waypoint(
     if !(0.001..=1e6).contains(&low) || !(low..=1e6).contains(&high) {
         let message =
             format!("speeds from \"{}\" to \"{}\" are out of range", model.speed[0], model.speed[1]);
-        let remedy =
-            "write the least first, from \"0.001 m/s\": with trips that never end there is no stationary law";
+        let remedy = "write the least first, from \"0.001 m/s\": otherwise trips never end";
         findings.error(&path.key("speed"), message, remedy);
     } else if model.pause[0] > model.pause[1] {
         let message = "the longest pause is shorter than the shortest";

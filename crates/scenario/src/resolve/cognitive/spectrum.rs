@@ -195,7 +195,7 @@ fn measured(
     if let Some(spacing) = found.spacing {
         findings.warn(
             path,
-            format!("the file has a sample every \"{spacing}\": primary users that come and go between two samples are missing"),
+            format!("the file has a sample every \"{spacing}\": shorter visits of primary users are missing"),
             "measure more often, or read the results as for primary users that stay longer",
         );
     }

@@ -25,7 +25,7 @@ impl Reading {
     /// Says what is wrong with the settings.
     pub fn check(&self, check: &mut impl Check) {
         if self.threshold.is_none() && self.hysteresis != Decibel::default() {
-            let message = "hysteresis has no meaning without threshold".to_owned();
+            let message = "hysteresis has no effect without threshold".to_owned();
             check.error("hysteresis", message, "write threshold too, as \"-95 dBm\"".to_owned());
         }
         check.range("hysteresis", self.hysteresis.0, (0.0, 100.0), " dB");

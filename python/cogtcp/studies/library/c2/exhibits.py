@@ -81,7 +81,7 @@ def model_and_cycles(study: Context, base: Judged) -> list[Figure | Table]:
                 for cycle_s, cell in cells
             ],
             caption="Timeouts and queue drops in a cycle. dW from (2): the exact solution in place of (3). "
-            "Without the window lost: what a silence destroys is not counted as delivered.",
+            "Without the window lost: data destroyed by a silence is not counted as delivered.",
         ),
     ]
 
@@ -209,7 +209,7 @@ def beside_its_kind(study: Context, base: Judged) -> list[Table]:
                 "capacity that two NewRenos use",
             ],
             rows=rows,
-            caption="Of 10.5 Mbit/s on average. What two NewRenos leave is what C2 may take from nobody.",
+            caption="Of 10.5 Mbit/s on average. C2 may take the capacity that two NewRenos leave unused.",
         )
     ]
 

@@ -150,7 +150,7 @@ def mechanism_of_the_rise(study: Context, base: Judged) -> list[Table]:
             title="The same sensing times in a cycle of 5.1 s",
             header=["transport", "off [s]", "goodput [Mbit/s]"],
             rows=held,
-            caption="On is shortened by as much as off grows: what a longer cycle brings is taken out.",
+            caption="On is shortened by as much as off grows, so the cycle's length has no effect.",
         ),
     ]
 

@@ -88,8 +88,8 @@ def share_of_topology(study: Context, base: Judged) -> list[Table]:
         "as large",
     ]
     caption = (
-        "Thirty topologies, ten of them twice. Explained: the part of the variance of the difference "
-        "over runs that is between topologies (one-way analysis of variance). The paper shows one topology."
+        "Thirty topologies, ten of them twice. Explained: share of the variance of the difference "
+        "over runs that lies between topologies (one-way analysis of variance). The paper shows one topology."
     )
     return [Table("What the choice of a topology does", header, rows, caption)]
 

@@ -105,8 +105,8 @@ def timeouts_by_cause(study: Context, base: Judged) -> list[Table]:
                 ]
                 for point, cell in base.grid.items()
             ],
-            caption="A timeout is due to what lost the last packet. Where nothing was lost it is due to the "
-            "silences, and to both if a PU destroyed a frame within 1 s before.",
+            caption="A timeout has the cause of the last packet's loss. Without a loss the cause is the "
+            "silences; it is both if a PU destroyed a frame within 1 s before.",
         )
     ]
 
@@ -257,5 +257,5 @@ def _budget(cells: dict[str, Cell], title: str) -> Table:
             for name, cell in cells.items()
         ],
         caption="Silent: sensing or switching. Over a PU: open while a PU was ON on the channel. Missed and "
-        "false alarms: of all sensings. Copies: packets retransmitted that had not been lost.",
+        "false alarms: of all sensings. Copies: packets retransmitted without a loss.",
     )

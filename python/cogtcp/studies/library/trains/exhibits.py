@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def windows_through_outages(study: Context, base: Judged) -> list[Figure | Table]:
     """Fig. 3."""
-    return _windows(study, base, "fig3", "Fig. 3: cwnd through handovers and tunnels")
+    return _windows(study, base, "fig3", "Fig. 3: cwnd through handoffs and tunnels")
 
 
 def windows_under_sensing(study: Context, base: Judged) -> list[Figure | Table]:
@@ -48,8 +48,8 @@ def late_and_early(study: Context, base: Judged) -> list[Table]:
                 [name, mean_text(cell.of("efficiency")), *(f"{cell.mean(key):.2f}" for key in keys)]
                 for name, cell in (*cells.items(), ("no manager", plain))
             ],
-            caption="Timeouts and packets by outage, of all flows. A warning must outrun the way from the "
-            "client to the source and back to the radio, 0.15 s and the queue.",
+            caption="Timeouts and packets by outage, of all flows. A warning needs more time than the way "
+            "from the client to the source and back to the radio: 0.15 s and the queue.",
         )
     ]
 
@@ -118,7 +118,7 @@ def what_a_sensing_costs(study: Context, base: Judged) -> list[Table]:
                 "lost in the silence",
             ],
             rows=rows,
-            caption="Timeouts and packets by sensing, of all flows. Paced: the window that comes back is "
+            caption="Timeouts and packets by sensing, of all flows. Paced: the returning window is "
             "spread over a round trip instead of sent as one burst.",
         )
     ]
@@ -178,7 +178,7 @@ def _windows(study: Context, base: Judged, figure: str, title: str) -> list[Figu
             paper=study.study.sentences(figure),
         ),
         Table(
-            title="What becomes of the window, at the base",
+            title="The window after an outage, at the base",
             header=[
                 "",
                 "after / before",
