@@ -391,7 +391,7 @@ def test_merged_segments_count_as_many_over_ipv4_and_ipv6(six: bool, tmp_path: P
         ("none.pcap", HEAD, "no TCP, but no packets"),
         ("noise", bytes(range(256)) * 3, "neither a capture nor a text"),
         ("some.json", b"{", "is not JSON"),
-        ("some.json", b"{}", "neither of iperf3 --json nor of irtt nor SigMF"),
+        ("some.json", b"{}", "is not JSON of iperf3, irtt or SigMF"),
         ("a.sigmf-meta", b'{"global": {}, "annotations": []}', "has no times"),
         ("b.sigmf-meta", b'{"global": {"core:sample_rate": 5}, "annotations": []}', "annotate what is busy"),
         ("c.sigmf-meta", b'{"global": {"core:sample_rate": 5}, "annotations": [{}]}', "annotation 1"),

@@ -109,8 +109,9 @@ pub struct Link {
     /// Probability that a packet is lost on the link (below 1), each packet on its own unless `loss_run` is given.
     #[serde(default)]
     pub loss: Probability,
-    /// Mean length of a run of lost packets (1 to 10000), by Gilbert's model: a Markov chain of a state that loses every packet
-    /// and one that loses none, in both directions; without it: each packet is lost on its own.
+    /// Mean length of a run of lost packets (1 to 10000), by Gilbert's model, in both directions. The model
+    /// is a Markov chain with a state that loses every packet and a state that loses none. Without it: each
+    /// packet is lost independently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_run: Option<f64>,
     /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,

@@ -265,7 +265,7 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     #[allow(unused_variables)]
     fn on_packet_sent(&mut self, now: Time, tcp: &mut TcpState, packet: &PacketInfo) {}
 
-    /// The control's hooks beyond those of Linux; `None`: it has none.
+    /// The control's hooks beyond Linux's; `None`: it has none.
     fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
         None
     }

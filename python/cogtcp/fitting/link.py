@@ -434,7 +434,7 @@ def _varying(
 ) -> tuple[Estimate, list[tuple[float, float, float]], RateLaw | None]:
     """Return capacity, its rates over time where it varies, and their law.
 
-    A rate is that of a stretch between silences, or of a second.
+    A rate holds for a stretch between silences, or for a second.
     """
     if not capacity.known:
         return capacity, [], None

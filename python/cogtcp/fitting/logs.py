@@ -120,7 +120,7 @@ def document(data: Any, file: str) -> Log:
         return _irtt(data, file)
     if isinstance(data, dict) and "intervals" in data and "end" in data:
         return _iperf3(data, file)
-    raise UsageError(f"{file}: is neither of iperf3 --json nor of irtt nor SigMF; give one of these")
+    raise UsageError(f"{file}: is not JSON of iperf3, irtt or SigMF; give one of these")
 
 
 def _irtt(data: dict[str, Any], file: str) -> Log:

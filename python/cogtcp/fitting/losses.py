@@ -22,9 +22,9 @@ _LONGEST = 10_000.0
 class LossLaw:
     """How losses follow each other.
 
-    Gilbert's chain has a state that loses each packet and one that loses none (Gilbert 1960 with h = 0).
-    Elliott's two further chances of loss, one in each state, cannot be told from a capture of some hundred
-    losses: they are 0 and 1.
+    Gilbert's chain has a state that loses each packet and one that loses none (Gilbert 1960 with h = 0). A
+    capture of some hundred losses cannot identify Elliott's two further probabilities, one in each state:
+    they are 0 and 1.
 
     Attributes:
         name: `bernoulli` or `gilbert-elliott`, the one with the lower AIC.

@@ -169,9 +169,9 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
 def _seen(gaps: Sequence[Gap], ours: Sequence[Gap], spacing: float) -> list[Gap]:
     """Return the gaps that are silences: of the usual kind, or of the other kind and the usual length.
 
-    A full queue loses what is sent into a silence that holds, and a late answer makes one that drops look as
-    if it held: the kind of a single silence may be wrong. If most lengths are alike, a gap of less than half
-    of the length is no silence of its own.
+    A full queue loses packets that are sent into a silence that holds, and a late answer makes a silence that
+    drops look like one that holds. So the kind of a single silence may be wrong. If most lengths are alike, a
+    gap of less than half of the length is no silence of its own.
     """
     usual = median([gap.most for gap in ours])
     alike = [gap for gap in ours if abs(gap.most - usual) <= max(0.25 * usual, 4 * spacing)]
@@ -331,7 +331,7 @@ def _folded(
 
 
 def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, spacing: float) -> Silences:
-    """Return what is known of silences without a timetable; those of `ours` tell the length."""
+    """Return what is known of silences without a timetable; `ours` tells their length."""
     gaps = [gap for gap in ours if gap in every]
     seen = tuple(every)
     if mode == "hold":

@@ -127,9 +127,10 @@ fn a_list_of_drops_moves_no_random_loss() {
     assert_eq!(listed[8..], chance[8..]);
 }
 
-/// 2 % of the frames are lost in runs of 5 on average. Gilbert's chain: r = 1/5 back, p = r 0.02/0.98 = 0.00408 into the bad
-/// state. Over n = 200,000 frames the share has the standard deviation sqrt(0.02 0.98 (2 5 - 1) / n) = 0.00094 or less, and the
-/// some 800 runs, geometric with mean 5, a mean within sqrt(20 / 800) = 0.16: four of each are allowed.
+/// 2 % of the frames are lost in runs of 5 on average. Gilbert's chain: r = 1/5 back, p = r 0.02/0.98 =
+/// 0.00408 into the bad state. Over n = 200,000 frames the share has a standard deviation of at most
+/// sqrt(0.02 0.98 (2 5 - 1) / n) = 0.00094. The some 800 runs, geometric with mean 5, have a mean within
+/// sqrt(20 / 800) = 0.16. Four of each are allowed.
 #[test]
 fn losses_in_runs_have_their_share_and_their_length() {
     let share = Probability::new(0.02).unwrap();

@@ -4,9 +4,9 @@ use super::TcpState;
 use crate::{LinkEvent, ReceiverHook};
 use cogtcp_units::Time;
 
-/// Hooks beyond those of Linux: the radio, an option of TCP's own, unreachable peers, a timeout finer than the sender's. Each serves
-/// one or two controls, which return themselves from [`CongestionControl::extension`](super::CongestionControl::extension).
-/// All default to nothing.
+/// Hooks beyond Linux's: the radio, an option of TCP's own, unreachable peers, a timeout finer than the
+/// sender's. Each serves one or two controls, which return themselves from
+/// [`CongestionControl::extension`](super::CongestionControl::extension). All default to nothing.
 pub trait ControlExtension {
     /// The radio reports. Plain TCP does not listen.
     #[allow(unused_variables)]
