@@ -95,7 +95,7 @@ SEED ?= 1
 # Scenarios that the seed draws, beside the fixed ones: a page of their own in results.
 DRAWN ?= 6
 
-AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell string chain c2 trains)
+AGREED := $(patsubst %,tests/agreement/%.toml,clear lossy hold drop cell scheduled string chain c2 trains)
 
 POINTS ?= 5000
 
