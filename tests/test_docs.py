@@ -318,7 +318,8 @@ def whole(block: Block) -> list[str]:
         case ["radios", "channels"]:
             return [HEAD + LINK + "[spectrum]\n" + text + RADIO + "[radio.cr]\n" + USERS + FLOWS]
         case ["radios", "cell"]:
-            return [HEAD + LINK + SPECTRUM + RADIO + text + USERS + FLOWS]
+            text = text.replace("[radio.cr]\n", f"[radio.cr]\n{USERS}")
+            return [HEAD + LINK + SPECTRUM + RADIO + text + FLOWS]
         case ["radios", "cycle" | "journey"]:
             return [HEAD + LINK + RADIO + text.replace("maps/", f"{ROOT}/scenarios/maps/") + FLOWS]
         case ["predictors", _]:
