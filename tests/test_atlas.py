@@ -11,6 +11,7 @@ import cogtcp
 from cogtcp import Scenario, UsageError
 from cogtcp.atlas import lookup, rules, survey
 from cogtcp.atlas.space import AXES, FLOWS, LAWS, SILENCES, place_of, point
+from cogtcp.atlas.transports import CANDIDATES, SURVEYED
 from cogtcp.cli import main
 from cogtcp.report.atlas import atlas_page
 from conftest import ROOT, SMALL
@@ -52,7 +53,7 @@ def test_a_point_is_a_scenario_and_comes_back_of_it() -> None:
 
 
 def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey, "TRANSPORTS", ("newreno", "linux-cubic"))
+    monkeypatch.setattr(survey, "SURVEYED", ("newreno", "linux-cubic"))
     assert survey.survey(2, tmp_path, jobs=1)
     counts: list[tuple[int, int]] = []
 
@@ -97,15 +98,48 @@ def test_a_quick_answer_is_that_of_its_neighbours() -> None:
         found = lookup.guess_at(atlas.places[index], atlas)
         assert 0 <= found.sureness <= 1
         assert found.distance == 0, "the point itself is the nearest"
-        best = max(values[index] for values in atlas.efficiency.values())
+        best = max(v for values in atlas.efficiency.values() if not math.isnan(v := values[index]))
         right += atlas.efficiency[found.winner][index] >= 0.95 * best
     assert right >= 50
+
+
+def test_points_made_anew_replace_their_rows_and_no_others() -> None:
+    import pyarrow as pa
+
+    words = {"law": ["pu"] * 3, "silence": ["hold", "drop", "drop"]}
+    coded = {name: pa.array(values).dictionary_encode() for name, values in words.items()}
+    old = pa.table({"point": [0, 1, 2], **coded, "sack:efficiency": [0.1, 0.2, 0.3]})
+    coded = {
+        "law": pa.array(["on-off"]).dictionary_encode(),
+        "silence": pa.array(["hold"]).dictionary_encode(),
+    }
+    new = pa.table({"point": [1], **coded, "sack:efficiency": [0.9], "quic:efficiency": [0.8]})
+    both = survey.merged(new, old)
+    assert both.column("point").to_pylist() == [0, 1, 2]
+    assert both.column("sack:efficiency").to_pylist() == [0.1, 0.9, 0.3]
+    assert both.column("quic:efficiency").to_pylist() == [None, 0.8, None]
+    assert both.column("law").to_pylist() == ["pu", "on-off", "pu"]
+    assert survey.runs_of(both) == survey.SEEDS * 4
+
+
+def test_a_transport_at_few_points_is_compared_there() -> None:
+    places = tuple(point(index) for index in range(400))
+    known = {"sack": [0.5] * 400, "bbr": [0.6] * 400}
+    for quic, expected in ((0.7, "quic"), (0.5, "bbr")):
+        # At every fifth point alone; the others say nothing of it, neither good nor bad.
+        values = tuple(quic if index % 5 == 0 else math.nan for index in range(400))
+        found = lookup.guess_at(
+            places[7], lookup.Survey(places, {**{k: tuple(v) for k, v in known.items()}, "quic": values}, {})
+        )
+        assert found.winner == expected
+        assert found.sureness == pytest.approx(1)
+        assert found.expected["quic"] == pytest.approx(quic)
 
 
 def test_quick_on_the_command_line(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["advise", "sensed-link", "--quick", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["winner"] in survey.TRANSPORTS
+    assert found["winner"] in CANDIDATES
     assert found["points"] == lookup.NEAREST
     assert main(["advise", str(small), "--quick"]) == 0
     assert "Unlike the atlas: sensing and primary users together" in capsys.readouterr().out
@@ -127,9 +161,19 @@ def test_rules_are_said_of_points_that_they_apply_to() -> None:
     assert any(rule.applies(place) for rule in rules.RULES[1:] for place in places)
     place = places[0]
     assert rules.recovery(place) == pytest.approx(place.bdp / place.flows / 2 / place.period_rtt)
-    assert rules.as_good("a")({"a": 0.96, "b": 1.0})
-    assert not rules.as_good("a")({"a": 0.94, "b": 1.0})
+    best = {**dict.fromkeys(CANDIDATES, 0.5), "sack": 1.0}
+    assert rules.as_good("bbr")({**best, "bbr": 0.96})
+    assert not rules.as_good("bbr")({**best, "bbr": 0.94})
+    assert rules.as_good("bbr")({**best, "bbr": 0.96, "tfrc": 2.0}), "what loses data is no choice"
     assert math.isclose(rules.silent(place), place.silence_rtt / place.period_rtt)
+
+
+def test_a_control_that_hears_the_radio_is_told_of_the_round_trip_time() -> None:
+    place = point(3)
+    by_name = {case.transport: case for case in survey.cases_at(3, place, ("cubic", "satcp"))}
+    told = by_name["satcp"].prepared().to_dict()["flow"][0]["tcp"]["parameters"]
+    assert told == {"extension": pytest.approx(2 * place.rtt_s)}
+    assert "tcp" not in by_name["cubic"].prepared().to_dict()["flow"][0]
 
 
 def test_the_map_is_one_file_that_allows_its_own_script_alone() -> None:
@@ -137,5 +181,5 @@ def test_the_map_is_one_file_that_allows_its_own_script_alone() -> None:
     assert "script-src 'sha256-" in text
     assert "<noscript>" in text
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
-    for name in survey.TRANSPORTS:
+    for name in SURVEYED:
         assert f">{name}<" in text or f'"{name}"' in text

@@ -1,15 +1,21 @@
 """Pages in a real browser: time lines that zoom, tables that are whole, nothing lost without a script."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from cogtcp import Scenario, compare, run, studies, sweep, tune
+from cogtcp.atlas import lookup
+from cogtcp.atlas.space import place_of
+from cogtcp.atlas.transports import CANDIDATES
 from cogtcp.cli import main
+from cogtcp.report.atlas import atlas_page
 from conftest import ROOT, SMALL
 
 CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -137,6 +143,51 @@ def test_nothing_is_cut_off(page: Any, pages: dict[str, str], kind: str, width: 
            })"""
     )
     assert outside == []
+
+
+def test_the_map_of_the_atlas_says_who_wins_why_and_where_to_run_it(page: Any, tmp_path: Path) -> None:
+    file = tmp_path / "atlas.html"
+    file.write_text(atlas_page(lookup.load(), lab="lab/index.html"))
+    page.goto(file.as_uri())
+    assert page.locator("#map rect.cell").count() > 20
+    assert page.locator("#map polyline").count() == 1, "a Reno window that recovers in one period"
+    cell = page.locator("#map rect.cell").nth(10)
+    cell.click()
+    said = page.locator("#said").inner_text()
+    names = re.match(r"([\w-]+) \d+ %, ([\w-]+) \d+ %", said)
+    assert names is not None, said
+    assert set(names.groups()) <= set(CANDIDATES)
+    assert "The link's time is lost to:" in said
+    # The point runs: what the link gives the lab is a scenario of the same kind.
+    link = parse_qs(urlsplit(page.locator("#said a").get_attribute("href")).fragment)
+    scenario = Scenario.shipped(link["start"][0])
+    for change in link["set"]:
+        path, _, value = change.partition("=")
+        scenario = scenario.set_text(path, value)
+    scenario = scenario.set("run.duration", "2 s").with_transport(link["transports"][0].split(",")[0])
+    assert run(scenario, trace="summary").metrics["goodput_bps"] > 0
+    place = place_of(scenario)
+    assert not isinstance(place, str)
+    assert place[1] == []
+    # Other axes have other boundaries, and the choice of silences leaves fewer points.
+    before = sum(
+        int(text.split(", ")[1].split()[0]) for text in page.locator("#map title").all_text_contents()
+    )
+    page.select_option("#x", label="RTT, s")
+    page.select_option("#y", label="Silence / RTT")
+    page.select_option("#silence", label="drop")
+    assert page.locator("#map polyline").count() == 2, "silences of the least timeouts"
+    after = sum(
+        int(text.split(", ")[1].split()[0]) for text in page.locator("#map title").all_text_contents()
+    )
+    assert before == len(lookup.load().places)
+    assert after == sum(place.silence == "drop" for place in lookup.load().places)
+
+
+def _points(page: Any) -> int:
+    """Return how many points of the survey the cells of the map have together."""
+    titles = page.locator("#map title").all_text_contents()
+    return sum(int(text.split(", ")[1].split()[0]) for text in titles)
 
 
 def test_time_lines_zoom_together(page: Any, pages: dict[str, str]) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.atlas.transports import CANDIDATES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -15,11 +17,8 @@ if TYPE_CHECKING:
     from cogtcp.advising.advice import Advice
     from cogtcp.scenario import Scenario
 
-#: The transports that race if none are named: one of each kind that a host of today may run.
-TRANSPORTS = (
-    "newreno", "sack", "linux-reno", "cubic-hystart", "linux-cubic", "vegas", "westwood", "compound", "c2",
-    "bbr", "linux-bbr",
-)  # fmt: skip
+#: The transports that race if none are named.
+TRANSPORTS = CANDIDATES
 
 
 def advise(

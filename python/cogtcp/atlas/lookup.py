@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
 from cogtcp.atlas.space import AXES, FLOWS, place_of
-from cogtcp.atlas.survey import TRANSPORTS
+from cogtcp.atlas.transports import CANDIDATES, SURVEYED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Points of the survey that an answer rests on.
 NEAREST = 32
+#: The same of a transport that was surveyed at few of them.
+NEAREST_OF_FEW = 24
 #: How far another law of silences is, and a doubling of the flows, in lengths of an axis.
 _LAW, _DOUBLING = 0.1, 0.2
 #: Weight of each axis in the distance: what changes the order of transports more counts more.
@@ -44,7 +46,8 @@ class Survey:
 
     Attributes:
         places: The points.
-        efficiency: Goodput of each transport over the capacity, by point.
+        efficiency: Goodput of each transport that may be chosen over the capacity, by point; NaN where it
+            was not measured.
         provenance: Version and number of runs.
     """
 
@@ -102,33 +105,48 @@ class Guess:
 
 @cache
 def load() -> Survey:
-    """Return the atlas that is shipped.
+    """Return the atlas that is shipped, with the transports that may be chosen.
 
     Raises:
         UsageError: It is not there.
+    """
+    from cogtcp.atlas.space import Place
+
+    names = [axis.name for axis in AXES] + ["law", "silence", "flows"]
+    columns, metadata = read([*names, *(f"{name}:efficiency" for name in CANDIDATES)])
+    places = tuple(Place(*row) for row in zip(*(columns[name] for name in names), strict=True))
+    return Survey(places, {name: tuple(columns[f"{name}:efficiency"]) for name in CANDIDATES}, metadata)
+
+
+def efficiencies() -> dict[str, list[float]]:
+    """Return the efficiency of every transport of the survey, by point. Raises `UsageError`."""
+    columns, _ = read([f"{name}:efficiency" for name in SURVEYED])
+    return {name: columns[f"{name}:efficiency"] for name in SURVEYED}
+
+
+def read(wanted: Sequence[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """Return columns of the shipped atlas, and what it says of itself.
+
+    A quick answer needs a quarter of the columns: reading them all would take most of its time.
+
+    Raises:
+        UsageError: The atlas is not there.
     """
     import io
 
     import pyarrow.parquet as pq
 
-    from cogtcp.atlas.space import Place
-
     file = files("cogtcp.atlas").joinpath("atlas.parquet")
     if not file.is_file():
         raise UsageError("the atlas is not installed; make it with: make atlas")
-    names = [axis.name for axis in AXES] + ["law", "silence", "flows"]
-    # Less than a quarter of the columns: reading them all takes most of a quick answer's time.
-    wanted = [*names, *(f"{name}:efficiency" for name in TRANSPORTS)]
-    table = pq.read_table(io.BytesIO(file.read_bytes()), columns=wanted)
-    columns = {name: table.column(name).to_pylist() for name in table.column_names}
-    places = tuple(Place(*row) for row in zip(*(columns[name] for name in names), strict=True))
+    table = pq.read_table(io.BytesIO(file.read_bytes()), columns=list(wanted))
     stored = (table.schema.metadata or {}).items()
     metadata = {key.decode().removeprefix("cogtcp."): value.decode() for key, value in stored}
-    return Survey(
-        places,
-        {name: tuple(columns[f"{name}:efficiency"]) for name in TRANSPORTS},
-        metadata,
-    )
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    for name in wanted:
+        if ":" in name:
+            columns[name] = [math.nan if value is None else value for value in columns[name]]
+    return columns, metadata
 
 
 def guess(scenario: Scenario) -> Guess:
@@ -154,26 +172,68 @@ def guess_at(place: Place, survey: Survey, unlike: Sequence[str] = ()) -> Guess:
         apart = math.dist(here, _coordinates(other)) + (_LAW if other.law != place.law else 0.0)
         near.append((apart, index))
     near.sort()
-    near = near[:NEAREST]
-    reach = near[-1][0] or 1.0
-    weights = [math.exp(-2 * (apart / reach) ** 2) for apart, _ in near]
-    total = math.fsum(weights)
-    best = [max(values[index] for values in survey.efficiency.values()) or 1e-9 for _, index in near]
-    shares: dict[str, float] = {}
-    scores: dict[str, float] = {}
-    for name, values in survey.efficiency.items():
-        # Ratios to the best of a point, so that a point at which all do badly counts as much.
-        ratios = [values[index] / top for (_, index), top in zip(near, best, strict=True)]
-        shares[name] = math.fsum(w for w, r in zip(weights, ratios, strict=True) if r >= 1 - AS_GOOD) / total
-        scores[name] = (
-            shares[name] + _MEAN * math.fsum(map(math.prod, zip(weights, ratios, strict=True))) / total
-        )
-    winner = max(scores, key=lambda name: scores[name])
-    expected = {
-        name: math.fsum(w * values[index] for w, (_, index) in zip(weights, near, strict=True)) / total
+    partly = {
+        name
         for name, values in survey.efficiency.items()
+        if any(math.isnan(values[index]) for _, index in near[:NEAREST])
     }
-    return Guess(winner, shares[winner], expected, near[0][0], tuple(unlike), len(near))
+    around = _Near(near[:NEAREST], survey)
+    common = [name for name in survey.efficiency if name not in partly]
+    shares = {name: around.share(name, common) for name in common}
+    scores = {name: shares[name] + _MEAN * around.ratio(name, common) for name in common}
+    winner = max(scores, key=lambda name: scores[name])
+    expected = {name: around.mean(name) for name in common}
+    sureness = shares[winner]
+    # A transport that was surveyed at fewer points is compared with the winner at the nearest of them.
+    best_ratio, challenged = 1.0, winner
+    for name in sorted(partly):
+        values = survey.efficiency[name]
+        has = _Near([each for each in near if not math.isnan(values[each[1]])][:NEAREST_OF_FEW], survey)
+        ratio = has.against(name, challenged)
+        expected[name] = expected[challenged] * ratio
+        if ratio > best_ratio:
+            best_ratio, winner, sureness = ratio, name, has.share(name, list(survey.efficiency))
+        elif winner == challenged:
+            # What may be better makes the answer less sure.
+            sureness = min(sureness, has.share(winner, list(survey.efficiency)))
+    return Guess(winner, sureness, expected, near[0][0], tuple(unlike), min(len(near), NEAREST))
+
+
+class _Near:
+    """The nearest points, with weights that fall with the distance."""
+
+    def __init__(self, near: Sequence[tuple[float, int]], survey: Survey) -> None:
+        reach = near[-1][0] or 1.0
+        weights = [math.exp(-2 * (apart / reach) ** 2) for apart, _ in near]
+        total = math.fsum(weights)
+        self._near = [(weight / total, index) for weight, (_, index) in zip(weights, near, strict=True)]
+        self._values = survey.efficiency
+
+    def mean(self, name: str) -> float:
+        return math.fsum(weight * self._values[name][index] for weight, index in self._near)
+
+    def ratios(self, name: str, among: Sequence[str]) -> list[tuple[float, float]]:
+        """Weights, and ratios to the best: a point at which all do badly counts as much as others."""
+        found = []
+        for weight, index in self._near:
+            known = [v for n in among if not math.isnan(v := self._values[n][index])]
+            found.append((weight, self._values[name][index] / (max(known) or 1e-9)))
+        return found
+
+    def share(self, name: str, among: Sequence[str]) -> float:
+        """Return the share of the points at which a transport is as good as the best."""
+        return math.fsum(weight for weight, ratio in self.ratios(name, among) if ratio >= 1 - AS_GOOD)
+
+    def ratio(self, name: str, among: Sequence[str]) -> float:
+        return math.fsum(weight * ratio for weight, ratio in self.ratios(name, among))
+
+    def against(self, name: str, other: str) -> float:
+        """Return the mean ratio of two transports, each at most a factor of 2."""
+        mine, theirs = self._values[name], self._values[other]
+        return math.fsum(
+            weight * min(2.0, max(0.5, mine[index] / max(theirs[index], 1e-9)))
+            for weight, index in self._near
+        )
 
 
 @cache

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cogtcp.atlas.lookup import AS_GOOD
+from cogtcp.atlas.transports import CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cogtcp.atlas.space import Place
-
-
-#: As good: within this of the best of all transports.
-_GOOD = 0.95
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Rule:
         says: What it says, in words.
         applies: Whether a point lies in its range.
         holds: Whether it is true at a point, by the efficiency of each transport.
+        needs: Transports besides those that may be chosen whose efficiency it compares.
     """
 
     name: str
@@ -32,6 +33,11 @@ class Rule:
     says: str
     applies: Callable[[Place], bool]
     holds: Callable[[Mapping[str, float]], bool]
+    needs: tuple[str, ...] = ()
+
+    def asks(self, place: Place, efficiency: Mapping[str, float]) -> bool:
+        """Whether the rule says something of a point, and what it needs was measured there."""
+        return self.applies(place) and not any(math.isnan(efficiency.get(n, math.nan)) for n in self.needs)
 
 
 def recovery(place: Place) -> float:
@@ -50,12 +56,17 @@ def silent(place: Place) -> float:
 
 def as_good(name: str) -> Callable[[Mapping[str, float]], bool]:
     """Return a test whether a transport is within 5 % of the best."""
-    return lambda efficiency: efficiency[name] >= _GOOD * max(efficiency.values())
+    return lambda efficiency: efficiency[name] >= (1 - AS_GOOD) * best(efficiency)
+
+
+def best(efficiency: Mapping[str, float]) -> float:
+    """Return the efficiency of the best transport that may be chosen, of those that were measured."""
+    return max(efficiency[name] for name in CANDIDATES if not math.isnan(efficiency[name]))
 
 
 RULES = (
     Rule(
-        "bbr", "everywhere in the atlas", "Linux's BBR is within 5 % of the best of eleven transports",
+        "bbr", "everywhere in the atlas", "Linux's BBR is within 5 % of the best",
         lambda place: True, as_good("linux-bbr"),
     ),
     Rule(
@@ -77,12 +88,26 @@ RULES = (
         "capacity", "silences take less than 5 % of the time, and are 70 RTT apart or more",
         "the best transport delivers more than 90 % of the capacity",
         lambda place: silent(place) < 0.047 and place.period_rtt > 70,
-        lambda efficiency: max(efficiency.values()) > 0.9,
+        lambda efficiency: best(efficiency) > 0.9,
     ),
     Rule(
         "dropping", "silences drop, take more than 9 % of the time, and come within 120 RTT",
         "no transport delivers 60 % of the capacity",
         lambda place: place.silence == "drop" and silent(place) > 0.089 and place.period_rtt < 120,
-        lambda efficiency: max(efficiency.values()) < 0.6,
+        lambda efficiency: best(efficiency) < 0.6,
+    ),
+    Rule(
+        "ears", "silences drop, and come within 20 RTT",
+        "CUBIC that hears its radio delivers over 5 % more than CUBIC without ears",
+        lambda place: place.silence == "drop" and place.period_rtt < 20,
+        lambda efficiency: efficiency["satcp"] > 1.05 * efficiency["cubic"],
+        ("satcp", "cubic"),
+    ),
+    Rule(
+        "deaf", "silences are 200 RTT apart or more",
+        "hearing the radio changes CUBIC's goodput by less than 5 %",
+        lambda place: place.period_rtt >= 200,
+        lambda efficiency: abs(efficiency["satcp"] - efficiency["cubic"]) < 0.05 * efficiency["cubic"],
+        ("satcp", "cubic"),
     ),
 )  # fmt: skip

@@ -6,8 +6,11 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import budget
+from cogtcp.atlas.lookup import AS_GOOD, efficiencies, read
 from cogtcp.atlas.space import AXES, FLOWS, LAWS, SILENCES
-from cogtcp.atlas.survey import TRANSPORTS
+from cogtcp.atlas.survey import STATES
+from cogtcp.atlas.transports import CANDIDATES, SURVEYED
 from cogtcp.report import page
 
 if TYPE_CHECKING:
@@ -26,11 +29,21 @@ def atlas_page(survey: Survey, *, lab: str = "") -> str:
     """
     script = page.static("atlas.js")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
-    wins: dict[str, int] = dict.fromkeys(TRANSPORTS, 0)
-    for index in range(len(survey.places)):
-        wins[max(TRANSPORTS, key=lambda name: survey.efficiency[name][index])] += 1
-    shown = sorted(TRANSPORTS, key=lambda name: -wins[name])
-    total = max(1, len(survey.places))
+    every = efficiencies()
+    measured = {name: max(1, sum(v == v for v in values)) for name, values in every.items()}
+    best = [
+        max(value for value in values if value == value)
+        for values in zip(*survey.efficiency.values(), strict=True)
+    ]
+    wins = {
+        name: sum(value == most for value, most in zip(values, best, strict=True))
+        for name, values in survey.efficiency.items()
+    }
+    shown = sorted(CANDIDATES, key=lambda name: -wins[name])
+    good = {
+        name: sum(v >= (1 - AS_GOOD) * most for v, most in zip(values, best, strict=True))
+        for name, values in every.items()
+    }
     return page.render(
         "atlas.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
@@ -44,30 +57,40 @@ def atlas_page(survey: Survey, *, lab: str = "") -> str:
         flows=FLOWS,
         colors=[(name, f"series-{rank + 1}") for rank, name in enumerate(shown[:_COLORS])],
         wins=page.as_table(
-            [("Transport", ""), ("Best at", "% of points"), ("Within 5 % of the best at", "% of points")],
+            [
+                ("Transport", ""),
+                ("Points", ""),
+                ("Best at", "% of points"),
+                ("Within 5 % of the best at", "% of points"),
+            ],
             [
                 [
                     name,
-                    f"{100 * wins[name] / total:.1f}",
-                    f"{100 * sum(_good(survey, name, i) for i in range(len(survey.places))) / total:.1f}",
+                    f"{measured[name]:,}",
+                    f"{100 * wins[name] / measured[name]:.1f}" if name in wins else "–",
+                    f"{100 * good[name] / measured[name]:.1f}",
                 ]
-                for name in shown
+                for name in (*shown, *(name for name in SURVEYED if name not in wins))
             ],
         ),
         atlas=_data(survey, shown[:_COLORS], lab),
     )
 
 
-def _good(survey: Survey, name: str, index: int) -> bool:
-    best = max(values[index] for values in survey.efficiency.values())
-    return survey.efficiency[name][index] >= 0.95 * best
-
-
 def _data(survey: Survey, colored: list[str], lab: str) -> dict[str, Any]:
-    """Return what the script needs: coordinates and efficiencies in thousandths."""
+    """Return what the script needs: coordinates and efficiencies in thousandths, shares of time in bytes."""
+    columns, _ = read([f"{name}:{state}" for name in CANDIDATES for state in STATES])
+    shares = bytearray()
+    for index in range(len(survey.places)):
+        for name in CANDIDATES:
+            values = (columns[f"{name}:{state}"][index] for state in STATES)
+            # Two hundredths of a per cent would need two bytes: half a per cent is enough to tell a cause.
+            shares += bytes(round(200 * min(max(v, 0.0), 1.0)) if v == v else 0 for v in values)
     return {
         "lab": lab,
-        "transports": TRANSPORTS,
+        "transports": CANDIDATES,
+        "states": [budget.BY_NAME[state].said for state in STATES],
+        "shares": base64.b64encode(shares).decode(),
         "colored": colored,
         "axes": [{"name": a.name, "title": a.title, "low": a.low, "high": a.high} for a in AXES],
         "laws": LAWS,
@@ -82,7 +105,10 @@ def _data(survey: Survey, colored: list[str], lab: str) -> dict[str, Any]:
             for place in survey.places
         ],
         "efficiency": [
-            [round(1000 * survey.efficiency[name][index]) for name in TRANSPORTS]
+            [
+                round(1000 * value) if (value := survey.efficiency[name][index]) == value else None
+                for name in CANDIDATES
+            ]
             for index in range(len(survey.places))
         ],
     }

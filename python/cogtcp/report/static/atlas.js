@@ -16,11 +16,34 @@ function mean(values) {
 }
 
 function judge(members) {
-  const means = atlas.transports.map((_, t) => mean(members.map((p) => atlas.efficiency[p][t]))[0]);
+  // A transport that was measured at few of the points is put beside the others at those alone.
+  const has = (t) => members.filter((p) => atlas.efficiency[p][t] !== null);
+  const over = (t, some) => mean(some.map((p) => atlas.efficiency[p][t]))[0];
+  const whole = atlas.transports.map((_, t) => t).filter((t) => has(t).length === members.length);
+  const means = atlas.transports.map((_, t) => over(t, has(t)));
+  const leader = whole.reduce((best, t) => (means[t] > means[best] ? t : best), whole[0]);
+  atlas.transports.forEach((_, t) => {
+    if (!whole.includes(t)) means[t] = has(t).length ? means[leader] + over(t, has(t)) - over(leader, has(t)) : -1;
+  });
   const order = means.map((_, t) => t).sort((a, b) => means[b] - means[a]);
   const [first, second] = order;
-  const [gap, half] = mean(members.map((p) => atlas.efficiency[p][first] - atlas.efficiency[p][second]));
-  return { means, order, gap, sure: members.length > 4 && gap - half > 0 };
+  const both = members.filter((p) => atlas.efficiency[p][first] !== null && atlas.efficiency[p][second] !== null);
+  const [gap, half] = mean(both.map((p) => atlas.efficiency[p][first] - atlas.efficiency[p][second]));
+  return { means, order, gap, sure: both.length > 4 && gap - half > 0 };
+}
+
+// Shares of the bottleneck's time by point, transport and state, in half per cents.
+const shares = Uint8Array.from(atob(atlas.shares), (c) => c.charCodeAt(0));
+
+// What a transport's time was lost to over some points: the larger causes, in per cent.
+function why(t, members) {
+  const count = atlas.states.length, means = atlas.states.map((said, state) => {
+    const known = members.filter((p) => atlas.efficiency[p][t] !== null);
+    const sum = known.reduce((all, p) => all + shares[(p * atlas.transports.length + t) * count + state], 0);
+    return [sum / Math.max(1, known.length) / 2, said];
+  });
+  const large = means.filter(([share]) => share >= 0.5).sort((a, b) => b[0] - a[0]).slice(0, 3);
+  return large.map(([share, said]) => `${share.toFixed(0)} % ${said}`).join(", ") || "next to nothing";
 }
 
 function colour(t) {
@@ -104,7 +127,8 @@ function tell(found, members, x, y, sx, sy, width) {
     .map((t) => `${atlas.transports[t]} ${(found.means[t] / 10).toFixed(0)} %`).join(", ");
   const sure = found.sure ? `ahead by ${(found.gap / 10).toFixed(1)} % of the capacity` : "which is first cannot be told";
   const said = pick("said");
-  said.textContent = `${names}: ${sure} (${members.length} points). `;
+  const causes = found.order.slice(0, 2).map((t) => `${atlas.transports[t]} ${why(t, members)}`).join("; ");
+  said.textContent = `${names}: ${sure} (${members.length} points). The link's time is lost to: ${causes}. `;
   // The point nearest to the middle of the cell.
   const off = (p) => Math.abs(atlas.points[p][x] / 1000 - sx - width / 2) + Math.abs(atlas.points[p][y] / 1000 - sy - width / 2);
   const nearest = members.reduce((best, p) => (off(p) < off(best) ? p : best));
