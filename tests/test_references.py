@@ -28,7 +28,7 @@ def test_every_set_up_is_a_scenario() -> None:
 
 
 def test_an_output_of_ns2_is_read_packet_by_packet() -> None:
-    """SYN, then segments of 10.4 ms: 1 goes at once, 2 waits for it, 3 is lost, 1 is sent again."""
+    """SYN, then segments of 10.4 ms: 1 goes at once, 2 waits for it, 3 is lost, 1 is retransmitted."""
     test = next(test for test in ns2_outputs.TESTS if test.name == "onedrop_tahoe")
     text = (
         '"packets\n1.00004 1\n1.00004 1\n1.2 1.01\n1.2 1.01\n1.201 1.02\n1.202 1.03\n1.2104 1.02\n'

@@ -258,7 +258,7 @@ METRICS = (
         _sum("drops"),
     ),
     Metric(
-        "retransmitted", "Sent again", "%", 100, 2, -1,
+        "retransmitted", "Retransmitted", "%", 100, 2, -1,
         "Share of sent data segments that are retransmissions.",
         _retransmitted,
     ),

@@ -1,7 +1,7 @@
 //! Address resolution at one node: RFC 826, with what it leaves open as ns-2, ns-3 and hosts have it.
 //!
-//! A pure table: it is told what is to be sent and what was heard, and says what goes, what is asked and what is lost. The messages
-//! are the network's.
+//! A pure table: it is told what is to be sent and what was heard, and says what goes, what is asked and what
+//! is lost. The messages are the network's.
 
 mod config;
 
@@ -110,7 +110,8 @@ impl<P> ArpTable<P> {
         })
     }
 
-    /// Hears a request or a reply of `neighbor`, for this node or for another. Returns the packets that can go now.
+    /// Hears a request or a reply of `neighbor`, for this node or for another. Returns the packets that can
+    /// go now.
     pub fn hear(&mut self, now: Time, neighbor: u32, is_reply: bool, is_for_this: bool) -> Vec<P> {
         let known = matches!(self.entries.get(&neighbor), Some(Entry::Known { until }) if *until > now);
         let asked = matches!(self.entries.get(&neighbor), Some(Entry::Asked { .. }));
@@ -162,7 +163,8 @@ impl<P> ArpTable<P> {
         gone
     }
 
-    /// When [`ArpTable::handle_timeout`] or [`ArpTable::poll_request`] has something to do; [`Time::MAX`]: never.
+    /// When [`ArpTable::handle_timeout`] or [`ArpTable::poll_request`] has something to do; [`Time::MAX`]:
+    /// never.
     pub fn next_change(&self) -> Time {
         let asked = self.entries.values().filter_map(|entry| match entry {
             Entry::Asked { next, .. } => Some(*next),
@@ -251,7 +253,8 @@ mod tests {
         assert_eq!(arp.resolve(at(5000), 7, "b"), Resolution::Held(None), "and is sought anew");
     }
 
-    /// Of more than there is room for the oldest goes, or the newest is not taken in; those that stay keep their order.
+    /// Of more than there is room for the oldest goes, or the newest is not taken in; those that stay keep
+    /// their order.
     #[test]
     fn who_leaves_a_full_place() {
         for (drops, lost, left) in [(ArpDrops::Oldest, "a", ["b", "c"]), (ArpDrops::Newest, "c", ["a", "b"])]
@@ -264,7 +267,8 @@ mod tests {
         }
     }
 
-    /// `arpresolve`: each of three packets asks, each takes the place of the one before; the fourth is lost with the third.
+    /// `arpresolve`: each of three packets asks, each takes the place of the one before; the fourth is lost
+    /// with the third.
     #[test]
     fn in_ns2_packets_ask() {
         let mut arp = table(ArpConfig::ns2());

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Radios {
-    /// One, which sends, receives and senses (the paper's): both ends of a hop must meet on a channel. A sender visits the
-    /// channel of its receiver for one packet and comes back to its own; a broadcast goes out on every channel in turn.
+    /// One, which sends, receives and senses (the paper's): both ends of a hop must meet on a channel. A
+    /// sender visits the channel of its receiver for one packet and comes back to its own; a broadcast goes
+    /// out on every channel in turn.
     #[default]
     Single,
     /// Three (the released CRAHN code's). A control radio stays on a control channel, for routing. A receiver
@@ -27,13 +28,14 @@ pub enum Radios {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SensingTimes {
-    /// All at the same time: the cycles of all nodes begin at multiples of t_s + T_p. After a handoff a node transmits for the
-    /// rest of the cycle.
+    /// All at the same time: the cycles of all nodes begin at multiples of t_s + T_p. After a handoff a node
+    /// transmits for the rest of the cycle.
     #[default]
     Synchronised,
     /// Node i of N begins its cycles i/N of a cycle after the first.
     Staggered,
-    /// Each begins at a time of its own, drawn uniformly from one cycle, and every cycle begins when the one before has ended.
+    /// Each begins at a time of its own, drawn uniformly from one cycle, and every cycle begins when the one
+    /// before has ended.
     Independent,
 }
 
@@ -41,8 +43,8 @@ pub enum SensingTimes {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhileNeighbourSenses {
-    /// It knows, and waits with it, and with all that is behind it in the queue; it begins no exchange that would not end in
-    /// time.
+    /// It knows, and waits with it, and with all that is behind it in the queue; it begins no exchange that
+    /// would not end in time.
     #[default]
     Wait,
     /// It does not know: it tries up to its retry limit, and then the link has failed.
@@ -90,7 +92,8 @@ pub struct CognitiveNode {
     pub while_neighbour_senses: WhileNeighbourSenses,
     /// How channels are known.
     pub knowledge: ChannelKnowledge,
-    /// For how long routing counts on a report of a PU on a channel that the node has left and senses no more.
+    /// For how long routing counts on a report of a PU on a channel that the node has left and senses no
+    /// more.
     pub report_memory: Duration,
 }
 
@@ -108,8 +111,8 @@ pub struct AdHocConfig {
     pub buffer_packets: usize,
     /// The longest that one waits.
     pub buffer_time: Duration,
-    /// From one packet that waited for a route to the next, once it is found; zero: all at once (ns-2: `ARP_DELAY` of `aodv.h`,
-    /// 10 ms).
+    /// From one packet that waited for a route to the next, once it is found; zero: all at once (ns-2:
+    /// `ARP_DELAY` of `aodv.h`, 10 ms).
     pub release_interval: Duration,
     /// What becomes of packets that wait for a neighbour that is gone.
     pub on_link_failure: LinkFailure,

@@ -1,4 +1,5 @@
-//! Frames as they go on the air, where they are recorded: what a sniffer that hears everything would write down.
+//! Frames as they go on the air, where they are recorded: what a sniffer that hears everything would write
+//! down.
 
 use crate::event::DropCause;
 use crate::packet::{ArpMessage, Load, Packet};
@@ -19,7 +20,8 @@ pub enum NodeRadio {
     Receiver,
 }
 
-/// What is recorded of the air, with [`reports_frames`](cogtcp_wireless::MediumConfig::reports_frames) of the medium.
+/// What is recorded of the air, with [`reports_frames`](cogtcp_wireless::MediumConfig::reports_frames) of the
+/// medium.
 #[derive(Clone, Debug)]
 pub enum AirNote<T> {
     /// A frame goes on the air.

@@ -1,5 +1,5 @@
-//! An ad hoc network, pure: nodes that move, each with radios on one medium, a routing protocol, and packets that wait for a
-//! route.
+//! An ad hoc network, pure: nodes that move, each with radios on one medium, a routing protocol, and packets
+//! that wait for a route.
 //!
 //! [`AdHocNetwork`] is a state machine without a clock. Its inputs are the time
 //! ([`advance`](AdHocNetwork::advance)) and packets ([`offer`](AdHocNetwork::offer)). Its outputs are events

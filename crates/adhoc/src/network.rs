@@ -57,7 +57,8 @@ pub struct AdHocNetwork<T, S = ()> {
     now: Time,
 }
 
-/// What a slot of the timers is for. Of what is due at one time the lower slots come first: radios before routing.
+/// What a slot of the timers is for. Of what is due at one time the lower slots come first: radios before
+/// routing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Slot {
     Radio(u32),
@@ -154,8 +155,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.nodes.is_empty()
     }
 
-    /// When to call [`advance`](Self::advance) next; [`Time::MAX`]: when something has been put in. It may be that nothing
-    /// happens then.
+    /// When to call [`advance`](Self::advance) next; [`Time::MAX`]: when something has been put in. It may be
+    /// that nothing happens then.
     pub fn next_change(&self) -> Time {
         self.medium.next_change().min(self.timers.next())
     }

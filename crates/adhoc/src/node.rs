@@ -103,7 +103,8 @@ pub struct NodeCounters {
     pub dropped: u64,
     /// Routing packets that this node received.
     pub routing_received: u64,
-    /// Routing packets that this node put into an interface queue: every copy of a broadcast on several channels, too.
+    /// Routing packets that this node put into an interface queue: every copy of a broadcast on several
+    /// channels, too.
     pub routing_sent: u64,
     /// Their bytes, with network header and without the MAC's.
     pub routing_bytes: u64,

@@ -77,8 +77,8 @@ impl Trip {
 pub(crate) enum Load<T> {
     /// A packet of a host; in a box, as most frames carry none and loads are moved often.
     Data(Box<Datagram<T>>),
-    /// A packet of the routing protocol; one that is broadcast is shared by all who hear it, and where channels are signalled it
-    /// says on which its sender listens.
+    /// A packet of the routing protocol; one that is broadcast is shared by all who hear it, and where
+    /// channels are signalled it says on which its sender listens.
     Routing(Arc<RoutingPacket>, Option<ChannelId>),
     /// A node listens on another channel from now on.
     Channel(u32, ChannelId),

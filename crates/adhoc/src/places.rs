@@ -13,13 +13,15 @@ pub struct Places {
     max_speed: f64,
 }
 
-/// A straight piece of a path, all that a place on it takes: one line of cache, since every frame asks for everybody nearby.
+/// A straight piece of a path, all that a place on it takes: one line of cache, since every frame asks for
+/// everybody nearby.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Leg {
     /// Its number, by the vertex at which it begins.
     number: u32,
-    /// From when until when the node is on it. Before the first vertex it stands there, after the last as well.
+    /// From when until when the node is on it. Before the first vertex it stands there, after the last as
+    /// well.
     from: Time,
     until: Time,
     start: Position,

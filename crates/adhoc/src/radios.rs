@@ -12,7 +12,8 @@ use cogtcp_units::{Duration, RandomStream, Time};
 use cogtcp_wireless::{ChannelConfig, MediumConfig, SilenceRules, Surroundings};
 use std::sync::Arc;
 
-/// The channels of the medium, and the numbers that routing has for them: 0 is the control channel, data channels count from 1.
+/// The channels of the medium, and the numbers that routing has for them: 0 is the control channel, data
+/// channels count from 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Channels {
     /// Channels of the table, or one.
@@ -30,8 +31,8 @@ impl Channels {
         let count = table.map_or(1, cogtcp_spectrum::ChannelTable::len);
         let data: Vec<ChannelId> = table
             .map_or_else(|| vec![ChannelId(0)], |table| table.usable().map(|(channel, _)| channel).collect());
-        // A reserved channel is the control channel (the released code's channel 0); else one more than the table has, free of
-        // primary users.
+        // A reserved channel is the control channel (the released code's channel 0); else one more than the
+        // table has, free of primary users.
         let reserved = (0..count).map(ChannelId).find(|channel| !data.contains(channel));
         let control = (config.radios == Radios::Three).then(|| reserved.unwrap_or(ChannelId(count)));
         let first = config.cognitive.as_ref().map(|cognitive| cognitive.radio.channel);
@@ -202,7 +203,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.settle(number, now);
     }
 
-    /// Routing hears of a PU on a channel, or that there is none; of a channel that was left it hears so after a while.
+    /// Routing hears of a PU on a channel, or that there is none; of a channel that was left it hears so
+    /// after a while.
     fn report(&mut self, number: u32, channel: ChannelId, reported: bool, now: Time) {
         let memory = self.config.cognitive.as_ref().map(|it| it.report_memory).unwrap_or_default();
         let node = &mut self.nodes[number as usize];
@@ -243,10 +245,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.settle(number, now);
     }
 
-    /// How often a node that has left its first channel says where it is, as long as others may not have heard it.
+    /// How often a node that has left its first channel says where it is, as long as others may not have
+    /// heard it.
     pub(crate) const ANNOUNCEMENT_INTERVAL: Duration = Duration::from_secs(1);
 
-    /// A node says on which channel it listens at `at` or up to 10 ms later: those that hand off at one instant would collide.
+    /// A node says on which channel it listens at `at` or up to 10 ms later: those that hand off at one
+    /// instant would collide.
     pub(crate) fn plan_announcement(&mut self, number: u32, at: Time) {
         let node = &mut self.nodes[number as usize];
         node.announces = at + node.draw.uniform_duration(Duration::ZERO, Duration::from_millis(10));

@@ -4,7 +4,8 @@ use cogtcp_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One time for each of some slots, and the earliest of them. Entries that were put off stay in the heap and are passed over.
+/// One time for each of some slots, and the earliest of them. Entries that were put off stay in the heap and
+/// are passed over.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, u32)>>,

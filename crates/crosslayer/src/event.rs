@@ -115,7 +115,8 @@ pub enum LinkEvent {
         /// What it reported, against the truth; on a board what it reported alone.
         verdict: Verdict,
     },
-    /// A primary user began to use the radio's channel. No radio knows this by itself: it never stands on a board.
+    /// A primary user began to use the radio's channel. No radio knows this by itself: it never stands on a
+    /// board.
     PuArrival {
         /// What the radio was doing: only an arrival during [`Phase::Transmitting`] interrupts traffic.
         during: Phase,
@@ -127,8 +128,8 @@ pub enum LinkEvent {
     },
     /// The radio reached the channel it switched to.
     SwitchingEnd,
-    /// Traffic is on another channel than before: the notification to the layers above (MSWiM 2009, section 4.3,
-    /// line 8 of the pseudocode).
+    /// Traffic is on another channel than before: the notification to the layers above (MSWiM 2009,
+    /// section 4.3, line 8 of the pseudocode).
     Handoff {
         /// The channel before.
         from: ChannelId,

@@ -1,8 +1,8 @@
 //! Reports radio events to a control of this project inside the kernel, as lines for a privileged program
 //! (`cogtcp-c2 follow`). So the emulator needs neither privileges nor libbpf.
 //!
-//! A host hears of its own radio: of each destination to which its packets leave by a link that the radio gates. What is farther off
-//! it would have to be told by a protocol.
+//! A host hears of its own radio: of each destination to which its packets leave by a link that the radio
+//! gates. What is farther off it would have to be told by a protocol.
 
 use crate::plan::Plan;
 use crate::sys;
@@ -58,7 +58,8 @@ struct Heard {
     units: Vec<Told>,
 }
 
-/// Who hears of a radio: the namespaces, by their inodes, and the destinations; and what was said last, if anything was.
+/// Who hears of a radio: the namespaces, by their inodes, and the destinations; and what was said last, if
+/// anything was.
 #[derive(Debug)]
 struct Told {
     ways: Vec<(u64, IpAddr)>,
@@ -127,8 +128,8 @@ impl Announcer {
             .iter()
             .map(|(namespace, address)| format!("{namespace} {address} {word} {LONGEST}\n"))
             .collect();
-        // Whoever reads may have gone, as where nothing is loaded: nobody wants to hear it then. What found the pipe full is not
-        // said, so that the next word is, whatever it is.
+        // Whoever reads may have gone, as where nothing is loaded: nobody wants to hear it then. What found
+        // the pipe full is not said, so that the next word is, whatever it is.
         let written = sys::write(self.lines.as_fd(), lines.as_bytes());
         told.said = if written.is_ok_and(|size| size == lines.len()) { Some(what) } else { None };
     }

@@ -1,5 +1,5 @@
-//! Somebody else's programs at the ends of the link, in a process namespace of their own: what they start ends with them, and
-//! with us, whatever ends us.
+//! Somebody else's programs at the ends of the link, in a process namespace of their own: what they start
+//! ends with them, and with us, whatever ends us.
 
 use crate::device;
 use crate::error::{EmulationError, Tried};
@@ -38,8 +38,9 @@ pub(crate) struct Programs {
 const GO: [u8; 1] = [1];
 
 impl Programs {
-    /// Prepares to run `main` and, at the other end, `peer`. As long as there is one thread, and before privileges are dropped:
-    /// they go into namespaces. Should this process be killed, the first one of theirs ends them, and what `orphans` sees.
+    /// Prepares to run `main` and, at the other end, `peer`. As long as there is one thread, and before
+    /// privileges are dropped: they go into namespaces. Should this process be killed, the first one of
+    /// theirs ends them, and what `orphans` sees.
     pub(crate) fn prepare(
         main: &Program<'_>,
         peer: Option<&Program<'_>>,
@@ -157,8 +158,9 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// The first process: starts the programs when it is told to, and ends with the main one, whose ending it passes on. When the
-/// emulator ends without a word, it ends the programs and what is left of their connections.
+/// The first process: starts the programs when it is told to, and ends with the main one, whose ending it
+/// passes on. When the emulator ends without a word, it ends the programs and what is left of their
+/// connections.
 fn init(main: &Ready<'_>, peer: Option<&Ready<'_>>, waiting: &OwnedFd, mut orphans: Orphans) -> i32 {
     privileges::give_up_real_time();
     for signal in [libc::SIGINT, libc::SIGQUIT] {

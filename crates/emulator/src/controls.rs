@@ -56,8 +56,8 @@ impl Kernel {
     }
 }
 
-/// Makes what the scenario names the default of the namespace that this thread is in, as far as the kernel lets it. Returns the
-/// default that there is.
+/// Makes what the scenario names the default of the namespace that this thread is in, as far as the kernel
+/// lets it. Returns the default that there is.
 pub(crate) fn set_default(wanted: Option<&Wanted>) -> String {
     if let Some(control) = wanted.and_then(|wanted| wanted.control) {
         // What it refuses is told by what is read.

@@ -1,4 +1,5 @@
-//! The network device of a node: packets that its kernel sends come out of it, packets put into it have arrived there.
+//! The network device of a node: packets that its kernel sends come out of it, packets put into it have
+//! arrived there.
 //!
 //! It is a TUN device or, where there can be none, one end of a pair of virtual Ethernet devices.
 
@@ -17,7 +18,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 /// What the device is called, in every namespace.
 pub(crate) const INTERFACE: &str = "cogtcp0";
 
-/// Packets that the device holds for us before it drops them: 500 by default, which a burst of one window exceeds.
+/// Packets that the device holds for us before it drops them: 500 by default, which a burst of one window
+/// exceeds.
 const QUEUE: u32 = 10_000;
 
 /// Prefixes of the network of all hosts, IPv4 and IPv6.

@@ -45,8 +45,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// How long, in place of the scenario's duration. Without it a program runs until it ends.
     pub duration: Option<Duration>,
-    /// A program to run in place of the scenario's flows, at the first node of the link or, if there are several, of the first
-    /// flow; empty: none.
+    /// A program to run in place of the scenario's flows, at the first node of the link or, if there are
+    /// several, of the first flow; empty: none.
     pub command: Vec<OsString>,
     /// A program to run at the other node meanwhile; empty: none.
     pub peer: Vec<OsString>,
@@ -56,7 +56,8 @@ pub struct Options {
     pub captures: bool,
     /// Which devices the nodes have.
     pub device: DeviceKind,
-    /// A descriptor that does not block, left to this process, from which the states of controls come: lines of `cogtcp-c2 watch`.
+    /// A descriptor that does not block, left to this process, from which the states of controls come: lines
+    /// of `cogtcp-c2 watch`.
     pub states: Option<i32>,
     /// Likewise a descriptor to which goes what radios do: lines for `cogtcp-c2 follow`.
     pub links: Option<i32>,
@@ -111,7 +112,8 @@ impl Node {
         // Lets `ping` do without privileges.
         let ping = ("ipv4.ping_group_range", format!("{groups} {groups}"));
         for (name, value) in kernel.sysctls.iter().chain([&ping]) {
-            // Older kernels lack some (tcp_rto_min_us came with 6.11), and a container may hold them all back.
+            // Older kernels lack some (tcp_rto_min_us came with 6.11), and a container may hold them all
+            // back.
             let _ = namespaces::set_sysctl(name, value);
         }
         let setting = Setting {
@@ -135,7 +137,8 @@ fn prepare_programs(
     }
     let ends = plan.ends;
     let kernel = controls::Kernel::read();
-    // Where all may choose all they need no privilege, and where there is no user namespace it would be one over more than the run.
+    // Where all may choose all they need no privilege, and where there is no user namespace it would be one
+    // over more than the run.
     let chooses_control = is_apart && kernel.restricts();
     let has_ipv6 = ends.iter().all(|end| plan.hosts[*end].has_ipv6);
     let at = |[own, other]: [usize; 2], arguments| {
@@ -162,7 +165,8 @@ fn prepare_programs(
     Ok((Some(Programs::prepare(&main, peer.as_ref(), orphans)?), controls))
 }
 
-/// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told apart by flow.
+/// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told
+/// apart by flow.
 fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared>, bool), EmulationError> {
     let mut prepared = Vec::new();
     let mut all_alone = true;

@@ -11,7 +11,8 @@ use std::io;
 
 const RST: u8 = 4;
 const ACK: u8 = 16;
-/// An end that expects another number answers with an acknowledgement of it, so that the second reset is the right one.
+/// An end that expects another number answers with an acknowledgement of it, so that the second reset is the
+/// right one.
 const ROUNDS: usize = 2;
 
 /// What the ends of connections have acknowledged: by the ends as they name them, the host and the number.

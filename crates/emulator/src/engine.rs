@@ -192,7 +192,8 @@ impl Sampling {
         if self.is_warm { self.next_sample } else { self.next_sample.min(self.plan.warmup) }
     }
 
-    /// Measures what is due by `now`. A sample that was missed is not made up for: the next one covers its time too.
+    /// Measures what is due by `now`. A sample that was missed is not made up for: the next one covers its
+    /// time too.
     fn catch_up(&mut self, now: Time, network: &mut Network, observer: &mut Observer, account: &mut Account) {
         if !self.is_warm && now >= self.plan.warmup {
             self.is_warm = true;

@@ -27,7 +27,8 @@ pub enum EmulationError {
         /// What to do.
         remedy: &'static str,
     },
-    /// A process that leaves its namespaces and forks must be single-threaded: a copy would wait for locks of other threads.
+    /// A process that leaves its namespaces and forks must be single-threaded: a copy would wait for locks of
+    /// other threads.
     #[error("emulation needs a single-threaded process, and this one has {0} threads. Use `cogtcp emulate`")]
     Threads(usize),
     /// There is no kind of device that could carry packets.

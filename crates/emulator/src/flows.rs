@@ -1,5 +1,5 @@
-//! The scenario's own flows on real sockets: one thread plays the applications at both ends, and asks the kernel at every
-//! sampling instant how its connections are.
+//! The scenario's own flows on real sockets: one thread plays the applications at both ends, and asks the
+//! kernel at every sampling instant how its connections are.
 
 mod asking;
 mod bulk;
@@ -314,7 +314,8 @@ impl Account {
         self.sample(now, row, shown);
     }
 
-    /// A sampling instant: `row` is a point of the flow's series without time, flow and goodput, `shown` what else the transport shows.
+    /// A sampling instant: `row` is a point of the flow's series without time, flow and goodput, `shown` what
+    /// else the transport shows.
     fn sample(&mut self, now: Time, row: FlowSample, shown: Vec<(&'static str, f64)>) {
         let (before, delivered) = std::mem::replace(&mut self.sampled, (now, self.delivered));
         let span = now.saturating_since(before).as_secs_f64();

@@ -1,7 +1,7 @@
 //! Headers of real packets, of IPv4 and IPv6, TCP and UDP, with their checksums: read and written here only.
 //!
-//! [`segments`](crate::segments) makes segments of the model of them for who stands in their way, [`wire`](crate::wire) the packets of
-//! scripts.
+//! [`segments`](crate::segments) makes segments of the model of them for who stands in their way,
+//! [`wire`](crate::wire) the packets of scripts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -177,7 +177,8 @@ pub(crate) fn write_udp(ends: Ends, payload: &[u8]) -> Vec<u8> {
     packet(ends, 0, UDP, &udp)
 }
 
-/// Where the transport's header begins and the packet ends, of one of this protocol that is no fragment and has no extension header.
+/// Where the transport's header begins and the packet ends, of one of this protocol that is no fragment and
+/// has no extension header.
 fn transport_of(bytes: &[u8], protocol: u8) -> Option<(usize, usize)> {
     let (at, its, whole) = match bytes.first()? >> 4 {
         4 if bytes.len() >= IPV4_HEADER && short(bytes, 6) & 0x3fff == 0 => {
@@ -277,7 +278,8 @@ pub(crate) fn folded(sum: u32) -> u16 {
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
-/// The sum of what the checksums of TCP and UDP cover of the IP header (RFC 9293 section 3.1, RFC 768, RFC 8200 section 8.1).
+/// The sum of what the checksums of TCP and UDP cover of the IP header (RFC 9293 section 3.1, RFC 768,
+/// RFC 8200 section 8.1).
 fn pseudo_header(ends: Ends, protocol: u8, length: usize) -> u32 {
     let address = |address: IpAddr| match address {
         IpAddr::V4(address) => sum(&address.octets()),

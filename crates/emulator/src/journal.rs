@@ -1,5 +1,5 @@
-//! A record of every packet, for captures and logs: written while the run goes on, by a thread of its own, so that a slow disk
-//! delays no packet.
+//! A record of every packet, for captures and logs: written while the run goes on, by a thread of its own, so
+//! that a slow disk delays no packet.
 //!
 //! The file is a sequence of little-endian records. Fields: time (u64, ns since the start of the run), time
 //! of the packet's arrival (u64), and its place (u32; time and place identify a packet). Then: event (u8),

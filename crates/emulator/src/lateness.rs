@@ -1,8 +1,8 @@
 //! How true the timing of a run was.
 //!
-//! A packet leaves the link when the process is awake to move it: later than due by its lateness. Part of it is the
-//! machine's own, which a bare timer shows that does nothing but to wake up at given times, in the same run and scheduled
-//! alike.
+//! A packet leaves the link when the process is awake to move it: later than due by its lateness. Part of it
+//! is the machine's own, which a bare timer shows that does nothing but to wake up at given times, in the
+//! same run and scheduled alike.
 
 use crate::clock::{Clock, Timer};
 use crate::sys::{self, Poller};
@@ -101,8 +101,8 @@ impl Timing {
     }
 }
 
-/// How far apart the bare timer's times are: often enough for percentiles, seldom enough not to be a load. No round number,
-/// so that it does not fall in step with what the link does.
+/// How far apart the bare timer's times are: often enough for percentiles, seldom enough not to be a load. No
+/// round number, so that it does not fall in step with what the link does.
 const TICK: Duration = Duration::from_nanos(2_310_000);
 
 /// Measures how late a bare timer wakes up, until `stop`.

@@ -1,4 +1,5 @@
-//! The namespaces of a run: a user namespace, in which we may make the others, and a network namespace for each node.
+//! The namespaces of a run: a user namespace, in which we may make the others, and a network namespace for
+//! each node.
 //!
 //! None has a name: they exist as long as a process is in them or has them open.
 
@@ -21,8 +22,8 @@ pub(crate) fn check_alone() -> Result<(), EmulationError> {
     }
 }
 
-/// Moves this process, which has one thread, into a user namespace of its own, in which it has every capability and its own user and group.
-/// Returns whether there is one.
+/// Moves this process, which has one thread, into a user namespace of its own, in which it has every
+/// capability and its own user and group. Returns whether there is one.
 pub(crate) fn enter_user_namespace() -> Result<bool, EmulationError> {
     check_alone()?;
     let (user, group) = sys::ids();

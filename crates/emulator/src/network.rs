@@ -1,8 +1,9 @@
 //! The network between the hosts as a real clock drives it: late, but never wrong.
 //!
-//! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it looks, at the latest
-//! when [`Network::next_change`] is due. Everything is played at its own time and in its order, however late the driver is: a packet that
-//! goes from link to link loses nothing in between. So a real clock and one made by hand lead to the same arrivals.
+//! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it
+//! looks, at the latest when [`Network::next_change`] is due. Everything is played at its own time and in its
+//! order, however late the driver is: a packet that goes from link to link loses nothing in between. So a
+//! real clock and one made by hand lead to the same arrivals.
 
 use crate::error::EmulationError;
 use crate::packet::Packet;
@@ -38,8 +39,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `experiment` in the run of seed `seed`; `end` is how long journeys and primary users are
-    /// followed.
+    /// The network of `experiment` in the run of seed `seed`; `end` is how long journeys and primary users
+    /// are followed.
     ///
     /// # Errors
     ///
@@ -125,8 +126,8 @@ impl Network {
     }
 }
 
-/// What the tables of an ad hoc network call the streams: data and acknowledgements of the flows, UDP sources. Requests are data that go
-/// the other way here.
+/// What the tables of an ad hoc network call the streams: data and acknowledgements of the flows, UDP
+/// sources. Requests are data that go the other way here.
 fn streams(experiment: &Experiment) -> Vec<(u32, AirStream)> {
     let of = |flow: &str, kind, from: usize, to: usize| AirStream {
         flow: flow.to_owned(),
@@ -147,8 +148,8 @@ fn streams(experiment: &Experiment) -> Vec<(u32, AirStream)> {
     flows.chain(sources).collect()
 }
 
-/// The number of a stream in those tables: the number of its flow or UDP source if it leads forward, else a number behind all `senders`. A
-/// packet of a program is of neither, and gets a number that has no stream.
+/// The number of a stream in those tables: the number of its flow or UDP source if it leads forward, else a
+/// number behind all `senders`. A packet of a program is of neither, and gets a number that has no stream.
 pub(crate) fn stream_of(flow: u32, is_forward: bool, senders: u32) -> u32 {
     if is_forward { flow } else { flow.saturating_add(senders) }
 }

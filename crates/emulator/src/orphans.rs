@@ -1,5 +1,6 @@
-//! Ends the connections of programs whose emulator was killed. Unlike in [`endings`](crate::endings) nobody has kept account of
-//! them: what is there the tables of the namespaces tell, and what a reset must say the connections tell themselves.
+//! Ends the connections of programs whose emulator was killed. Unlike in [`endings`](crate::endings) nobody
+//! has kept account of them: what is there the tables of the namespaces tell, and what a reset must say the
+//! connections tell themselves.
 //!
 //! A connection closed with data in flight is retransmitted for minutes, and keeps its namespace. A SYN makes
 //! it state the number that it expects (the challenge ACK of RFC 5961 section 4); a reset with that number
@@ -23,7 +24,8 @@ const TIME_WAIT: u8 = 6;
 const CLOSED: u8 = 7;
 const LISTEN: u8 = 10;
 const NEW_SYN_RECV: u8 = 12;
-/// How long is waited for answers, and how often at most: a host answers a connection's SYN twice a second (`tcp_invalid_ratelimit`).
+/// How long is waited for answers, and how often at most: a host answers a connection's SYN twice a second
+/// (`tcp_invalid_ratelimit`).
 const ROUND: Duration = Duration::from_millis(100);
 const ROUNDS: usize = 100;
 
@@ -48,7 +50,8 @@ impl Orphans {
         Ok(())
     }
 
-    /// Ends all connections; gives up after some seconds. The programs have ended, and nobody else reads the wires.
+    /// Ends all connections; gives up after some seconds. The programs have ended, and nobody else reads the
+    /// wires.
     pub(crate) fn end(&mut self) {
         let mut buffer = vec![0; 1 << 16];
         for _ in 0..ROUNDS {
@@ -98,7 +101,8 @@ fn read(table: &mut File) -> io::Result<Vec<Ends>> {
     Ok(text.lines().skip(1).filter_map(connection).collect())
 }
 
-/// The ends of a connection, of a line of `/proc/net/tcp` or `tcp6`; `None`: it is none that would outlive its program.
+/// The ends of a connection, of a line of `/proc/net/tcp` or `tcp6`; `None`: it is none that would outlive
+/// its program.
 fn connection(line: &str) -> Option<Ends> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (local, remote, state) = (words.next()?, words.next()?, words.next()?);

@@ -16,7 +16,8 @@ pub struct Packet {
     slot: u32,
     /// Which flow of the scenario it belongs to, or which UDP source, counted on; `u32::MAX`: to none.
     pub flow: u32,
-    /// What disciplines that keep flows apart tell it by, and in the lowest bits [`FORWARD`], [`CAPABLE`] and [`MARKED`].
+    /// What disciplines that keep flows apart tell it by, and in the lowest bits [`FORWARD`], [`CAPABLE`] and
+    /// [`MARKED`].
     key: u32,
     /// Bytes of TCP payload; of a datagram, its number at its source.
     pub payload: u32,
@@ -125,7 +126,8 @@ impl Family {
 
 /// The network of all hosts, of those that are for networks behind a translator (RFC 6598).
 const NETWORK: [u8; 3] = [100, 64, 0];
-/// Their network of IPv6, with a prefix of 64 bits of those that anybody may choose (RFC 4193): "cogtcp" follows the first byte.
+/// Their network of IPv6, with a prefix of 64 bits of those that anybody may choose (RFC 4193): "cogtcp"
+/// follows the first byte.
 const NETWORK6: [u8; 8] = [0xfd, b'c', b'o', b'g', b't', b'c', b'p', 0];
 /// So many hosts have an address.
 pub(crate) const MOST_HOSTS: usize = 250;
@@ -264,8 +266,8 @@ impl Packets {
         bytes
     }
 
-    /// What a host (`None`: a node that is none) tells the source of a packet that could not be delivered: ICMP destination
-    /// unreachable, and its size.
+    /// What a host (`None`: a node that is none) tells the source of a packet that could not be delivered:
+    /// ICMP destination unreachable, and its size.
     pub fn unreachable(&mut self, now: Time, from: Option<usize>, about: &Packet) -> Option<(Packet, u32)> {
         let quoted = self.slots.get(about.slot as usize)?;
         let bytes =
@@ -273,8 +275,8 @@ impl Packets {
         Some((self.put(now, &bytes)?, bytes.len() as u32))
     }
 
-    /// Tells sources apart that are told if this packet is destroyed, by its flow or else connection; `None`: nobody is, or it is of
-    /// IPv6.
+    /// Tells sources apart that are told if this packet is destroyed, by its flow or else connection; `None`:
+    /// nobody is, or it is of IPv6.
     ///
     /// As in the simulator no notice goes out about destroyed acknowledgements and datagrams of UDP sources:
     /// their senders have nothing to hold back. Unlike in the simulator, sources of SYNs get none either.
@@ -364,7 +366,8 @@ impl Header {
         Some(Self { protocol, ports, payload, ecn, key })
     }
 
-    /// The number of the flow that it belongs to, and whether it goes to that flow's receiver. UDP sources count on after flows.
+    /// The number of the flow that it belongs to, and whether it goes to that flow's receiver. UDP sources
+    /// count on after flows.
     fn flow(&self, known: &Ports) -> Option<(u32, bool)> {
         match self.protocol {
             TCP => known.flow(self.ports).map(|(number, is_forward)| (number as u32, is_forward)),
@@ -378,7 +381,8 @@ impl Header {
     }
 }
 
-/// Congestion experienced (RFC 3168 section 5), and the header's checksum to match (RFC 1624, equation 3). IPv6 has none.
+/// Congestion experienced (RFC 3168 section 5), and the header's checksum to match (RFC 1624, equation 3).
+/// IPv6 has none.
 fn mark(bytes: &mut [u8]) {
     if bytes[0] >> 4 == 6 {
         bytes[1] |= 3 << 4;
@@ -402,7 +406,8 @@ mod tests {
         (sum & 0xffff) + (sum >> 16) == 0xffff
     }
 
-    /// An IPv4 header of 20 bytes with a TCP header of 32 (12 of options), `payload` bytes, and a sound header checksum.
+    /// An IPv4 header of 20 bytes with a TCP header of 32 (12 of options), `payload` bytes, and a sound
+    /// header checksum.
     fn tcp(ports: [u16; 2], ecn: u8, payload: usize) -> Vec<u8> {
         let mut bytes = vec![0; 52 + payload];
         bytes[0] = 0x45;

@@ -4,8 +4,9 @@ use crate::error::{EmulationError, Tried};
 use crate::sys;
 use std::io;
 
-/// Priorities among real-time threads: the link before the applications of its ends. (A host whose application waits for a
-/// processor while it holds its socket's lock answers late, which is no property of the path.)
+/// Priorities among real-time threads: the link before the applications of its ends. (A host whose
+/// application waits for a processor while it holds its socket's lock answers late, which is no property of
+/// the path.)
 const LINK: i32 = 10;
 const APPLICATIONS: i32 = 5;
 
@@ -14,15 +15,16 @@ const APPLICATIONS: i32 = 5;
 /// `no_new_privs` no program gets it.
 const KEPT: u64 = 13; // CAP_NET_RAW
 
-/// What it takes to choose a congestion control that the machine does not let everybody choose. In a user namespace of the run's
-/// own it holds for the run's network namespaces, and for nothing else.
+/// What it takes to choose a congestion control that the machine does not let everybody choose. In a user
+/// namespace of the run's own it holds for the run's network namespaces, and for nothing else.
 const NET_ADMIN: u32 = 12;
 
 /// Highest number that a capability may have (the kernel keeps them in 64 bits).
 const MOST_CAPABILITIES: u64 = 64;
 
-/// Asks for real-time scheduling, which threads inherit, and to stay in memory. Needs CAP_SYS_NICE outside every user
-/// namespace. Returns whether the former was granted; without the latter a page fault may delay a packet.
+/// Asks for real-time scheduling, which threads inherit, and to stay in memory. Needs CAP_SYS_NICE outside
+/// every user namespace. Returns whether the former was granted; without the latter a page fault may delay a
+/// packet.
 pub(crate) fn ask_for_real_time() -> bool {
     let is_granted = sys::schedule(LINK).is_ok();
     if is_granted {
@@ -44,8 +46,8 @@ pub(crate) fn give_up_real_time() {
     let _ = sys::schedule(0);
 }
 
-/// Lets the process end with the one that started it, which is `parent`. After the last change of credentials, which takes
-/// this back (prctl(2)).
+/// Lets the process end with the one that started it, which is `parent`. After the last change of
+/// credentials, which takes this back (prctl(2)).
 pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
     sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).tried("prctl PR_SET_PDEATHSIG")?;
     if sys::parent() == parent {
@@ -59,7 +61,8 @@ pub(crate) fn drop_all() -> Result<(), EmulationError> {
     drop_but(&[KEPT], 0)
 }
 
-/// Gives up all but CAP_NET_ADMIN, which the program that this process becomes has too. Only in a user namespace of our own.
+/// Gives up all but CAP_NET_ADMIN, which the program that this process becomes has too. Only in a user
+/// namespace of our own.
 pub(crate) fn drop_all_but_net_admin() -> Result<(), EmulationError> {
     drop_but(&[KEPT, NET_ADMIN.into()], 1 << NET_ADMIN)?;
     sys::hand_down(NET_ADMIN).tried("prctl PR_CAP_AMBIENT")

@@ -13,8 +13,8 @@ const INITIAL: u64 = 131_072;
 /// The window that the model's receiver begins with where it grows.
 const FIRST_WINDOW: u64 = 65_535;
 
-/// The largest window that the model's receiver offers, where the kernel's is to grow up to it; `None`: the socket has a buffer
-/// of a fixed size.
+/// The largest window that the model's receiver offers, where the kernel's is to grow up to it; `None`: the
+/// socket has a buffer of a fixed size.
 pub(crate) fn largest_window(tcp: &TcpSpec, default_buffer: u64) -> Option<u64> {
     let buffer = tcp.receiver.buffer;
     if tcp.receiver.window_tuning {
@@ -25,7 +25,8 @@ pub(crate) fn largest_window(tcp: &TcpSpec, default_buffer: u64) -> Option<u64> 
     }
 }
 
-/// `tcp_rmem` of a host that is to offer `window` bytes at most, of segments of `payload` bytes in packets of `mtu`.
+/// `tcp_rmem` of a host that is to offer `window` bytes at most, of segments of `payload` bytes in packets of
+/// `mtu`.
 pub(crate) fn tcp_rmem(window: u64, mtu: u32, payload: u32) -> String {
     let share = share_of_data(u64::from(mtu), u64::from(payload));
     let most = window.saturating_mul(256).div_ceil(share).clamp(LEAST, i32::MAX as u64);

@@ -204,7 +204,8 @@ impl Outcome<'_> {
         PacketsBuilder::default().finish()
     }
 
-    /// Flows over time, and what their transports show beside that: the kernel of its TCP, endpoints of themselves.
+    /// Flows over time, and what their transports show beside that: the kernel of its TCP, endpoints of
+    /// themselves.
     pub(crate) fn flow_series(&self) -> [Table; 2] {
         let mut flows = FlowSeriesBuilder::default();
         let mut control = ControlSeriesBuilder::default();

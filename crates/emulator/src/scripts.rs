@@ -1,5 +1,5 @@
-//! Packet scripts against the kernel of this machine: each end in a network namespace of its own, whose TUN device is the wire that
-//! the script holds in its hand.
+//! Packet scripts against the kernel of this machine: each end in a network namespace of its own, whose TUN
+//! device is the wire that the script holds in its hand.
 
 mod drilled;
 
@@ -51,8 +51,9 @@ pub struct Played {
     pub is_evidence: bool,
 }
 
-/// Plays scripts, all at once, on devices of this kind. It takes the process for itself, as [`emulate`](crate::emulate) does. One
-/// that the kernel cannot play (it lacks its transport, say) keeps no other from being played.
+/// Plays scripts, all at once, on devices of this kind. It takes the process for itself, as
+/// [`emulate`](crate::emulate) does. One that the kernel cannot play (it lacks its transport, say) keeps no
+/// other from being played.
 ///
 /// # Errors
 ///
@@ -94,7 +95,8 @@ fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
     for stage in stages {
         let early = match script.language {
             Language::Own => EARLY,
-            // The script's own tolerance alone: since Linux 4.8 no timer ends before its time, whatever the tick.
+            // The script's own tolerance alone: since Linux 4.8 no timer ends before its time, whatever the
+            // tick.
             Language::Packetdrill(_) => Duration::ZERO,
         };
         let report = run(script, &mut Host::new(stage, script.language), Tolerance { early, late: LATE });
@@ -145,13 +147,15 @@ impl Stage {
         let is_drilled = script.language != Language::Own;
         for (name, value) in &script.kernel {
             match namespaces::set_sysctl(name, value) {
-                // packetdrill's scripts are for kernels of many years, and name settings that some do not have.
+                // packetdrill's scripts are for kernels of many years, and name settings that some do not
+                // have.
                 Err(error) if is_drilled && error.kind() == io::ErrorKind::NotFound => {}
                 outcome => outcome.tried(format!("{}: net.{name} cannot be set to {value}", script.file))?,
             }
         }
         let config = &script.flow.sender;
-        // The peer's full segments have their timestamps beside the MSS: a device other than TUN takes nothing above its MTU.
+        // The peer's full segments have their timestamps beside the MSS: a device other than TUN takes
+        // nothing above its MTU.
         let room = if is_drilled { 0 } else { plan::timestamps(config) };
         let mtu = if is_drilled { DRILL_MTU } else { config.mss + HEADERS + room };
         let device = Devices::new(kind).make(0, &namespace, Setting { address: OWN, address6: None, mtu })?;

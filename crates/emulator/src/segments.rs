@@ -1,9 +1,11 @@
-//! The TCP of real packets as [`Segment`]s, and back: for who stands in their way and speaks TCP with their ends.
+//! The TCP of real packets as [`Segment`]s, and back: for who stands in their way and speaks TCP with their
+//! ends.
 
 use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
 use cogtcp_transport::{Flags, Segment, SeqNumber};
 
-/// Reads a TCP segment; `None`: the packet is none, or not a whole one. Of the options of a handshake none is read.
+/// Reads a TCP segment; `None`: the packet is none, or not a whole one. Of the options of a handshake none is
+/// read.
 pub(crate) fn read(bytes: &[u8]) -> Option<(Ends, Segment)> {
     let tcp = headers::read_tcp(bytes)?;
     let seq = SeqNumber::new;

@@ -27,9 +27,9 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Makes a socket, or one that listens and what it accepts, the sender of a flow. The congestion control is set explicitly:
-    /// the system's default may be any.
-    /// It ends with this process, whatever ends that ([`end_at_once`]).
+    /// Makes a socket, or one that listens and what it accepts, the sender of a flow. The congestion control
+    /// is set explicitly: the system's default may be any. It ends with this process, whatever ends that
+    /// ([`end_at_once`]).
     pub(crate) fn make_sender(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
         choose_control(socket, self.congestion)?;
         end_at_once(socket);
@@ -71,8 +71,8 @@ pub(crate) fn caller(like: IpAddr) -> Result<OwnedFd, EmulationError> {
     sys::tcp_socket(like).tried("a socket")
 }
 
-/// Makes sockets in a namespace when nobody has the privileges to enter it any more: a thread that stays there makes them ahead of
-/// time.
+/// Makes sockets in a namespace when nobody has the privileges to enter it any more: a thread that stays
+/// there makes them ahead of time.
 #[derive(Debug)]
 pub(crate) struct Maker(Mutex<Receiver<io::Result<OwnedFd>>>);
 
@@ -102,8 +102,8 @@ impl Maker {
     }
 }
 
-/// Lets a connection end with its descriptor, data or not, and what a listening socket accepts: what would stay in the kernel until
-/// that gives it up keeps its namespace.
+/// Lets a connection end with its descriptor, data or not, and what a listening socket accepts: what would
+/// stay in the kernel until that gives it up keeps its namespace.
 pub(crate) fn end_at_once(socket: BorrowedFd<'_>) {
     linger(socket, true);
 }
@@ -213,7 +213,8 @@ impl TcpInfo {
         }
     }
 
-    /// `tcp_packets_in_flight` of the kernel: sent and neither acknowledged nor taken for lost, retransmissions included.
+    /// `tcp_packets_in_flight` of the kernel: sent and neither acknowledged nor taken for lost,
+    /// retransmissions included.
     pub(crate) fn in_flight(&self) -> f64 {
         self.number(24) - self.number(28) - self.number(32) + self.number(36)
     }

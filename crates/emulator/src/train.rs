@@ -1,8 +1,10 @@
-//! The train under a real clock: the mobile router with its predictor, its messages over the LAN, and the connection managers
-//! beside its clients. All of them are the simulator's own, which real packets go past here.
+//! The train under a real clock: the mobile router with its predictor, its messages over the LAN, and the
+//! connection managers beside its clients. All of them are the simulator's own, which real packets go past
+//! here.
 //!
-//! A manager stands between the kernel of a client and the network: it sees what leaves and what arrives, rewrites windows, and says
-//! which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the LAN like all others and that no kernel sees.
+//! A manager stands between the kernel of a client and the network: it sees what leaves and what arrives,
+//! rewrites windows, and says which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the
+//! LAN like all others and that no kernel sees.
 
 use crate::headers::{self, Ends};
 use crate::observer::{Entity, Happening};
@@ -172,7 +174,8 @@ impl Train {
         self.note_end(now, ends, &segment, 0);
     }
 
-    /// A packet reaches a host: it may be rewritten. Returns whether it is the train's own, and nothing for the kernel.
+    /// A packet reaches a host: it may be rewritten. Returns whether it is the train's own, and nothing for
+    /// the kernel.
     pub(crate) fn incoming(&mut self, now: Time, host: usize, bytes: &mut [u8]) -> bool {
         if let Some((from, message)) = self.message_of(now, bytes) {
             self.hear(now, [from, host], message);
@@ -354,7 +357,8 @@ impl Train {
     }
 }
 
-/// Beside which end of a flow a manager stands whose data take these directions; `None`: the flow does not use the radio.
+/// Beside which end of a flow a manager stands whose data take these directions; `None`: the flow does not
+/// use the radio.
 fn beside(pipes: &[Pipe], up: Pipe) -> Option<Beside> {
     if pipes.contains(&(up ^ 1)) {
         Some(Beside::Receiver)

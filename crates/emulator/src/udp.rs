@@ -1,4 +1,5 @@
-//! UDP sources: real datagrams on real sockets, counted where they come out of one kernel and go into another.
+//! UDP sources: real datagrams on real sockets, counted where they come out of one kernel and go into
+//! another.
 
 use crate::engine::Account;
 use crate::error::{EmulationError, Tried};

@@ -1,4 +1,5 @@
-//! Ad hoc networks under a clock made by hand, against the simulator: the same datagrams at the same times, the same seed.
+//! Ad hoc networks under a clock made by hand, against the simulator: the same datagrams at the same times,
+//! the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
@@ -133,7 +134,8 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (Network, Notes) {
     }
 }
 
-/// Every table that an ad hoc network has, down to the last column: routing, ways, drops, nodes, searches, places, routes, primary users.
+/// Every table that an ad hoc network has, down to the last column: routing, ways, drops, nodes, searches,
+/// places, routes, primary users.
 #[test]
 fn an_ad_hoc_network_does_what_it_does_in_the_simulator() {
     for (name, ends) in [

@@ -1,4 +1,5 @@
-//! Both planes give the links of a scenario the same rates, gates and capacities: from time zero on, and over the whole run.
+//! Both planes give the links of a scenario the same rates, gates and capacities: from time zero on, and over
+//! the whole run.
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::Packet;
@@ -48,8 +49,8 @@ fn emulated(experiment: &Experiment) -> Network {
     Network::new(experiment, Ways::new(experiment, [0, experiment.nodes.len() - 1]), SEED, end).unwrap()
 }
 
-/// The rates by time and direction, which are zero in a silence, and the capacities in bytes by direction, as the simulator has
-/// them.
+/// The rates by time and direction, which are zero in a silence, and the capacities in bytes by direction, as
+/// the simulator has them.
 fn simulated(experiment: &Experiment) -> (Vec<(f64, Vec<f64>)>, Vec<f64>) {
     let options = RunOptions { seed: Some(SEED), trace: TraceLevel::Series, ..RunOptions::default() };
     let run = run(experiment, &options).unwrap_or_else(|error| panic!("{}: {error}", experiment.name));
@@ -97,7 +98,8 @@ fn shipped_scenarios_have_one_capacity() {
         experiment.udp.clear();
         experiment.run.warmup = Duration::ZERO;
         let end = Time::ZERO + experiment.run.duration;
-        // At no multiple of anything: what a sample shows of the instant of a change depends on which comes first.
+        // At no multiple of anything: what a sample shows of the instant of a change depends on which comes
+        // first.
         experiment.run.sample_interval = Duration::from_nanos(end.as_nanos() / SAMPLES + 1_009);
         let mut network = emulated(&experiment);
         let (series, capacities) = simulated(&experiment);

@@ -1,4 +1,5 @@
-//! CR users with their MAC under a clock made by hand, against the simulator: the same packets at the same times, the same seed.
+//! CR users with their MAC under a clock made by hand, against the simulator: the same packets at the same
+//! times, the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
@@ -99,8 +100,9 @@ fn simulated(run: &Run, radios: &[String]) -> (Notes, Vec<(u64, Pipe, u32)>) {
     (notes, offered)
 }
 
-/// The shared radio that waits for its peer; two radios that sense apart, who are sent to while they are silent and miss primary
-/// users; a queue discipline; a base station that schedules, with fading and without repetition.
+/// The shared radio that waits for its peer; two radios that sense apart, who are sent to while they are
+/// silent and miss primary users; a queue discipline; a base station that schedules, with fading and without
+/// repetition.
 const VARIANTS: [&[(&str, &str)]; 4] = [
     &[],
     &[
@@ -166,8 +168,8 @@ fn compare_counts(experiment: &Experiment, run: &Run, mut network: Network) {
     network.check_conservation().unwrap();
 }
 
-/// The same packets through the emulator's network. `look`: how often the driver looks, in nanoseconds; `None`: whenever something
-/// is due.
+/// The same packets through the emulator's network. `look`: how often the driver looks, in nanoseconds;
+/// `None`: whenever something is due.
 fn emulated(experiment: &Experiment, offered: &[(u64, Pipe, u32)], look: Option<u64>) -> (Notes, Network) {
     let end = Time::ZERO + experiment.run.duration;
     let mut network = Network::new(experiment, Ways::new(experiment, [0, 1]), SEED, end).unwrap();

@@ -92,7 +92,8 @@ fn offer(network: &mut Network, at: &[u64], from: usize, notes: &mut Notes) {
     }
 }
 
-/// 8 Mbit/s: 1 ms for 1000 bytes; 10 ms of propagation; one on the air and two that wait, the fourth is refused.
+/// 8 Mbit/s: 1 ms for 1000 bytes; 10 ms of propagation; one on the air and two that wait, the fourth is
+/// refused.
 #[test]
 fn packets_arrive_when_they_are_due_however_late_one_looks() {
     let link = "rate = \"8 Mbit/s\", delay = \"10 ms\", queue = \"2 packets\"";
@@ -115,8 +116,8 @@ fn packets_arrive_when_they_are_due_however_late_one_looks() {
     assert_eq!(late, by_step);
 }
 
-/// Open for 1 s, then silent for 100 ms. A packet that comes at 1050 ms leaves when the silence ends, though the driver looks
-/// long after that; with `drop` it is lost, and its transmission takes place.
+/// Open for 1 s, then silent for 100 ms. A packet that comes at 1050 ms leaves when the silence ends, though
+/// the driver looks long after that; with `drop` it is lost, and its transmission takes place.
 #[test]
 fn a_silence_gates_both_directions() {
     let link = "rate = \"8 Mbit/s\", delay = \"10 ms\"";
@@ -168,9 +169,9 @@ fn shipped(name: &str) -> Experiment {
     Scenario::parse(&text, &file).and_then(|scenario| scenario.resolve()).unwrap()
 }
 
-/// Two links in a row, the first 8 Mbit/s and 10 ms, the second 4 Mbit/s and 5 ms with room for one packet: 1 ms and 10 ms, then
-/// 2 ms each and 5 ms. Of three packets at once the third finds the second link's queue full, when it comes there. A driver
-/// that looks once at the end is told the same.
+/// Two links in a row, the first 8 Mbit/s and 10 ms, the second 4 Mbit/s and 5 ms with room for one packet: 1
+/// ms and 10 ms, then 2 ms each and 5 ms. Of three packets at once the third finds the second link's queue
+/// full, when it comes there. A driver that looks once at the end is told the same.
 #[test]
 fn packets_go_from_link_to_link_at_their_own_times() {
     let text = "name = \"t\"\n[run]\nduration = \"10 s\"\n[topology.graph]\nnodes = [\"a\", \"b\", \"c\"]\nlinks = [\n\
@@ -193,8 +194,8 @@ fn packets_go_from_link_to_link_at_their_own_times() {
         network.check_conservation().unwrap();
     }
     assert_eq!(by_step.passed[..3], [(10_000, 2, 1), (11_000, 0, 3), (12_000, 0, 3)]);
-    // At 11 ms the first begins and takes 2 ms; the second waits from 12 ms on, takes its place at 13 ms, when the third comes and
-    // waits; the fourth at 14 ms is one too many.
+    // At 11 ms the first begins and takes 2 ms; the second waits from 12 ms on, takes its place at 13 ms,
+    // when the third comes and waits; the fourth at 14 ms is one too many.
     assert_eq!(by_step.arrivals, [(18_000, 3), (20_000, 3), (21_000, 1), (22_000, 3)]);
     assert_eq!(by_step.drops, [(14_000, 3, DropCause::Queue, true)]);
     assert_eq!(late, by_step);
@@ -248,8 +249,8 @@ fn scenarios_that_cannot_be_emulated_are_refused() {
     assert!(Plan::new(one, true, Family::V4).is_ok());
 }
 
-/// The links go down when a silence begins and up when it ends, not in between: a sensing of 100 ms that finds a primary user is
-/// followed by a switch of 50 ms.
+/// The links go down when a silence begins and up when it ends, not in between: a sensing of 100 ms that
+/// finds a primary user is followed by a switch of 50 ms.
 #[test]
 fn links_go_down_and_up_with_silence() {
     let radio = "[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsensing = { off = \"100 ms\", on = \"1 s\" }\n\

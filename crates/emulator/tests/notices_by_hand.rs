@@ -1,5 +1,5 @@
-//! Sources that are told of what silence destroyed, under a clock made by hand, against the simulator: the same packets at the same
-//! times.
+//! Sources that are told of what silence destroyed, under a clock made by hand, against the simulator: the
+//! same packets at the same times.
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
@@ -12,7 +12,8 @@ use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Rate, Time};
 
-/// A packet of TCP: where it begins its way, its size, its sequence number, and whether it begins a connection.
+/// A packet of TCP: where it begins its way, its size, its sequence number, and whether it begins a
+/// connection.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: u64,
@@ -74,7 +75,8 @@ impl Observer<Packet> for Notes {
     }
 }
 
-/// The sum of 16-bit words in one's complement: all ones if a checksum is among them that is right (RFC 1071).
+/// The sum of 16-bit words in one's complement: all ones if a checksum is among them that is right
+/// (RFC 1071).
 fn folded(bytes: &[u8]) -> u32 {
     let sum: u32 = bytes.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     (sum & 0xffff) + (sum >> 16)
@@ -117,7 +119,8 @@ fn begins_silence(nanos: u64) -> bool {
     nanos % 6_500_000_000 == 2_000_000_000
 }
 
-/// What the simulator's record says, and what its hosts sent. The way there begins with `there`, the way back with `back`.
+/// What the simulator's record says, and what its hosts sent. The way there begins with `there`, the way back
+/// with `back`.
 fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<Sent>) {
     let (mut seen, mut sent) = (Seen::default(), Vec::new());
     let (mut destroyed, mut messages) = (Vec::new(), Vec::new());
@@ -167,8 +170,8 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
     (seen, sent)
 }
 
-/// The same packets through the emulator's network. `look`: how often the driver looks, in nanoseconds; `None`: whenever something
-/// is due.
+/// The same packets through the emulator's network. `look`: how often the driver looks, in nanoseconds;
+/// `None`: whenever something is due.
 fn emulated(experiment: &Experiment, sent: &[Sent], there: Pipe, look: Option<u64>) -> Seen {
     let end = Time::ZERO + experiment.run.duration;
     let ends = [experiment.flows[0].from, experiment.flows[0].to];
@@ -197,8 +200,9 @@ fn emulated(experiment: &Experiment, sent: &[Sent], there: Pipe, look: Option<u6
     }
 }
 
-/// A node between that is no host tells the source by a packet, a source in front of the silent link is told at once; of packets that
-/// are lost in the silence, refused by it, or destroyed when it begins. Whatever the driver's looks, the same arrives at the same times.
+/// A node between that is no host tells the source by a packet, a source in front of the silent link is told
+/// at once; of packets that are lost in the silence, refused by it, or destroyed when it begins. Whatever the
+/// driver's looks, the same arrives at the same times.
 #[test]
 fn sources_are_told_as_in_the_simulator() {
     let link = "rate = \"4 Mbit/s\", delay = \"15 ms\", queue = \"30 packets\"";

@@ -1,5 +1,6 @@
-//! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the kernel of this machine. A program of its own and not a test of the harness: what it
-//! does with namespaces takes a process with one thread.
+//! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the kernel of this
+//! machine. A program of its own and not a test of the harness: what it does with namespaces takes a process
+//! with one thread.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}

@@ -16,8 +16,8 @@ pub enum Supply {
     Saturated(bool),
     /// The application writes this many bytes.
     Bytes(u64),
-    /// The application writes a message of this many bytes, as the response to a request. A transport with several streams gives
-    /// each message a stream.
+    /// The application writes a message of this many bytes, as the response to a request. A transport with
+    /// several streams gives each message a stream.
     Message(u64),
 }
 
@@ -54,9 +54,9 @@ pub struct Outgoing<P> {
 
 /// One host's end of a connection.
 ///
-/// Every call gets the present time; time never runs backwards. After each call that changes the state the driver pulls
-/// packets with [`Self::poll_transmit`] and events with [`Self::poll_event`] until both return `None`, then reads
-/// [`Self::poll_timeout`].
+/// Every call gets the present time; time never runs backwards. After each call that changes the state the
+/// driver pulls packets with [`Self::poll_transmit`] and events with [`Self::poll_event`] until both return
+/// `None`, then reads [`Self::poll_timeout`].
 pub trait Endpoint: Debug {
     /// What the two ends exchange: a TCP segment, or a [`crate::Datagram`].
     type Packet;
@@ -91,8 +91,8 @@ pub trait Endpoint: Debug {
     /// Returns the counters and the state that every transport has.
     fn progress(&self) -> Progress;
 
-    /// Shows the transport's own counts by name, each since the first connection opened: the columns of its table, in their order. The same
-    /// names at every call; not-a-number where there is no value.
+    /// Shows the transport's own counts by name, each since the first connection opened: the columns of its
+    /// table, in their order. The same names at every call; not-a-number where there is no value.
     fn count(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 
     /// Shows the transport's own quantities by name, in the unit that the name ends with.

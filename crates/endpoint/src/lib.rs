@@ -1,11 +1,13 @@
 //! One host's end of a connection, whatever the transport protocol.
 //!
-//! An [`Endpoint`] is sans-IO: the driver passes the time in, hands over packets that arrived, and pulls packets to send. A
-//! simulator drives it by a virtual clock, the kernel plane by a real one with UDP sockets.
+//! An [`Endpoint`] is sans-IO: the driver passes the time in, hands over packets that arrived, and pulls
+//! packets to send. A simulator drives it by a virtual clock, the kernel plane by a real one with UDP
+//! sockets.
 //!
 //! A transport that is not TCP implements [`Protocol`] for its settings: name, checks, both ends.
 //!
-//! TCP's packet is a segment, which the driver keeps in a compact form. All other transports exchange a [`Datagram`].
+//! TCP's packet is a segment, which the driver keeps in a compact form. All other transports exchange a
+//! [`Datagram`].
 
 mod datagram;
 mod endpoint;

@@ -9,8 +9,8 @@ pub type BoxedEndpoint = Box<dyn Endpoint<Packet = Datagram> + Send + Sync>;
 /// Properties of a connection that a transport knows before it opens.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Connection {
-    /// Segment size of the scenario in bytes, for a transport whose settings leave the size open: all transports of a comparison
-    /// send packets of one size.
+    /// Segment size of the scenario in bytes, for a transport whose settings leave the size open: all
+    /// transports of a comparison send packets of one size.
     pub segment_size: u32,
     /// Paths that the connection may use, at least 1. Most transports use the first alone.
     pub paths: u16,
@@ -48,7 +48,8 @@ pub trait Protocol: Default {
     /// True if all data is delivered, once and in order. Applications that wait for a last byte need this.
     const RELIABLE: bool;
 
-    /// Returns the settings that `name` stands for: the defaults for [`Self::NAME`]. A transport may have further names.
+    /// Returns the settings that `name` stands for: the defaults for [`Self::NAME`]. A transport may have
+    /// further names.
     fn of_name(name: &str) -> Option<Self> {
         (name == Self::NAME).then(Self::default)
     }

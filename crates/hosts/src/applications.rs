@@ -1,5 +1,5 @@
-//! Applications that ask and are answered: their clients, and their results, a row for each request and each chunk, and one for each
-//! application. Both planes have them made here, so that they mean the same.
+//! Applications that ask and are answered: their clients, and their results, a row for each request and each
+//! chunk, and one for each application. Both planes have them made here, so that they mean the same.
 
 use cogtcp_records::extensions::{
     ChunkRow, ChunksBuilder, RequestFlowRow, RequestFlowsBuilder, RequestRow, RequestsBuilder, VideoRow,
@@ -10,7 +10,8 @@ use cogtcp_scenario::{FlowSpec, Traffic};
 use cogtcp_traffic::{Application, Chunk, Exchange, Requests, Video};
 use cogtcp_units::{Duration, Time};
 
-/// Builds the client that the data of `flow` answer, in the run of seed `seed`; `None`: the application just sends.
+/// Builds the client that the data of `flow` answer, in the run of seed `seed`; `None`: the application just
+/// sends.
 pub fn client(flow: &FlowSpec, seed: u64) -> Option<Application> {
     match flow.traffic {
         Traffic::Requests(config) => Some(Application::requests(config, &flow.name, flow.start, seed)),
@@ -116,7 +117,8 @@ fn sum_video(video: &Video, warm_at: Time, until: Time) -> VideoRow {
     let downloads = Spans::new(measured().filter_map(|chunk| chunk.exchange.completion_time()));
     let mut stalls = measured().filter(|chunk| chunk.stall_began).count() as u64;
     let mut stalled: f64 = measured().map(|chunk| chunk.stalled.as_secs_f64()).sum();
-    // The stall that nothing has ended: it began after the last chunk, which did not tell of it, or that chunk was not enough.
+    // The stall that nothing has ended: it began after the last chunk, which did not tell of it, or that
+    // chunk was not enough.
     if let Some(since) = video.stalls_since(until) {
         let told = video.chunks().iter().filter_map(|chunk| chunk.exchange.completed).max();
         stalls += u64::from(told.is_none_or(|told| since >= told));

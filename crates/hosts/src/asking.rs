@@ -1,11 +1,12 @@
-//! Applications that ask and are answered: their requests travel from the flow's receiver to its sender, the responses are the
-//! flow's data.
+//! Applications that ask and are answered: their requests travel from the flow's receiver to its sender, the
+//! responses are the flow's data.
 //!
-//! A request is one UDP packet on the shortest path to the server. A lost request is retransmitted after 1 s, then 2 s, 4 s, ...
-//! as a lost SYN is (RFC 6298 section 5.7); the server answers it once. The first request opens the connection. The first byte of
-//! data therefore takes four one-way trips: request, SYN, SYN-ACK, data. A client that opens a connection and asks over it
-//! waits as long: SYN, SYN-ACK, request, data. With new connections every request does so: both ends forget the connection
-//! before at once, as the ports are others (TIME-WAIT holds up nobody).
+//! A request is one UDP packet on the shortest path to the server. A lost request is retransmitted after 1 s,
+//! then 2 s, 4 s, ... as a lost SYN is (RFC 6298 section 5.7); the server answers it once. The first request
+//! opens the connection. The first byte of data therefore takes four one-way trips: request, SYN, SYN-ACK,
+//! data. A client that opens a connection and asks over it waits as long: SYN, SYN-ACK, request, data. With
+//! new connections every request does so: both ends forget the connection before at once, as the ports are
+//! others (TIME-WAIT holds up nobody).
 
 use crate::applications::{self, ApplicationAccount};
 use crate::{Flow, Plane, Wake};
@@ -49,8 +50,8 @@ struct Sent {
 }
 
 impl Asking {
-    /// Builds the application of flow `flow` in the run of seed `seed`; `None`: the flow has none that asks. `stream` makes the stream of
-    /// its requests.
+    /// Builds the application of flow `flow` in the run of seed `seed`; `None`: the flow has none that asks.
+    /// `stream` makes the stream of its requests.
     ///
     /// # Errors
     ///
@@ -95,8 +96,8 @@ impl Asking {
         }
     }
 
-    /// The time has come that [`Wake::Ask`] was asked for. Sends what is due: new requests, and lost ones again. Returns false if the
-    /// timer has moved on meanwhile.
+    /// The time has come that [`Wake::Ask`] was asked for. Sends what is due: new requests, and lost ones
+    /// again. Returns false if the timer has moved on meanwhile.
     pub fn handle_timer(&mut self, now: Time, plane: &mut impl Plane) -> bool {
         if self.armed != now {
             return false;
@@ -121,8 +122,8 @@ impl Asking {
         true
     }
 
-    /// Request `number` has reached the server, which answers it, unless it did before or the application has stopped. `control` makes
-    /// the congestion control of a new connection; `None`: all requests share one.
+    /// Request `number` has reached the server, which answers it, unless it did before or the application has
+    /// stopped. `control` makes the congestion control of a new connection; `None`: all requests share one.
     pub fn handle_request(
         &mut self,
         now: Time,

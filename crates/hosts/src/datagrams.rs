@@ -50,8 +50,8 @@ impl SourceAccount {
     }
 }
 
-/// Returns the table of datagrams, one row for each source of `experiment`: its account, and how many of its packets were lost on the way.
-/// Metrics count from `warm_at` to `end`.
+/// Returns the table of datagrams, one row for each source of `experiment`: its account, and how many of its
+/// packets were lost on the way. Metrics count from `warm_at` to `end`.
 pub fn table<'a>(
     experiment: &Experiment,
     accounts: impl IntoIterator<Item = (&'a SourceAccount, u64)>,

@@ -8,8 +8,9 @@ use std::sync::Arc;
 /// Ticks from which a wheel's phase is drawn: the span of its coarsest level, except for timers of minutes.
 const PHASES: u64 = 1 << 15;
 
-/// Returns `experiment` as it is with `seed`. Each flow has a stream of its own for its start, each host one for its timers.
-/// An experiment that has been drawn has nothing left to draw, and stays the same if drawn again. Only what draws is copied.
+/// Returns `experiment` as it is with `seed`. Each flow has a stream of its own for its start, each host one
+/// for its timers. An experiment that has been drawn has nothing left to draw, and stays the same if drawn
+/// again. Only what draws is copied.
 #[must_use]
 pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> {
     if !experiment.flows.iter().any(draws) {

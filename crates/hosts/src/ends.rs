@@ -99,7 +99,8 @@ impl DatagramEnds {
         }
     }
 
-    /// Returns a point of the flow's series without flow, time and goodput. What the transport does not have is not-a-number.
+    /// Returns a point of the flow's series without flow, time and goodput. What the transport does not have
+    /// is not-a-number.
     pub fn sample(&self) -> FlowSample {
         let progress = self.sender.progress();
         FlowSample {

@@ -26,8 +26,8 @@ use other::{Other, PathStreams};
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Flow {
-    /// When each end's next timer entry in the event queue is due, and the one after it; `Time::MAX`: none. An entry due
-    /// at another time is stale.
+    /// When each end's next timer entry in the event queue is due, and the one after it; `Time::MAX`: none.
+    /// An entry due at another time is stale.
     armed: [Time; 2],
     armed_after: [Time; 2],
     /// What the two hosts counted of the data and of the acknowledgements, on the first path.
@@ -77,7 +77,8 @@ enum Ends {
 /// A packet that has reached a host of the flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else [`Time::MAX`].
+    /// Data: when it was sent. An acknowledgement: when the data was sent that it answers. Else
+    /// [`Time::MAX`].
     pub sent_at: Time,
     /// Bytes on the wire.
     pub size: u32,
@@ -106,8 +107,8 @@ const DATA: usize = 0;
 const ACKS: usize = 1;
 
 impl Flow {
-    /// Builds flow `number` of `spec` at rest, whose data and acknowledgements are the streams `ids`, in a run with `seed`. `control` makes TCP's congestion
-    /// control.
+    /// Builds flow `number` of `spec` at rest, whose data and acknowledgements are the streams `ids`, in a
+    /// run with `seed`. `control` makes TCP's congestion control.
     ///
     /// # Errors
     ///
@@ -221,8 +222,8 @@ impl Flow {
         self.end_measure(now, plane);
     }
 
-    /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum keeps to
-    /// the rate without drift.
+    /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum
+    /// keeps to the rate without drift.
     pub fn write(&mut self, now: Time, plane: &mut impl Plane) {
         let Supply::Rate(rate) = self.traffic else { return };
         // The write that was planned before the stop is still in the queue.
@@ -256,8 +257,8 @@ impl Flow {
         self.end_measure(now, plane);
     }
 
-    /// The server writes a response of `bytes`, over a connection that the first one opens. Returns where in the flow's data it
-    /// ends; `None`: the application has stopped.
+    /// The server writes a response of `bytes`, over a connection that the first one opens. Returns where in
+    /// the flow's data it ends; `None`: the application has stopped.
     pub fn respond(&mut self, now: Time, bytes: u64, plane: &mut impl Plane) -> Option<u64> {
         let (Supply::Responses(written) | Supply::LastResponses(written)) = &mut self.traffic else {
             return None;
@@ -291,7 +292,8 @@ impl Flow {
         (self.goal, self.is_awaited) = (delivered, true);
     }
 
-    /// Adds a path: its streams of data and of acknowledgements. Paths count from 0: path 0 is the path of [`Flow::new`].
+    /// Adds a path: its streams of data and of acknowledgements. Paths count from 0: path 0 is the path of
+    /// [`Flow::new`].
     ///
     /// # Panics
     ///
@@ -375,21 +377,22 @@ impl Flow {
         }
     }
 
-    /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on meanwhile.
+    /// The timer entry of `end` is due. Returns whether the end was called, or its timer had moved on
+    /// meanwhile.
     pub fn timer(&mut self, now: Time, end: End, plane: &mut impl Plane) -> bool {
         if self.armed[end.index()] != now {
             return false;
         }
-        // Of the entries that earlier ones have overtaken the nearest is remembered: a timer that was put off to that time
-        // or beyond needs no new one.
+        // Of the entries that earlier ones have overtaken the nearest is remembered: a timer that was put off
+        // to that time or beyond needs no new one.
         self.armed[end.index()] = std::mem::replace(&mut self.armed_after[end.index()], Time::MAX);
         let due = match &mut self.ends {
             Ends::Tcp(tcp) if end == End::Sender => tcp.sender.poll_timeout(),
             Ends::Tcp(tcp) => tcp.receiver.poll_timeout(),
             Ends::Other(other) => other.ends.end(end).poll_timeout(),
         };
-        // The timer was put off since this entry was made, as it is at nearly every acknowledgement. That costs an entry
-        // only now, not at each of them.
+        // The timer was put off since this entry was made, as it is at nearly every acknowledgement. That
+        // costs an entry only now, not at each of them.
         if due > now {
             self.arm(end, due, plane);
             return false;
@@ -414,7 +417,8 @@ impl Flow {
         }
     }
 
-    /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early moves itself.
+    /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early
+    /// moves itself.
     #[inline]
     fn arm(&mut self, end: End, due: Time, plane: &mut impl Plane) {
         if due < self.armed[end.index()] {
@@ -523,7 +527,8 @@ impl Flow {
 
 /// Time from the start of a rate-limited application to its write number `writes`.
 fn write_offset(rate: Rate, bytes: u64, writes: u64) -> Duration {
-    // From the start, not from the write before: rounded intervals would add up. What saturates is beyond any run.
+    // From the start, not from the write before: rounded intervals would add up. What saturates is beyond any
+    // run.
     Duration::from_nanos(bytes.saturating_mul(8).saturating_mul(writes))
         .mul_ratio(1_000_000_000, rate.bits_per_second().max(1))
 }

@@ -1,11 +1,12 @@
 //! Hosts: flows with the two ends of their connections, and what the hosts of both planes share.
 //!
-//! A [`Flow`] drives the ends of one connection: TCP without indirection, any other transport behind the trait
-//! [`Endpoint`](cogtcp_endpoint::Endpoint). A flow knows no link and no clock. It sends on a [`Plane`], which also wakes it.
-//! [`Streams`] tells whose packets a stream of the network carries. The kernel plane drives [`DatagramEnds`] over UDP sockets.
+//! A [`Flow`] drives the ends of one connection: TCP without indirection, any other transport behind the
+//! trait [`Endpoint`](cogtcp_endpoint::Endpoint). A flow knows no link and no clock. It sends on a [`Plane`],
+//! which also wakes it. [`Streams`] tells whose packets a stream of the network carries. The kernel plane
+//! drives [`DatagramEnds`] over UDP sockets.
 //!
-//! Here are also the draws of a seed for hosts ([`drawn()`]), the router of a train, and the tables of trains, UDP sources and
-//! applications. They mean the same on both planes.
+//! Here are also the draws of a seed for hosts ([`drawn()`]), the router of a train, and the tables of
+//! trains, UDP sources and applications. They mean the same on both planes.
 
 pub mod applications;
 mod asking;

@@ -45,8 +45,8 @@ impl PathCounts {
     }
 }
 
-/// Returns the table of all subflows: of each flow its name, the links that name its paths, its counts and its measured span in
-/// seconds. `None`: no flow has subflows.
+/// Returns the table of all subflows: of each flow its name, the links that name its paths, its counts and
+/// its measured span in seconds. `None`: no flow has subflows.
 pub fn table<'a>(flows: impl Iterator<Item = (&'a str, Vec<&'a str>, PathCounts, f64)>) -> Option<Table> {
     let mut table = SubflowsBuilder::default();
     for (flow, links, counts, span) in flows {

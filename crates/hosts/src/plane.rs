@@ -27,8 +27,8 @@ pub trait Plane {
     /// Asks for a call of flow `flow` at `at`.
     fn wake(&mut self, at: Time, flow: u32, why: Wake);
 
-    /// Sends a TCP segment on `stream`. Data: `sent_at` is now. An acknowledgement: when the data was sent that it answers. Else
-    /// [`Time::MAX`]. `awaited`: of data, what its sender had waited for.
+    /// Sends a TCP segment on `stream`. Data: `sent_at` is now. An acknowledgement: when the data was sent
+    /// that it answers. Else [`Time::MAX`]. `awaited`: of data, what its sender had waited for.
     fn send_segment(
         &mut self,
         now: Time,
@@ -38,7 +38,8 @@ pub trait Plane {
         awaited: Awaited,
     );
 
-    /// Sends a datagram of a transport other than TCP on `stream`. `awaited`: of data, what its sender had waited for.
+    /// Sends a datagram of a transport other than TCP on `stream`. `awaited`: of data, what its sender had
+    /// waited for.
     fn send_datagram(
         &mut self,
         now: Time,
@@ -57,12 +58,13 @@ pub trait Plane {
     /// Returns how many packets of `stream` were dropped on the way.
     fn dropped(&self, stream: StreamId) -> u64;
 
-    /// The measured span of the flow begins, whose data is `stream` and which waits for `awaited`. Returns what each link of the path
-    /// could have carried so far; nothing if no link tells what the path can carry (an ad hoc network).
+    /// The measured span of the flow begins, whose data is `stream` and which waits for `awaited`. Returns
+    /// what each link of the path could have carried so far; nothing if no link tells what the path can carry
+    /// (an ad hoc network).
     fn begin_span(&mut self, now: Time, stream: StreamId, awaited: Awaited) -> Box<[u128]>;
 
-    /// The span ends that began with the capacities `before`. Returns the link of least capacity over the span, and that capacity in
-    /// bytes.
+    /// The span ends that began with the capacities `before`. Returns the link of least capacity over the
+    /// span, and that capacity in bytes.
     fn end_span(
         &mut self,
         now: Time,

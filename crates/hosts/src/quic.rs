@@ -34,7 +34,8 @@ impl QuicCounts {
     }
 }
 
-/// Returns the table of all QUIC flows: name, counts at the end, and those at the end of the warm-up. `None`: no flow is QUIC.
+/// Returns the table of all QUIC flows: name, counts at the end, and those at the end of the warm-up. `None`:
+/// no flow is QUIC.
 pub fn table<'a>(flows: impl Iterator<Item = (&'a str, QuicCounts, QuicCounts)>) -> Option<Table> {
     let mut table = QuicFlowsBuilder::default();
     for (flow, end, warm) in flows {
@@ -54,7 +55,8 @@ pub fn table<'a>(flows: impl Iterator<Item = (&'a str, QuicCounts, QuicCounts)>)
     Some(table.finish()).filter(|table| !table.is_empty())
 }
 
-/// Returns the table of what the flows' ends have logged: name, log of the sender, log of the receiver. `None`: nothing is logged.
+/// Returns the table of what the flows' ends have logged: name, log of the sender, log of the receiver.
+/// `None`: nothing is logged.
 pub fn log<'a>(flows: impl Iterator<Item = (&'a str, [Vec<LogEntry>; 2])>) -> Option<Table> {
     let mut table = QuicLogBuilder::default();
     for (flow, logs) in flows {

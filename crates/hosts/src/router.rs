@@ -32,8 +32,9 @@ pub struct RouterHost {
 }
 
 impl RouterHost {
-    /// Builds the router of so many `clients` in the run of seed `seed` that ends at `end`. `course` is the journey of its radio. Returns `None` if
-    /// `experiment` has no train, or its router predicts by a journey and the radio is on none.
+    /// Builds the router of so many `clients` in the run of seed `seed` that ends at `end`. `course` is the
+    /// journey of its radio. Returns `None` if `experiment` has no train, or its router predicts by a journey
+    /// and the radio is on none.
     pub fn new(
         experiment: &Experiment,
         course: Option<Arc<Course>>,
@@ -70,7 +71,8 @@ impl RouterHost {
         })
     }
 
-    /// Returns the link direction by which the router of `spec` sends to the ground. The other direction of the link differs in the last bit.
+    /// Returns the link direction by which the router of `spec` sends to the ground. The other direction of
+    /// the link differs in the last bit.
     pub fn uplink(experiment: &Experiment, spec: &TrainSpec) -> u32 {
         let link = experiment.radios[spec.radio].links[0];
         2 * link as u32 + u32::from(experiment.links[link].from != spec.router)

@@ -110,7 +110,8 @@ mod tests {
         }
     }
 
-    /// The event loop looks an owner up for each packet that reaches its host: eight owners fit into a cache line.
+    /// The event loop looks an owner up for each packet that reaches its host: eight owners fit into a cache
+    /// line.
     #[test]
     fn an_owner_is_eight_bytes() {
         assert_eq!(size_of::<Owner>(), 8);

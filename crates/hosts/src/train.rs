@@ -31,7 +31,8 @@ pub struct FlowOnTrain<'a> {
     pub name: &'a str,
     /// Efficiency as the table says; not-a-number where nothing was measured.
     pub efficiency: f64,
-    /// The client whose connection manager sits beside it, and how long that held its source; `None`: it has none.
+    /// The client whose connection manager sits beside it, and how long that held its source; `None`: it has
+    /// none.
     pub frozen: Option<(usize, Duration)>,
     /// Window probes of its sender since measuring began.
     pub window_probes: u64,

@@ -2,8 +2,9 @@
 
 use cogtcp_units::Rate;
 
-/// Integrals of the rate over time, in bit nanoseconds per second. A frame that was on the air when gate or rate changed
-/// completes, so its own rate counts until it ends: capacity is what the link carries or could carry.
+/// Integrals of the rate over time, in bit nanoseconds per second. A frame that was on the air when gate or
+/// rate changed completes, so its own rate counts until it ends: capacity is what the link carries or could
+/// carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Capacity {
     since: u64,
@@ -15,7 +16,8 @@ pub struct Capacity {
     pub silence: u64,
 }
 
-/// A frame that stays on the air, at its own rate, whatever becomes of gate and rate meanwhile: nanoseconds from and until.
+/// A frame that stays on the air, at its own rate, whatever becomes of gate and rate meanwhile: nanoseconds
+/// from and until.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Airing {
     pub(crate) from: u64,
@@ -41,8 +43,8 @@ impl Capacity {
         (self.since, self.available, self.channel) = (now, available, available);
     }
 
-    /// Counts from the last time to `now`, through which gate and rate were these. What stays on the air, `airing`, does not
-    /// overlap.
+    /// Counts from the last time to `now`, through which gate and rate were these. What stays on the air,
+    /// `airing`, does not overlap.
     pub(crate) fn integrate<'a>(
         &mut self,
         now: u64,

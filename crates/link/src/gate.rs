@@ -14,8 +14,8 @@ pub enum Silence {
     Drop,
     /// What comes to the link in silence is lost; what was queued before is sent.
     Refuse,
-    /// The link goes down: what waits and what is under way is destroyed at once, what comes in silence is lost. So does ns-2's
-    /// link-down, and so does Linux when an interface loses its carrier.
+    /// The link goes down: what waits and what is under way is destroyed at once, what comes in silence is
+    /// lost. So does ns-2's link-down, and so does Linux when an interface loses its carrier.
     Down,
 }
 
@@ -25,8 +25,8 @@ pub enum Silence {
 pub enum Flush {
     /// What waits. The frame on the air completes, and what is under way arrives.
     Queue,
-    /// What is under way: the frame on the air, and all that has left the transmitter and not arrived. What waits is kept for when
-    /// the link is up.
+    /// What is under way: the frame on the air, and all that has left the transmitter and not arrived. What
+    /// waits is kept for when the link is up.
     Wire,
     /// Both, as ns-2 (`SimpleLink instproc down`: every connector is reset, the queue and the delay).
     #[default]

@@ -17,8 +17,8 @@ pub(crate) struct Losses {
 enum Law {
     /// Each frame is lost on its own.
     Independent(Probability),
-    /// Gilbert's model: a Markov chain of two states that steps at each frame. The good state loses no frame, the bad one
-    /// each frame (Gilbert 1960 with h = 0; Elliott 1963 has a chance of loss in both states).
+    /// Gilbert's model: a Markov chain of two states that steps at each frame. The good state loses no frame,
+    /// the bad one each frame (Gilbert 1960 with h = 0; Elliott 1963 has a chance of loss in both states).
     Runs {
         /// Chance of a loss after a frame that arrived.
         into: Probability,
@@ -30,8 +30,8 @@ enum Law {
 }
 
 impl Law {
-    /// The chain of this share of losses and mean run. Of the time that it spends in the bad state, p/(p + r) with p from good
-    /// to bad and r = 1/run back, p follows.
+    /// The chain of this share of losses and mean run. Of the time that it spends in the bad state, p/(p + r)
+    /// with p from good to bad and r = 1/run back, p follows.
     fn new(share: Probability, run: Option<f64>, stream: &mut RandomStream) -> Self {
         let Some(run) = run else { return Self::Independent(share) };
         let clamped = |value: f64| Probability::new(value.clamp(0.0, 1.0)).unwrap_or(Probability::ZERO);
@@ -44,8 +44,8 @@ impl Law {
 }
 
 impl Losses {
-    /// Loses the share `probability` of all frames, in runs of the mean length `run` or each on its own, and frames by number as
-    /// in `drops`, ascending from 1.
+    /// Loses the share `probability` of all frames, in runs of the mean length `run` or each on its own, and
+    /// frames by number as in `drops`, ascending from 1.
     pub(crate) fn new(
         probability: Probability,
         run: Option<f64>,

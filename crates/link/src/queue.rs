@@ -1,7 +1,8 @@
 //! Queue disciplines: what waits, what is dropped or marked, and who comes next.
 //!
-//! Drop-tail is part of the link ([`DropTail`]). Every other discipline implements [`QueueDiscipline`], and its parameters
-//! [`Discipline`]; a new one is a file here and a line in `disciplines!` below (`docs/adding-a-queue-discipline.md` has the recipe).
+//! Drop-tail is part of the link ([`DropTail`]). Every other discipline implements [`QueueDiscipline`], and
+//! its parameters [`Discipline`]; a new one is a file here and a line in `disciplines!` below
+//! (`docs/adding-a-queue-discipline.md` has the recipe).
 
 mod codel;
 mod drop_tail;
@@ -32,9 +33,10 @@ spec::disciplines! {
 
 /// A queue discipline at work.
 ///
-/// The link calls [`enqueue`](Self::enqueue) when a packet comes and [`dequeue`](Self::dequeue) when its transmitter is free
-/// and there are packets. Time never runs backwards between calls. What it drops or marks, on either occasion, it does
-/// by `signals`: every packet that was enqueued is dequeued once or dropped once.
+/// The link calls [`enqueue`](Self::enqueue) when a packet comes and [`dequeue`](Self::dequeue) when its
+/// transmitter is free and there are packets. Time never runs backwards between calls. What it drops or
+/// marks, on either occasion, it does by `signals`: every packet that was enqueued is dequeued once or
+/// dropped once.
 pub trait QueueDiscipline<P: Payload>: Debug + Send {
     /// A packet comes.
     fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>);
@@ -51,8 +53,8 @@ pub trait QueueDiscipline<P: Payload>: Debug + Send {
     /// Room in bytes for packets of `size` bytes.
     fn room(&self, size: u32) -> u64;
 
-    /// Gives back every packet that waits, and begins anew: the link goes down. ns-2's `Queue::reset` and Linux's `qdisc_reset`
-    /// forget what they knew, too.
+    /// Gives back every packet that waits, and begins anew: the link goes down. ns-2's `Queue::reset` and
+    /// Linux's `qdisc_reset` forget what they knew, too.
     fn reset(&mut self, now: Time) -> Vec<Frame<P>>;
 
     /// Shows every packet that waits.
@@ -87,7 +89,8 @@ pub struct Site {
     pub stream: RandomStream,
 }
 
-/// How a discipline signals congestion: what it dropped, until the link's owner has heard of it, and how often it marked.
+/// How a discipline signals congestion: what it dropped, until the link's owner has heard of it, and how
+/// often it marked.
 #[derive(Debug)]
 pub struct Signals<P> {
     dropped: VecDeque<(Time, Frame<P>, DropCause)>,

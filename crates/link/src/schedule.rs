@@ -23,8 +23,8 @@ const BYTE: u128 = 8_000_000_000;
 pub enum Schedule {
     /// Times of the opportunities, in milliseconds, ascending; the last is the period and above 0.
     Opportunities(Vec<u32>),
-    /// Rates, in bits per second, and when each begins, in nanoseconds, ascending from 0; the last begins nothing but ends
-    /// the period.
+    /// Rates, in bits per second, and when each begins, in nanoseconds, ascending from 0; the last begins
+    /// nothing but ends the period.
     Rates(Vec<(u64, u64)>),
 }
 
@@ -71,7 +71,8 @@ impl Schedule {
         Rate::from_bits_per_second((self.of_period() / u128::from(self.period())) as u64)
     }
 
-    /// The rate over the last 100 ms before `at` for opportunities, which have none at an instant; else that at `at`.
+    /// The rate over the last 100 ms before `at` for opportunities, which have none at an instant; else that
+    /// at `at`.
     pub fn rate_at(&self, at: u64) -> Rate {
         let bits = match self {
             Self::Opportunities(_) => {
@@ -93,7 +94,8 @@ impl Schedule {
 #[derive(Clone, Debug)]
 pub(crate) struct Playing {
     schedule: std::sync::Arc<Schedule>,
-    /// The next opportunity, counted through all periods, and what is left of the one before, which was at `left_at`.
+    /// The next opportunity, counted through all periods, and what is left of the one before, which was at
+    /// `left_at`.
     next: u64,
     left: u64,
     left_at: u64,
@@ -198,8 +200,8 @@ mod tests {
         assert_eq!(link.finish(1000 * MS + 1, 1500), 1001 * MS, "what nothing waited for is wasted");
     }
 
-    /// Opportunities at 5, 5 and 20 ms. Two packets of 1,000 bytes that wait share the first two; the rest of the second is for
-    /// who waits then, and for nobody later.
+    /// Opportunities at 5, 5 and 20 ms. Two packets of 1,000 bytes that wait share the first two; the rest of
+    /// the second is for who waits then, and for nobody later.
     #[test]
     fn packets_share_opportunities() {
         let mut link = playing(Schedule::Opportunities(vec![5, 5, 20]));
@@ -231,7 +233,8 @@ mod tests {
         assert_eq!(link.finish(30 * MS, 110_000), 330 * MS, "ten periods, less the gap at the end of none");
     }
 
-    /// Nothing leaves faster than the trace lets it, whatever is offered when; a link that is never idle uses all.
+    /// Nothing leaves faster than the trace lets it, whatever is offered when; a link that is never idle uses
+    /// all.
     #[test]
     fn nothing_leaves_beyond_the_capacity() {
         for seed in 0..200 {

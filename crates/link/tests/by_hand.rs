@@ -1,4 +1,5 @@
-//! Link, transport and spectrum driven by a clock that is made by hand: no simulator, two ends over a link that senses.
+//! Link, transport and spectrum driven by a clock that is made by hand: no simulator, two ends over a link
+//! that senses.
 
 use cogtcp_link::queue::{DropTail, QueueLimit, Red};
 use cogtcp_link::{Departure, Flush, Frame, Gate, Link, LinkConfig, Offer, Payload, QueueSpec, Silence};
@@ -65,8 +66,8 @@ fn two_ends_over_a_sensed_link() {
             .max(now);
     }
 
-    // Ten silences of 100 ms, and 1460 of 1500 bytes of the rest: only the slow start is missing. In each silence the frame on
-    // the air completes: 1.2 ms.
+    // Ten silences of 100 ms, and 1460 of 1500 bytes of the rest: only the slow start is missing. In each
+    // silence the frame on the air completes: 1.2 ms.
     let could = 10e6 / 8.0 * 9.012 * 1460.0 / 1500.0;
     let share = receiver.delivered() as f64 / could;
     assert!((0.95..=1.0).contains(&share), "{share}");
@@ -74,7 +75,8 @@ fn two_ends_over_a_sensed_link() {
     assert_eq!(sender.stats().segments_retransmitted, 0);
 }
 
-/// Three packets of 1250 bytes at once over 10 Mbit/s take 1 ms each: they wait for none, one and two of them.
+/// Three packets of 1250 bytes at once over 10 Mbit/s take 1 ms each: they wait for none, one and two of
+/// them.
 #[test]
 fn a_frame_says_how_long_it_waited() {
     let config = LinkConfig::new(Rate::from_bits_per_second(10_000_000), Duration::from_millis(10));

@@ -11,8 +11,9 @@ pub enum Message {
         prediction: u32,
         /// When the outage is expected to begin.
         start: Time,
-        /// Until when the client is to believe in it: its expected end, or soon after its beginning where that is not
-        /// known. A segment from the source that arrives later proves that there is no outage (any more).
+        /// Until when the client is to believe in it: its expected end, or soon after its beginning where
+        /// that is not known. A segment from the source that arrives later proves that there is no outage
+        /// (any more).
         until: Time,
     },
     /// Router to client: the link is going up.

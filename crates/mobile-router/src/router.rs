@@ -9,16 +9,18 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// How soon the router asks again as long as a client has nothing to report.
 const FIRST_POLLS: Duration = Duration::from_secs(1);
-/// How long after the announced beginning of an outage of unknown end a segment from the source proves that there is no
-/// outage (any more).
+/// How long after the announced beginning of an outage of unknown end a segment from the source proves that
+/// there is no outage (any more).
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How the router warns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RouterConfig {
-    /// TU_advance in multiples of the greatest RTT_TCP of all clients: how long before the outage "going down" is sent.
+    /// TU_advance in multiples of the greatest RTT_TCP of all clients: how long before the outage "going
+    /// down" is sent.
     pub tu_advance: f64,
-    /// TD_advance beyond the greatest RTT_local, as a share of the outage: how long before its end "going up" is sent.
+    /// TD_advance beyond the greatest RTT_local, as a share of the outage: how long before its end "going up"
+    /// is sent.
     pub td_advance: f64,
     /// How often the router asks its clients.
     pub poll_interval: Duration,
@@ -105,7 +107,8 @@ enum Action {
 }
 
 impl MobileRouter {
-    /// The router of so many `clients`, which begins its work at `start`. Warnings are lost by draws from `loss`.
+    /// The router of so many `clients`, which begins its work at `start`. Warnings are lost by draws from
+    /// `loss`.
     pub fn new(
         config: RouterConfig,
         clients: usize,
@@ -271,7 +274,8 @@ impl MobileRouter {
         let prediction = self.predicted[number].prediction;
         let Some(end) = prediction.end else { return };
         if self.announced != Some(number) {
-            // Not announced yet: what is over before it is announced need not be. Or a later one was announced since.
+            // Not announced yet: what is over before it is announced need not be. Or a later one was
+            // announced since.
             if end <= now {
                 self.pending.retain(|pending| *pending != number);
             }

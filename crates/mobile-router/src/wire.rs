@@ -1,5 +1,5 @@
-//! Messages on the wire: the payload of a UDP datagram, 36 bytes, with IPv4's and UDP's headers the 64 bytes that the simulator
-//! counts. Numbers are big-endian.
+//! Messages on the wire: the payload of a UDP datagram, 36 bytes, with IPv4's and UDP's headers the 64 bytes
+//! that the simulator counts. Numbers are big-endian.
 //!
 //! | bytes | |
 //! |---|---|
@@ -12,8 +12,9 @@
 //! | 20 to 27 | going down: from now to when clients no longer believe in it, us, signed |
 //! | 28 to 35 | reply: RTT_TCP, us; 0: no connection knows one |
 //!
-//! Times are relative, since router and clients share no clock: the way of the message over the LAN shifts them by its delay.
-//! `bpf/freeze/message.h` reads the same. Version 1 is not authenticated; [`sealed`] has version 2, which is.
+//! Times are relative, since router and clients share no clock: the way of the message over the LAN shifts
+//! them by its delay. `bpf/freeze/message.h` reads the same. Version 1 is not authenticated; [`sealed`] has
+//! version 2, which is.
 
 pub mod sealed;
 

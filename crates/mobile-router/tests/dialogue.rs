@@ -129,7 +129,8 @@ fn said(router: &mut MobileRouter) -> Vec<Message> {
     all.map(|out| out.message).filter(|message| *message != Message::Request).collect()
 }
 
-/// A live predictor: nothing is said before it is predicted, and the end of an outage follows when it is known.
+/// A live predictor: nothing is said before it is predicted, and the end of an outage follows when it is
+/// known.
 #[test]
 fn what_is_not_predicted_yet_is_not_said() {
     let mut router = router(CONFIG, 1, ByPosition::default());
@@ -152,7 +153,8 @@ fn what_is_not_predicted_yet_is_not_said() {
     assert_eq!(router.predicted()[0].prediction.end, Some(AT(4300)));
 }
 
-/// An outage of which nobody predicts the end is over when the board says that the link is up; not before it began.
+/// An outage of which nobody predicts the end is over when the board says that the link is up; not before it
+/// began.
 #[test]
 fn the_board_ends_an_outage_of_unknown_end() {
     let mut router = router(CONFIG, 1, ByPosition::default());

@@ -38,8 +38,8 @@ impl Area {
         libm::hypot(self.width, self.height)
     }
 
-    /// Mean distance of two places drawn uniformly, m: Ghosh, Bulletin of the Calcutta Mathematical Society 43, 1951; a
-    /// third of the length for a line.
+    /// Mean distance of two places drawn uniformly, m: Ghosh, Bulletin of the Calcutta Mathematical Society
+    /// 43, 1951; a third of the length for a line.
     pub fn mean_distance(self) -> f64 {
         let (a, b) = (self.width, self.height);
         if a == 0.0 || b == 0.0 {
@@ -56,7 +56,8 @@ impl Area {
 mod tests {
     use super::*;
 
-    /// The unit square's 0.521405433; a line's third; and 200,000 pairs in a rectangle of 3 to 1, to five standard errors.
+    /// The unit square's 0.521405433; a line's third; and 200,000 pairs in a rectangle of 3 to 1, to five
+    /// standard errors.
     #[test]
     fn mean_distances() {
         assert!((Area::new(1.0, 1.0).mean_distance() - 0.521_405_433_164_720_7).abs() < 1e-12);

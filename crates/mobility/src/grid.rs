@@ -29,7 +29,8 @@ pub struct Neighbors {
 }
 
 impl NeighborGrid {
-    /// Nodes sorted at time 0, to look for neighbours within `range` metres. Memory goes with the number of nodes.
+    /// Nodes sorted at time 0, to look for neighbours within `range` metres. Memory goes with the number of
+    /// nodes.
     pub fn new(mobility: &Mobility, range: f64) -> Self {
         let side = if range > 0.0 && range.is_finite() { range } else { 1.0 };
         let mut grid = Self {
@@ -93,7 +94,8 @@ impl NeighborGrid {
         }
     }
 
-    /// The nodes at most `range` metres from a place at `now`, by number. `mobility` is what the grid was made of.
+    /// The nodes at most `range` metres from a place at `now`, by number. `mobility` is what the grid was
+    /// made of.
     pub fn near(&mut self, mobility: &Mobility, now: Time, at: Position) -> Vec<u32> {
         self.refresh(mobility, now);
         let mut near = self.candidates(at, self.range + self.drift(now));
@@ -138,7 +140,8 @@ impl NeighborGrid {
     }
 }
 
-/// When a pair, now within range or not, changes that: its gap (m) changes at a constant velocity (m/s). Rounded down.
+/// When a pair, now within range or not, changes that: its gap (m) changes at a constant velocity (m/s).
+/// Rounded down.
 fn crossing(gap: (f64, f64), velocity: (f64, f64), range: f64, is_near: bool) -> Duration {
     // |gap + velocity t|^2 = range^2: a t^2 + 2 b t + c = 0.
     let a = velocity.0 * velocity.0 + velocity.1 * velocity.1;
@@ -148,8 +151,8 @@ fn crossing(gap: (f64, f64), velocity: (f64, f64), range: f64, is_near: bool) ->
     if a == 0.0 || (!is_near && (b >= 0.0 || discriminant < 0.0)) {
         return Duration::MAX;
     }
-    // Who is near leaves at the greater root, who is not comes at the lesser. At the border itself a root may be a little
-    // below 0: then it is now.
+    // Who is near leaves at the greater root, who is not comes at the lesser. At the border itself a root may
+    // be a little below 0: then it is now.
     let root = libm::sqrt(discriminant.max(0.0));
     let seconds = if is_near { (root - b) / a } else { (-b - root) / a };
     Duration::from_nanos((seconds.max(0.0) * 1e9 * (1.0 - 1e-12)) as u64)

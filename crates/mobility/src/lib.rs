@@ -4,7 +4,8 @@
 //!
 //! - [`Path`]: the way of one node, piecewise linear, exact at every nanosecond; [`Mobility`]: the paths of
 //!   all nodes.
-//! - [`Placement`]: nodes that stand still. [`RandomWaypoint`]: nodes that move, from the stationary law or not.
+//! - [`Placement`]: nodes that stand still. [`RandomWaypoint`]: nodes that move, from the stationary law or
+//!   not.
 //! - [`trace`]: the ns-2 `setdest` format and CSV, over text.
 //! - [`NeighborGrid`]: who is within range, and until when that cannot change.
 

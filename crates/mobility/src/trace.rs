@@ -3,7 +3,8 @@
 //! - [`setdest`]: what ns-2's `setdest` writes and ns-2 and ns-3 read; BonnMotion and SUMO export it.
 //! - [`csv`]: `node,time,x,y`, the corners of every node's path.
 //!
-//! Every reader returns a [`TraceError`] with file, line and reason; nothing is guessed and nothing half read.
+//! Every reader returns a [`TraceError`] with file, line and reason; nothing is guessed and nothing half
+//! read.
 
 pub mod csv;
 pub mod setdest;
@@ -164,7 +165,8 @@ fn seconds(at: Time) -> String {
     text.strip_suffix('.').unwrap_or(text).to_owned()
 }
 
-/// A text that is quoted in an error: not longer than a line, and without characters that would move a terminal's cursor.
+/// A text that is quoted in an error: not longer than a line, and without characters that would move a
+/// terminal's cursor.
 fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut quoted: String = text.chars().take(LONGEST).flat_map(printable).collect();

@@ -14,12 +14,13 @@ pub enum Start {
     /// simulation and stationarity of a class of mobility models*, IEEE INFOCOM 2005, by the Palm calculus.
     #[default]
     Stationary,
-    /// Every node at a uniform place at the beginning of a trip, as ns-2's `setdest` and many papers have it. Nodes gather in
-    /// the middle and get slower for the first minutes.
+    /// Every node at a uniform place at the beginning of a trip, as ns-2's `setdest` and many papers have it.
+    /// Nodes gather in the middle and get slower for the first minutes.
     Naive,
 }
 
-/// Random waypoint: a node goes to a place drawn uniformly, at a speed drawn uniformly, pauses there, and goes on.
+/// Random waypoint: a node goes to a place drawn uniformly, at a speed drawn uniformly, pauses there, and
+/// goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomWaypoint {
     /// Where they are.
@@ -59,8 +60,8 @@ impl RandomWaypoint {
     /// The most trips of all nodes that are generated.
     pub const MOST_TRIPS: u32 = 10_000_000;
 
-    /// The paths of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws from its own stream: more
-    /// nodes, or a longer time, move none.
+    /// The paths of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws from its
+    /// own stream: more nodes, or a longer time, move none.
     pub fn generate(&self, nodes: usize, duration: Duration, seed: u64) -> Result<Mobility, WaypointError> {
         self.check()?;
         let trip = self.mean_trip() + self.mean_pause();
@@ -107,7 +108,8 @@ impl RandomWaypoint {
         self.mean_trip() / (self.mean_trip() + self.mean_pause())
     }
 
-    /// Mean speed over time, m/s, pauses included, in the stationary law: way over time of a trip and a pause.
+    /// Mean speed over time, m/s, pauses included, in the stationary law: way over time of a trip and a
+    /// pause.
     pub fn mean_speed(&self) -> f64 {
         self.area.mean_distance() / (self.mean_trip() + self.mean_pause())
     }

@@ -41,8 +41,8 @@ fn neighbors_are_those_within_range_at_any_time() {
     }
 }
 
-/// From one look to the next change said, the neighbours stay the same; and changes are found: following them from the
-/// beginning gives as many as sampling every 10 ms, or more.
+/// From one look to the next change said, the neighbours stay the same; and changes are found: following them
+/// from the beginning gives as many as sampling every 10 ms, or more.
 #[test]
 fn nobody_comes_or_goes_before_the_next_change() {
     let mobility = moving(40, 800.0, 5);
@@ -74,8 +74,8 @@ fn nobody_comes_or_goes_before_the_next_change() {
     }
 }
 
-/// By hand: a node passes another at 10 m/s, 30 m beside it, range 50 m: within for 80 m, from 4 s before the closest point
-/// to 4 s after.
+/// By hand: a node passes another at 10 m/s, 30 m beside it, range 50 m: within for 80 m, from 4 s before the
+/// closest point to 4 s after.
 #[test]
 fn a_passing_node_by_hand() {
     let vertex = |seconds: u64, x: f64| Vertex {
@@ -97,8 +97,8 @@ fn a_passing_node_by_hand() {
     assert_eq!(changes, [6.0, 14.0]);
 }
 
-/// By hand: a node was sorted at 205 m, beyond the squares that a look-up of 100 m from 70 m covers; 4 s later it has come to 165 m,
-/// which is within range, and the nodes are not sorted anew yet.
+/// By hand: a node was sorted at 205 m, beyond the squares that a look-up of 100 m from 70 m covers; 4 s
+/// later it has come to 165 m, which is within range, and the nodes are not sorted anew yet.
 #[test]
 fn a_node_that_left_its_square_is_found() {
     let vertex = |seconds: u64, x: f64| Vertex {
@@ -126,8 +126,8 @@ fn nodes_that_stand_still_never_change() {
     assert!(NeighborGrid::new(&alone, 1e6).neighbors(&alone, Time::ZERO, 0).nodes.is_empty());
 }
 
-/// By hand: nobody can come within 100 m of a lone node before both have gone half of the 100 m that are looked at beyond the range. At
-/// 10 m/s that is 5 s.
+/// By hand: nobody can come within 100 m of a lone node before both have gone half of the 100 m that are
+/// looked at beyond the range. At 10 m/s that is 5 s.
 #[test]
 fn a_lone_node_need_not_look_soon() {
     let vertex = |seconds: u64, x: f64| Vertex {

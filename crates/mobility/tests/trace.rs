@@ -8,7 +8,8 @@ fn ms(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// What setdest of ns-2 writes, with its hop counts; node 1 is sent elsewhere in the middle of a trip, and stopped.
+/// What setdest of ns-2 writes, with its hop counts; node 1 is sent elsewhere in the middle of a trip, and
+/// stopped.
 const SETDEST: &str = "#
 # nodes: 2, pause: 2.00, max speed: 5.00, max x: 100.00, max y: 100.00
 #
@@ -171,7 +172,8 @@ fn quoted_text_is_harmless() {
     assert!(text.len() < 90 && !text.contains('\u{1b}'), "{text}");
 }
 
-/// Files with bytes changed, lines cut, doubled or moved: an error or paths, never a panic, and what is read can be written.
+/// Files with bytes changed, lines cut, doubled or moved: an error or paths, never a panic, and what is read
+/// can be written.
 #[test]
 fn damaged_files_are_read_or_refused() {
     let tcl = setdest::write(&random(2));

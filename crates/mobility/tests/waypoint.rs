@@ -1,6 +1,6 @@
-//! Random waypoint's laws, against what the Palm calculus gives by hand. Tolerances: Kolmogorov-Smirnov at 1.95 / sqrt(n), which
-//! a true law exceeds once in a thousand times; means at five standard errors. The seeds are fixed, so that a test either
-//! holds for good or not at all.
+//! Random waypoint's laws, against what the Palm calculus gives by hand. Tolerances: Kolmogorov-Smirnov at
+//! 1.95 / sqrt(n), which a true law exceeds once in a thousand times; means at five standard errors. The
+//! seeds are fixed, so that a test either holds for good or not at all.
 
 use cogtcp_mobility::{Area, Mobility, RandomWaypoint, Start, WaypointError};
 use cogtcp_units::{Duration, Time};
@@ -43,7 +43,8 @@ fn easts(paths: &Mobility, now: Time) -> Vec<f64> {
 
 const LIMIT: f64 = 1.95;
 
-/// A trip lasts d / v, so an instant falls into one with speed v as 1/v: F(v) = ln(v / 1) / ln 20, at any time.
+/// A trip lasts d / v, so an instant falls into one with speed v as 1/v: F(v) = ln(v / 1) / ln 20, at any
+/// time.
 #[test]
 fn stationary_speeds_go_with_their_inverse() {
     let paths = model(Start::Stationary).generate(N, Duration::from_secs(500), 1).unwrap();
@@ -55,8 +56,8 @@ fn stationary_speeds_go_with_their_inverse() {
     }
 }
 
-/// On a line of length 1 the ends of a trip have the density 3 |a - b| and the node is anywhere between: its density is
-/// 6 x (1 - x) (Bettstetter, Resta and Santi, 2003), F(x) = 3 x^2 - 2 x^3, at any time.
+/// On a line of length 1 the ends of a trip have the density 3 |a - b| and the node is anywhere between: its
+/// density is 6 x (1 - x) (Bettstetter, Resta and Santi, 2003), F(x) = 3 x^2 - 2 x^3, at any time.
 #[test]
 fn stationary_places_on_a_line() {
     let paths = model(Start::Stationary).generate(N, Duration::from_secs(500), 2).unwrap();
@@ -67,8 +68,8 @@ fn stationary_places_on_a_line() {
     }
 }
 
-/// With pauses of 20 to 60 s: mean trip 1000/3 m * ln 20 / 19 s/m = 52.556 s, mean pause 40 s, so a node moves in 56.78 % of
-/// the time; and mean speed over time is 333.3 m / 92.556 s = 3.6014 m/s.
+/// With pauses of 20 to 60 s: mean trip 1000/3 m * ln 20 / 19 s/m = 52.556 s, mean pause 40 s, so a node
+/// moves in 56.78 % of the time; and mean speed over time is 333.3 m / 92.556 s = 3.6014 m/s.
 #[test]
 fn stationary_share_of_pauses() {
     let model = RandomWaypoint {
@@ -90,8 +91,8 @@ fn stationary_share_of_pauses() {
     assert!((way / N as f64 / 1000.0 / model.mean_speed() - 1.0).abs() < 0.02);
 }
 
-/// A pause of p s that is under way at time 0 has anything left: for constant p = 100 s, F(t) = t / 100. With pauses uniform
-/// on 0 to b the residual's density is (1 - t/b) / (b/2): F(t) = 2 t/b - (t/b)^2.
+/// A pause of p s that is under way at time 0 has anything left: for constant p = 100 s, F(t) = t / 100. With
+/// pauses uniform on 0 to b the residual's density is (1 - t/b) / (b/2): F(t) = 2 t/b - (t/b)^2.
 #[test]
 fn what_is_left_of_a_pause() {
     for (low, law) in [(100, (|t: f64| t) as fn(f64) -> f64), (0, |t: f64| 2.0 * t - t * t)] {
@@ -109,7 +110,8 @@ fn what_is_left_of_a_pause() {
     }
 }
 
-/// In the square, the law at the beginning is that of any later time: places (two samples, 1.95 sqrt(2)) and speeds.
+/// In the square, the law at the beginning is that of any later time: places (two samples, 1.95 sqrt(2)) and
+/// speeds.
 #[test]
 fn the_square_is_stationary() {
     let model = RandomWaypoint {
@@ -136,8 +138,8 @@ fn the_square_is_stationary() {
     assert!(ks < LIMIT, "{ks}");
 }
 
-/// The naive start: at 0 uniform places and uniform speeds (mean 10.5 m/s); later the stationary laws (mean 19 / ln 20 =
-/// 6.34 m/s). A run that begins so is faster at first than it ever is again.
+/// The naive start: at 0 uniform places and uniform speeds (mean 10.5 m/s); later the stationary laws (mean
+/// 19 / ln 20 = 6.34 m/s). A run that begins so is faster at first than it ever is again.
 #[test]
 fn the_naive_start_slows_down() {
     let paths = model(Start::Naive).generate(N, Duration::from_secs(3000), 6).unwrap();

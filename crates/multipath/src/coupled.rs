@@ -1,8 +1,8 @@
 //! Coupled congestion controls: LIA (RFC 6356), OLIA (draft-khalili-mptcp-congestion-control-05), BALIA
 //! (draft-walid-mptcp-congestion-control-04).
 //!
-//! Each changes congestion avoidance; BALIA changes the reduction after a loss too. Slow start is RFC 5681's, with one segment
-//! for each ACK at most. On one path all three are Reno.
+//! Each changes congestion avoidance; BALIA changes the reduction after a loss too. Slow start is RFC 5681's,
+//! with one segment for each ACK at most. On one path all three are Reno.
 
 use crate::Coupling;
 use cogtcp_transport::{AckSample, CaEvent, CaState, CongestionControl, TcpState};
@@ -55,8 +55,8 @@ pub struct Coupled {
 }
 
 impl Coupled {
-    /// The control of subflow `index`, which shares `shared` with the others of the connection. `coupling` is not
-    /// [`Coupling::Uncoupled`].
+    /// The control of subflow `index`, which shares `shared` with the others of the connection. `coupling` is
+    /// not [`Coupling::Uncoupled`].
     pub fn new(coupling: Coupling, shared: Shared, index: usize) -> Self {
         let mut paths = shared.paths();
         if paths.len() <= index {
@@ -107,7 +107,8 @@ impl Coupled {
     }
 }
 
-/// OLIA's alpha of path `index`: it moves window from the paths with the largest windows to the best paths, where these are others.
+/// OLIA's alpha of path `index`: it moves window from the paths with the largest windows to the best paths,
+/// where these are others.
 fn alpha_of_olia(paths: &[Path], index: usize) -> f64 {
     let active = || paths.iter().enumerate().filter(|(_, path)| path.active);
     let largest = active().map(|(_, path)| path.cwnd).fold(0.0, f64::max);
@@ -148,7 +149,8 @@ impl CongestionControl for Coupled {
         self.credit = 0.0;
         let several = self.shared.paths().iter().filter(|path| path.active).count() > 1;
         match self.coupling {
-            // Section 3.1: the window falls by min(alpha, 1.5) / 2 of itself. FlightSize stands for the window, as in RFC 5681.
+            // Section 3.1: the window falls by min(alpha, 1.5) / 2 of itself. FlightSize stands for the
+            // window, as in RFC 5681.
             Coupling::Balia => {
                 let own = self.own();
                 let alpha = alpha_of_balia(&self.shared.paths(), &own);
@@ -267,15 +269,15 @@ mod tests {
         }
     }
 
-    /// RFC 6356 equation (2) by hand. Windows 10 and 20, 100 ms and 50 ms: rates 100 and 400, alpha = 30 x max(1000, 8000) / 500^2 =
-    /// 0.96. For each segment: min(0.96 / 30, 1 / cwnd) = 0.032.
+    /// RFC 6356 equation (2) by hand. Windows 10 and 20, 100 ms and 50 ms: rates 100 and 400, alpha = 30 x
+    /// max(1000, 8000) / 500^2 = 0.96. For each segment: min(0.96 / 30, 1 / cwnd) = 0.032.
     #[test]
     fn lia_by_hand() {
         let mut both = pair(Coupling::Lia, [(10, 100), (20, 50)]);
         assert!((growth(&mut both[0]) - 0.32).abs() < 1e-9);
         assert!((growth(&mut both[1]) - 0.64).abs() < 1e-9);
-        // Never more than Reno: 10 segments of 1 s beside 100 of 10 ms. alpha = 110 x 10^6 / 10010^2 = 1.0978, a
-        // hundredth of a segment, Reno's for the larger window.
+        // Never more than Reno: 10 segments of 1 s beside 100 of 10 ms. alpha = 110 x 10^6 / 10010^2 =
+        // 1.0978, a hundredth of a segment, Reno's for the larger window.
         let mut far = pair(Coupling::Lia, [(10, 1000), (100, 10)]);
         assert!(growth(&mut far[1]) <= 1.0 && growth(&mut far[0]) < 0.1);
     }
@@ -290,7 +292,8 @@ mod tests {
         }
     }
 
-    /// The path that lost less and has the smaller window takes window from the path with the larger: alpha = +-1 / 2.
+    /// The path that lost less and has the smaller window takes window from the path with the larger: alpha =
+    /// +-1 / 2.
     #[test]
     fn olia_moves_window_to_the_best_path() {
         let mut both = pair(Coupling::Olia, [(10, 100), (20, 100)]);
@@ -315,8 +318,8 @@ mod tests {
         assert_eq!(both[0].0.ssthresh(Time::ZERO, &tcp(1, 100)), 1000, "one segment at least");
     }
 
-    /// draft-walid by hand. Rates 100 and 400: alpha of path 0 is 4, of path 1 1. Path 0: 1000 / 500^2 x 2.5 x 1.6 = 0.016 for
-    /// each segment; path 1: 8000 / 500^2 = 0.032.
+    /// draft-walid by hand. Rates 100 and 400: alpha of path 0 is 4, of path 1 1. Path 0: 1000 / 500^2 x 2.5
+    /// x 1.6 = 0.016 for each segment; path 1: 8000 / 500^2 = 0.032.
     #[test]
     fn balia_by_hand() {
         let mut both = pair(Coupling::Balia, [(10, 100), (20, 50)]);

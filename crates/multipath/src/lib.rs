@@ -1,12 +1,14 @@
 //! Multipath TCP (RFC 8684 in its mechanisms): one connection over several paths.
 //!
-//! Each subflow is a TCP connection of [`cogtcp_transport`]: its own sequence numbers, timers and congestion window. Above
-//! the subflows are the data sequence mapping, the DATA_ACK, one receive window, reassembly, and reinjection of what a
-//! subflow does not deliver. A [`Scheduler`] chooses the subflow of each segment; a [`Coupling`] joins the windows.
+//! Each subflow is a TCP connection of [`cogtcp_transport`]: its own sequence numbers, timers and congestion
+//! window. Above the subflows are the data sequence mapping, the DATA_ACK, one receive window, reassembly,
+//! and reinjection of what a subflow does not deliver. A [`Scheduler`] chooses the subflow of each segment; a
+//! [`Coupling`] joins the windows.
 //!
-//! Departures from RFC 8684: no keys, tokens or HMACs, but their bytes are counted; no checksum; no ADD_ADDR, MP_PRIO or
-//! MP_FASTCLOSE. The DATA_FIN travels on the FINs of the subflows, once all data is acknowledged. RFC 8684 takes the first data
-//! sequence number from the hash of a key; here it stands in the place of the key of the SYN.
+//! Departures from RFC 8684: no keys, tokens or HMACs, but their bytes are counted; no checksum; no ADD_ADDR,
+//! MP_PRIO or MP_FASTCLOSE. The DATA_FIN travels on the FINs of the subflows, once all data is acknowledged.
+//! RFC 8684 takes the first data sequence number from the hash of a key; here it stands in the place of the
+//! key of the SYN.
 
 mod counts;
 mod coupled;

@@ -10,7 +10,8 @@ use cogtcp_units::Time;
 use std::sync::Arc;
 
 /// The receiving end of a connection.
-// Departure: data counts as received when it reaches its subflow, in the subflow's order or not. Linux passes it on in the subflow's order.
+// Departure: data counts as received when it reaches its subflow, in the subflow's order or not. Linux passes
+// it on in the subflow's order.
 #[derive(Debug)]
 pub struct MptcpReceiver {
     subflows: Vec<Incoming>,
@@ -33,7 +34,8 @@ struct Incoming {
 }
 
 impl MptcpReceiver {
-    /// A receiver at rest, with a subflow on each of `paths` paths. The buffer of `config` is the connection's.
+    /// A receiver at rest, with a subflow on each of `paths` paths. The buffer of `config` is the
+    /// connection's.
     pub fn new(config: &Arc<ReceiverConfig>, paths: usize) -> Self {
         let subflow = |index: usize| Incoming {
             tcp: Receiver::new(Arc::clone(config)),
@@ -115,7 +117,8 @@ impl Endpoint for MptcpReceiver {
                 subflow.scale = scale;
             }
             let is_syn = segment.flags.contains(Flags::SYN);
-            // The application reads at once: the window reaches a buffer beyond the DATA_ACK. That of a SYN is not scaled.
+            // The application reads at once: the window reaches a buffer beyond the DATA_ACK. That of a SYN
+            // is not scaled.
             let shift = if is_syn { 0 } else { subflow.scale };
             segment.window = u16::try_from(self.buffer >> shift).unwrap_or(u16::MAX);
             let frontier = self.data.frontier();

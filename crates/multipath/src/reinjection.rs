@@ -1,4 +1,5 @@
-//! Data that another subflow is to send, because the subflow that carries it timed out or died (RFC 8684 section 3.3.6).
+//! Data that another subflow is to send, because the subflow that carries it timed out or died (RFC 8684
+//! section 3.3.6).
 
 use std::collections::BTreeMap;
 

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// Of the subflows whose window has room, the subflow with the lowest smoothed round-trip time: the default of Linux's
-    /// first MPTCP (multipath-tcp.org).
+    /// Of the subflows whose window has room, the subflow with the lowest smoothed round-trip time: the
+    /// default of Linux's first MPTCP (multipath-tcp.org).
     #[default]
     LowestRtt,
     /// The subflows in turn, a segment each, as far as their windows have room.
     RoundRobin,
     /// Every subflow sends all data.
     Redundant,
-    /// As lowest-rtt, but a slower subflow waits where its segment would block the receive window (BLEST: Ferlin et al., IFIP
-    /// Networking 2016).
+    /// As lowest-rtt, but a slower subflow waits where its segment would block the receive window (BLEST:
+    /// Ferlin et al., IFIP Networking 2016).
     Blest,
 }
 
@@ -84,11 +84,11 @@ impl Turn {
         self.blocked = true;
     }
 
-    /// True if `slow` may send, where `fast` has the lowest round-trip time and the receive window takes `window` bytes beyond what is
-    /// acknowledged.
+    /// True if `slow` may send, where `fast` has the lowest round-trip time and the receive window takes
+    /// `window` bytes beyond what is acknowledged.
     ///
-    /// BLEST, section III: `fast` sends X = MSS (CWND + (n - 1) / 2) n bytes during one round trip of `slow`, n round trips of
-    /// its own. `slow` waits if lambda X exceeds what its own segments leave of the window.
+    /// BLEST, section III: `fast` sends X = MSS (CWND + (n - 1) / 2) n bytes during one round trip of `slow`,
+    /// n round trips of its own. `slow` waits if lambda X exceeds what its own segments leave of the window.
     pub fn permits(&mut self, now: Time, fast: &Candidate, slow: &Candidate, window: u64) -> bool {
         if self.scheduler != Scheduler::Blest || fast.index == slow.index {
             return true;
@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(order(&turn), [0, 1, 2]);
     }
 
-    /// Four round trips of 20 ms in one of 80 ms, ten segments: X = (10 + 1.5) 4 = 46 segments, times 1.2 is 55.2. Two
-    /// segments in flight and the new one leave 55.2 of a window of 58.2.
+    /// Four round trips of 20 ms in one of 80 ms, ten segments: X = (10 + 1.5) 4 = 46 segments, times 1.2 is
+    /// 55.2. Two segments in flight and the new one leave 55.2 of a window of 58.2.
     #[test]
     fn blest_waits_where_its_equation_says() {
         let (fast, slow) = (candidate(1, 20, 10, 10), candidate(0, 80, 10, 2));
@@ -150,7 +150,8 @@ mod tests {
         assert!(Turn::new(Scheduler::LowestRtt).permits(now, &fast, &slow, 0));
     }
 
-    /// Lambda rises by 0.04 in a round trip with blocking, to 1.3 at most, and falls by 0.01 in others, to 1 at least.
+    /// Lambda rises by 0.04 in a round trip with blocking, to 1.3 at most, and falls by 0.01 in others, to 1
+    /// at least.
     #[test]
     fn blest_adapts_lambda() {
         let (fast, slow) = (candidate(1, 20, 10, 10), candidate(0, 80, 10, 2));

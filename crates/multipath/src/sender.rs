@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// Events kept for a driver that does not take them.
 const MOST_EVENTS: usize = 1024;
-/// A slower subflow is one whose round-trip time is above so many times another's; a short window has at most so many segments
-/// (multipath-tcp.org, `mptcp_rcv_buf_optimization`).
+/// A slower subflow is one whose round-trip time is above so many times another's; a short window has at most
+/// so many segments (multipath-tcp.org, `mptcp_rcv_buf_optimization`).
 const FOUR: u64 = 4;
 
 /// Names of what the series shows of each path.
@@ -152,8 +152,9 @@ impl MptcpSender {
         (len > 0 && data + len <= self.window_end).then_some(Chunk { data, len, is_copy: sent > 0 })
     }
 
-    /// Opportunistic retransmission (Raiciu et al., NSDI 2012). The window is full: the oldest data goes out on `index` too. The subflow
-    /// that carries this data must be much slower, have a short window, or have timed out.
+    /// Opportunistic retransmission (Raiciu et al., NSDI 2012). The window is full: the oldest data goes out
+    /// on `index` too. The subflow that carries this data must be much slower, have a short window, or have
+    /// timed out.
     // Departure: the windows of slow subflows are not halved ("penalising").
     fn head_of_line(&mut self, index: usize, mss: u64) -> Option<Chunk> {
         self.turn.note_blocked();

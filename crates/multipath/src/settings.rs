@@ -56,7 +56,8 @@ pub struct Subflows {
     pub parameters: Parameters,
 }
 
-/// Settings of Multipath TCP (RFC 8684) in a scenario. Settings of \[tcp\] and of the flow's `tcp` hold for each subflow.
+/// Settings of Multipath TCP (RFC 8684) in a scenario. Settings of \[tcp\] and of the flow's `tcp` hold for
+/// each subflow.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MptcpSettings {
@@ -64,8 +65,8 @@ pub struct MptcpSettings {
     pub scheduler: Scheduler,
     /// How the congestion windows are joined: "lia", "olia", "balia", or "uncoupled".
     pub coupling: Coupling,
-    /// The TCP transport that each subflow is: its loss recovery, its host, and where `coupling` is "uncoupled" its congestion control;
-    /// without it: "sack".
+    /// The TCP transport that each subflow is: its loss recovery, its host, and where `coupling` is
+    /// "uncoupled" its congestion control; without it: "sack".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
     /// What \[tcp\] adds; `None`: the control's own settings.
@@ -132,8 +133,8 @@ impl Protocol for MptcpSettings {
     const REFERENCE: &'static str = "RFC 8684, RFC 6356";
     const RELIABLE: bool = true;
 
-    /// "mptcp-" before the name of a coupled control stands for that; before the name of a TCP transport, for uncoupled subflows of this
-    /// transport.
+    /// "mptcp-" before the name of a coupled control stands for that; before the name of a TCP transport, for
+    /// uncoupled subflows of this transport.
     fn of_name(name: &str) -> Option<Self> {
         let rest = match name.strip_prefix(Self::NAME)? {
             "" => return Some(Self::default()),

@@ -124,7 +124,8 @@ impl Subflow {
         if segment.flags.contains(Flags::SYN) {
             self.scale = segment.window_scale().unwrap_or(0).min(14);
         }
-        // The window counts from the DATA_ACK (RFC 8684 section 3.3.4): it is the connection's, and limits no subflow.
+        // The window counts from the DATA_ACK (RFC 8684 section 3.3.4): it is the connection's, and limits no
+        // subflow.
         let mut seen = *segment;
         seen.window = u16::MAX;
         self.tcp.handle_segment(now, &seen);

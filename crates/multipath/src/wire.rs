@@ -1,7 +1,7 @@
 //! Segments of a subflow as bytes: the TCP header from the sequence number on, and its options.
 //!
-//! A [`Datagram`] has the headers of IPv4 and UDP already. UDP's 8 bytes stand for ports, checksum and urgent pointer of
-//! TCP, so a segment has its true size. Data sequence numbers have 64 bits, as Linux sends them.
+//! A [`Datagram`] has the headers of IPv4 and UDP already. UDP's 8 bytes stand for ports, checksum and urgent
+//! pointer of TCP, so a segment has its true size. Data sequence numbers have 64 bits, as Linux sends them.
 
 use cogtcp_endpoint::Datagram;
 use cogtcp_transport::{Flags, Segment, SeqNumber};
@@ -78,7 +78,8 @@ pub fn encode(segment: &Segment, mptcp: &Mptcp) -> Datagram {
 fn put_mptcp(bytes: &mut Vec<u8>, segment: &Segment, mptcp: &Mptcp) {
     let syn = segment.flags.contains(Flags::SYN);
     if let Some(first) = mptcp.capable {
-        // Departure: RFC 8684 sends no key on the SYN, RFC 6824 sends one of 8 bytes. Version 1, no checksum, HMAC-SHA256.
+        // Departure: RFC 8684 sends no key on the SYN, RFC 6824 sends one of 8 bytes. Version 1, no checksum,
+        // HMAC-SHA256.
         bytes.extend([MPTCP, 12, 1, 1]);
         bytes.extend(first.to_be_bytes());
     } else if syn && mptcp.join {
@@ -174,7 +175,8 @@ mod tests {
         SeqNumber::new(value)
     }
 
-    /// A data segment has 28 bytes of DSS as Linux sends it, an acknowledgement 12, beside IPv4's and TCP's 40.
+    /// A data segment has 28 bytes of DSS as Linux sends it, an acknowledgement 12, beside IPv4's and TCP's
+    /// 40.
     #[test]
     fn segments_have_their_true_size() {
         let mut data = Segment::new(n(7), n(9), 1460, 500, Flags::ACK);
@@ -213,7 +215,8 @@ mod tests {
         }
     }
 
-    /// 40 bytes of options: beside timestamps and a DATA_ACK one SACK block has room, without timestamps three.
+    /// 40 bytes of options: beside timestamps and a DATA_ACK one SACK block has room, without timestamps
+    /// three.
     #[test]
     fn sack_blocks_give_way_to_the_data_ack() {
         let blocks = |stamped: bool| {

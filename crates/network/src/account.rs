@@ -246,7 +246,8 @@ impl AdHocAccount {
         }
     }
 
-    /// What the radios of the nodes did that have one, and how primary users fared, since the end of the warm-up.
+    /// What the radios of the nodes did that have one, and how primary users fared, since the end of the
+    /// warm-up.
     pub(crate) fn radios<T: Clone, S: Surroundings>(
         &self,
         air: &AdHocNetwork<T, S>,

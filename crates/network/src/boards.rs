@@ -32,7 +32,8 @@ struct NodeBoard {
 }
 
 impl Boards {
-    /// A board for every node at an end of a link with a radio, and for every node of an ad hoc network that senses.
+    /// A board for every node at an end of a link with a radio, and for every node of an ad hoc network that
+    /// senses.
     pub fn new(experiment: &Experiment) -> Self {
         let mut nodes: Vec<Option<NodeBoard>> = experiment.nodes.iter().map(|_| None).collect();
         let gated = experiment.radios.iter().flat_map(|radio| &radio.links);
@@ -46,7 +47,8 @@ impl Boards {
         Self { nodes, ..Self::default() }
     }
 
-    /// Adds `listener` at `node`: [`take_heard`](Self::take_heard) names it. A node without a radio has nothing to hear.
+    /// Adds `listener` at `node`: [`take_heard`](Self::take_heard) names it. A node without a radio has
+    /// nothing to hear.
     pub fn listen(&mut self, node: usize, listener: u32) {
         let Some(there) = &mut self.nodes[node] else { return };
         there.listeners.push(listener);
@@ -68,12 +70,13 @@ impl Boards {
     /// Publishes at `node` what its node can know of what happened to `link`, whose own rate is `own`.
     pub(crate) fn publish(&mut self, node: usize, at: Time, link: usize, event: LinkEvent, own: Rate) {
         let Some(there) = &mut self.nodes[node] else { return };
-        // For the record a radio also reports what no node can know, such as when a primary user came; the board has none
-        // of it.
+        // For the record a radio also reports what no node can know, such as when a primary user came; the
+        // board has none of it.
         if let Some(event) = event.as_known(own) {
             there.board.publish(Notice { at, link: link as u32, event });
             if there.listening.is_some() {
-                // Once for every notice, so that those of several nodes are heard in the order of their publication.
+                // Once for every notice, so that those of several nodes are heard in the order of their
+                // publication.
                 self.fresh.push_back(node);
             }
             for code in &there.readers {
@@ -111,8 +114,8 @@ mod tests {
     use cogtcp_scenario::Scenario;
     use cogtcp_units::Duration;
 
-    /// Only nodes at the ends of a radio's link have a board; listeners hear what their own node knows, and not what no radio
-    /// notices. A reader is called once for all that it has not read.
+    /// Only nodes at the ends of a radio's link have a board; listeners hear what their own node knows, and
+    /// not what no radio notices. A reader is called once for all that it has not read.
     #[test]
     fn listeners_hear_at_their_own_node() {
         let text = r#"

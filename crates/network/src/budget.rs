@@ -1,12 +1,14 @@
-//! Where the time of the flows' bottlenecks goes: at each instant a link direction that is watched is in exactly one state.
+//! Where the time of the flows' bottlenecks goes: at each instant a link direction that is watched is in
+//! exactly one state.
 //!
 //! `docs/budget.md` defines the states. Nothing here is called while a link transmits without a pause. A
 //! packet that finds the transmitter idle closes the pause before it; a gate that changes closes the time
 //! until then. A pause counts to the wait of the sender whose packet ends it; the packet carries this wait
 //! along ([`Awaited`]). Time of this packet in queues of other links is excluded.
 //!
-//! All times are whole nanoseconds, and the time that a link transmits is what the others leave of the span: so the states
-//! sum to it. That it is also the time that the carried bytes take is checked ([`Budget::check`]).
+//! All times are whole nanoseconds, and the time that a link transmits is what the others leave of the span:
+//! so the states sum to it. That it is also the time that the carried bytes take is checked
+//! ([`Budget::check`]).
 
 mod table;
 
@@ -81,8 +83,8 @@ impl Account {
     }
 }
 
-/// A link direction that is watched. What a packet touches that finds it idle comes first, beside the states that
-/// idle time counts to.
+/// A link direction that is watched. What a packet touches that finds it idle comes first, beside the states
+/// that idle time counts to.
 #[derive(Debug)]
 #[repr(C)]
 struct Watch {
@@ -289,8 +291,8 @@ impl Watch {
         }
     }
 
-    /// A packet has ended the idle time, which its sender had spent on waiting for `awaited`, but for the time that the
-    /// packet `waited` on other links.
+    /// A packet has ended the idle time, which its sender had spent on waiting for `awaited`, but for the
+    /// time that the packet `waited` on other links.
     fn resolve(&mut self, awaited: Awaited, waited: u64) {
         let idle = std::mem::take(&mut self.pending);
         let upstream = idle.min(waited);
@@ -332,10 +334,12 @@ impl Watch {
             if let Some((begun, lost)) = on_air {
                 let until = link.free_at().as_nanos();
                 if !lost {
-                    // What a link that refuses still sends takes as long as its rate says, which may change during the silence.
+                    // What a link that refuses still sends takes as long as its rate says, which may change
+                    // during the silence.
                     self.completing = link.busy_until().as_nanos();
                 } else if begins && until != self.lost_until {
-                    // All that was sent of it in the span: none of that is noted as a state, whoever has read the account meanwhile.
+                    // All that was sent of it in the span: none of that is noted as a state, whoever has read
+                    // the account meanwhile.
                     let span = self.begin.map_or(0, |begin| begin.at);
                     self.account.add(State::Cut, at - begun.as_nanos().max(span).min(at));
                 }
@@ -455,7 +459,8 @@ mod tests {
         Rate::from_bits_per_second(kilo * 1000)
     }
 
-    /// Milliseconds cut and silent of a link of 8 kbit/s with two packets of a second each, after these settings at these milliseconds.
+    /// Milliseconds cut and silent of a link of 8 kbit/s with two packets of a second each, after these
+    /// settings at these milliseconds.
     fn cut_and_silent(settings: &[(u64, Gate, Rate)]) -> (u64, u64) {
         let config = LinkConfig::new(kbps(8), Duration::ZERO);
         let mut link = Link::new(&config, None, || RandomStream::new(1, "link", 0));
@@ -522,7 +527,8 @@ mod tests {
         }
     }
 
-    /// A link that refuses sends what it has at the rate of the moment: at 4 kbit/s the second packet takes two seconds, until 3 s.
+    /// A link that refuses sends what it has at the rate of the moment: at 4 kbit/s the second packet takes
+    /// two seconds, until 3 s.
     #[test]
     fn what_drains_into_a_silence_takes_the_rate_of_the_moment() {
         let silence =

@@ -1,5 +1,5 @@
-//! From what a scenario specifies to the things of which a network consists: links, radios, pairs of CR users, the air.
-//! [`Network::build`](crate::Network::build) puts them together.
+//! From what a scenario specifies to the things of which a network consists: links, radios, pairs of CR
+//! users, the air. [`Network::build`](crate::Network::build) puts them together.
 
 mod air;
 mod links;

@@ -84,8 +84,8 @@ pub trait Observer<P: Payload> {
     /// Something happens to this radio. `own_rate` is the rate that "the link's own" stands for.
     fn radio(&mut self, _at: Time, _radio: RadioPlace, _event: LinkEvent, _own_rate: Rate) {}
 
-    /// All events of a change have been told of the radio at this place of the experiment, which gates links: this is what it does
-    /// from now on.
+    /// All events of a change have been told of the radio at this place of the experiment, which gates links:
+    /// this is what it does from now on.
     fn phase(&mut self, _radio: usize, _phase: Phase) {}
 
     /// A primary user destroys a frame of this name, which is about a packet of `pipe`.
@@ -96,8 +96,8 @@ pub trait Observer<P: Payload> {
         None
     }
 
-    /// Writes what the node `teller` tells the source of a packet that silence destroys: a packet, and its size. `teller` is `None`
-    /// where the source itself is in front of the link.
+    /// Writes what the node `teller` tells the source of a packet that silence destroys: a packet, and its
+    /// size. `teller` is `None` where the source itself is in front of the link.
     fn notice(&mut self, _at: Time, _teller: Option<u32>, _about: &P) -> Option<(P, u32)> {
         None
     }

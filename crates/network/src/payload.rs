@@ -5,7 +5,8 @@ pub trait Payload: cogtcp_link::Payload {
     /// Where it is.
     fn transit(&self) -> Transit;
 
-    /// Sets where it is. [`enter`](cogtcp_link::Payload::enter) is to call [`Transit::enter`], nothing else changes it.
+    /// Sets where it is. [`enter`](cogtcp_link::Payload::enter) is to call [`Transit::enter`], nothing else
+    /// changes it.
     fn set_transit(&mut self, transit: Transit);
 
     /// What its sender had waited for.
@@ -14,8 +15,9 @@ pub trait Payload: cogtcp_link::Payload {
     }
 }
 
-/// A stream: the packets that one host sends to another on one path. A network gives streams out, counting from 0
-/// ([`Network::add_stream`](crate::Network::add_stream)); whose packets a stream carries, the driver keeps.
+/// A stream: the packets that one host sends to another on one path. A network gives streams out, counting
+/// from 0 ([`Network::add_stream`](crate::Network::add_stream)); whose packets a stream carries, the driver
+/// keeps.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub struct StreamId(pub u32);
 

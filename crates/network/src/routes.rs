@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub enum Hop {
     /// Over a link direction: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
     Pipe(u32),
-    /// Over an ad hoc network, from its first of these nodes to its second: which nodes pass the packet on is found while the run
-    /// goes on.
+    /// Over an ad hoc network, from its first of these nodes to its second: which nodes pass the packet on is
+    /// found while the run goes on.
     Air((u32, u32)),
 }
 
@@ -148,7 +148,8 @@ impl<'a> Routes<'a> {
                     None => true,
                     Some(known) => self.rank(&candidate) < self.rank(known),
                 };
-                // A node may lie in the frontier several times, once for each better way; the first to come out is the best.
+                // A node may lie in the frontier several times, once for each better way; the first to come
+                // out is the best.
                 if !done[next] && better {
                     tree[next] = Some(candidate);
                     frontier.push(Reverse((candidate.air, candidate.delay, candidate.hops, next)));
@@ -239,8 +240,8 @@ mod tests {
         assert_eq!(wired(&mut Routes::new(&graph), 0, 2), Some(vec![4]));
     }
 
-    /// Two equal ways, by "x" and by "m": the node's name decides, not the order of the links; of two parallel links
-    /// the link's name.
+    /// Two equal ways, by "x" and by "m": the node's name decides, not the order of the links; of two
+    /// parallel links the link's name.
     #[test]
     fn names_decide_among_equals() {
         let links = [("1", 0, 1, 10), ("2", 1, 3, 10), ("3", 0, 2, 10), ("5", 2, 3, 10), ("4", 2, 3, 10)];

@@ -11,8 +11,8 @@
 //! Exchanges that nothing can disturb (RTS, CTS, data, ACK) are computed when they begin, with at most three
 //! events. These are the beginning, the packet's arrival (or the end of its lost frame), and the end.
 //!
-//! A frame goes over the channel that its exchange is addressed on: the one of the receiving radio, which the sender
-//! knows. An exchange that was answered is completed, even into a silence.
+//! A frame goes over the channel that its exchange is addressed on: the one of the receiving radio, which the
+//! sender knows. An exchange that was answered is completed, even into a silence.
 
 mod events;
 mod occupation;
@@ -34,8 +34,8 @@ pub type PairMedium = Medium<(), Vec<Position>, PrimaryUsers>;
 /// What a pair is, besides its medium and its radios.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PairConfig {
-    /// The places of the link's directions among the links that it is given: end 0 sends on the first to end 1, and the other way
-    /// round.
+    /// The places of the link's directions among the links that it is given: end 0 sends on the first to end
+    /// 1, and the other way round.
     pub pipes: [u32; 2],
     /// The nodes at its ends.
     pub nodes: [usize; 2],
@@ -108,7 +108,8 @@ pub enum Noted {
 }
 
 impl StationPair {
-    /// A pair on `medium`, which has a station for each end. `radios`: one that both ends share, or the one of each.
+    /// A pair on `medium`, which has a station for each end. `radios`: one that both ends share, or the one
+    /// of each.
     pub fn new(config: PairConfig, medium: PairMedium, radios: Vec<CognitiveRadio>) -> Self {
         debug_assert!(matches!(radios.len(), 1 | 2), "a radio of both ends, or one of each");
         debug_assert_eq!(medium.len(), 2, "a station at each end");
@@ -140,8 +141,8 @@ impl StationPair {
         self.set_links(Time::ZERO, links);
     }
 
-    /// When the pair has something to do next; [`Time::MAX`]: when it is fed. A station that was held back may be due before the
-    /// present.
+    /// When the pair has something to do next; [`Time::MAX`]: when it is fed. A station that was held back
+    /// may be due before the present.
     pub fn next_change(&mut self) -> Time {
         let radios = self.radios.iter().map(|unit| unit.radio.next_change()).min().unwrap_or(Time::MAX);
         radios.min(self.medium.next_event())
@@ -169,8 +170,8 @@ impl StationPair {
         links: &mut [Link<P>],
         notes: &mut VecDeque<Noted>,
     ) -> Finished {
-        // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a step: what
-        // else is due now is a step of its own at this instant.
+        // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a
+        // step: what else is due now is a step of its own at this instant.
         if let Some(number) = self.radios.iter().position(|unit| unit.radio.next_change() <= now) {
             self.change_radio(number, now, links, notes);
         } else if self.medium.next_change() <= now {
@@ -235,8 +236,8 @@ impl StationPair {
         &self.radios[self.radio_of(end)].radio
     }
 
-    /// Whether what `end` knows keeps it from sending: its own silence, where it sends with the radio that senses, and its
-    /// peer's, where it waits for it.
+    /// Whether what `end` knows keeps it from sending: its own silence, where it sends with the radio that
+    /// senses, and its peer's, where it waits for it.
     fn is_blocked(&self, end: usize) -> bool {
         let silent = |end| self.radio(end).phase().is_silent();
         (self.config.sends_with_sensing_radio && silent(end))

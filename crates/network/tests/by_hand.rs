@@ -183,8 +183,9 @@ const ROW: &str = "[run]\nduration = \"10 s\"\n[topology.graph]\nnodes = [\"a\",
     { name = \"two\", from = \"c\", to = \"b\", rate = \"4 Mbit/s\", delay = \"5 ms\", queue = \"1 packets\" },\n]\n\
     [[flow]]\nfrom = \"a\"\nto = \"c\"\ntransport = \"reno\"\n";
 
-/// 1000 bytes take 1 ms and 10 ms, then 2 ms and 5 ms. Of four packets at once the fourth finds the second queue full at 14 ms.
-/// The driver's own entries are due among the network's, and the network leaves them alone.
+/// 1000 bytes take 1 ms and 10 ms, then 2 ms and 5 ms. Of four packets at once the fourth finds the second
+/// queue full at 14 ms. The driver's own entries are due among the network's, and the network leaves them
+/// alone.
 #[test]
 fn packets_go_from_link_to_link() {
     let mut driven = Driven::new(&experiment(ROW), &[(0, 2), (2, 0)]);
@@ -211,8 +212,8 @@ fn packets_go_from_link_to_link() {
     assert_eq!(driven.network.path(StreamId(0)).collect::<Vec<_>>(), [0, 3]);
 }
 
-/// A radio is silent from 1 s to 1.1 s. What it destroys the node in front tells the source, by a packet of 56 bytes, or without one
-/// where the source itself is in front: once a second.
+/// A radio is silent from 1 s to 1.1 s. What it destroys the node in front tells the source, by a packet of
+/// 56 bytes, or without one where the source itself is in front: once a second.
 #[test]
 fn sources_hear_of_what_silence_destroys() {
     let radio = "[[radio]]\nname = \"r\"\nlinks = [\"two\"]\nsilence = \"drop\"\nunreachable = true\n\
@@ -226,14 +227,15 @@ fn sources_hear_of_what_silence_destroys() {
     driven.play(ms(1090));
     let lost: Vec<u32> = driven.seen.drops.iter().map(|(_, number, ..)| *number).collect();
     assert_eq!(lost, [11, 12, 1, 2]);
-    // 2 ms and 5 ms after it was sent the frame of "c" would have arrived. That of "a" is on its way for 11 ms before, and the
-    // message for 56 us and 10 ms after.
+    // 2 ms and 5 ms after it was sent the frame of "c" would have arrived. That of "a" is on its way for 11
+    // ms before, and the message for 56 us and 10 ms after.
     assert_eq!(driven.arrivals, [(1037, 1011, None), (1058, 1001, Some(1))]);
     assert!(driven.seen.radio.contains(&((0, 0), 1000)));
     driven.play(ms(10_000));
 }
 
-/// Two CR users with their MAC share the link with primary users: what arrives, and what is lost, is all that was sent.
+/// Two CR users with their MAC share the link with primary users: what arrives, and what is lost, is all that
+/// was sent.
 #[test]
 fn a_pair_of_cr_users_serves_its_link() {
     let experiment = shipped("cr-single-hop", &[("run.duration", "10 s")]);
@@ -250,9 +252,9 @@ fn a_pair_of_cr_users_serves_its_link() {
     assert!(table.number("sensings", 0).unwrap() > 5.0);
 }
 
-/// A CR user without a MAC: 8 Mbit/s and 10 ms, so 1000 bytes take 1 ms on the air. It senses for 100 ms from each whole second
-/// on. A PU is on the first of two channels from 9.5 s to 10.5 s: the sensing at 10 s finds it, and after 1 ms of switching
-/// and 100 ms of sensing the radio is open on the other channel at 10.201 s.
+/// A CR user without a MAC: 8 Mbit/s and 10 ms, so 1000 bytes take 1 ms on the air. It senses for 100 ms from
+/// each whole second on. A PU is on the first of two channels from 9.5 s to 10.5 s: the sensing at 10 s finds
+/// it, and after 1 ms of switching and 100 ms of sensing the radio is open on the other channel at 10.201 s.
 #[test]
 fn a_channel_without_a_mac_is_shared_with_primary_users() {
     let text = "[run]\nduration = \"18 s\"\n[topology.single_hop]\nlink = { rate = \"1 Mbit/s\", delay = \"10 ms\" }\n\
@@ -318,8 +320,9 @@ fn packets_that_nobody_counted_are_missed() {
     driven.play(ms(1000));
 }
 
-/// A gateway: a host on a wire of 8 Mbit/s and 10 ms sends to a node two hops away, and hears from it. A packet arrives with the link by
-/// which it came, or over the air; a silence of the wire's radio is told of across the air.
+/// A gateway: a host on a wire of 8 Mbit/s and 10 ms sends to a node two hops away, and hears from it. A
+/// packet arrives with the link by which it came, or over the air; a silence of the wire's radio is told of
+/// across the air.
 #[test]
 fn a_gateway_joins_air_and_wire() {
     let text = "routing = \"static\"\n[run]\nduration = \"20 s\"\n[area]\nwidth = \"1 km\"\nheight = \"0 m\"\n\

@@ -136,8 +136,8 @@ impl Bench {
     }
 }
 
-/// One packet on an idle medium, to the nanosecond: no backoff precedes it. RTS 352 us, CTS and ACK 304 us, 1068 bytes
-/// at 1 Mbit/s with preamble 8736 us, SIFS 10 us, propagation 1 us.
+/// One packet on an idle medium, to the nanosecond: no backoff precedes it. RTS 352 us, CTS and ACK 304 us,
+/// 1068 bytes at 1 Mbit/s with preamble 8736 us, SIFS 10 us, propagation 1 us.
 #[test]
 fn one_exchange_takes_what_the_standard_says() {
     let us = |micros: u64| Time::ZERO + Duration::from_micros(micros);
@@ -158,8 +158,9 @@ fn one_exchange_takes_what_the_standard_says() {
     }
 }
 
-/// One saturated sender never collides: a packet takes DIFS, 15.5 slots of backoff on average, and the exchange (Bianchi's
-/// model for n = 1). 20 000 packets: five standard errors of the mean backoff (9.2 slots each) are 0.33 slots, 0.07 %.
+/// One saturated sender never collides: a packet takes DIFS, 15.5 slots of backoff on average, and the
+/// exchange (Bianchi's model for n = 1). 20 000 packets: five standard errors of the mean backoff (9.2 slots
+/// each) are 0.33 slots, 0.07 %.
 #[test]
 fn one_saturated_sender_has_the_throughput_of_the_closed_form() {
     for (rts, exchange) in
@@ -175,9 +176,9 @@ fn one_saturated_sender_has_the_throughput_of_the_closed_form() {
     }
 }
 
-/// Two saturated senders: the collision probability is that of Bianchi's fixed point (2000), p = tau for n = 2, with
-/// W = 32 and five doublings, and both get the same share. His chain spends a slot on every busy period, ours none, so that
-/// the tolerance is 10 %.
+/// Two saturated senders: the collision probability is that of Bianchi's fixed point (2000), p = tau for n =
+/// 2, with W = 32 and five doublings, and both get the same share. His chain spends a slot on every busy
+/// period, ours none, so that the tolerance is 10 %.
 #[test]
 fn two_saturated_senders_collide_as_bianchi_says() {
     let tau = |p: f64| {
@@ -194,9 +195,9 @@ fn two_saturated_senders_collide_as_bianchi_says() {
     assert!((share - 0.5).abs() < 0.01, "share {share}");
 }
 
-/// A receiver that is silent for good: RTS after RTS goes unanswered. To give up takes seven of them (668 us each with
-/// the wait for the CTS, and DIFS), the backoff after the packet before (15.5 slots on average) and six doubled ones
-/// (1501 slots): 35.4 ms. 1000 packets: five standard errors are 4 %.
+/// A receiver that is silent for good: RTS after RTS goes unanswered. To give up takes seven of them (668 us
+/// each with the wait for the CTS, and DIFS), the backoff after the packet before (15.5 slots on average) and
+/// six doubled ones (1501 slots): 35.4 ms. 1000 packets: five standard errors are 4 %.
 #[test]
 fn a_silent_receiver_costs_35_ms_a_packet() {
     let silent = [
@@ -222,8 +223,9 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
     assert!(bench.pair.measured(0).attempts > 800, "on it goes at the largest window");
 }
 
-/// Nobody gets access before the exchange of the other is over, though its own EIFS and backoff may be: on a channel slower than
-/// the basic rate, where answers take long, and over a way longer than DIFS. (`saturate` checks it.)
+/// Nobody gets access before the exchange of the other is over, though its own EIFS and backoff may be: on a
+/// channel slower than the basic rate, where answers take long, and over a way longer than DIFS. (`saturate`
+/// checks it.)
 #[test]
 fn nobody_sends_in_the_past() {
     let busy = ("spectrum.pu", "{ exponential = { alpha = 20.0, beta = 20.0 } }");
@@ -276,8 +278,8 @@ fn a_sender_that_waits_ends_before_the_silence() {
     assert_eq!(unanswered, [0, 0]);
 }
 
-/// An ACK that a primary user destroys: the packet has arrived once, is sent again, and does not arrive twice. The PU is
-/// within range of the sender alone.
+/// An ACK that a primary user destroys: the packet has arrived once, is sent again, and does not arrive
+/// twice. The PU is within range of the sender alone.
 #[test]
 fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
     let near_sender = [
@@ -316,8 +318,8 @@ fn assert_share(failed: u64, attempts: u64, expected: f64) {
     assert!(n > 1000.0 && (share - expected).abs() <= 5.0 * error, "{share} of {n}, expected {expected}");
 }
 
-/// By SINR nothing gets past a PU in range. As released 10 % of the frames escape it, RTS and data each on their own, and no
-/// ACK is ever lost to it: what is delivered is acknowledged.
+/// By SINR nothing gets past a PU in range. As released 10 % of the frames escape it, RTS and data each on
+/// their own, and no ACK is ever lost to it: what is delivered is acknowledged.
 #[test]
 fn as_released_one_frame_in_ten_escapes_a_primary_user() {
     let sinr = [&[ALWAYS_ON][..], &PATIENT].concat();
@@ -343,7 +345,8 @@ fn as_released_one_frame_in_ten_escapes_a_primary_user() {
     assert_eq!(bench.pair.measured(0).interfered, 0);
 }
 
-/// The error rate of a channel strikes data frames, as released RTS too, and has draws of its own: it moves no loss of the link.
+/// The error rate of a channel strikes data frames, as released RTS too, and has draws of its own: it moves
+/// no loss of the link.
 #[test]
 fn channel_errors_are_drawn_for_each_frame() {
     let errors = |channel: &mut Channel| channel.error_rate = Probability::new(0.2).unwrap();
@@ -362,7 +365,8 @@ fn channel_errors_are_drawn_for_each_frame() {
     assert_share(counters.garbled, counters.attempts, 1.0 - 0.8 * 0.9);
 }
 
-/// Noise of the CH-log that rises from silence above what the capture threshold stands, for 100 s, and falls again.
+/// Noise of the CH-log that rises from silence above what the capture threshold stands, for 100 s, and falls
+/// again.
 #[test]
 fn noise_that_rises_with_time_silences_the_link_while_it_lasts() {
     // 0.2818 W over 100 m arrive as 2.8e-5 W: 2.8 dB over this noise.
@@ -379,8 +383,8 @@ fn noise_that_rises_with_time_silences_the_link_while_it_lasts() {
     assert!(bench.pair.measured(0).garbled > 1000, "{:?}", bench.pair.measured(0));
 }
 
-/// What the boards of both nodes say, in the order of the radio's life: it finds a PU, moves, and opens; and a queue that had
-/// dropped has room again.
+/// What the boards of both nodes say, in the order of the radio's life: it finds a PU, moves, and opens; and
+/// a queue that had dropped has room again.
 #[test]
 fn boards_say_what_radio_link_and_queue_do() {
     let moving = [
@@ -411,7 +415,8 @@ fn boards_say_what_radio_link_and_queue_do() {
             read.push(what.split([' ', '{']).next().unwrap_or_default().to_owned());
         }
     }
-    // One channel, with a PU until 1 s: round-robin returns to it, from sensing to sensing, until it has gone.
+    // One channel, with a PU until 1 s: round-robin returns to it, from sensing to sensing, until it has
+    // gone.
     let mut expected = vec!["QueueFree", "SensingStart", "LinkDown"];
     expected.extend(["SensingEnd", "SwitchingStart", "SwitchingEnd", "SensingStart"].repeat(5));
     expected.extend(["SensingEnd", "Handoff", "LinkUp"]);

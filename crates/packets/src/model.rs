@@ -1,5 +1,5 @@
-//! The model's endpoints under a clock made by hand: `connect` makes a [`Sender`], `listen` a [`Receiver`]; in packetdrill's language either
-//! makes an end of both ([`duplex`]).
+//! The model's endpoints under a clock made by hand: `connect` makes a [`Sender`], `listen` a [`Receiver`];
+//! in packetdrill's language either makes an end of both ([`duplex`]).
 
 mod duplex;
 mod fields;
@@ -20,8 +20,8 @@ use std::fmt;
 /// Initial sequence number of the peer that the script plays: near the end of the numbers, so that they wrap.
 pub const PEER_INITIAL: u32 = u32::MAX - 10_000;
 
-/// Tick of the kernels that packetdrill's suites are written for (HZ = 1000): the one thing in which the end under test is not as the
-/// preset says. The tolerance is the script's own.
+/// Tick of the kernels that packetdrill's suites are written for (HZ = 1000): the one thing in which the end
+/// under test is not as the preset says. The tolerance is the script's own.
 const DRILL_TICK: Duration = Duration::from_millis(1);
 
 const FLAGS: [Flags; 7] =

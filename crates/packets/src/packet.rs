@@ -1,4 +1,5 @@
-//! Packets as scripts write them: numbers relative to the start of the connection, and no payload but its length.
+//! Packets as scripts write them: numbers relative to the start of the connection, and no payload but its
+//! length.
 
 use std::fmt;
 
@@ -75,7 +76,8 @@ pub(crate) enum OptionPattern {
     TimestampsBehind(u32),
     /// `ts held`: of the peer, with the echo of its packet before.
     TimestampsHeld,
-    /// `TS val N ecr N` of packetdrill: what an end echoes is what the peer sent; what it stamps by itself [`crate::run`] translates.
+    /// `TS val N ecr N` of packetdrill: what an end echoes is what the peer sent; what it stamps by itself
+    /// [`crate::run`] translates.
     TimestampsAre(u32, u32),
     /// `sack START:END`.
     Sack(u32, u32),
@@ -195,9 +197,9 @@ impl PacketPattern {
         packet
     }
 
-    /// In what `packet` is not as this says; nothing: it is. PSH is not looked at: it is a hint for the receiving application.
-    /// A window that is not named may be any, and so may options of a SYN where none is named. Timestamps count where the pattern
-    /// has options.
+    /// In what `packet` is not as this says; nothing: it is. PSH is not looked at: it is a hint for the
+    /// receiving application. A window that is not named may be any, and so may options of a SYN where none
+    /// is named. Timestamps count where the pattern has options.
     pub(crate) fn differs(&self, packet: &Packet) -> Option<&'static str> {
         if packet.flags & !PSH != self.flags & !PSH {
             return Some("flags");

@@ -12,8 +12,8 @@ use blocked::Blocked;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// An instant of which is known that it lies between two times. The model's is exact; of a real clock one knows when a queue was last
-/// seen empty and when a packet was read from it.
+/// An instant of which is known that it lies between two times. The model's is exact; of a real clock one
+/// knows when a queue was last seen empty and when a packet was read from it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Moment {
     /// Not before.
@@ -46,10 +46,12 @@ pub trait Plane {
     /// Time since the start of the script.
     fn now(&self) -> Time;
 
-    /// Waits until `until`, or until the end sends a packet, if that is sooner; one that waits already comes first.
+    /// Waits until `until`, or until the end sends a packet, if that is sooner; one that waits already comes
+    /// first.
     fn wait(&mut self, until: Time) -> Result<Option<Heard>, String>;
 
-    /// The application calls; nothing waits. Returns how many bytes were written or read, or what was asked for; 0 of other calls.
+    /// The application calls; nothing waits. Returns how many bytes were written or read, or what was asked
+    /// for; 0 of other calls.
     fn call(&mut self, call: Call) -> Result<u64, CallError>;
 
     /// The peer sends.

@@ -251,8 +251,8 @@ pub enum Call {
     Read(u64),
     /// Closes.
     Close,
-    /// Leaves the mode in which Linux acknowledges every segment at the start of a connection (`TCP_QUICKACK`, 0). The model has
-    /// none.
+    /// Leaves the mode in which Linux acknowledges every segment at the start of a connection
+    /// (`TCP_QUICKACK`, 0). The model has none.
     LeaveQuickAck,
     /// Whether the connection that `Connect` began is established.
     FinishConnect,

@@ -37,8 +37,8 @@ fn the_model_does_what_the_scripts_say() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Of packetdrill's scripts the tolerance is packetdrill's: 4 ms and 12.5 % of the wait, or what the script says. The timer of RACK ends
-/// after 25 + 2 ms, at the next tick of a kernel with 1000 a second: 28 ms.
+/// Of packetdrill's scripts the tolerance is packetdrill's: 4 ms and 12.5 % of the wait, or what the script
+/// says. The timer of RACK ends after 25 + 2 ms, at the next tick of a kernel with 1000 a second: 28 ms.
 #[test]
 fn the_tolerance_is_the_scripts_own() {
     let says = |option: &str, time: &str| {

@@ -1,4 +1,5 @@
-//! Read-only views of result columns for Python's buffer protocol: Arrow arrays are built on them without a copy.
+//! Read-only views of result columns for Python's buffer protocol: Arrow arrays are built on them without a
+//! copy.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;
@@ -57,8 +58,9 @@ impl Buffer {
         self.values.as_raw().1
     }
 
-    // SAFETY: Python calls this with a valid `view`. The memory behind it belongs to the frozen `slf`, to which
-    // PyBuffer_FillInfo adds a reference that lives as long as the view; nothing can change or free it meanwhile.
+    // SAFETY: Python calls this with a valid `view`. The memory behind it belongs to the frozen `slf`, to
+    // which PyBuffer_FillInfo adds a reference that lives as long as the view; nothing can change or free it
+    // meanwhile.
     #[allow(unsafe_code)]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if view.is_null() {

@@ -121,7 +121,8 @@ mod plane {
     }
 }
 
-/// Checks that a scenario can be emulated, its own flows, over IPv4 or IPv6, or a command; returns what will be unlike it.
+/// Checks that a scenario can be emulated, its own flows, over IPv4 or IPv6, or a command; returns what will
+/// be unlike it.
 #[pyfunction]
 pub(crate) fn check_emulation(
     py: Python<'_>,
@@ -132,8 +133,8 @@ pub(crate) fn check_emulation(
     plane::check(py, scenario, is_command, is_ipv6)
 }
 
-/// Emulates a scenario. It takes the process for itself, which must have one thread and end soon after: it leaves the
-/// namespaces that it was in for good.
+/// Emulates a scenario. It takes the process for itself, which must have one thread and end soon after: it
+/// leaves the namespaces that it was in for good.
 #[pyfunction]
 pub(crate) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
     plane::emulate(py, scenario, job)

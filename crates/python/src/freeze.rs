@@ -10,7 +10,8 @@ use std::borrow::Cow;
 /// A key of 32 bytes, with the counter and the sending time (us since 1970) of this message.
 type Seal = (Vec<u8>, u64, u64);
 
-/// Returns what a router says: `down` (with its times from now in us), `up` or `request`; sealed if there is a key.
+/// Returns what a router says: `down` (with its times from now in us), `up` or `request`; sealed if there is
+/// a key.
 #[pyfunction]
 pub(crate) fn write_freeze_message(
     py: Python<'_>,
@@ -32,8 +33,8 @@ pub(crate) fn write_freeze_message(
     Ok(sealed::seal(message, Time::ZERO, &key_of(py, &key)?, stamp).to_vec().into())
 }
 
-/// Reads the reply to a request; `seal` is the key and the request's counter. `None`: the datagram is not that reply. Else the
-/// round-trip time in us, 0 if none is known.
+/// Reads the reply to a request; `seal` is the key and the request's counter. `None`: the datagram is not
+/// that reply. Else the round-trip time in us, 0 if none is known.
 #[pyfunction]
 pub(crate) fn read_freeze_reply(
     py: Python<'_>,

@@ -21,8 +21,8 @@ pub(crate) struct Journey {
 type Place = (String, f64);
 /// Arrival and departure at a station, s; infinite where the train does not leave.
 type Call = (f64, f64);
-/// Times in s, positions in m, speeds in m/s, levels of the serving or else the loudest base station in dBm, serving base
-/// stations from 0 (-1: none).
+/// Times in s, positions in m, speeds in m/s, levels of the serving or else the loudest base station in dBm,
+/// serving base stations from 0 (-1: none).
 type Samples = (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>, Vec<i64>);
 /// Beginning and end in s, cause, position at the beginning in m.
 type Outage = (f64, f64, &'static str, f64);
@@ -78,7 +78,8 @@ impl Journey {
         self.line.signal.threshold
     }
 
-    /// The journey of `seed`, as the radio `radio` of a scenario of that seed makes it: calls at stations, samples, outages.
+    /// The journey of `seed`, as the radio `radio` of a scenario of that seed makes it: calls at stations,
+    /// samples, outages.
     fn travel(&self, py: Python<'_>, seed: u64, radio: &str) -> PyResult<(Vec<Call>, Samples, Vec<Outage>)> {
         let part = journey::streams_of(radio);
         let arrival = Motion::new(&self.line, Duration::ZERO, seed, &part).arrival();

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Answers a request of the page; the interpreter's lock is free meanwhile, and `cancel` ends a run. `controls` are the classes in
-/// Python (`module:Class`) that a scenario may name.
+/// Answers a request of the page; the interpreter's lock is free meanwhile, and `cancel` ends a run.
+/// `controls` are the classes in Python (`module:Class`) that a scenario may name.
 #[pyfunction]
 #[pyo3(signature = (request, cancel, controls = BTreeSet::new()))]
 pub(crate) fn ask<'py>(

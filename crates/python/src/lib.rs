@@ -1,5 +1,5 @@
-//! The Python extension module `cogtcp._core`: scenarios in, runs out as columns. Thin: what it offers is decided
-//! in the crates below it, how it is presented in the package `cogtcp` above it.
+//! The Python extension module `cogtcp._core`: scenarios in, runs out as columns. Thin: what it offers is
+//! decided in the crates below it, how it is presented in the package `cogtcp` above it.
 
 mod buffer;
 mod control;

@@ -18,7 +18,8 @@ pub(crate) struct Mobility {
 type Corner = (f64, f64, f64);
 /// Of a node: way in m, time at speed 0 in s, greatest speed in m/s.
 type Stats = (f64, f64, f64);
-/// At an instant: links between nodes within range, nodes without any, and nodes of the largest connected part.
+/// At an instant: links between nodes within range, nodes without any, and nodes of the largest connected
+/// part.
 type Connectivity = (usize, usize, usize);
 
 #[pymethods]
@@ -61,7 +62,8 @@ impl Mobility {
         Ok(Self { mobility, end: Time::ZERO + span })
     }
 
-    /// Nodes that stand still: a `grid` of so many columns, a `chain`, or `uniform` over an area; distances in m.
+    /// Nodes that stand still: a `grid` of so many columns, a `chain`, or `uniform` over an area; distances
+    /// in m.
     #[staticmethod]
     fn place(
         py: Python<'_>,

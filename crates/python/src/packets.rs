@@ -71,7 +71,8 @@ fn failure<'py>(py: Python<'py>, script: &Script, error: &str) -> PyResult<Bound
     Ok(dict)
 }
 
-/// Why a script asks for something that no plane has, with its line, or nothing: it can be played, or has an error.
+/// Why a script asks for something that no plane has, with its line, or nothing: it can be played, or has an
+/// error.
 #[pyfunction]
 pub(crate) fn packet_script_beyond(file: &str, text: &str) -> Option<String> {
     Script::parse(text, file).err().filter(|error| error.is_out_of_scope).map(|error| error.to_string())
@@ -80,14 +81,15 @@ pub(crate) fn packet_script_beyond(file: &str, text: &str) -> Option<String> {
 /// What a script is about, and its differences: line and reason.
 type About = (String, Vec<(usize, String)>);
 
-/// Checks scripts, and returns of each what it is about and in what it says that the planes differ (line and reason).
+/// Checks scripts, and returns of each what it is about and in what it says that the planes differ (line and
+/// reason).
 #[pyfunction]
 pub(crate) fn check_packet_scripts(py: Python<'_>, texts: Texts) -> PyResult<Vec<About>> {
     Ok(parsed(py, &texts)?.into_iter().map(|script| (script.about, script.differences)).collect())
 }
 
-/// Plays scripts: on the model, or, with the process that is to be outlived, on the kernel, which takes the process for itself, on
-/// devices of this kind.
+/// Plays scripts: on the model, or, with the process that is to be outlived, on the kernel, which takes the
+/// process for itself, on devices of this kind.
 #[pyfunction]
 #[pyo3(signature = (texts, parent, device = "any"))]
 pub(crate) fn play_packet_scripts<'py>(

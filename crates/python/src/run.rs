@@ -65,8 +65,8 @@ pub(crate) struct Run {
     tables: Py<PyList>,
 }
 
-/// Simulates a scenario. The interpreter's lock is free meanwhile; with no `cancel` to stop it by, signals are
-/// looked for, so that Ctrl-C does.
+/// Simulates a scenario. The interpreter's lock is free meanwhile; with no `cancel` to stop it by, signals
+/// are looked for, so that Ctrl-C does.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,

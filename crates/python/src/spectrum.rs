@@ -33,8 +33,8 @@ type Stats = (u64, f64, f64, f64);
 
 #[pymethods]
 impl PuActivity {
-    /// Reads a log: `pu-log`, `map` or `csv`. `file` is what errors call it. A csv has powers where a threshold in dBm is given;
-    /// hysteresis in dB, least duration in s.
+    /// Reads a log: `pu-log`, `map` or `csv`. `file` is what errors call it. A csv has powers where a
+    /// threshold in dBm is given; hysteresis in dB, least duration in s.
     #[staticmethod]
     fn read(
         py: Python<'_>,
@@ -138,7 +138,8 @@ impl PuActivity {
         Ok(Self { map, end: Time::ZERO + horizon, spacing: None })
     }
 
-    /// Draws the same primary users anew, each by a two-state model of its ON and OFF times here: `empirical` or `markov`.
+    /// Draws the same primary users anew, each by a two-state model of its ON and OFF times here: `empirical`
+    /// or `markov`.
     fn redraw(&self, py: Python<'_>, model: &str, duration: f64, seed: u64) -> PyResult<Self> {
         let horizon = Duration::from_secs_f64(duration);
         let mut map = self.map.clone();
@@ -155,8 +156,8 @@ impl PuActivity {
         Ok(Self { map, end: Time::ZERO + horizon, spacing: None })
     }
 
-    /// The log as text: `pu-log`, `map` or `csv`. A format's other kind of reach is converted where a `sensitivity` in W is
-    /// given, with this `attenuation` factor.
+    /// The log as text: `pu-log`, `map` or `csv`. A format's other kind of reach is converted where a
+    /// `sensitivity` in W is given, with this `attenuation` factor.
     fn write(
         &self,
         py: Python<'_>,

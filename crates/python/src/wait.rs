@@ -13,8 +13,8 @@ use crate::errors::run_error;
 /// How often Python may look for signals.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Calls `simulate` on a thread of its own while this one lets Python handle its signals. A signal whose handler raises
-/// stops the simulation.
+/// Calls `simulate` on a thread of its own while this one lets Python handle its signals. A signal whose
+/// handler raises stops the simulation.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     flag: &AtomicBool,
@@ -29,7 +29,8 @@ pub(crate) fn watched<T: Send>(
                 Ok(outcome) => return Ok(outcome),
                 Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| {
                     flag.store(true, Ordering::Relaxed);
-                    // A hook in Python may wait for the lock that this thread would hold while it waits for the end.
+                    // A hook in Python may wait for the lock that this thread would hold while it waits for
+                    // the end.
                     let ending = &mut finished;
                     py.detach(move || ending.recv().is_ok());
                 })?,
@@ -42,8 +43,8 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-/// The same for work that cannot be stopped: what a signal or `cancel` interrupts is left to itself, and its result is
-/// dropped.
+/// The same for work that cannot be stopped: what a signal or `cancel` interrupts is left to itself, and its
+/// result is dropped.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     cancel: &Arc<AtomicBool>,

@@ -1,12 +1,13 @@
 //! A congestion control of ours under QUIC: turns quinn's calls into calls of [`CongestionControl`].
 //!
-//! Offsets are counted in bytes of QUIC packets in the order of their sending; nothing is sent twice under one offset, since QUIC sends
-//! lost data in new packets. So `snd_una` is the lowest offset that is neither acknowledged nor lost.
+//! Offsets are counted in bytes of QUIC packets in the order of their sending; nothing is sent twice under
+//! one offset, since QUIC sends lost data in new packets. So `snd_una` is the lowest offset that is neither
+//! acknowledged nor lost.
 //!
-//! Some calls have no counterpart. QUIC has no custom options (N of TCP C2) and no duplicates (`dup_ack_retransmit`). No ICMP
-//! arrives (`on_unreachable`). No reduction is undone after a spurious loss
-//! (`undo_cwnd`). Losses are known after the acknowledgement that reveals them, so `AckSample::lost` belongs to the
-//! acknowledgement before.
+//! Some calls have no counterpart. QUIC has no custom options (N of TCP C2) and no duplicates
+//! (`dup_ack_retransmit`). No ICMP arrives (`on_unreachable`). No reduction is undone after a spurious loss
+//! (`undo_cwnd`). Losses are known after the acknowledgement that reveals them, so `AckSample::lost` belongs
+//! to the acknowledgement before.
 
 use cogtcp_transport::{
     AckSample, CaEvent, CaState, CongestionControl, LinkEvent, PacketInfo, RateSample, TcpState,
@@ -22,7 +23,8 @@ struct Group {
     offset: u64,
     /// Bytes neither acknowledged nor lost.
     left: u64,
-    /// State of the delivery rate's estimator at the first packet (draft-cheng-iccrg-delivery-rate-estimation, section 3.2).
+    /// State of the delivery rate's estimator at the first packet
+    /// (draft-cheng-iccrg-delivery-rate-estimation, section 3.2).
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
@@ -251,7 +253,8 @@ impl Adapter {
         }
     }
 
-    /// Takes `lost` bytes out of the flight. Losses are found in the order of sending, so nothing older is left.
+    /// Takes `lost` bytes out of the flight. Losses are found in the order of sending, so nothing older is
+    /// left.
     fn lose(&mut self, sent: Time, lost: u64) {
         if lost == 0 {
             return;
@@ -287,7 +290,8 @@ impl Adapter {
         self.tcp.flight_size = self.tcp.snd_nxt - self.tcp.snd_una;
     }
 
-    /// RFC 6298, section 2, as RFC 9002, section 5.3, but with the delay of the acknowledgement in the sample, as TCP has it.
+    /// RFC 6298, section 2, as RFC 9002, section 5.3, but with the delay of the acknowledgement in the
+    /// sample, as TCP has it.
     fn measure(&mut self, rtt: Duration) {
         let tcp = &mut self.tcp;
         tcp.latest_rtt = rtt;

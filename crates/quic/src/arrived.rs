@@ -12,7 +12,8 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// Bytes `from` to `end` arrive, which have not arrived before. Returns by how many the beginning without a gap has grown.
+    /// Bytes `from` to `end` arrive, which have not arrived before. Returns by how many the beginning without
+    /// a gap has grown.
     pub(crate) fn add(&mut self, from: u64, end: u64) -> u64 {
         let before = self.contiguous;
         if from > before {

@@ -4,8 +4,9 @@ use cogtcp_units::{Duration, Time};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// The `Instant` that stands for [`Time::ZERO`]. `Instant` has no other constructor than `now`; only differences to it are used, so
-/// its value decides nothing. The day on top keeps differences to earlier instants representable.
+/// The `Instant` that stands for [`Time::ZERO`]. `Instant` has no other constructor than `now`; only
+/// differences to it are used, so its value decides nothing. The day on top keeps differences to earlier
+/// instants representable.
 #[expect(clippy::disallowed_methods, reason = "the one base, of which no result depends")]
 static BASE: LazyLock<Instant> = LazyLock::new(|| Instant::now() + std::time::Duration::from_secs(86_400));
 

@@ -1,9 +1,9 @@
 //! A cryptographic session that protects nothing: a null cipher of true sizes.
 //!
-//! Messages of the handshake have TLS 1.3's form: a type, a length of three bytes, the body. Their sizes are from RFC 8448's
-//! traces, section 3 (1-RTT) and section 4 (resumed 0-RTT); the certificate's size is a setting. Bodies are zeros but for the transport parameters, which both ends
-//! read. Packets keep the tag of 16 bytes that AES-128-GCM has (RFC 9001, section 5.3), filled with zeros, and headers stay
-//! in the clear.
+//! Messages of the handshake have TLS 1.3's form: a type, a length of three bytes, the body. Their sizes are
+//! from RFC 8448's traces, section 3 (1-RTT) and section 4 (resumed 0-RTT); the certificate's size is a
+//! setting. Bodies are zeros but for the transport parameters, which both ends read. Packets keep the tag of
+//! 16 bytes that AES-128-GCM has (RFC 9001, section 5.3), filled with zeros, and headers stay in the clear.
 
 use crate::random::Mix;
 use bytes::{Bytes, BytesMut};
@@ -174,7 +174,8 @@ impl Message {
 
     /// Appends the message with `size` bytes beside `extension`, which the peer reads.
     fn write(self, size: usize, flag: u8, extension: &[u8], buffer: &mut Vec<u8>) {
-        // The flag and the length of the extension have their place in the message; the extension comes on top.
+        // The flag and the length of the extension have their place in the message; the extension comes on
+        // top.
         let body = size.saturating_sub(4).max(3) + extension.len();
         buffer.push(self as u8);
         buffer.extend_from_slice(&(body as u32).to_be_bytes()[1..]);
@@ -309,7 +310,8 @@ impl TlsLike {
             }
             (Side::Client, Message::ServerHello) => self.stage = Stage::HandshakeKeys,
             (Side::Client, Message::EncryptedExtensions) => {
-                // A server that does not accept early data leaves its extension out (RFC 8446, section 4.2.10).
+                // A server that does not accept early data leaves its extension out (RFC 8446,
+                // section 4.2.10).
                 self.is_resumed &= body.first().is_some_and(|flag| *flag == 1);
                 self.peer = Some(extension().ok_or_else(short)?);
             }

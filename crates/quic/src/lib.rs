@@ -1,7 +1,9 @@
-//! QUIC (RFC 9000) with its loss detection and recovery (RFC 9002), as two [`cogtcp_endpoint::Endpoint`]s over quinn-proto.
+//! QUIC (RFC 9000) with its loss detection and recovery (RFC 9002), as two [`cogtcp_endpoint::Endpoint`]s
+//! over quinn-proto.
 //!
-//! quinn-proto is the protocol. This crate gives it a clock made of simulated time, a null cipher of true sizes, and seeded
-//! random numbers. Congestion controls are quinn's own or from `cogtcp-transport`. [`wire`] reads packets, which are all in the clear.
+//! quinn-proto is the protocol. This crate gives it a clock made of simulated time, a null cipher of true
+//! sizes, and seeded random numbers. Congestion controls are quinn's own or from `cogtcp-transport`. [`wire`]
+//! reads packets, which are all in the clear.
 
 mod adapter;
 mod arrived;

@@ -1,4 +1,5 @@
-//! Reads our own packets: headers (RFC 9000, section 17) and frames (section 19). With a null cipher all of a packet is in the clear.
+//! Reads our own packets: headers (RFC 9000, section 17) and frames (section 19). With a null cipher all of a
+//! packet is in the clear.
 
 use crate::crypto::TAG;
 use crate::random::CONNECTION_ID;
@@ -372,7 +373,8 @@ mod tests {
 
     #[test]
     fn ranges_of_an_acknowledgement() {
-        // Largest 20, delay 0, two further ranges, first range 2: 18..20; gap 3, length 1: 12..13; gap 0, length 0: 10.
+        // Largest 20, delay 0, two further ranges, first range 2: 18..20; gap 3, length 1: 12..13; gap 0,
+        // length 0: 10.
         let payload = [0x02, 20, 0, 2, 2, 3, 1, 0, 0, 0x01];
         let found: Vec<_> = frames(&payload).collect();
         let [Frame::Ack(ack), Frame::Ping] = found[..] else { panic!("{found:?}") };

@@ -4,9 +4,10 @@ use libm::sqrt;
 
 /// Returns TCP's throughput in bytes per second.
 ///
-/// `segment` is the segment size in bytes, `rtt_s` the round-trip time in seconds, `p` the loss event rate (0 to 1). The
-/// retransmission timeout is four round-trip times and one ACK acknowledges one packet (b = 1), as section 3.1 recommends. Without losses
-/// the throughput is infinite. The equation has no bound on the probability of a timeout, unlike the one of Padhye et al. (1998).
+/// `segment` is the segment size in bytes, `rtt_s` the round-trip time in seconds, `p` the loss event rate (0
+/// to 1). The retransmission timeout is four round-trip times and one ACK acknowledges one packet (b = 1), as
+/// section 3.1 recommends. Without losses the throughput is infinite. The equation has no bound on the
+/// probability of a timeout, unlike the one of Padhye et al. (1998).
 pub fn throughput(segment: f64, rtt_s: f64, p: f64) -> f64 {
     let timeout = 4.0 * rtt_s;
     let per_packet =
@@ -14,7 +15,8 @@ pub fn throughput(segment: f64, rtt_s: f64, p: f64) -> f64 {
     segment / per_packet
 }
 
-/// Returns the loss event rate at which TCP's throughput is `rate` bytes per second, to a relative error below 10^-9 (section 6.3.1 allows 5 %).
+/// Returns the loss event rate at which TCP's throughput is `rate` bytes per second, to a relative error
+/// below 10^-9 (section 6.3.1 allows 5 %).
 ///
 /// The result lies between 10^-12 and 1. A rate below TCP's throughput at `p = 1` gives 1.
 pub fn loss_event_rate(segment: f64, rtt_s: f64, rate: f64) -> f64 {

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 const ONE_WAY: Duration = Duration::from_millis(50);
 
-/// Both ends, and the packets between them. A link of `rate` bytes per second with a queue of `queue` packets.
+/// Both ends, and the packets between them. A link of `rate` bytes per second with a queue of `queue`
+/// packets.
 struct Net {
     sender: TfrcSender,
     receiver: TfrcReceiver,
@@ -107,7 +108,8 @@ fn seconds(s: f64) -> Time {
     Time::from_secs_f64(s)
 }
 
-/// Section 4.2: one packet in the first second, then an initial window per round-trip time: min(4 s, max(2 s, 4380)) = 4000 B.
+/// Section 4.2: one packet in the first second, then an initial window per round-trip time: min(4 s, max(2 s,
+/// 4380)) = 4000 B.
 #[test]
 fn the_first_feedback_allows_an_initial_window() {
     let mut net = Net::saturated(1e9, 1e9, |_, _| false);
@@ -164,8 +166,8 @@ fn a_burst_of_losses_is_one_event() {
     assert!((burst / single - 1.0).abs() < 0.1, "{burst} against {single}");
 }
 
-/// Section 4.4: without feedback the rate halves with each expiry of the nofeedback timer, down to one packet in 64 s; the
-/// sender comes back when feedback does.
+/// Section 4.4: without feedback the rate halves with each expiry of the nofeedback timer, down to one packet
+/// in 64 s; the sender comes back when feedback does.
 #[test]
 fn silence_halves_the_rate_and_ends() {
     let silence = |at: Time, _| (5.0..65.0).contains(&at.as_secs_f64());
@@ -192,7 +194,8 @@ fn a_bottleneck_is_shared_out() {
     assert!((0.8 * 125_000.0..=125_000.0).contains(&rate), "{rate}");
 }
 
-/// A sender that the application limits does not build up a rate beyond twice of what the receiver got (section 8.2.1).
+/// A sender that the application limits does not build up a rate beyond twice of what the receiver got
+/// (section 8.2.1).
 #[test]
 fn a_limited_application_does_not_save_up_rate() {
     let mut net = Net::new(1e9, 1e9, |_, _| false);
@@ -205,7 +208,8 @@ fn a_limited_application_does_not_save_up_rate() {
     assert!(net.sender.allowed_rate() <= 2.0 * 40_000.0 + 1.0, "{}", net.sender.allowed_rate());
 }
 
-/// Section 6.1, step 2: at less than a packet per round-trip time every packet is answered at once, not at the next tick of the timer.
+/// Section 6.1, step 2: at less than a packet per round-trip time every packet is answered at once, not at
+/// the next tick of the timer.
 #[test]
 fn a_packet_after_silence_is_answered_at_once() {
     let mut net = Net::new(1e9, 1e9, |_, _| false);
@@ -220,7 +224,8 @@ fn a_packet_after_silence_is_answered_at_once() {
     assert_eq!(answers, 20);
 }
 
-/// Section 4.5: while the round-trip time grows beyond its mean, packets leave more slowly than the allowed rate.
+/// Section 4.5: while the round-trip time grows beyond its mean, packets leave more slowly than the allowed
+/// rate.
 #[test]
 fn a_growing_queue_eases_the_rate() {
     let mut net = Net::saturated(125_000.0, 1e9, |_, _| false);
@@ -231,7 +236,8 @@ fn a_growing_queue_eases_the_rate() {
     assert!(rate < 0.97 * before.min(net.sender.allowed_rate()), "{rate} of {before}");
 }
 
-/// All that was supplied before the close is sent, then the connection is over and no timer runs at the sender.
+/// All that was supplied before the close is sent, then the connection is over and no timer runs at the
+/// sender.
 #[test]
 fn close_sends_what_is_left() {
     let mut net = Net::new(1e9, 1e9, |_, _| false);
@@ -244,7 +250,8 @@ fn close_sends_what_is_left() {
     assert_eq!(net.sender.poll_timeout(), Time::MAX);
 }
 
-/// Whatever is lost, rates stay between one packet in 64 s and the link's, time moves on, and the receiver never counts more than was sent.
+/// Whatever is lost, rates stay between one packet in 64 s and the link's, time moves on, and the receiver
+/// never counts more than was sent.
 #[test]
 fn random_loss_breaks_nothing() {
     for seed in 0..40 {

@@ -244,7 +244,8 @@ impl Cell for Code {
     }
 }
 
-/// Defines tables: for each a row, a builder that takes rows, and its schema. The doc comments are the meanings.
+/// Defines tables: for each a row, a builder that takes rows, and its schema. The doc comments are the
+/// meanings.
 macro_rules! tables {
     ($(
         $( #[doc = $table_meaning:literal] )+

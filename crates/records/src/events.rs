@@ -124,8 +124,8 @@ impl EventKind {
     }
 }
 
-/// What a table of events says of an event of a radio: its kind, detail and value, and the kind of error that it is beside
-/// that. `None`: it is not recorded. `own_rate` is the rate that "the link's own" stands for.
+/// What a table of events says of an event of a radio: its kind, detail and value, and the kind of error that
+/// it is beside that. `None`: it is not recorded. `own_rate` is the rate that "the link's own" stands for.
 pub fn of_link_event(
     event: LinkEvent,
     own_rate: Rate,

@@ -1,5 +1,6 @@
-//! The tables that only exist where there is what they are about: TCP, a train, UDP sources, applications that ask. Units and meanings are as in
-//! [`tables`](crate::tables); a run without such a part has no such table.
+//! The tables that only exist where there is what they are about: TCP, a train, UDP sources, applications
+//! that ask. Units and meanings are as in [`tables`](crate::tables); a run without such a part has no such
+//! table.
 
 use crate::Code;
 use crate::column::tables;
@@ -20,7 +21,8 @@ tables! {
         fast_retransmits: u64 in "",
     }
 
-    /// One row per QUIC flow, in the order of `flows`: what QUIC alone has. Counts begin at the end of the warm-up.
+    /// One row per QUIC flow, in the order of `flows`: what QUIC alone has. Counts begin at the end of the
+    /// warm-up.
     QuicFlowRow, QuicFlowsBuilder = "quic_flows" {
         /// Name of the flow.
         flow: Code in "",
@@ -40,8 +42,8 @@ tables! {
         persistent_congestion: u64 in "",
     }
 
-    /// One row per event in the log of an end of a QUIC flow, in the order of time for each end: the events of qlog
-    /// (draft-ietf-quic-qlog-quic-events).
+    /// One row per event in the log of an end of a QUIC flow, in the order of time for each end: the events
+    /// of qlog (draft-ietf-quic-qlog-quic-events).
     QuicLogRow, QuicLogBuilder = "quic_log" {
         /// Time of the event.
         time_s: f64 in "s",
@@ -57,7 +59,8 @@ tables! {
         data: Code in "",
     }
 
-    /// One row per row of `packets` whose packet is a datagram of a transport other than TCP: what it carries.
+    /// One row per row of `packets` whose packet is a datagram of a transport other than TCP: what it
+    /// carries.
     PayloadRow, PayloadsBuilder = "payloads" {
         /// Number of the row of `packets`, from 0.
         packet: u64 in "",
@@ -87,7 +90,8 @@ tables! {
         repeated_bytes: u64 in "B",
     }
 
-    /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header says.
+    /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header
+    /// says.
     TcpSegmentRow, TcpSegmentsBuilder = "tcp_segments" {
         /// Number of the row of `packets`, from 0.
         packet: u64 in "",
@@ -113,8 +117,8 @@ tables! {
         tsval: f64 in "",
         /// Echo of the timestamps option; not-a-number without it.
         tsecr: f64 in "",
-        /// Value of the experimental option (kind 253, RFC 6994) by which connection managers and controls speak to each other;
-        /// not-a-number without it.
+        /// Value of the experimental option (kind 253, RFC 6994) by which connection managers and controls
+        /// speak to each other; not-a-number without it.
         experimental: f64 in "",
     }
 
@@ -198,7 +202,8 @@ tables! {
         window_probes: u64 in "packets",
     }
 
-    /// One row per outage of the radio of a train, and per prediction that belongs to none, in the order of time.
+    /// One row per outage of the radio of a train, and per prediction that belongs to none, in the order of
+    /// time.
     PredictionRow, PredictionsBuilder = "predictions" {
         /// Node of the router.
         router: Code in "",
@@ -206,13 +211,15 @@ tables! {
         /// `unsent`: the prediction was taken back before it was due. `missed`: no prediction belongs to the
         /// outage. `false`: no outage belongs to the prediction.
         outcome: Code in "",
-        /// Why the link was gone: `sensing`, `switching`, `coverage`, `tunnel`, `handover` or `border`; empty for a false one.
+        /// Why the link was gone: `sensing`, `switching`, `coverage`, `tunnel`, `handover` or `border`; empty
+        /// for a false one.
         cause: Code in "",
         /// When the outage began; not-a-number for a false one, as all that follows about the outage.
         start_s: f64 in "s",
         /// When it ended; not-a-number if it did not in the run.
         end_s: f64 in "s",
-        /// When the prediction was made; not-a-number for a missed one, as all that follows about the prediction.
+        /// When the prediction was made; not-a-number for a missed one, as all that follows about the
+        /// prediction.
         made_s: f64 in "s",
         /// When the outage was expected to begin.
         predicted_start_s: f64 in "s",
@@ -262,7 +269,8 @@ tables! {
         delay_p99_s: f64 in "s",
         /// Greatest one-way delay.
         delay_max_s: f64 in "s",
-        /// Interarrival jitter at the end of the run: the smoothed change of the delay (RFC 3550 section 6.4.1).
+        /// Interarrival jitter at the end of the run: the smoothed change of the delay (RFC 3550
+        /// section 6.4.1).
         jitter_s: f64 in "s",
         /// Packets that came after one sent later, in the whole run.
         reordered_packets: u64 in "packets",
@@ -295,7 +303,7 @@ tables! {
         sent_requests: u64 in "",
         /// Of these: answered in full.
         answered_requests: u64 in "",
-        /// Requests sent again because they were lost, measured.
+        /// Requests retransmitted because they were lost, measured.
         repeats: u64 in "",
         /// Mean flow completion time of the answered ones.
         completion_mean_s: f64 in "s",
@@ -319,7 +327,8 @@ tables! {
         requested_s: f64 in "s",
         /// Its size.
         chunk_bytes: u64 in "B",
-        /// When its last byte had come; not-a-number if it had not by the end of the run, as all that follows.
+        /// When its last byte had come; not-a-number if it had not by the end of the run, as all that
+        /// follows.
         received_s: f64 in "s",
         /// From the request to the last byte.
         download_s: f64 in "s",
@@ -337,7 +346,8 @@ tables! {
         chunks: u64 in "",
         /// From the first request to the first picture; not-a-number if nothing was played.
         startup_s: f64 in "s",
-        /// Times that the video stalled after it had begun, measured: known when a chunk comes, or at the end of the run.
+        /// Times that the video stalled after it had begun, measured: known when a chunk comes, or at the end
+        /// of the run.
         stalls: u64 in "",
         /// Time for which it stalled, measured likewise; what passes before it begins is no stall.
         stalled_s: f64 in "s",
@@ -355,7 +365,8 @@ tables! {
         plane: Code in "",
         /// Release of the kernel.
         kernel: Code in "",
-        /// Whether the run may stand as evidence: it kept its times, and nothing was lost but what the scenario loses.
+        /// Whether the run may stand as evidence: it kept its times, and nothing was lost but what the
+        /// scenario loses.
         evidence: bool in "",
         /// Why it may not; else empty.
         reasons: Code in "",
@@ -387,18 +398,22 @@ tables! {
         device_drops: u64 in "packets",
         /// Packets that had arrived and that the kernel did not take.
         refused_packets: u64 in "packets",
-        /// Whether the kernel counts retransmission timeouts of each connection (6.7 and newer); else they stand as 0.
+        /// Whether the kernel counts retransmission timeouts of each connection (6.7 and newer); else they
+        /// stand as 0.
         counts_timeouts: bool in "",
         /// Whether fast retransmits and spurious timeouts are counted for each flow. A kernel counts them for
         /// all flows of a node together: flows that share a sender have 0.
         counts_recoveries: bool in "",
-        /// Whether controls of this project in the kernel heard what the radios did (`cogtcp-c2 follow`, to the end of the run).
+        /// Whether controls of this project in the kernel heard what the radios did (`cogtcp-c2 follow`, to
+        /// the end of the run).
         announced: bool in "",
-        /// Exit code of the program that was run in place of the scenario's flows; not-a-number where none was.
+        /// Exit code of the program that was run in place of the scenario's flows; not-a-number where none
+        /// was.
         exit_code: f64 in "",
     }
 
-    /// One row for the routing of an ad hoc network, over all nodes, measured: from the end of the warm-up on.
+    /// One row for the routing of an ad hoc network, over all nodes, measured: from the end of the warm-up
+    /// on.
     RoutingRow, RoutingBuilder = "routing" {
         /// The protocol.
         protocol: Code in "",
@@ -422,12 +437,13 @@ tables! {
         route_losses: u64 in "",
         /// Links to neighbours that the MAC gave up.
         link_failures: u64 in "",
-        /// Routing packets sent, a transmission at every hop each; copies of a broadcast on several channels, announcements of
-        /// channels, and requests and replies of ARP, too.
+        /// Routing packets sent, a transmission at every hop each; copies of a broadcast on several channels,
+        /// announcements of channels, and requests and replies of ARP, too.
         overhead_packets: u64 in "packets",
         /// Their bytes, with network headers and without MAC headers.
         overhead_bytes: u64 in "B",
-        /// Routing packets sent for each packet of a host that reached its destination (normalised routing load).
+        /// Routing packets sent for each packet of a host that reached its destination (normalised routing
+        /// load).
         overhead_ratio: f64 in "",
         /// Of the packets of the protocol: requests for routes.
         requests: u64 in "packets",
@@ -441,7 +457,8 @@ tables! {
         announcements: u64 in "packets",
         /// Requests and replies of ARP.
         arp: u64 in "packets",
-        /// Mean time that the MAC is at a packet of a host, from when it is first in line until it is acknowledged or given up: per hop.
+        /// Mean time that the MAC is at a packet of a host, from when it is first in line until it is
+        /// acknowledged or given up: per hop.
         service_mean_s: f64 in "s",
         /// Median of it.
         service_p50_s: f64 in "s",
@@ -486,7 +503,8 @@ tables! {
         drops_mac: u64 in "packets",
     }
 
-    /// One row per stream of packets over an ad hoc network and cause of which packets were dropped, measured.
+    /// One row per stream of packets over an ad hoc network and cause of which packets were dropped,
+    /// measured.
     DropRow, DropsBuilder = "drops" {
         /// Name of the flow or of the source.
         flow: Code in "",
@@ -494,10 +512,11 @@ tables! {
         stream: Code in "",
         /// The layer that dropped them: `routing`, `queue` or `mac`.
         layer: Code in "",
-        /// Why. Routing: `no_route` (a relay had none), `loop`, `expired` (time to live), `not_found` (the search failed),
-        /// `buffer_full`, `buffer_time` (waited too long). Queue: `queue_full`, `displaced` (by routing), `link_failed` (waited for a
-        /// neighbour that was gone). MAC, by the last of the attempts: `interfered` (a primary user), `silent` (the receiver sensed),
-        /// `collided`, `garbled`, `out_of_reach`, `refused` (the receiver's medium was busy).
+        /// Why. Routing: `no_route` (a relay had none), `loop`, `expired` (time to live), `not_found` (the
+        /// search failed), `buffer_full`, `buffer_time` (waited too long). Queue: `queue_full`, `displaced`
+        /// (by routing), `link_failed` (waited for a neighbour that was gone). MAC, by the last of the
+        /// attempts: `interfered` (a primary user), `silent` (the receiver sensed), `collided`, `garbled`,
+        /// `out_of_reach`, `refused` (the receiver's medium was busy).
         cause: Code in "",
         /// How many.
         packets: u64 in "packets",
@@ -569,7 +588,8 @@ tables! {
         hops: f64 in "",
     }
 
-    /// One row per node of an ad hoc network and second, where time series are recorded: for a map of the run.
+    /// One row per node of an ad hoc network and second, where time series are recorded: for a map of the
+    /// run.
     PlaceRow, PlacesBuilder = "places" {
         /// When.
         time_s: f64 in "s",
@@ -585,7 +605,8 @@ tables! {
         silent: bool in "",
     }
 
-    /// One row per frame that goes on the air of an ad hoc network, in the order of their starts; where every packet is recorded.
+    /// One row per frame that goes on the air of an ad hoc network, in the order of their starts; where every
+    /// packet is recorded.
     FrameRow, FramesBuilder = "frames" {
         /// When it begins.
         time_s: f64 in "s",
@@ -597,7 +618,8 @@ tables! {
         frame: Code in "",
         /// Node that transmits it.
         transmitter: Code in "",
-        /// By which of its radios: 0 is the only one or the control radio, 1 the transmitter, 2 the receiver of three.
+        /// By which of its radios: 0 is the only one or the control radio, 1 the transmitter, 2 the receiver
+        /// of three.
         transmitter_radio: u64 in "",
         /// Node that it is for; empty: everybody.
         receiver: Code in "",
@@ -615,9 +637,11 @@ tables! {
         /// `silent` (the receiver sensed), `collided`, `garbled`, `out_of_reach`, `refused` (the receiver's
         /// medium was busy). Otherwise empty.
         failed: Code in "",
-        /// What it carries: `tcp`, `icmp`, `udp`, `routing`, `arp`, `channel` (an announcement); empty for what is no data.
+        /// What it carries: `tcp`, `icmp`, `udp`, `routing`, `arp`, `channel` (an announcement); empty for
+        /// what is no data.
         protocol: Code in "",
-        /// Of `routing`: `request`, `reply`, `error`, `reply-ack`, `hello` or `repair`; of `arp`: `request` or `reply`.
+        /// Of `routing`: `request`, `reply`, `error`, `reply-ack`, `hello` or `repair`; of `arp`: `request`
+        /// or `reply`.
         message: Code in "",
         /// Octets of a message of AODV behind its UDP header (RFC 3561), in hexadecimal digits.
         octets: Code in "",
@@ -661,7 +685,8 @@ tables! {
         wire_bytes: u64 in "B",
     }
 
-    /// One row per stream of packets over an ad hoc network and change of its way, where time series are recorded.
+    /// One row per stream of packets over an ad hoc network and change of its way, where time series are
+    /// recorded.
     RouteRow, RoutesBuilder = "routes" {
         /// When the first packet arrived that had come this way.
         time_s: f64 in "s",
@@ -675,7 +700,8 @@ tables! {
         hops: u64 in "",
     }
 
-    /// One row per primary user of the air of an ad hoc network: where it is, as the scenario says or the seed scattered it.
+    /// One row per primary user of the air of an ad hoc network: where it is, as the scenario says or the
+    /// seed scattered it.
     PrimaryUserRow, PrimaryUsersBuilder = "primary_users" {
         /// Its number, as in the events.
         user: u64 in "",
@@ -685,7 +711,8 @@ tables! {
         x_m: f64 in "m",
         /// Where it is, north.
         y_m: f64 in "m",
-        /// How far it disturbs: its range; of one that sends with a power, where that falls to the sensitivity of the nodes.
+        /// How far it disturbs: its range; of one that sends with a power, where that falls to the
+        /// sensitivity of the nodes.
         range_m: f64 in "m",
         /// How long it was ON in the whole run.
         on_s: f64 in "s",

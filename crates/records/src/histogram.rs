@@ -7,11 +7,12 @@ const SUB_BITS: u32 = 5;
 const SUB: usize = 1 << SUB_BITS;
 /// Values are counted in units of 2^10 ns, about a microsecond.
 const UNIT_BITS: u32 = 10;
-/// Octave 0 holds 0 to 31 units, octave k the 32 buckets from 2^(k+4) units on; the last reaches 2^28 units, 4.6 min.
+/// Octave 0 holds 0 to 31 units, octave k the 32 buckets from 2^(k+4) units on; the last reaches 2^28 units,
+/// 4.6 min.
 const OCTAVES: usize = 24;
 
-/// A log-linear histogram of durations with exact mean, least and greatest. An octave is allocated when it is first
-/// hit: a distribution over a factor of 16 takes about half a kilobyte.
+/// A log-linear histogram of durations with exact mean, least and greatest. An octave is allocated when it is
+/// first hit: a distribution over a factor of 16 takes about half a kilobyte.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     /// A row for each octave that was hit, ascending.

@@ -4,8 +4,9 @@ use crate::NodeAddress;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Packets of a host that wait while its routing protocol seeks routes: first in, first out for each destination (RFC
-/// 3561, section 6.3). The host holds it, because packets are the host's; the protocol only says when.
+/// Packets of a host that wait while its routing protocol seeks routes: first in, first out for each
+/// destination (RFC 3561, section 6.3). The host holds it, because packets are the host's; the protocol only
+/// says when.
 ///
 /// A full buffer drops the oldest packet, whatever its destination; packets that are too old go too. ns-2
 /// (`aodv_rqueue.h`) and ns-3 (`MaxQueueLen`, `MaxQueueTime`) both hold 64 packets for 30 s. RFC 3561 sets no
@@ -37,8 +38,8 @@ impl<P> PacketBuffer<P> {
         Self { waiting: VecDeque::new(), capacity, patience }
     }
 
-    /// Takes a packet in. What has to leave for it is returned: the oldest, or the packet itself if there is no room at
-    /// all.
+    /// Takes a packet in. What has to leave for it is returned: the oldest, or the packet itself if there is
+    /// no room at all.
     pub fn push(&mut self, now: Time, destination: NodeAddress, packet: P) -> Option<P> {
         if self.capacity == 0 {
             return Some(packet);

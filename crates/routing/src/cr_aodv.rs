@@ -1,4 +1,5 @@
-//! CR-AODV: the AODV of the released CRAHN code on ns-2.31 ([docs/routing/cr-aodv.md](../../../docs/routing/cr-aodv.md)).
+//! CR-AODV: the AODV of the released CRAHN code on ns-2.31
+//! ([docs/routing/cr-aodv.md](../../../docs/routing/cr-aodv.md)).
 //!
 //! AODV runs on the control channel. Each node listens for data on a channel of its own. Its hellos carry its
 //! channel and its neighbours' channels; a hello follows a spectrum handoff.
@@ -54,8 +55,8 @@ pub struct CrAodvConfig {
     /// breaks a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<CrAodvProfile>,
-    /// What differs in the AODV below. Without a profile there: ns-2's with routes of 1000 s, reverse routes and requests
-    /// remembered for 6000 s.
+    /// What differs in the AODV below. Without a profile there: ns-2's with routes of 1000 s, reverse routes
+    /// and requests remembered for 6000 s.
     pub aodv: AodvSettings,
     /// How a node knows the channel that its next hop listens on.
     pub channel_knowledge: ChannelKnowledge,
@@ -91,7 +92,8 @@ impl CrAodvConfig {
             my_route_timeout: Duration::from_secs(1000),
             reverse_route_life: Some(Duration::from_secs(6000)),
             request_memory: Some(Duration::from_secs(6000)),
-            // Departs from the released code, where a link that fails is used to the end of its route, 1000 s later.
+            // Departs from the released code, where a link that fails is used to the end of its route, 1000 s
+            // later.
             link_feedback: self.profile != Some(CrAodvProfile::Released),
             // The MAC below need not be ns-2's, which draws a backoff before every frame.
             jitter_own: true,
@@ -190,8 +192,8 @@ impl CrAodv {
         self.outbox.push(now, packet);
     }
 
-    /// Hears the channel of a node. One that is a neighbour stays one when another names it: the released code makes a
-    /// neighbour's neighbour of it then, and no longer tells of it.
+    /// Hears the channel of a node. One that is a neighbour stays one when another names it: the released
+    /// code makes a neighbour's neighbour of it then, and no longer tells of it.
     fn learn(&mut self, node: NodeAddress, channel: ChannelNumber, hops: u8) {
         if node == self.inner.address() || node.is_broadcast() {
             return;
@@ -204,11 +206,11 @@ impl CrAodv {
         }
     }
 
-    /// The data channel with the fewest receivers among neighbours and their neighbours, at random among equals, if it has
-    /// at least one less than the own (`MIN_INTERFERENCE_POLICY`, `CONVENIENCE_THRESHOLD`).
+    /// The data channel with the fewest receivers among neighbours and their neighbours, at random among
+    /// equals, if it has at least one less than the own (`MIN_INTERFERENCE_POLICY`, `CONVENIENCE_THRESHOLD`).
     ///
-    /// The released code takes the minimum over the control channel too, where nobody listens, so that it moves to empty
-    /// channels only; here the minimum is over the data channels.
+    /// The released code takes the minimum over the control channel too, where nobody listens, so that it
+    /// moves to empty channels only; here the minimum is over the data channels.
     fn choose(&mut self) {
         let mut receivers = vec![0_u32; self.config.channels as usize + 1];
         for neighbor in self.neighbors.values() {

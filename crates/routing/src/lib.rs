@@ -1,15 +1,17 @@
 //! Routing in ad hoc networks, pure: each protocol is the state machine of one node.
 //!
-//! Every type here is sans-IO: it is told the time, messages and link failures, and returns what to transmit, what
-//! becomes of a data packet, and when to ask again. It knows no event queue, medium, clock, thread or global random
-//! generator. Data packets stay with the host, which holds those that wait for a route in a [`PacketBuffer`].
+//! Every type here is sans-IO: it is told the time, messages and link failures, and returns what to transmit,
+//! what becomes of a data packet, and when to ask again. It knows no event queue, medium, clock, thread or
+//! global random generator. Data packets stay with the host, which holds those that wait for a route in a
+//! [`PacketBuffer`].
 //!
 //! Reading order:
 //!
-//! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`], [`Notice`].
+//! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`],
+//!   [`Notice`].
 //! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
-//! - [`RoutingSpec`], [`registry`]: protocols by name, with typed settings. A new one is one file and one line there (and a
-//!   variant of [`RoutingMessage`] if it speaks messages of its own).
+//! - [`RoutingSpec`], [`registry`]: protocols by name, with typed settings. A new one is one file and one
+//!   line there (and a variant of [`RoutingMessage`] if it speaks messages of its own).
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
 //! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 

@@ -1,7 +1,7 @@
 //! A set of numbers that are found by some of their bits: a table with open addressing.
 //!
-//! A look-up mostly touches one line of memory, however many numbers there are; of a sorted map it touches several. Nothing walks
-//! over it, so that no result depends on where a number stands.
+//! A look-up mostly touches one line of memory, however many numbers there are; of a sorted map it touches
+//! several. Nothing walks over it, so that no result depends on where a number stands.
 
 use cogtcp_units::prefetch;
 

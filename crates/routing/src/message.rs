@@ -105,7 +105,8 @@ pub struct Hello {
 pub enum WireFormat {
     /// RFC 3561 section 5 over UDP and IPv4.
     Rfc,
-    /// ns-2 (`aodv_packet.h`): requests and replies are one word longer (a time stamp), and there is no UDP header.
+    /// ns-2 (`aodv_packet.h`): requests and replies are one word longer (a time stamp), and there is no UDP
+    /// header.
     Ns2,
 }
 

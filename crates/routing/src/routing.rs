@@ -9,19 +9,24 @@ use std::sync::Arc;
 ///
 /// # What the host must do
 ///
-/// 1. Call [`Routing::start`] once, then [`Routing::handle_timeout`] whenever [`Routing::poll_timeout`] is reached.
-/// 2. Ask [`Routing::forward`] for every data packet that the node originates or forwards (not for those that it is the
-///    destination of), and do what the answer says. Packets to be held wait in the host's [`crate::PacketBuffer`].
+/// 1. Call [`Routing::start`] once, then [`Routing::handle_timeout`] whenever [`Routing::poll_timeout`] is
+///    reached.
+/// 2. Ask [`Routing::forward`] for every data packet that the node originates or forwards (not for those that
+///    it is the destination of), and do what the answer says. Packets to be held wait in the host's
+///    [`crate::PacketBuffer`].
 /// 3. Give every [`RoutingPacket`] that arrives for this node or for all to [`Routing::handle_message`].
-/// 4. Tell [`Routing::handle_link_failure`] when the MAC gives a frame to a neighbour up, and do what it says with the packet. The
-///    protocol then says itself, by [`Routing::forward`], what becomes of other packets for that neighbour in the
-///    interface queue.
-/// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_notice`]; each protocol lists what it needs.
-/// 6. After each of these calls, and not between, drain [`Routing::poll_transmit`] and [`Routing::poll_event`]. On
-///    [`RoutingEvent::RouteFound`] it takes the destination's packets out of its buffer and asks [`Routing::forward`]
-///    again for each; on [`RoutingEvent::DiscoveryFailed`] it drops them.
+/// 4. Tell [`Routing::handle_link_failure`] when the MAC gives a frame to a neighbour up, and do what it says
+///    with the packet. The protocol then says itself, by [`Routing::forward`], what becomes of other packets
+///    for that neighbour in the interface queue.
+/// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_notice`]; each protocol lists
+///    what it needs.
+/// 6. After each of these calls, and not between, drain [`Routing::poll_transmit`] and
+///    [`Routing::poll_event`]. On [`RoutingEvent::RouteFound`] it takes the destination's packets out of its
+///    buffer and asks [`Routing::forward`] again for each; on [`RoutingEvent::DiscoveryFailed`] it drops
+///    them.
 ///
-/// Time never runs backwards between calls. The same calls give the same results, and nothing depends on anything else.
+/// Time never runs backwards between calls. The same calls give the same results, and nothing depends on
+/// anything else.
 pub trait Routing: std::fmt::Debug + Send {
     /// The name in scenarios.
     fn name(&self) -> &'static str;
@@ -38,9 +43,9 @@ pub trait Routing: std::fmt::Debug + Send {
     /// Takes in a packet of the protocol from a neighbour.
     fn handle_message(&mut self, now: Time, packet: &RoutingPacket);
 
-    /// Whether [`handle_message`](Self::handle_message) would change nothing and nothing is due: a host may leave out the call, and
-    /// what follows a call. So it is with most of what a flood brings, the copies of a request by each neighbour. `false` is never
-    /// wrong.
+    /// Whether [`handle_message`](Self::handle_message) would change nothing and nothing is due: a host may
+    /// leave out the call, and what follows a call. So it is with most of what a flood brings, the copies of
+    /// a request by each neighbour. `false` is never wrong.
     fn is_copy(&self, now: Time, packet: &RoutingPacket) -> bool {
         let _ = (now, packet);
         false
@@ -51,8 +56,8 @@ pub trait Routing: std::fmt::Debug + Send {
         let _ = packet;
     }
 
-    /// The MAC did not get a frame through to `neighbor`. Says what becomes of a data packet; of a packet of the protocol the answer
-    /// is of no account.
+    /// The MAC did not get a frame through to `neighbor`. Says what becomes of a data packet; of a packet of
+    /// the protocol the answer is of no account.
     fn handle_link_failure(&mut self, now: Time, neighbor: NodeAddress, lost: LostPacket<'_>)
     -> AfterFailure;
 
@@ -62,8 +67,8 @@ pub trait Routing: std::fmt::Debug + Send {
     /// Does what is due.
     fn handle_timeout(&mut self, now: Time);
 
-    /// When [`Routing::handle_timeout`] wants to be called, or [`Routing::poll_transmit`] has something; [`Time::MAX`]:
-    /// never.
+    /// When [`Routing::handle_timeout`] wants to be called, or [`Routing::poll_transmit`] has something;
+    /// [`Time::MAX`]: never.
     fn poll_timeout(&self) -> Time;
 
     /// The next packet to transmit now.
@@ -96,9 +101,11 @@ pub struct DataPacket {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 pub enum AfterFailure {
-    /// The link is broken and the packet lost. The host asks again for each other packet that waits for the neighbour, or drops it.
+    /// The link is broken and the packet lost. The host asks again for each other packet that waits for the
+    /// neighbour, or drops it.
     Lost,
-    /// It waits in the host's buffer while its route is mended. The others for the neighbour stay where they are.
+    /// It waits in the host's buffer while its route is mended. The others for the neighbour stay where they
+    /// are.
     Hold,
 }
 
@@ -157,7 +164,8 @@ pub enum Notice {
         /// The channel from now on.
         channel: ChannelNumber,
     },
-    /// Another node's receiver is on this channel: learned at no cost, as from the shared repository of the released code.
+    /// Another node's receiver is on this channel: learned at no cost, as from the shared repository of the
+    /// released code.
     NeighborChannel {
         /// The neighbour.
         neighbor: NodeAddress,

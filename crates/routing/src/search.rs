@@ -1,9 +1,9 @@
 //! SEARCH: geographic routing for mobile cognitive radio networks, reconstructed
 //! ([docs/routing/search.md](../../../docs/routing/search.md)).
 //!
-//! Chowdhury and Di Felice, *SEARCH: A routing protocol for mobile cognitive radio ad-hoc networks*, Computer Communications
-//! 32, 2009. No code of it is public, and its thresholds are not at hand: what is reconstructed is marked in the model page
-//! and in [`SearchConfig`].
+//! Chowdhury and Di Felice, *SEARCH: A routing protocol for mobile cognitive radio ad-hoc networks*, Computer
+//! Communications 32, 2009. No code of it is public, and its thresholds are not at hand: what is
+//! reconstructed is marked in the model page and in [`SearchConfig`].
 
 mod config;
 mod discovery;
@@ -60,10 +60,10 @@ type Pair = (NodeAddress, NodeAddress);
 
 /// SEARCH of one node.
 ///
-/// Notices it needs: [`Notice::Position`] (own place, whenever it changes), [`Notice::Location`] (of a destination, after
-/// [`RoutingEvent::LocationWanted`]), [`Notice::PrimaryUser`]. It wants the node's receiver on the channel of
-/// [`RoutingEvent::ChannelWanted`]. A [`RoutingPacket::channel`] is set for requests only; the rest goes over the control
-/// channel.
+/// Notices it needs: [`Notice::Position`] (own place, whenever it changes), [`Notice::Location`] (of a
+/// destination, after [`RoutingEvent::LocationWanted`]), [`Notice::PrimaryUser`]. It wants the node's
+/// receiver on the channel of [`RoutingEvent::ChannelWanted`]. A [`RoutingPacket::channel`] is set for
+/// requests only; the rest goes over the control channel.
 #[derive(Debug)]
 pub struct Search {
     address: NodeAddress,
@@ -73,7 +73,8 @@ pub struct Search {
     occupied: u64,
     neighbors: BTreeMap<NodeAddress, Neighbor>,
     locations: BTreeMap<NodeAddress, Position>,
-    /// Routes by source and destination: routes of different pairs must not be mixed, or they could form a loop.
+    /// Routes by source and destination: routes of different pairs must not be mixed, or they could form a
+    /// loop.
     routes: BTreeMap<Pair, Hop>,
     discoveries: BTreeMap<NodeAddress, Discovery>,
     collecting: BTreeMap<SearchId, Collecting>,

@@ -7,7 +7,8 @@ use crate::lookup::Lookup;
 use cogtcp_units::Time;
 use ends::Ends;
 
-/// Whether sequence number `a` is newer than `b`: signed 32-bit difference, so that numbers may wrap (RFC 3561, 6.1).
+/// Whether sequence number `a` is newer than `b`: signed 32-bit difference, so that numbers may wrap
+/// (RFC 3561, 6.1).
 pub fn is_newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
@@ -84,11 +85,11 @@ pub enum Taken {
 /// Loop freedom rests on what this type does and does not let happen to an entry:
 ///
 /// - the sequence number of an entry never goes back;
-/// - a valid entry is replaced by a newer sequence number, or the same with fewer hops, or by the destination itself heard
-///   directly, and by nothing else;
+/// - a valid entry is replaced by a newer sequence number, or the same with fewer hops, or by the destination
+///   itself heard directly, and by nothing else;
 /// - what ends a route raises its number, so that no neighbour that still has the old one can offer it back;
-/// - an entry is never deleted, because with it the number would be forgotten. RFC 3561 (6.11) says how long it must be
-///   kept at least (DELETE_PERIOD), not at most; after that time only its hop count is forgotten.
+/// - an entry is never deleted, because with it the number would be forgotten. RFC 3561 (6.11) says how long
+///   it must be kept at least (DELETE_PERIOD), not at most; after that time only its hop count is forgotten.
 ///
 /// The rules of RFC 3561, as read by van Glabbeek, Höfner, Portmann and Tan, who proved this reading free of
 /// loops (Distributed Computing 29, 2016). Other readings of the same text have loops.
@@ -204,8 +205,8 @@ impl RouteTable {
         let route = &mut self.entries[place].0;
         let active = route.is_active(now);
         let better = match (offer.sequence, route.sequence) {
-            // The destination itself, heard directly: the number stays. Anything that was offered with a number and
-            // is replaced here is replaced by a route of one hop that ends at the destination.
+            // The destination itself, heard directly: the number stays. Anything that was offered with a
+            // number and is replaced here is replaced by a route of one hop that ends at the destination.
             (None, _) => !active || route.hops > 1 || route.next_hop == offer.next_hop,
             (Some(_), None) => true,
             (Some(offered), Some(known)) if offered == known => !active || offer.hops < route.hops,
@@ -253,8 +254,8 @@ impl RouteTable {
         }
     }
 
-    /// Ends a valid route: its number is `sequence`, or else one more than it was (6.11). Its hop count is kept until
-    /// `forget`. Returns the precursors, who no longer are any.
+    /// Ends a valid route: its number is `sequence`, or else one more than it was (6.11). Its hop count is
+    /// kept until `forget`. Returns the precursors, who no longer are any.
     pub fn invalidate(
         &mut self,
         destination: NodeAddress,
@@ -277,7 +278,8 @@ impl RouteTable {
         std::mem::take(&mut route.precursors)
     }
 
-    /// Ends all valid routes whose lifetime is over, and returns their destinations, with whether data had taken them.
+    /// Ends all valid routes whose lifetime is over, and returns their destinations, with whether data had
+    /// taken them.
     pub fn expire(&mut self, now: Time, forget: Time) -> Vec<(NodeAddress, bool)> {
         if self.next_expiry > now {
             return Vec::new();

@@ -17,7 +17,8 @@ impl Topology {
         Self { links: vec![Vec::new(); nodes] }
     }
 
-    /// Adds a link from one node to another. A cost of 0 counts as 1: paths over free links could be equal and cross.
+    /// Adds a link from one node to another. A cost of 0 counts as 1: paths over free links could be equal
+    /// and cross.
     ///
     /// # Panics
     ///
@@ -43,9 +44,10 @@ impl Topology {
         self.links.is_empty()
     }
 
-    /// For each destination, the next hop and the number of hops of the shortest path from `source`; `None` where there
-    /// is none. Of paths of one cost, the one with fewer hops; of those, the one whose next hop has the lowest number.
-    /// Every next hop is nearer to the destination by this order, so following them ends there.
+    /// For each destination, the next hop and the number of hops of the shortest path from `source`; `None`
+    /// where there is none. Of paths of one cost, the one with fewer hops; of those, the one whose next hop
+    /// has the lowest number. Every next hop is nearer to the destination by this order, so following them
+    /// ends there.
     pub fn next_hops_from(&self, source: NodeAddress) -> Vec<Option<(NodeAddress, u8)>> {
         let unreached = (u64::MAX, u32::MAX);
         let mut best = vec![unreached; self.links.len()];

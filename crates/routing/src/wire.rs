@@ -10,9 +10,9 @@ const U: u8 = 0x08;
 const A: u8 = 0x40;
 
 impl RoutingMessage {
-    /// The message of `sender` behind its UDP header as RFC 3561 section 5 has it, with the IPv4 addresses that `address` gives nodes;
-    /// `None`: no RFC says how it looks. What ns-2 puts besides into a message ([`WireFormat::Ns2`](crate::WireFormat::Ns2)) is not
-    /// in it.
+    /// The message of `sender` behind its UDP header as RFC 3561 section 5 has it, with the IPv4 addresses
+    /// that `address` gives nodes; `None`: no RFC says how it looks. What ns-2 puts besides into a message
+    /// ([`WireFormat::Ns2`](crate::WireFormat::Ns2)) is not in it.
     pub fn octets(&self, sender: NodeAddress, address: impl Fn(NodeAddress) -> u32) -> Option<Vec<u8>> {
         Some(match self {
             Self::Request(request) => request.octets(address),

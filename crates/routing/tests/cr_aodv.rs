@@ -30,7 +30,8 @@ fn sent(node: &mut CrAodv, now: Time) -> Vec<RoutingPacket> {
     std::iter::from_fn(|| node.poll_transmit(now)).collect()
 }
 
-/// `recvNotification`: a handoff is followed by a hello with the new channel and those of the neighbours, not of theirs.
+/// `recvNotification`: a handoff is followed by a hello with the new channel and those of the neighbours, not
+/// of theirs.
 #[test]
 fn a_handoff_is_followed_by_a_hello() {
     let mut node = node(CrAodvConfig::default());
@@ -101,8 +102,8 @@ fn the_channel_of_the_next_hop() {
     }
 }
 
-/// Channel 3 is the own and has two receivers near; of ten data channels all but 1, 2 and 3 are then empty, or just one
-/// is.
+/// Channel 3 is the own and has two receivers near; of ten data channels all but 1, 2 and 3 are then empty,
+/// or just one is.
 #[test]
 fn the_channel_with_the_fewest_receivers_is_wanted() {
     let wanted = |near: &[u32], own: u32| {
@@ -142,7 +143,8 @@ fn the_released_settings() {
     assert!(set.link_feedback && set.ttl_start == 30);
 }
 
-/// `HELLO_MSG_OPTIMIZATION`: at its choice of a channel a node says a hello if it forwarded more than ten packets since the last one.
+/// `HELLO_MSG_OPTIMIZATION`: at its choice of a channel a node says a hello if it forwarded more than ten
+/// packets since the last one.
 #[test]
 fn only_who_forwarded_enough_says_hello() {
     for (packets, hellos) in [(10, 0), (11, 1)] {

@@ -1,5 +1,5 @@
-//! SEARCH among nodes that stand where the test puts them: greedy paths, the way around a primary user, the joint choice of
-//! channels, and what keeps routes.
+//! SEARCH among nodes that stand where the test puts them: greedy paths, the way around a primary user, the
+//! joint choice of channels, and what keeps routes.
 
 use cogtcp_routing::search::{Search, SearchConfig, SearchId, SearchMessage};
 use cogtcp_routing::{
@@ -174,7 +174,8 @@ fn greedy_keeps_to_the_focus_region() {
     assert_eq!(air.seek(0, 4), Some(vec![(0, 1), (1, 1)]));
 }
 
-/// A primary user on channel 1 around node 2 of the chain: channel 1 goes around by 5 and 6, if there is no other channel.
+/// A primary user on channel 1 around node 2 of the chain: channel 1 goes around by 5 and 6, if there is no
+/// other channel.
 #[test]
 fn around_a_primary_user() {
     let mut places = CHAIN.to_vec();
@@ -185,8 +186,8 @@ fn around_a_primary_user() {
     assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
 }
 
-/// 5 is nearer to the destination than the decision point 1 (587 m to 600 m), so greedy works again there: it takes 6, which
-/// is nearest, and not 7, which comes first counter-clockwise.
+/// 5 is nearer to the destination than the decision point 1 (587 m to 600 m), so greedy works again there: it
+/// takes 6, which is nearest, and not 7, which comes first counter-clockwise.
 #[test]
 fn greedy_works_again_beyond_the_primary_user() {
     let mut places = CHAIN.to_vec();
@@ -197,8 +198,8 @@ fn greedy_works_again_beyond_the_primary_user() {
     assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
 }
 
-/// 5 is farther from the destination than the decision point 1 (693 m to 600 m): greedy does not work there yet, and would take 7,
-/// which is nearest. 6 comes first counter-clockwise.
+/// 5 is farther from the destination than the decision point 1 (693 m to 600 m): greedy does not work there
+/// yet, and would take 7, which is nearest. 6 comes first counter-clockwise.
 #[test]
 fn greedy_does_not_work_before_the_decision_point_is_passed() {
     let mut places = CHAIN.to_vec();
@@ -252,8 +253,8 @@ fn a_primary_user_that_blocks_the_only_relay() {
     assert_eq!(air.seek(0, 4).map(|way| way.len()), Some(4));
 }
 
-/// Channel 1 is slow (20 ms a hop) and channel 2 fast (2 ms): 2 is chosen; if a primary user bars it at node 1, whose only
-/// way on is the chain, 1 is.
+/// Channel 1 is slow (20 ms a hop) and channel 2 fast (2 ms): 2 is chosen; if a primary user bars it at node
+/// 1, whose only way on is the chain, 1 is.
 #[test]
 fn the_fastest_channel_is_chosen() {
     let mut air = Air::new(&CHAIN, 2);
@@ -265,7 +266,8 @@ fn the_fastest_channel_is_chosen() {
     assert_eq!(air.seek(0, 4), Some(vec![(0, 1), (1, 1), (2, 1), (3, 1)]));
 }
 
-/// A primary user comes on the channel of a route, at node 2: both of its hops move to another channel, without a search.
+/// A primary user comes on the channel of a route, at node 2: both of its hops move to another channel,
+/// without a search.
 #[test]
 fn a_route_leaves_the_channel_of_a_primary_user() {
     let mut air = Air::new(&CHAIN, 2);
@@ -312,7 +314,8 @@ fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
     assert!(air.count(2, MessageKind::Repair) == 1 && air.count(5, MessageKind::Repair) == 2);
 }
 
-/// The place goes to the neighbour nearest to the anchor, and only when its node is off it by more than the threshold of 50 m.
+/// The place goes to the neighbour nearest to the anchor, and only when its node is off it by more than the
+/// threshold of 50 m.
 #[test]
 fn a_place_is_offered_beyond_the_threshold_to_the_nearest() {
     let mut places = CHAIN.to_vec();
@@ -428,8 +431,8 @@ fn next(search: &mut Search) -> Option<u32> {
     }
 }
 
-/// What keeps old and new routes of a pair from forming a loop: an older search never takes the place of a newer one, nor a
-/// second reply of the same search that of the first.
+/// What keeps old and new routes of a pair from forming a loop: an older search never takes the place of a
+/// newer one, nor a second reply of the same search that of the first.
 #[test]
 fn an_older_search_counts_no_more() {
     let mut search = alone();
@@ -463,8 +466,8 @@ fn nobody_comes_twice_on_a_route() {
     assert_eq!(next(&mut search), Some(1));
 }
 
-/// Whoever is told to use another channel of a route is on that route, and on the side that the message says: the next hop tells on
-/// which channel to send to it, the previous one on which to listen.
+/// Whoever is told to use another channel of a route is on that route, and on the side that the message says:
+/// the next hop tells on which channel to send to it, the previous one on which to listen.
 #[test]
 fn only_the_neighbors_of_a_route_move_it_to_another_channel() {
     let switch = |number, upstream| SearchMessage::Switch {
@@ -561,7 +564,8 @@ fn a_place_on_a_route_that_ended_is_not_offered() {
     assert_eq!((offers(false), offers(true)), (1, 0));
 }
 
-/// A primary user on the channel on which a node receives moves that hop and leaves the hop onwards where it is.
+/// A primary user on the channel on which a node receives moves that hop and leaves the hop onwards where it
+/// is.
 #[test]
 fn the_hop_onwards_keeps_its_channel() {
     let mut search = Search::new(node(0), SearchConfig { channels: 4, ..SearchConfig::default() }, 1);

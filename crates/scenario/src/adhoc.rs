@@ -31,7 +31,8 @@ pub struct AreaSize {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdHoc {
-    /// How many nodes (1 to 10000). With a trace as mobility: as many as it has, and the number may be left out.
+    /// How many nodes (1 to 10000). With a trace as mobility: as many as it has, and the number may be left
+    /// out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
     /// Where nodes stand that do not move.
@@ -49,12 +50,12 @@ pub struct AdHoc {
     /// How long one waits at most.
     #[serde(default = "route_buffer_time")]
     pub route_buffer_time: Duration,
-    /// What becomes of the packets that wait for a neighbour when the link to it has failed; without it: reroute, under the MAC
-    /// profile ns2 drop.
+    /// What becomes of the packets that wait for a neighbour when the link to it has failed; without it:
+    /// reroute, under the MAC profile ns2 drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_link_failure: Option<LinkFailure>,
-    /// From one packet that waited for a route to the next, once it is found; without it: all at once, under the MAC profile ns2
-    /// 10 ms.
+    /// From one packet that waited for a route to the next, once it is found; without it: all at once, under
+    /// the MAC profile ns2 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_interval: Option<Duration>,
     /// How often routing learns places that change: its own node's (SEARCH), who reaches whom (static).
@@ -115,8 +116,8 @@ pub enum MobilityModel {
     Static,
     /// Random waypoint over the area; placement does not count.
     RandomWaypoint(WaypointModel),
-    /// By a file: ns-2's setdest, or CSV (node,time,x,y) where it ends in .csv. Relative to the scenario file. Area and placement do
-    /// not count.
+    /// By a file: ns-2's setdest, or CSV (node,time,x,y) where it ends in .csv. Relative to the scenario
+    /// file. Area and placement do not count.
     Trace(String),
 }
 

@@ -8,7 +8,8 @@ const MOST_SHOWN: usize = 10;
 
 /// The first thing that is wrong with a scenario, and in `more` what else was found.
 ///
-/// It reads `sensed.toml:12:8: topology.dumbbell.bottleneck.rate: "-3 Mbit/s" is not a rate: it is negative; ...`.
+/// It reads
+/// `sensed.toml:12:8: topology.dumbbell.bottleneck.rate: "-3 Mbit/s" is not a rate: it is negative; ...`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ScenarioError {
     /// The file, as its reader named it.
@@ -17,7 +18,8 @@ pub struct ScenarioError {
     pub line: Option<NonZeroU32>,
     /// Column in characters, from 1.
     pub column: Option<NonZeroU32>,
-    /// Path of the field, as `"topology.dumbbell.bottleneck.rate"` or `"flow.0.to"`; empty for the whole file.
+    /// Path of the field, as `"topology.dumbbell.bottleneck.rate"` or `"flow.0.to"`; empty for the whole
+    /// file.
     pub field: String,
     /// What is wrong.
     pub message: String,

@@ -25,7 +25,8 @@ pub(crate) fn excerpt(text: &str, span: &Span) -> String {
     draw(&number.to_string(), text.split('\n').nth(number - 1).unwrap_or(""), column - 1, marked)
 }
 
-/// Line number `number`, from 1, of a file of any kind, with carets under `found` if that stands in it, else under all of it.
+/// Line number `number`, from 1, of a file of any kind, with carets under `found` if that stands in it, else
+/// under all of it.
 pub fn line_excerpt(text: &str, number: usize, found: Option<&str>) -> String {
     let line = text.split('\n').nth(number.saturating_sub(1)).unwrap_or("").trim_end();
     let words = line.trim_start();
@@ -37,7 +38,8 @@ pub fn line_excerpt(text: &str, number: usize, found: Option<&str>) -> String {
     draw(&number.to_string(), line, line[..start].chars().count(), marked.chars().count())
 }
 
-/// What was set after reading, `path = value`, with carets under the value, or under the path where that is wrong.
+/// What was set after reading, `path = value`, with carets under the value, or under the path where that is
+/// wrong.
 pub(crate) fn change_excerpt(path: &str, value: &str, is_path_wrong: bool) -> String {
     let value = value.lines().next().unwrap_or("");
     let (before, marked) =

@@ -30,7 +30,8 @@ pub(crate) fn beside(source: &Source, file: &str) -> PathBuf {
     Path::new(&*source.file).parent().unwrap_or_else(|| Path::new("")).join(file)
 }
 
-/// Name and text of a file that the scenario of `source` names at `path`, of at most `most` bytes; reports why there is none.
+/// Name and text of a file that the scenario of `source` names at `path`, of at most `most` bytes; reports
+/// why there is none.
 pub(crate) fn read_beside(
     source: &Source,
     file: &str,
@@ -78,8 +79,8 @@ fn read_named(path: &Path, most: u64) -> Result<String, Unreadable> {
     read(path, most, "take a part of it")
 }
 
-/// The text of a file that the user names, of at most `most` bytes. It may be a pipe that is open already: standard input, or
-/// the shell's `<(...)`. A named pipe would wait for its writer for ever.
+/// The text of a file that the user names, of at most `most` bytes. It may be a pipe that is open already:
+/// standard input, or the shell's `<(...)`. A named pipe would wait for its writer for ever.
 pub(crate) fn read_given(path: &Path, most: u64, remedy: &'static str) -> Result<String, Unreadable> {
     if path.is_dir() {
         return Err(Unreadable::new("is a folder", "name a file in it"));

@@ -15,8 +15,8 @@ pub(crate) const FLAT: &str = "a table in two parts";
 /// A table of `Shared` fields, which other tables have too, and of its `Own` fields, to which it
 /// dereferences. In the schema it has the name and meaning of `Own`.
 ///
-/// This is serde's `flatten`, which accepts unknown keys, and loses the places of errors. Only documents of this crate
-/// can be read so.
+/// This is serde's `flatten`, which accepts unknown keys, and loses the places of errors. Only documents of
+/// this crate can be read so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Flat<Shared, Own> {
     /// What other tables have too.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// The name; no two flows share one. With `count` above 1, a "*" in it (or, without one, "-*" at its end) becomes
-    /// 1, 2, ... Without a name: "f" and the number of the flow in the scenario, from 1.
+    /// The name; no two flows share one. With `count` above 1, a "*" in it (or, without one, "-*" at its end)
+    /// becomes 1, 2, ... Without a name: "f" and the number of the flow in the scenario, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// How many flows this entry stands for (1 to 100000).
@@ -26,8 +26,8 @@ pub struct Flow {
     /// control written in Python, which runs over SACK. Or a transport that is not TCP with its settings, as
     /// `{ tfrc = { segment_size = "500 B" } }`.
     pub transport: Transport,
-    /// The paths of the connection, each by the name of a link: the route of least delay over this link, there and back. Without it: the
-    /// route of least delay. A transport of one path uses the first.
+    /// The paths of the connection, each by the name of a link: the route of least delay over this link,
+    /// there and back. Without it: the route of least delay. A transport of one path uses the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// Whether `transport` is kept when transports are compared: for cross traffic.

@@ -30,8 +30,9 @@ pub(crate) fn check(root: &Node, source: &Source) -> Result<(), ScenarioError> {
 }
 
 impl Scenario {
-    /// The TOML text `text` brought to the present version of the format, which it then names: what is written in it stays, comments
-    /// too. `source_name` is what errors call it. An error is what [`Self::parse`] would say.
+    /// The TOML text `text` brought to the present version of the format, which it then names: what is
+    /// written in it stays, comments too. `source_name` is what errors call it. An error is what
+    /// [`Self::parse`] would say.
     pub fn migrate(text: &str, source_name: &str) -> Result<String, ScenarioError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let scenario = Self::parse(text, source_name)?;

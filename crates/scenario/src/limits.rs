@@ -28,7 +28,8 @@ pub(crate) const LARGEST_SEGMENT: u64 = 65_495;
 pub(crate) const LARGEST_BUFFER: u64 = 1 << 30;
 /// The most channels of a spectrum.
 pub(crate) const MOST_CHANNELS: u64 = 10_000;
-/// The largest scenario, in bytes. A scenario is a page of text: what is a hundred times that is some other file.
+/// The largest scenario, in bytes. A scenario is a page of text: what is a hundred times that is some other
+/// file.
 pub(crate) const LARGEST_SCENARIO: u64 = 4_000_000;
 /// The largest file of primary users or channels, in bytes.
 pub(crate) const LARGEST_LOG: u64 = 100_000_000;

@@ -16,8 +16,8 @@ impl Scenario {
         Self::parse_in(text, source_name, None)
     }
 
-    /// Reads a TOML text whose files are `files`, by the name that the scenario gives them. Nothing is read from the disk: for
-    /// callers that have none.
+    /// Reads a TOML text whose files are `files`, by the name that the scenario gives them. Nothing is read
+    /// from the disk: for callers that have none.
     pub fn parse_with_files(
         text: &str,
         source_name: &str,
@@ -54,7 +54,8 @@ impl Scenario {
         Self::parse(&text, &file)
     }
 
-    /// Reads the JSON form, which [`Self::to_json`] writes; null means "not set". Errors name the field, not the line.
+    /// Reads the JSON form, which [`Self::to_json`] writes; null means "not set". Errors name the field, not
+    /// the line.
     pub fn from_json(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
         let value = serde_json::from_str(text).map_err(|error| {
             let place = (error.line(), error.column());
@@ -94,7 +95,8 @@ impl Scenario {
         schema
     }
 
-    /// The same scenario under another transport: the preset of every flow that is not `fixed` becomes `transport`.
+    /// The same scenario under another transport: the preset of every flow that is not `fixed` becomes
+    /// `transport`.
     pub fn with_transport(&self, transport: &str) -> Result<Self, ScenarioError> {
         let mut changed = self.clone();
         if !is_known(transport) {
@@ -174,7 +176,8 @@ pub(crate) fn plain_descriptions(schema: &mut serde_json::Value) {
 const NO_SCENARIO: &str = "name a scenario file, which is a page of TOML";
 const EMPTY_REMEDY: &str = "write a scenario, or make a first one with \"cogtcp new\"";
 
-/// The first error of the TOML parser, with our place. What it finds after the first is mostly its consequence.
+/// The first error of the TOML parser, with our place. What it finds after the first is mostly its
+/// consequence.
 pub(crate) fn syntax_error(source: &Source, errors: Vec<toml::de::Error>) -> ScenarioError {
     let first = errors.into_iter().min_by_key(|error| error.span().map_or(0, |span| span.start));
     let (span, message) = match &first {

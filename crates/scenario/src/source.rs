@@ -15,7 +15,8 @@ pub(crate) struct Source {
     pub(crate) text: Option<Arc<str>>,
     /// What was set after reading: no place in the text stands for it.
     pub(crate) changed: Vec<Change>,
-    /// Files that the scenario may name, by name: the only ones that there are. Without this they are read from the disk.
+    /// Files that the scenario may name, by name: the only ones that there are. Without this they are read
+    /// from the disk.
     pub(crate) given: Option<Arc<BTreeMap<String, String>>>,
 }
 
@@ -93,8 +94,8 @@ pub struct TomlPlace {
     pub fault: Option<String>,
 }
 
-/// Where the value at `path` ("axis.0.steps") of a TOML text stands, or the nearest part of it; of a text that is no TOML,
-/// where the parser gave up. Nothing if no step of the path is there.
+/// Where the value at `path` ("axis.0.steps") of a TOML text stands, or the nearest part of it; of a text
+/// that is no TOML, where the parser gave up. Nothing if no step of the path is there.
 pub fn toml_place(text: &str, path: &str) -> Option<TomlPlace> {
     let (span, fault) = match Node::from_toml(text) {
         Ok(root) => {

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Makes the section of all settings, from one line for each: its name, its type in scenarios, and the fields of the two
-/// endpoints that it sets.
+/// Makes the section of all settings, from one line for each: its name, its type in scenarios, and the fields
+/// of the two endpoints that it sets.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $($end:ident.$field:ident),+;)+) => {
         /// Settings of TCP. What is not set is as the preset of the flow's `transport` has it.
@@ -34,8 +34,9 @@ macro_rules! settings {
         }
 
         impl Tcp {
-            /// What a flow's TCP does where neither its transport nor the scenario says otherwise, as it would be written.
-            /// Not set: what has no such value (no cap, never), and `recovery` and `congestion`, which are the transport's.
+            /// What a flow's TCP does where neither its transport nor the scenario says otherwise, as it
+            /// would be written. Not set: what has no such value (no cap, never), and `recovery` and
+            /// `congestion`, which are the transport's.
             pub fn defaults() -> Self {
                 let ends = Endpoints::default();
                 let defaults = Self {
@@ -88,13 +89,16 @@ settings! {
     limited_transmit: bool = sender.limited_transmit;
     /// Whether a timeout is tested for being spurious (RFC 5682).
     f_rto: FRto = sender.f_rto;
-    /// Whether a response to a loss is undone when a timestamp shows that it was needless (RFC 3522). Needs SACK and timestamps.
+    /// Whether a response to a loss is undone when a timestamp shows that it was needless (RFC 3522). Needs
+    /// SACK and timestamps.
     eifel: bool = sender.eifel;
-    /// Whether a response to a loss is undone when D-SACKs have reported every retransmission (RFC 3708). Needs SACK.
+    /// Whether a response to a loss is undone when D-SACKs have reported every retransmission (RFC 3708).
+    /// Needs SACK.
     d_sack_undo: bool = sender.d_sack_undo;
     /// How timeouts come about, and what they do to the window.
     timeout_rules: TimeoutRules = sender.timeout_rules;
-    /// Tick of a timer wheel as Linux's (1/HZ), up to 10 s: timers fire at ticks, later the longer they are; 0: exact timers.
+    /// Tick of a timer wheel as Linux's (1/HZ), up to 10 s: timers fire at ticks, later the longer they are;
+    /// 0: exact timers.
     timer_tick: Duration = sender.timer_tick;
     /// Whether fast recovery sends in proportion to what is delivered (PRR, RFC 9937). Needs SACK.
     prr: bool = sender.prr;
@@ -106,7 +110,8 @@ settings! {
     tlp: bool = sender.tlp;
     /// Longest delay of an ACK that a tail loss probe allows for (RFC 8985: TLP.max_ack_delay).
     max_ack_delay: Duration = sender.max_ack_delay;
-    /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for marks as for losses.
+    /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for
+    /// marks as for losses.
     ecn: bool = sender.ecn, receiver.ecn;
     /// Whether timestamps are used (RFC 7323).
     timestamps: bool = sender.timestamps, receiver.timestamps;
@@ -116,7 +121,8 @@ settings! {
     timestamp_tick: Duration = sender.timestamp_tick;
     /// Whether windows are scaled (RFC 7323), without which none is above 65535 B.
     window_scaling: bool = sender.window_scaling, receiver.window_scaling;
-    /// RTO before the first RTT sample (RFC 6298: 1 s; in an ad hoc network under the MAC profiles ns2 and ns3: 3 s).
+    /// RTO before the first RTT sample (RFC 6298: 1 s; in an ad hoc network under the MAC profiles ns2 and
+    /// ns3: 3 s).
     initial_rto: Duration = sender.initial_rto;
     /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
     min_rto: Duration = sender.min_rto;
@@ -126,13 +132,14 @@ settings! {
     segmentation_offload: bool = sender.segmentation_offload;
     /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
     max_rto: Duration = sender.max_rto;
-    /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered again (ns-2).
+    /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered
+    /// again (ns-2).
     hold_ssthresh: bool = sender.hold_ssthresh;
-    /// Whether the backoff of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts with an RTO of 3 s (RFC
-    /// 6298 section 5.7).
+    /// Whether the backoff of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts
+    /// with an RTO of 3 s (RFC 6298 section 5.7).
     keep_syn_backoff: bool = sender.keep_syn_backoff;
-    /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD, Linux, ns-2); else it runs on (RFC
-    /// 6298, ns-3).
+    /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD,
+    /// Linux, ns-2); else it runs on (RFC 6298, ns-3).
     restart_on_retransmit: bool = sender.restart_on_retransmit;
     /// Clock granularity G of the RTO computation.
     clock_granularity: Duration = sender.clock_granularity;
@@ -140,8 +147,8 @@ settings! {
     rtt_sampling: RttSampling = sender.rtt_sampling;
     /// Whether cwnd falls to the restart window after an idle RTO (RFC 5681 section 4.1).
     restart_after_idle: bool = sender.restart_after_idle;
-    /// Whether cwnd, once the receiver's closed window has opened again, is spread over a round-trip time rather than sent as one
-    /// burst.
+    /// Whether cwnd, once the receiver's closed window has opened again, is spread over a round-trip time
+    /// rather than sent as one burst.
     paced_resume: bool = sender.paced_resume;
     /// Whether the sender heeds a window smaller than an earlier offer (RFC 9293 section 3.8.6: it must be
     /// robust against one). Otherwise it may send what was once offered.
@@ -164,8 +171,8 @@ settings! {
     d_sack: bool = receiver.d_sack;
     /// Receive buffer: what the receiver advertises at most.
     receive_buffer: Bytes = receiver.buffer;
-    /// Whether the window that is offered begins with 65535 B and grows with what the application takes, up to half of the buffer, as in
-    /// Linux.
+    /// Whether the window that is offered begins with 65535 B and grows with what the application takes, up
+    /// to half of the buffer, as in Linux.
     window_tuning: bool = receiver.window_tuning;
 }
 

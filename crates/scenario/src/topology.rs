@@ -55,8 +55,9 @@ pub struct SingleHop {
     pub link: Link,
 }
 
-/// Pairs of senders and receivers that share one bottleneck link. Nodes: senders s1, s2, ..., receivers d1, d2, ...,
-/// routers r1 and r2. Links: access-s1 (s1 to r1), ..., bottleneck (r1 to r2), access-d1 (r2 to d1), ...
+/// Pairs of senders and receivers that share one bottleneck link. Nodes: senders s1, s2, ..., receivers d1,
+/// d2, ..., routers r1 and r2. Links: access-s1 (s1 to r1), ..., bottleneck (r1 to r2), access-d1 (r2 to d1),
+/// ...
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
@@ -64,8 +65,8 @@ pub struct Dumbbell {
     pub pairs: u32,
     /// The links of the senders to r1 and of the receivers to r2.
     pub access: Link,
-    /// One delay per pair, in place of `access.delay`, for both access links of the pair: the RTT of pair i without
-    /// queues is 2 x (2 x access_delays\[i\] + bottleneck.delay).
+    /// One delay per pair, in place of `access.delay`, for both access links of the pair: the RTT of pair i
+    /// without queues is 2 x (2 x access_delays\[i\] + bottleneck.delay).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delays: Option<Vec<Duration>>,
     /// The shared link, forward from r1 to r2.
@@ -82,8 +83,8 @@ pub struct Chain {
     pub link: Link,
 }
 
-/// Any network. Packets take the path of the least delay, of these the one with the fewest links, so cycles do no
-/// harm; every node must be reachable from every other.
+/// Any network. Packets take the path of the least delay, of these the one with the fewest links, so cycles
+/// do no harm; every node must be reachable from every other.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
@@ -106,7 +107,8 @@ pub struct Link {
     /// with its parameters.
     #[serde(default = "default_queue")]
     pub queue: QueueSpec,
-    /// Probability that a packet is lost on the link (below 1), each packet on its own unless `loss_run` is given.
+    /// Probability that a packet is lost on the link (below 1), each packet on its own unless `loss_run` is
+    /// given.
     #[serde(default)]
     pub loss: Probability,
     /// Mean length of a run of lost packets (1 to 10000), by Gilbert's model, in both directions. The model
@@ -114,16 +116,16 @@ pub struct Link {
     /// packet is lost independently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_run: Option<f64>,
-    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is 1, and all count,
-    /// whatever their flow, SYNs and ACKs included.
+    /// Packets to lose by their number, in ascending order: the first that the forward direction carries is
+    /// 1, and all count, whatever their flow, SYNs and ACKs included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<u64>,
-    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion experienced), in both
-    /// directions; without it: none is. Most transports ignore marks.
+    /// Queue length in packets from which on packets that arrive are marked (ECN, RFC 3168: congestion
+    /// experienced), in both directions; without it: none is. Most transports ignore marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueLimit>,
-    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates as CSV; relative to the
-    /// scenario file. It begins anew at its end.
+    /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates
+    /// as CSV; relative to the scenario file. It begins anew at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     /// Such a file for the reverse direction; without it: its rate.

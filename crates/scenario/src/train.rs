@@ -5,10 +5,10 @@ use cogtcp_units::{Duration, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A mobile router between a cognitive radio and the clients of its LAN (Singh, Bonnin, Ros 2012). It predicts the
-/// radio's silences and sends "link going down" and "link going up" to each client, in messages that take the LAN's time.
-/// A connection manager on each client freezes the TCP sources meanwhile (Freeze-TCP). Clients are the ends of flows on
-/// the router's side of the radio's link.
+/// A mobile router between a cognitive radio and the clients of its LAN (Singh, Bonnin, Ros 2012). It
+/// predicts the radio's silences and sends "link going down" and "link going up" to each client, in messages
+/// that take the LAN's time. A connection manager on each client freezes the TCP sources meanwhile
+/// (Freeze-TCP). Clients are the ends of flows on the router's side of the radio's link.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Train {
@@ -16,18 +16,19 @@ pub struct Train {
     pub router: String,
     /// The radio whose silences are outages; it gates one link.
     pub radio: String,
-    /// Whether clients have a connection manager. Without one they answer the router and ignore its warnings: what it is
-    /// compared with.
+    /// Whether clients have a connection manager. Without one they answer the router and ignore its warnings:
+    /// what it is compared with.
     #[serde(default = "yes")]
     pub connection_manager: bool,
     /// How the router predicts silences.
     #[serde(default)]
     pub prediction: PredictorConfig,
-    /// TU_advance in multiples of the greatest RTT_TCP of all clients: how long before the outage "going down" is sent.
+    /// TU_advance in multiples of the greatest RTT_TCP of all clients: how long before the outage "going
+    /// down" is sent.
     #[serde(default = "one")]
     pub tu_advance: f64,
-    /// TD_advance is the greatest RTT_local plus this share of the outage, 0 to 1: how long before its end "going up" is
-    /// sent.
+    /// TD_advance is the greatest RTT_local plus this share of the outage, 0 to 1: how long before its end
+    /// "going up" is sent.
     #[serde(default = "half")]
     pub td_advance: f64,
     /// Which value of a connection's round-trip time clients report as RTT_TCP.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Udp {
-    /// The name; no two sources share one. With `count` above 1, a "*" in it (or, without one, "-*" at its end) becomes
-    /// 1, 2, ... Without a name: "u" and the number of the source in the scenario, from 1.
+    /// The name; no two sources share one. With `count` above 1, a "*" in it (or, without one, "-*" at its
+    /// end) becomes 1, 2, ... Without a name: "u" and the number of the source in the scenario, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// How many sources this entry stands for (1 to 100000).
@@ -20,8 +20,8 @@ pub struct Udp {
     pub from: String,
     /// The node that receives. A "*" becomes 1 to `count`.
     pub to: String,
-    /// When packets are sent: { constant = "1 Mbit/s" }, { poisson = "1 Mbit/s" } or { on_off = { rate, on, off } }. Rates count
-    /// the payload.
+    /// When packets are sent: { constant = "1 Mbit/s" }, { poisson = "1 Mbit/s" } or { on_off = { rate, on,
+    /// off } }. Rates count the payload.
     pub pattern: Pattern,
     /// Payload of each packet (1 B to 64 KB); the headers of IPv4 and UDP add 28 B.
     #[serde(default = "default_size")]

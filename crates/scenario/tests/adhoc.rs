@@ -156,7 +156,8 @@ fn places_and_names() {
     assert!(warnings.iter().any(|warning| warning.message.contains("outside the area")), "{warnings:?}");
 }
 
-/// Twenty-five nodes in a square kilometre, ten primary users that reach 250 m: at the corner they meet nobody.
+/// Twenty-five nodes in a square kilometre, ten primary users that reach 250 m: at the corner they meet
+/// nobody.
 #[test]
 fn primary_users_without_a_place_are_warned_of() {
     let warnings = |places: &str, area: bool| {
@@ -387,7 +388,8 @@ fn the_profile_reaches_beyond_the_mac() {
     assert_eq!(set.arp, Some(expected));
 }
 
-/// ns-3 detects preambles from 4 dB on, loses frames by bit errors and answers at the rate of the data. What `[phy]` says stands over it.
+/// ns-3 detects preambles from 4 dB on, loses frames by bit errors and answers at the rate of the data. What
+/// `[phy]` says stands over it.
 #[test]
 fn the_profile_reaches_the_radio() {
     let of = |profile: &str, phy: &str| {

@@ -54,8 +54,8 @@ fn errors_of(text: &str) -> ScenarioError {
     }
 }
 
-/// Replaces `from` by `to` in `base`. The error must name `field`, contain every one of `words`, and point at the line
-/// and column where `at` stands in the spoiled text.
+/// Replaces `from` by `to` in `base`. The error must name `field`, contain every one of `words`, and point at
+/// the line and column where `at` stands in the spoiled text.
 #[track_caller]
 fn spoil(base: &str, from: &str, to: &str, field: &str, at: &str, words: &[&str]) {
     assert!(base.contains(from), "{from} is not in the scenario");

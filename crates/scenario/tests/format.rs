@@ -1,4 +1,5 @@
-//! Versions of the format: what is newer is refused before anything else, what is older is brought to the present one.
+//! Versions of the format: what is newer is refused before anything else, what is older is brought to the
+//! present one.
 
 use cogtcp_scenario::{SCENARIO_SCHEMA, STARTERS, Scenario, starter};
 

@@ -196,7 +196,8 @@ fn a_seed_decides_when_flows_start_and_how_timers_tick() {
     }
 }
 
-/// A run copies an experiment only where its seed has something to draw: thousands of flows have their names and settings once.
+/// A run copies an experiment only where its seed has something to draw: thousands of flows have their names
+/// and settings once.
 #[test]
 fn an_experiment_without_chance_in_its_hosts_is_not_copied() {
     let drawn_of = |changes: &[(&str, &str)]| {

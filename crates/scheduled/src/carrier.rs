@@ -1,8 +1,9 @@
-//! Carriers: resource blocks, what of them is no data, and the bits of a block by modulation and coding scheme (MCS).
+//! Carriers: resource blocks, what of them is no data, and the bits of a block by modulation and coding
+//! scheme (MCS).
 //!
-//! Blocks of a bandwidth: TS 36.101 table 5.6-1, TS 38.101-1 table 5.3.2-1. Reference signals, PDCCH, PBCH, synchronisation: TS 36.211
-//! sections 6.10.1, 6.7, 6.6, 6.11. MCS and transport blocks: TS 36.213 tables 7.1.7.1-1 and 7.1.7.2.1-1. MCS of NR: TS 38.214 table
-//! 5.1.3.1-1.
+//! Blocks of a bandwidth: TS 36.101 table 5.6-1, TS 38.101-1 table 5.3.2-1. Reference signals, PDCCH, PBCH,
+//! synchronisation: TS 36.211 sections 6.10.1, 6.7, 6.6, 6.11. MCS and transport blocks: TS 36.213 tables
+//! 7.1.7.1-1 and 7.1.7.2.1-1. MCS of NR: TS 38.214 table 5.1.3.1-1.
 
 use crate::frame::{Direction, Frame, SYMBOLS, Slot};
 use cogtcp_units::{Duration, Rate};
@@ -10,19 +11,20 @@ use cogtcp_units::{Duration, Rate};
 /// Subcarriers of a resource block.
 const SUBCARRIERS: u32 = 12;
 
-/// The highest code rate that a receiver has to decode at the first transmission (TS 36.213 section 7.1.7, 0.930; TS 38.214 section 5.1.3, 0.95).
+/// The highest code rate that a receiver has to decode at the first transmission (TS 36.213 section 7.1.7,
+/// 0.930; TS 38.214 section 5.1.3, 0.95).
 const CODE_RATE: [f64; 2] = [0.93, 0.95];
 
-/// Transport block sizes of 100 resource blocks by I_TBS 0 to 26 (TS 36.213, table 7.1.7.2.1-1, column 100). Compared number by number
-/// with two public implementations of the table.
+/// Transport block sizes of 100 resource blocks by I_TBS 0 to 26 (TS 36.213, table 7.1.7.2.1-1, column 100).
+/// Compared number by number with two public implementations of the table.
 const LTE_SIZES: [u32; 27] = [
     2792, 3624, 4584, 5736, 7224, 8760, 10296, 12216, 14112, 15840, 17568, 19848, 22920, 25456, 28336, 30576,
     32856, 36696, 39232, 43816, 46888, 51024, 55056, 57336, 61664, 63776, 75376,
 ];
 
-/// Efficiencies of NR's MCS 0 to 28, bits per resource element (TS 38.214, table 5.1.3.1-1): modulation order times target code rate. A
-/// test has the 29 code rates, from four public implementations of the table. MCS 17 carries less than MCS 16 and is left out, as no
-/// scheduler of ours would choose it.
+/// Efficiencies of NR's MCS 0 to 28, bits per resource element (TS 38.214, table 5.1.3.1-1): modulation order
+/// times target code rate. A test has the 29 code rates, from four public implementations of the table. MCS
+/// 17 carries less than MCS 16 and is left out, as no scheduler of ours would choose it.
 const NR: [(u32, f64); 28] = [
     (2, 0.2344),
     (2, 0.3066),
@@ -145,7 +147,8 @@ impl Carrier {
             (Technology::Lte, Direction::Downlink) => {
                 // In special subframes the control region has at most two symbols (TS 36.211, table 6.7-1).
                 let control = if is_special { self.control_symbols.min(2) } else { self.control_symbols };
-                // Cell-specific reference signals: two ports in symbols 0, 4, 7 and 11, two more ports in 1 and 8, two elements each.
+                // Cell-specific reference signals: two ports in symbols 0, 4, 7 and 11, two more ports in 1
+                // and 8, two elements each.
                 let ports = self.layers.max(2).next_power_of_two();
                 let signals = |at: u32| match at {
                     0 | 4 | 7 | 11 => 4,
@@ -155,7 +158,8 @@ impl Carrier {
                 let reference: u32 = (control..symbols).map(signals).sum();
                 (SUBCARRIERS * symbols.saturating_sub(control)).saturating_sub(reference)
             }
-            // Two symbols of demodulation reference signals (TS 36.211, section 5.5.2.1). UpPTS carries none of our data.
+            // Two symbols of demodulation reference signals (TS 36.211, section 5.5.2.1). UpPTS carries none
+            // of our data.
             (Technology::Lte, Direction::Uplink) => {
                 if is_special {
                     0
@@ -163,7 +167,8 @@ impl Carrier {
                     SUBCARRIERS * (SYMBOLS - 2)
                 }
             }
-            // One symbol of demodulation reference signals without data beside them (type 1, two groups; TS 38.214, section 5.1.6.2).
+            // One symbol of demodulation reference signals without data beside them (type 1, two groups; TS
+            // 38.214, section 5.1.6.2).
             (_, Direction::Downlink) => SUBCARRIERS * symbols.saturating_sub(self.control_symbols + 1),
             (_, Direction::Uplink) => SUBCARRIERS * symbols.saturating_sub(1),
         };
@@ -175,8 +180,9 @@ impl Carrier {
     pub fn data_blocks(&self, frame: &Frame, number: u64, direction: Direction) -> u32 {
         match direction {
             Direction::Uplink => self.blocks.saturating_sub(self.control_blocks),
-            // The six blocks in the middle of subframes 0 and 5 have broadcast and synchronisation (TS 36.211, sections 6.6 and 6.11): no
-            // data is sent there. NR has the same in the first slots of every 20 ms, in 20 blocks.
+            // The six blocks in the middle of subframes 0 and 5 have broadcast and synchronisation (TS
+            // 36.211, sections 6.6 and 6.11): no data is sent there. NR has the same in the first slots of
+            // every 20 ms, in 20 blocks.
             Direction::Downlink => {
                 let slots = Duration::from_millis(10).as_nanos() / frame.slot().as_nanos();
                 let has_broadcast = match self.technology {
@@ -189,7 +195,8 @@ impl Carrier {
         }
     }
 
-    /// Returns what a block carries in a slot by MCS, ascending, up to the code rate that a receiver must decode.
+    /// Returns what a block carries in a slot by MCS, ascending, up to the code rate that a receiver must
+    /// decode.
     pub fn codings(&self, slot: Slot, direction: Direction) -> Vec<Coding> {
         let elements = self.elements(slot, direction);
         if elements == 0 {
@@ -201,16 +208,17 @@ impl Carrier {
             (efficiency <= most * f64::from(order)).then_some(Coding { bits: bits * layers, efficiency })
         };
         if self.technology == Technology::Lte {
-            // A special subframe has the size of three quarters of its blocks, or three eighths of them where it has six symbols (section
-            // 7.1.7).
+            // A special subframe has the size of three quarters of its blocks, or three eighths of them where
+            // it has six symbols (section 7.1.7).
             let symbols = slot.symbols(direction);
             let share = match symbols {
                 SYMBOLS => 1.0,
                 6 => 0.375,
                 _ => 0.75,
             };
-            // MCS 0 to 9 are QPSK, 10 to 16 16-QAM with I_TBS one less, 17 to 28 64-QAM with I_TBS two less. Sizes scale with the
-            // blocks; the table rounds them to sizes that the coder has, by 2.5 % at most from 50 blocks on.
+            // MCS 0 to 9 are QPSK, 10 to 16 16-QAM with I_TBS one less, 17 to 28 64-QAM with I_TBS two less.
+            // Sizes scale with the blocks; the table rounds them to sizes that the coder has, by 2.5 % at
+            // most from 50 blocks on.
             let order = |size: usize| match size {
                 0..=9 => 2,
                 10..=15 => 4,
@@ -228,7 +236,8 @@ impl Carrier {
             .collect()
     }
 
-    /// Returns the peak rate of a direction: all blocks of all its slots at the highest MCS, without the headers of layer 2 and above.
+    /// Returns the peak rate of a direction: all blocks of all its slots at the highest MCS, without the
+    /// headers of layer 2 and above.
     pub fn peak(&self, frame: &Frame, direction: Direction) -> Rate {
         self.rate(frame, direction, |codings| codings.last().copied())
     }

@@ -1,7 +1,8 @@
-//! Discontinuous reception (DRX): a user without data listens for a part of each cycle only (TS 36.321 section 5.7).
+//! Discontinuous reception (DRX): a user without data listens for a part of each cycle only (TS 36.321
+//! section 5.7).
 //!
-//! Departures: timers count time and not PDCCH subframes. A user with uplink data asks for a grant at once and is awake until its timer
-//! runs out, as the section says. Retransmissions of HARQ find every user awake.
+//! Departures: timers count time and not PDCCH subframes. A user with uplink data asks for a grant at once
+//! and is awake until its timer runs out, as the section says. Retransmissions of HARQ find every user awake.
 
 use cogtcp_units::{Duration, Time};
 
@@ -14,13 +15,14 @@ pub struct Drx {
     pub on: Duration,
     /// longDRX-Cycle.
     pub cycle: Duration,
-    /// shortDRX-Cycle, and for how long after the inactivity timer it is used (drxShortCycleTimer, as a time).
+    /// shortDRX-Cycle, and for how long after the inactivity timer it is used (drxShortCycleTimer, as a
+    /// time).
     pub short: Option<(Duration, Duration)>,
 }
 
 impl Drx {
-    /// Returns true if a user listens at `now`. `quiet`: when its inactivity timer ran out, or will. `offset`: the beginning of its
-    /// first cycle.
+    /// Returns true if a user listens at `now`. `quiet`: when its inactivity timer ran out, or will.
+    /// `offset`: the beginning of its first cycle.
     pub fn is_awake(&self, now: Time, quiet: Time, offset: Duration) -> bool {
         if now < quiet {
             return true;

@@ -3,8 +3,8 @@
 /// Bits of the largest code block (TS 36.212, section 5.1.2).
 const CODE_BLOCK: f64 = 6144.0;
 
-/// Returns how far a real receiver is from the capacity of the channel: -ln(5 x BER) / 1.5 at a bit error rate of 5e-5. Piro, Baldo and
-/// Miozzo 2011, the model of ns-3's LTE module.
+/// Returns how far a real receiver is from the capacity of the channel: -ln(5 x BER) / 1.5 at a bit error
+/// rate of 5e-5. Piro, Baldo and Miozzo 2011, the model of ns-3's LTE module.
 fn gap() -> f64 {
     -libm::log(5.0 * 5e-5) / 1.5
 }
@@ -14,8 +14,9 @@ const TENTH: f64 = 1.281_551_565_545;
 
 /// Returns the BLER of a transport block of `efficiency` bits per resource element at a linear SINR.
 ///
-/// BLER is 10 % where the efficiency is log2(1 + SINR / gap). Around this point it falls the more steeply the longer the code block, by the
-/// normal approximation of a complex Gaussian channel (Polyanskiy, Poor and Verdu 2010, equation 296).
+/// BLER is 10 % where the efficiency is log2(1 + SINR / gap). Around this point it falls the more steeply the
+/// longer the code block, by the normal approximation of a complex Gaussian channel (Polyanskiy, Poor and
+/// Verdu 2010, equation 296).
 pub fn block_error_rate(sinr: f64, efficiency: f64) -> f64 {
     let signal = sinr / gap();
     let capacity = libm::log2(1.0 + signal);

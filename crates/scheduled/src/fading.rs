@@ -19,11 +19,12 @@ impl Fading {
         Self { stream, coherence, block: None, gains: [1.0; 2] }
     }
 
-    /// Returns the gain at `now`, and the gain in a report of age `age`, at most one block old. Time does not run backwards
-    /// between calls.
+    /// Returns the gain at `now`, and the gain in a report of age `age`, at most one block old. Time does not
+    /// run backwards between calls.
     pub fn gains(&mut self, now: Time, age: Duration) -> (f64, f64) {
         let block = now.as_nanos() / self.coherence.as_nanos().max(1);
-        // A draw for each block, whether somebody looks or not: what a user sends does not change its channel.
+        // A draw for each block, whether somebody looks or not: what a user sends does not change its
+        // channel.
         while self.block.is_none_or(|drawn| drawn < block) {
             self.gains = [self.stream.standard_exponential(), self.gains[0]];
             self.block = Some(self.block.map_or(0, |drawn| drawn + 1));

@@ -2,12 +2,13 @@
 
 use crate::frame::{Direction, Frame};
 
-/// Slots from data to feedback, and from feedback to the next transmission (LTE: TS 36.213, sections 7.3 and 8; of NR these are
-/// settings, and four slots a common value).
+/// Slots from data to feedback, and from feedback to the next transmission (LTE: TS 36.213, sections 7.3 and
+/// 8; of NR these are settings, and four slots a common value).
 pub const TURNAROUND: u64 = 4;
 
-/// Subframes from downlink data to its feedback, of uplink-downlink configurations 0 to 6 (TS 36.213, table 10.1.3.1-1). Each entry is the
-/// uplink subframe that carries feedback, and the distances. Compared with a public implementation of release 16.
+/// Subframes from downlink data to its feedback, of uplink-downlink configurations 0 to 6 (TS 36.213,
+/// table 10.1.3.1-1). Each entry is the uplink subframe that carries feedback, and the distances. Compared
+/// with a public implementation of release 16.
 const ASSOCIATION: [&[(u64, &[u64])]; 7] = [
     &[(2, &[6]), (4, &[4]), (7, &[6]), (9, &[4])],
     &[(2, &[7, 6]), (3, &[4]), (7, &[7, 6]), (8, &[4])],
@@ -42,7 +43,8 @@ pub fn feedback(frame: &Frame, direction: Direction, number: u64) -> u64 {
     frame.next_number(back, number + TURNAROUND)
 }
 
-/// Returns the first slot in which a block of slot `number` may be retransmitted: LTE FDD has a round trip of 8 ms.
+/// Returns the first slot in which a block of slot `number` may be retransmitted: LTE FDD has a round trip of
+/// 8 ms.
 pub fn retransmission(frame: &Frame, direction: Direction, number: u64) -> u64 {
     frame.next_number(direction, feedback(frame, direction, number) + TURNAROUND)
 }

@@ -98,7 +98,8 @@ pub enum FrameError {
 const LTE: [&str; 7] =
     ["DSUUUDSUUU", "DSUUDDSUUD", "DSUDDDSUDD", "DSUUUDDDDD", "DSUUDDDDDD", "DSUDDDDDDD", "DSUUUDSUUD"];
 
-/// Symbols of DwPTS and UpPTS of special subframe configurations 0 to 8 with normal cyclic prefix (TS 36.211, table 4.2-1).
+/// Symbols of DwPTS and UpPTS of special subframe configurations 0 to 8 with normal cyclic prefix (TS 36.211,
+/// table 4.2-1).
 const SPECIAL: [(u32, u32); 9] =
     [(3, 1), (9, 1), (10, 1), (11, 1), (12, 1), (3, 2), (9, 2), (10, 2), (11, 2)];
 
@@ -192,8 +193,8 @@ impl Frame {
         Time::from_nanos(number * self.slot.as_nanos())
     }
 
-    /// Returns the first slot from slot `number` on that carries control or data of a direction: fewer than three symbols carry only
-    /// sounding and random access (UpPTS).
+    /// Returns the first slot from slot `number` on that carries control or data of a direction: fewer than
+    /// three symbols carry only sounding and random access (UpPTS).
     pub fn next_number(&self, direction: Direction, number: u64) -> u64 {
         let many = self.slots.len() as u64;
         // Both directions have symbols: a pattern without one is refused.
@@ -208,7 +209,8 @@ impl Frame {
         f64::from(symbols) / f64::from(SYMBOLS) / self.slots.len() as f64
     }
 
-    /// Returns when the first slot of a direction begins, at `from` or later ([`next_number`](Self::next_number)), and how many symbols it has.
+    /// Returns when the first slot of a direction begins, at `from` or later
+    /// ([`next_number`](Self::next_number)), and how many symbols it has.
     pub fn next(&self, direction: Direction, from: Time) -> (Time, u32) {
         let number = self.next_number(direction, self.number_from(from));
         let slot = self.slots[(number % self.slots.len() as u64) as usize];

@@ -1,7 +1,7 @@
 //! Handovers between base stations: when a user moves, and how long it is without either station.
 //!
-//! A user moves at stated times, or by event A3 of TS 36.331 section 5.5.4.4. The event: another station has been better than its own by
-//! an offset for the time to trigger.
+//! A user moves at stated times, or by event A3 of TS 36.331 section 5.5.4.4. The event: another station has
+//! been better than its own by an offset for the time to trigger.
 //!
 //! What becomes of packets that are at the source: [`Kind`] and [`Bearer`](crate::rlc::Bearer).
 
@@ -10,15 +10,15 @@ use cogtcp_units::{Decibel, Duration, Time};
 /// What becomes of the packets at the source station, and of those that the user has begun to send to it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Kind {
-    /// Nothing is lost: the target retransmits in order what has not arrived (bearers of RLC AM: TS 36.323 sections
-    /// 5.2.1.1 and 5.2.2.1, with the status report of section 5.3).
+    /// Nothing is lost: the target retransmits in order what has not arrived (bearers of RLC AM: TS 36.323
+    /// sections 5.2.1.1 and 5.2.2.1, with the status report of section 5.3).
     #[default]
     Lossless,
-    /// Packets whose transmission has begun and that have not arrived are lost; the others are forwarded (bearers of RLC UM: TS 36.323
-    /// sections 5.2.1.2 and 5.2.2.2).
+    /// Packets whose transmission has begun and that have not arrived are lost; the others are forwarded
+    /// (bearers of RLC UM: TS 36.323 sections 5.2.1.2 and 5.2.2.2).
     Seamless,
-    /// As seamless, and the source forwards nothing: all that waits there for the downlink is lost. Forwarding is optional (TS 36.300
-    /// section 10.1.2.3).
+    /// As seamless, and the source forwards nothing: all that waits there for the downlink is lost.
+    /// Forwarding is optional (TS 36.300 section 10.1.2.3).
     Unforwarded,
 }
 
@@ -59,7 +59,8 @@ pub struct Move {
 pub struct Track {
     /// Which user.
     pub user: usize,
-    /// Times in ascending order, each with the SINR at every station. Between them SINR in dB is linear, outside constant.
+    /// Times in ascending order, each with the SINR at every station. Between them SINR in dB is linear,
+    /// outside constant.
     pub points: Vec<(Time, Vec<Decibel>)>,
 }
 
@@ -100,7 +101,8 @@ impl Track {
         }
     }
 
-    /// Returns when `station` has been better than `serving` by the offset for the time to trigger, counted from `from` on.
+    /// Returns when `station` has been better than `serving` by the offset for the time to trigger, counted
+    /// from `from` on.
     fn triggered(&self, from: Time, serving: usize, station: usize, handover: &Handover) -> Option<Time> {
         let better = |at: Time| self.sinr(at, station).0 - self.sinr(at, serving).0 - handover.offset.0;
         let corners = self.points.iter().map(|(time, _)| *time).filter(|time| *time > from);

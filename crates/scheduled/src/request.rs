@@ -3,7 +3,8 @@
 use crate::frame::{Direction, Frame};
 use cogtcp_units::{Duration, Time};
 
-/// The times of a request (LTE FDD: 4 ms from request to grant, 4 ms from grant to data, TS 36.213 section 8).
+/// The times of a request (LTE FDD: 4 ms from request to grant, 4 ms from grant to data, TS 36.213
+/// section 8).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
     /// Distance of a user's opportunities to request. LTE has 1 to 80 ms.
@@ -27,7 +28,8 @@ impl Request {
         self.granted_at(frame, request)
     }
 
-    /// Returns when the slot begins whose data the base station grants on what it hears in the uplink slot at `heard`.
+    /// Returns when the slot begins whose data the base station grants on what it hears in the uplink slot at
+    /// `heard`.
     pub fn granted_at(&self, frame: &Frame, heard: Time) -> Time {
         let (grant, _) = frame.next(Direction::Downlink, heard + frame.slot() + self.to_grant);
         frame.next(Direction::Uplink, grant + self.to_data).0

@@ -1,17 +1,17 @@
-//! Radio link control (RLC) of one direction of a user (TS 36.322, TS 38.322). Packets are a stream of bytes, which is cut into transport
-//! blocks and put in order again at the far end.
+//! Radio link control (RLC) of one direction of a user (TS 36.322, TS 38.322). Packets are a stream of bytes,
+//! which is cut into transport blocks and put in order again at the far end.
 //!
-//! Acknowledged mode (AM) sends again what HARQ has lost; unacknowledged mode (UM) skips it. Both hand packets over in order, and wait for
-//! what is missing by t-Reordering.
+//! Acknowledged mode (AM) sends again what HARQ has lost; unacknowledged mode (UM) skips it. Both hand
+//! packets over in order, and wait for what is missing by t-Reordering.
 //!
-//! Departures: status reports, polls and their headers take no capacity; a report is never lost; there is no limit of
-//! retransmissions (maxRetxThreshold) and no limit of the window.
+//! Departures: status reports, polls and their headers take no capacity; a report is never lost; there is no
+//! limit of retransmissions (maxRetxThreshold) and no limit of the window.
 
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Bytes that each packet adds: the PDCP header with a sequence number of 12 bits (TS 36.323, section 6.2.3) and a length
-/// indicator of RLC.
+/// Bytes that each packet adds: the PDCP header with a sequence number of 12 bits (TS 36.323, section 6.2.3)
+/// and a length indicator of RLC.
 pub const PACKET_HEADER: u64 = 4;
 
 /// Bytes that each transport block takes for itself: an RLC header and a MAC subheader.
@@ -209,7 +209,8 @@ impl Bearer {
             if range.0 == range.1 {
                 continue;
             }
-            // Later data will show that it is missing, unless none has come or it has been retransmitted already.
+            // Later data will show that it is missing, unless none has come or it has been retransmitted
+            // already.
             let is_seen = is_new && self.ahead.last().is_some_and(|(_, highest)| *highest > range.0);
             let due = if is_seen { Time::MAX } else { now + self.timers.poll };
             self.lost.push((range, due));
@@ -220,8 +221,9 @@ impl Bearer {
         }
     }
 
-    /// The user moves and nothing is lost: RLC begins anew, and PDCP sends again each packet that has not arrived whole (TS 36.323,
-    /// section 5.2.1.1). Packets that have arrived out of order stay with the receiver's PDCP.
+    /// The user moves and nothing is lost: RLC begins anew, and PDCP sends again each packet that has not
+    /// arrived whole (TS 36.323, section 5.2.1.1). Packets that have arrived out of order stay with the
+    /// receiver's PDCP.
     pub fn move_all(&mut self) {
         let (mut missing, mut arrived) = (VecDeque::new(), Vec::new());
         let mut begin = self.begin;
@@ -239,8 +241,9 @@ impl Bearer {
         (self.again, self.ahead, self.prefix) = (missing, arrived, self.begin);
     }
 
-    /// The user moves. Packets whose transmission has begun are lost unless they have arrived whole. With `keeps` the others are sent
-    /// from the target, else they are lost too (TS 36.323, sections 5.2.1.2 and 5.2.2.2).
+    /// The user moves. Packets whose transmission has begun are lost unless they have arrived whole. With
+    /// `keeps` the others are sent from the target, else they are lost too (TS 36.323, sections 5.2.1.2 and
+    /// 5.2.2.2).
     pub fn move_unsent(&mut self, keeps: bool) {
         let mut begin = self.begin;
         let mut until = self.next;

@@ -7,8 +7,8 @@ pub enum Rule {
     RoundRobin,
     /// The user with the largest rate now.
     MaxRate,
-    /// The user with the largest ratio of its rate now to its mean rate so far, an exponential mean over so many slots
-    /// (Viswanath, Tse and Laroia 2002, section II).
+    /// The user with the largest ratio of its rate now to its mean rate so far, an exponential mean over so
+    /// many slots (Viswanath, Tse and Laroia 2002, section II).
     ProportionalFair {
         /// The slots of the mean, t_c.
         slots: f64,

@@ -14,7 +14,8 @@ fn close(measured: f64, theory: f64, tolerance: f64) {
     assert!((measured / theory - 1.0).abs() <= tolerance, "measured {measured}, theory {theory}");
 }
 
-/// Configuration 1 has 4 downlink, 4 uplink and 2 special subframes; 2 has 6, 2 and 2. Special configuration 7 is 10:2:2.
+/// Configuration 1 has 4 downlink, 4 uplink and 2 special subframes; 2 has 6, 2 and 2. Special configuration
+/// 7 is 10:2:2.
 #[test]
 fn shares_of_tdd_patterns_are_those_of_their_symbols() {
     for (number, down, up) in [(1, 4.0, 4.0), (2, 6.0, 2.0), (0, 2.0, 6.0), (5, 8.0, 1.0)] {
@@ -28,9 +29,10 @@ fn shares_of_tdd_patterns_are_those_of_their_symbols() {
     assert_eq!(Frame::fdd(MS).unwrap().share(Direction::Uplink), 1.0);
 }
 
-/// A vendor's CBRS base station of 20 MHz: 65 Mbit/s down and 27 up in configuration 1, 94 and 14 in configuration 2 (Celona, "Performance
-/// metrics for private LTE"). Ours are rates of TCP's data in packets of 1500 bytes, with three symbols of PDCCH, special subframe
-/// configuration 7 and four blocks of PUCCH; the vendor says nothing of these.
+/// A vendor's CBRS base station of 20 MHz: 65 Mbit/s down and 27 up in configuration 1, 94 and 14 in
+/// configuration 2 (Celona, "Performance metrics for private LTE"). Ours are rates of TCP's data in packets
+/// of 1500 bytes, with three symbols of PDCCH, special subframe configuration 7 and four blocks of PUCCH; the
+/// vendor says nothing of these.
 #[test]
 fn peak_rates_are_those_of_a_vendor_within_five_percent() {
     let carrier = Carrier {
@@ -49,7 +51,8 @@ fn peak_rates_are_those_of_a_vendor_within_five_percent() {
     }
 }
 
-/// FDD of 20 MHz, two layers, one symbol of PDCCH, without broadcast: two of the largest transport blocks each millisecond.
+/// FDD of 20 MHz, two layers, one symbol of PDCCH, without broadcast: two of the largest transport blocks
+/// each millisecond.
 #[test]
 fn peaks_are_bounded_by_what_a_receiver_has_to_decode() {
     let one = Carrier {
@@ -147,8 +150,9 @@ fn patterns_that_do_not_add_up_are_refused_with_their_place() {
     }
 }
 
-/// Rates of independent exponential fading, many slots: round robin gives each its mean, proportional fair H_n = 1 + 1/2 + ... + 1/n times
-/// that (as max-rate does among equals), and equal shares among users of unequal means.
+/// Rates of independent exponential fading, many slots: round robin gives each its mean, proportional fair
+/// H_n = 1 + 1/2 + ... + 1/n times that (as max-rate does among equals), and equal shares among users of
+/// unequal means.
 #[test]
 fn proportional_fair_gains_the_harmonic_number() {
     const SLOTS: usize = 200_000;
@@ -188,7 +192,8 @@ fn users_without_data_have_no_slot_and_the_best_has_all_of_max_rate() {
     assert!((0..9).all(|_| greedy.choose(&[candidate(1.0, true), candidate(2.0, true)]) == Some(1)));
 }
 
-/// FDD, opportunities every 10 ms, 4 ms and 4 ms: data comes 0 to 10 ms, 1 ms for the request's slot and 8 ms later; 14 ms in the mean.
+/// FDD, opportunities every 10 ms, 4 ms and 4 ms: data comes 0 to 10 ms, 1 ms for the request's slot and 8 ms
+/// later; 14 ms in the mean.
 #[test]
 fn a_request_takes_half_a_period_and_two_processing_times() {
     let frame = Frame::fdd(MS).unwrap();
@@ -200,14 +205,14 @@ fn a_request_takes_half_a_period_and_two_processing_times() {
         arrivals.map(|at| request.data_at(&frame, at).saturating_since(at).as_secs_f64()).collect();
     close(waits.iter().sum::<f64>() / waits.len() as f64, 0.014, 0.02);
     assert!(waits.iter().all(|wait| (0.009..0.019_000_1).contains(wait)));
-    // By hand on TDD configuration 1, DSUUDDSUUD: the opportunity at 13 ms is an uplink slot, the grant at 18 ms finds downlink at 19 ms, and
-    // the data from 23 ms on is uplink at once.
+    // By hand on TDD configuration 1, DSUUDDSUUD: the opportunity at 13 ms is an uplink slot, the grant at 18
+    // ms finds downlink at 19 ms, and the data from 23 ms on is uplink at once.
     let tdd = Frame::lte_tdd(1, 7).unwrap();
     assert_eq!(request.data_at(&tdd, Time::from_millis(4)), Time::from_millis(23));
 }
 
-/// Efficiency of NR's MCS 0 to 28 is modulation order times target code rate (x 1024: TS 38.214, table 5.1.3.1-1), to four places. MCS 17 is below
-/// MCS 16, and left out.
+/// Efficiency of NR's MCS 0 to 28 is modulation order times target code rate (x 1024: TS 38.214,
+/// table 5.1.3.1-1), to four places. MCS 17 is below MCS 16, and left out.
 #[test]
 fn efficiencies_of_nr_are_modulation_order_times_code_rate() {
     let rates: [&[u32]; 3] = [

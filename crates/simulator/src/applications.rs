@@ -1,4 +1,5 @@
-//! Applications that ask and are answered, as a part of a run: their streams, events and tables. What they do is in `cogtcp-hosts`.
+//! Applications that ask and are answered, as a part of a run: their streams, events and tables. What they do
+//! is in `cogtcp-hosts`.
 
 use crate::options::{ControlFactory, RunError, make_control};
 use crate::packet::{Body, Datagram, Packet};

@@ -1,4 +1,5 @@
-//! The frames of an ad hoc network, where packets are recorded: the table `frames`, of which captures are made.
+//! The frames of an ad hoc network, where packets are recorded: the table `frames`, of which captures are
+//! made.
 
 use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
@@ -35,8 +36,8 @@ pub(crate) struct Kept<'a> {
 pub(crate) struct Frames {
     rows: FramesBuilder,
     length: usize,
-    /// By radio: the last packet that it put into a data frame, as it was written then. A copy of it is written alike: the packet may
-    /// have arrived meanwhile, and be taken apart.
+    /// By radio: the last packet that it put into a data frame, as it was written then. A copy of it is
+    /// written alike: the packet may have arrived meanwhile, and be taken apart.
     last: BTreeMap<RadioKey, (u32, FrameRow)>,
     /// By radio: the row of its last RTS or data frame.
     attempts: BTreeMap<RadioKey, usize>,

@@ -1,8 +1,8 @@
-//! The parts of a simulation that few runs have: a train, ICMP, UDP sources. Each has events, packets and results of its own,
-//! and the event loop knows none of them by name.
+//! The parts of a simulation that few runs have: a train, ICMP, UDP sources. Each has events, packets and
+//! results of its own, and the event loop knows none of them by name.
 //!
-//! Adding a part: a file with what implements [`Part`], its line in [`PARTS`], and where it has events, its codes in
-//! [`codes`].
+//! Adding a part: a file with what implements [`Part`], its line in [`PARTS`], and where it has events, its
+//! codes in [`codes`].
 
 use crate::TraceLevel;
 use crate::applications::Applications;
@@ -25,11 +25,13 @@ use std::sync::Arc;
 /// Builds a part for an experiment that has it.
 type Build = fn(&mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError>;
 
-/// Every part. What happens at one instant in the beginning happens in this order, and so do the streams of packets.
+/// Every part. What happens at one instant in the beginning happens in this order, and so do the streams of
+/// packets.
 const PARTS: &[Build] =
     &[Train::build, tell_sources, UdpSources::build, Applications::build, PrimaryUsers::build];
 
-/// The network's own: the sources of the flows' data are told what silence destroyed, where a radio asks for it.
+/// The network's own: the sources of the flows' data are told what silence destroyed, where a radio asks for
+/// it.
 fn tell_sources(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
     let streams: Vec<StreamId> = plan.flows.iter().map(Flow::data).collect();
     let told = plan.plane.network.tell_sources(plan.experiment, &mut plan.routes, &streams);
@@ -42,7 +44,8 @@ fn no_route(nodes: &[String], NoRoute { from, to }: NoRoute, flow: String) -> Ru
     RunError::NoRoute { flow, from: nodes[from].clone(), to: nodes[to].clone() }
 }
 
-/// The codes of the parts' events in the queue: four bits of kind, twenty of index. They are hashed into a run's digest.
+/// The codes of the parts' events in the queue: four bits of kind, twenty of index. They are hashed into a
+/// run's digest.
 pub(crate) mod codes {
     use crate::event::{Event, MOST};
     use std::ops::Range;
@@ -56,7 +59,8 @@ pub(crate) mod codes {
     /// Applications that ask, by flow: twice its number, plus 1 where a response has come.
     pub(crate) const APPLICATIONS: Range<u32> = Event::codes(12, 0..MOST);
 
-    /// The event of the application of flow `flow`: its timer, or that data has been delivered that it waits for.
+    /// The event of the application of flow `flow`: its timer, or that data has been delivered that it waits
+    /// for.
     pub(crate) fn application(flow: u32, is_delivery: bool) -> u32 {
         APPLICATIONS.start + 2 * flow + u32::from(is_delivery)
     }
@@ -116,8 +120,8 @@ pub(crate) struct Plan<'a, 'e> {
 }
 
 impl Plan<'_, '_> {
-    /// Adds the next stream, on the shortest path from one node to another. `flow` and `kind` are what an ad hoc network's tables call
-    /// it; `what` needs it.
+    /// Adds the next stream, on the shortest path from one node to another. `flow` and `kind` are what an ad
+    /// hoc network's tables call it; `what` needs it.
     pub(crate) fn add_stream(
         &mut self,
         from: usize,

@@ -1,5 +1,5 @@
-//! The primary users' comings and goings, for the record of events: nothing else hears of these events. Without such a record
-//! they are left out, and the run is the same.
+//! The primary users' comings and goings, for the record of events: nothing else hears of these events.
+//! Without such a record they are left out, and the run is the same.
 
 use crate::event::Event;
 use crate::options::{RunError, TraceLevel};

@@ -1,4 +1,5 @@
-//! What a receiver's host knows that lies outside the connection, for the receiver's part of a congestion control.
+//! What a receiver's host knows that lies outside the connection, for the receiver's part of a congestion
+//! control.
 
 use crate::packet::Packet;
 use cogtcp_hosts::Flow;
@@ -13,7 +14,8 @@ struct Host<'a> {
 }
 
 impl ReceiverHost for Host<'_> {
-    /// The bottleneck is the link direction of the flow's data path whose channel has the least rate now, the first of equals.
+    /// The bottleneck is the link direction of the flow's data path whose channel has the least rate now, the
+    /// first of equals.
     fn flows_over_bottleneck(&self) -> u32 {
         let path = |flow: usize| self.network.path(self.flows[flow].data());
         let rate = |pipe: &u32| self.network.pipes()[*pipe as usize].channel_rate();

@@ -1,4 +1,5 @@
-//! What is kept of what happens in the network: the segments of packets that are under way, and the record of the run.
+//! What is kept of what happens in the network: the segments of packets that are under way, and the record of
+//! the run.
 
 use crate::TraceLevel;
 use crate::frames::{Frames, Kept};
@@ -16,8 +17,8 @@ use cogtcp_scenario::Experiment;
 use cogtcp_transport::Segment;
 use cogtcp_units::{Rate, Time};
 
-/// Size of an ICMP message about a packet: IPv4 and ICMP headers, then the packet's IPv4 header and first 8 bytes, which hold its
-/// sequence number (RFC 792).
+/// Size of an ICMP message about a packet: IPv4 and ICMP headers, then the packet's IPv4 header and first 8
+/// bytes, which hold its sequence number (RFC 792).
 const NOTICE_SIZE: u32 = 56;
 
 /// Observes the network.
@@ -55,7 +56,8 @@ impl Recorder {
         self.options.unpack(packet)
     }
 
-    /// Frees what a lost packet has stored. Returns its datagram and its TCP segment, as far as it carries one.
+    /// Frees what a lost packet has stored. Returns its datagram and its TCP segment, as far as it carries
+    /// one.
     fn release(&mut self, packet: &Packet) -> (Option<Datagram>, Option<Segment>) {
         (self.datagrams.unpack(packet), self.options.unpack(packet))
     }

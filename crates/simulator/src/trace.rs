@@ -56,7 +56,8 @@ const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
 const SOURCES: [&str; 3] = ["sender", "receiver", ""];
 
 impl Trace {
-    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and pipes have their number as code.
+    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and pipes have their
+    /// number as code.
     pub(crate) fn new(level: TraceLevel, experiment: &Experiment) -> Self {
         let mut flow_series = FlowSeriesBuilder::default();
         let mut control_series = ControlSeriesBuilder::default();
@@ -181,7 +182,8 @@ impl Trace {
             _ => (2, None, frame.size().saturating_sub(IPV4_HEADER + UDP_HEADER)),
         };
         let source = if let Owner::Flow { from, .. } = owner { from as u32 } else { 2 };
-        // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path ends at 1.
+        // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path
+        // ends at 1.
         let ttl = u32::from(TIME_TO_LIVE).saturating_sub(place.hops).max(1);
         let (capable, marked) = (packet.is_ecn_capable(), packet.is_marked());
         let row = PacketRow {
@@ -213,7 +215,8 @@ impl Trace {
         self.packet_rows += 1;
     }
 
-    /// What TCP's header says in the packet of the newest row, or in the packet that ICMP is about (its `seq` alone).
+    /// What TCP's header says in the packet of the newest row, or in the packet that ICMP is about (its `seq`
+    /// alone).
     fn note_segment(&mut self, seq: SeqNumber, segment: Option<&Segment>) {
         let timestamps = segment.and_then(Segment::timestamps);
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
@@ -251,8 +254,8 @@ impl Trace {
         }
     }
 
-    /// Something happened to a radio: its place in the experiment, and among the radios there. `own_rate` is the rate that
-    /// "the link's own" stands for.
+    /// Something happened to a radio: its place in the experiment, and among the radios there. `own_rate` is
+    /// the rate that "the link's own" stands for.
     pub(crate) fn radio_event(
         &mut self,
         time: Time,

@@ -1,5 +1,5 @@
-//! The train: it drives the mobile router, carries its messages over the network and hands them to the clients' connection
-//! managers. What the router decides is in `cogtcp-mobile-router`.
+//! The train: it drives the mobile router, carries its messages over the network and hands them to the
+//! clients' connection managers. What the router decides is in `cogtcp-mobile-router`.
 
 mod messages;
 mod report;
@@ -48,8 +48,8 @@ struct Client {
 }
 
 impl Train {
-    /// The train of `experiment`, and what it needs of the network: streams for its messages, managers in flows, a
-    /// router that holds its queue. `None` without a train.
+    /// The train of `experiment`, and what it needs of the network: streams for its messages, managers in
+    /// flows, a router that holds its queue. `None` without a train.
     pub(crate) fn build(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunError> {
         let (experiment, seed) = (plan.experiment, plan.seed);
         let Some(spec) = experiment.train.clone() else { return Ok(None) };

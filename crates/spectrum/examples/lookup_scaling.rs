@@ -1,9 +1,10 @@
 //! What one look at a primary user costs as its log grows: `cargo run --release -p cogtcp-spectrum --example
 //! lookup_scaling`.
 //!
-//! For logs of 10^3 to 10^6 ON intervals it prints nanoseconds per look: in the order of time, as a radio looks, and at
-//! random places. These also pay for memory that is in no cache, as does the last column: one read at a random place of a
-//! table as large as the log, which is the least that any way to look could cost there. A table, not a test.
+//! For logs of 10^3 to 10^6 ON intervals it prints nanoseconds per look: in the order of time, as a radio
+//! looks, and at random places. These also pay for memory that is in no cache, as does the last column: one
+//! read at a random place of a table as large as the log, which is the least that any way to look could cost
+//! there. A table, not a test.
 
 // A benchmark reads the clock; the model never does.
 #![allow(clippy::disallowed_types)]

@@ -1,4 +1,5 @@
-//! The PU activity block: who the primary users are, where, how loud, and when they are ON (MSWiM 2009, section 4).
+//! The PU activity block: who the primary users are, where, how loud, and when they are ON (MSWiM 2009,
+//! section 4).
 
 mod law;
 
@@ -14,12 +15,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// Inside this distance (m) it is heard, on its own channel only, and destroys every frame there; outside it is not there: the
-    /// model of the released ns-2 code.
+    /// Inside this distance (m) it is heard, on its own channel only, and destroys every frame there; outside
+    /// it is not there: the model of the released ns-2 code.
     #[serde(deserialize_with = "read_number::<Length, _>", serialize_with = "write_number::<Length, _>")]
     #[schemars(with = "Length")]
     Range(f64),
-    /// It sends with this power; attenuation decides who hears it and which frames survive (MSWiM 2009, equations 1 and 2).
+    /// It sends with this power; attenuation decides who hears it and which frames survive (MSWiM 2009,
+    /// equations 1 and 2).
     Power(Power),
 }
 
@@ -41,7 +43,8 @@ impl Reach {
         }
     }
 
-    /// The same reach as a range in metres: where what arrives on the central channel falls to the `sensitivity`.
+    /// The same reach as a range in metres: where what arrives on the central channel falls to the
+    /// `sensitivity`.
     pub fn as_range(self, propagation: &Propagation, sensitivity: Power) -> f64 {
         match self {
             Self::Power(power) => propagation.range(power.watts(), sensitivity.watts()).min(f64::MAX),
@@ -88,8 +91,8 @@ pub struct PuSpec {
 }
 
 impl PuActivity {
-    /// Draws the activity of every user up to `horizon`. User i draws from streams `pu/on` and `pu/off` number i, so that
-    /// neither another user nor another law of OFF times moves its ON times.
+    /// Draws the activity of every user up to `horizon`. User i draws from streams `pu/on` and `pu/off`
+    /// number i, so that neither another user nor another law of OFF times moves its ON times.
     pub fn generate(specs: &[PuSpec], horizon: Duration, seed: u64) -> Result<Self, LawError> {
         let mut users = Vec::with_capacity(specs.len());
         for spec in specs {
@@ -114,7 +117,8 @@ impl PuActivity {
     }
 }
 
-/// `count` places, uniform in a rectangle of `width` by `height` metres: the PUs of the paper's random topologies.
+/// `count` places, uniform in a rectangle of `width` by `height` metres: the PUs of the paper's random
+/// topologies.
 pub fn scatter(count: u32, width: f64, height: f64, seed: u64) -> Vec<Position> {
     (0..count)
         .map(|i| {

@@ -8,8 +8,8 @@ use cogtcp_units::{Power, Time};
 /// How loud a primary user is to an energy detector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SnrModel {
-    /// Every PU that is heard has this signal-to-noise ratio (linear). MSWiM 2009 states none, and it decides how much the
-    /// sensing time matters: sweep it.
+    /// Every PU that is heard has this signal-to-noise ratio (linear). MSWiM 2009 states none, and it decides
+    /// how much the sensing time matters: sweep it.
     Fixed(f64),
     /// Received power over the channel's mean noise power during the sensing.
     Received,
@@ -39,8 +39,8 @@ impl Receiver {
 }
 
 impl Default for Receiver {
-    /// Hears a 0.2818 W sender at 500 m in free space, the PU range of the paper with ns-2's default power; captures at
-    /// 10 dB, ns-2's default.
+    /// Hears a 0.2818 W sender at 500 m in free space, the PU range of the paper with ns-2's default power;
+    /// captures at 10 dB, ns-2's default.
     fn default() -> Self {
         Self { sensitivity: Power::from_watts(0.2818 / 250_000.0), capture: 10.0 }
     }
@@ -75,8 +75,8 @@ pub struct Air {
     pub channels: ChannelTable,
     /// How signals fade.
     pub propagation: Propagation,
-    /// Whether a PU leaks over the border of its band. Off, as in the paper: condition 1 of its section 4.3 asks for the
-    /// same band, so that with one channel per band nothing leaks at all.
+    /// Whether a PU leaks over the border of its band. Off, as in the paper: condition 1 of its section 4.3
+    /// asks for the same band, so that with one channel per band nothing leaks at all.
     pub leaks_across_bands: bool,
 }
 
@@ -86,8 +86,8 @@ impl Air {
         Self { activity, channels, propagation: Propagation::default(), leaks_across_bands: false }
     }
 
-    /// Power in watts of `user` at `place` on `channel` (MSWiM 2009, equation 2); infinite inside the range of a PU that
-    /// reaches by range, zero outside.
+    /// Power in watts of `user` at `place` on `channel` (MSWiM 2009, equation 2); infinite inside the range
+    /// of a PU that reaches by range, zero outside.
     pub fn received_power(&self, user: &PrimaryUser, place: Position, channel: ChannelId) -> f64 {
         let same_band = self.channels.band(channel) == user.band;
         let distance = user.position.distance(place);
@@ -102,12 +102,14 @@ impl Air {
         }
     }
 
-    /// The PUs that a receiver at `place` hears on `channel`: condition 1 and equation 1 of MSWiM 2009, section 4.3.
+    /// The PUs that a receiver at `place` hears on `channel`: condition 1 and equation 1 of MSWiM 2009,
+    /// section 4.3.
     pub fn heard(&self, place: Position, channel: ChannelId, receiver: &Receiver) -> Vec<HeardPu> {
         let users = self.activity.users.iter().enumerate();
         users
             .map(|(index, user)| HeardPu { index, power: self.received_power(user, place, channel) })
-            // A PU that does not reach the channel at all is never heard, even by a receiver of sensitivity zero.
+            // A PU that does not reach the channel at all is never heard, even by a receiver of sensitivity
+            // zero.
             .filter(|heard| heard.power > 0.0 && heard.power >= receiver.sensitivity.watts())
             .collect()
     }
@@ -142,9 +144,10 @@ impl Air {
         window
     }
 
-    /// The fate of a frame of `signal` watts, received at `place` on `channel` over [from, until), in the greatest noise that
-    /// any moment of it has. All PUs that are ON at any moment of it interfere, as if together (MSWiM 2009, section 4.3: "is currently transmitting [...] or will
-    /// start transmitting during the reception time").
+    /// The fate of a frame of `signal` watts, received at `place` on `channel` over [from, until), in the
+    /// greatest noise that any moment of it has. All PUs that are ON at any moment of it interfere, as if
+    /// together (MSWiM 2009, section 4.3: "is currently transmitting [...] or will start transmitting during
+    /// the reception time").
     pub fn reception(
         &self,
         place: Position,
@@ -256,7 +259,8 @@ mod tests {
         assert_eq!((fate(0), fate(1500)), (Reception::Captured, Reception::Interfered));
     }
 
-    /// Noise of the CH-log that steps from 1e-9 W to 1e-8 W at 1 s decides frames, and what an energy detector hears.
+    /// Noise of the CH-log that steps from 1e-9 W to 1e-8 W at 1 s decides frames, and what an energy
+    /// detector hears.
     #[test]
     fn noise_that_varies_with_time_decides_frames_and_detection() {
         let mut air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1.0)))]);
@@ -275,7 +279,8 @@ mod tests {
         let heard = air.heard(HERE, ChannelId(0), &receiver);
         let signal =
             |from, until| air.look(&heard, ChannelId(0), AT(from), AT(until), SnrModel::Received).signal;
-        // 1e-4 W arrive. From 0.8 s to 1.2 s the noise is 5.5e-9 W on average and the PU is ON for half of the time.
+        // 1e-4 W arrive. From 0.8 s to 1.2 s the noise is 5.5e-9 W on average and the PU is ON for half of
+        // the time.
         assert!((signal(800, 1200) / (0.5 * 1e-4 / 5.5e-9) - 1.0).abs() < 1e-9);
         assert!((signal(1500, 1600) / 1e4 - 1.0).abs() < 1e-9);
     }

@@ -8,8 +8,8 @@ use cogtcp_units::{Duration, Power, Probability, Rate, Time};
 pub struct Channel {
     /// Its capacity.
     pub rate: Rate,
-    /// Noise power: one value, or one for each interval of [`ChannelTable::noise_interval`]; the last holds on. Empty:
-    /// no noise.
+    /// Noise power: one value, or one for each interval of [`ChannelTable::noise_interval`]; the last holds
+    /// on. Empty: no noise.
     pub noise: Vec<Power>,
     /// Share of frames lost without any interference (the released ns-2 code's packet error rate).
     pub error_rate: Probability,
@@ -92,8 +92,8 @@ impl ChannelTable {
         Self::new(bands, per_band, vec![Channel::clean(rate); count], None)
     }
 
-    /// MSWiM 2009, equation 5: C(i) = gamma (1 + M/2) for even i, gamma (1 - M/2) for odd i, so that neighbouring
-    /// channels differ by gamma M.
+    /// MSWiM 2009, equation 5: C(i) = gamma (1 + M/2) for even i, gamma (1 - M/2) for odd i, so that
+    /// neighbouring channels differ by gamma M.
     pub fn alternating(bands: u32, per_band: u32, gamma: Rate, m: f64) -> Result<Self, ChannelTableError> {
         if !(0.0..2.0).contains(&m) {
             return Err(ChannelTableError::Differentiation);
@@ -151,7 +151,8 @@ impl ChannelTable {
         id.0 / self.per_band + 1
     }
 
-    /// The channel in the middle of `band` (1 to B), on which its PUs are centred; the lower middle of an even number.
+    /// The channel in the middle of `band` (1 to B), on which its PUs are centred; the lower middle of an
+    /// even number.
     pub fn centre(&self, band: u32) -> ChannelId {
         ChannelId(band.saturating_sub(1) * self.per_band + (self.per_band - 1) / 2)
     }
@@ -162,7 +163,8 @@ impl ChannelTable {
         channel.noise.get(self.noise_step(channel, at)).map_or(0.0, |noise| noise.watts())
     }
 
-    /// The greatest noise power on the channel at any moment of [from, until), in watts: what a frame has to stand.
+    /// The greatest noise power on the channel at any moment of [from, until), in watts: what a frame has to
+    /// stand.
     pub fn peak_noise(&self, id: ChannelId, from: Time, until: Time) -> f64 {
         self.noise_spans(id, from, until).map(|(watts, _)| watts).fold(0.0, f64::max)
     }

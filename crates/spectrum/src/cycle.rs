@@ -3,8 +3,8 @@
 //! Two processes interrupt the link:
 //!
 //! - *Sensing*, periodic: silent for `off`, open for `on`.
-//! - *Primary users*, a Poisson process on the channel in use. Arrival times do not depend on anything else, so two
-//!   runs of one seed meet the same arrivals whatever they sense.
+//! - *Primary users*, a Poisson process on the channel in use. Arrival times do not depend on anything else,
+//!   so two runs of one seed meet the same arrivals whatever they sense.
 //!
 //! When both are on:
 //!
@@ -30,8 +30,8 @@ use cogtcp_units::{Duration, RandomStream, Rate, Time};
 
 /// The cognitive cycle of one link as a state machine.
 ///
-/// The driver calls [`advance`](Self::advance) at [`next_change`](Self::next_change), then takes what happened with
-/// [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate).
+/// The driver calls [`advance`](Self::advance) at [`next_change`](Self::next_change), then takes what
+/// happened with [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate).
 #[derive(Clone, Debug)]
 pub struct CognitiveCycle {
     config: CycleConfig,
@@ -53,8 +53,9 @@ pub struct CognitiveCycle {
 }
 
 impl CognitiveCycle {
-    /// The cycle of the radio `name` in the run of seed `seed`. It opens its own random streams: `radio/<name>/sensing`,
-    /// `radio/<name>/pu` and `radio/<name>/channel`. The link starts open, on its own rate.
+    /// The cycle of the radio `name` in the run of seed `seed`. It opens its own random streams:
+    /// `radio/<name>/sensing`, `radio/<name>/pu` and `radio/<name>/channel`. The link starts open, on its own
+    /// rate.
     pub fn new(config: &CycleConfig, seed: u64, name: &str) -> Self {
         let stream = |part: &str| RandomStream::new(seed, &format!("radio/{name}/{part}"), 0);
         let mut cycle = Self {
@@ -94,7 +95,8 @@ impl CognitiveCycle {
         self.enter(at, Phase::Sensing, until);
         self.pu_seen = false;
         self.state.stats.sensings += 1;
-        // The timetable counts from the end of this sensing; under `Restart` the end of a switch sets it anew.
+        // The timetable counts from the end of this sensing; under `Restart` the end of a switch sets it
+        // anew.
         self.sensing_due = self.sensing_after(until);
         self.state.emit(at, LinkEvent::SensingStart { until });
     }
@@ -159,7 +161,8 @@ impl CognitiveCycle {
         }
     }
 
-    /// Time of the sensing after a transmission that starts at `at`. At least 1 ns later, so that the cycle moves on.
+    /// Time of the sensing after a transmission that starts at `at`. At least 1 ns later, so that the cycle
+    /// moves on.
     fn sensing_after(&mut self, at: Time) -> Time {
         match &self.config.sensing {
             Some(sensing) => at + sensing.on.draw(&mut self.sensing_stream).max(Duration::from_nanos(1)),

@@ -1,8 +1,8 @@
 //! Detectors: how probable it is that a sensing reports a primary user, given what is on the air.
 //!
-//! A simulator knows whether the PU is there, so every probability here is *conditional* on that: P_d' = P(reported |
-//! present), P_f' = P(reported | absent). The P_d and P_f of Lee and Akyildiz (2008) are joint with the PU's state
-//! (P_d = P_on P_d', P_f = P_off P_f') and must not be drawn with.
+//! A simulator knows whether the PU is there, so every probability here is *conditional* on that: P_d' =
+//! P(reported | present), P_f' = P(reported | absent). The P_d and P_f of Lee and Akyildiz (2008) are joint
+//! with the PU's state (P_d = P_on P_d', P_f = P_off P_f') and must not be drawn with.
 
 mod cooperative;
 mod energy;
@@ -25,7 +25,8 @@ registry! {
         Map(MapDetector),
         /// Energy detector set for a target of false alarms (Liang et al. 2008).
         NeymanPearson(NeymanPearson),
-        /// Errors as a function of the sensing time alone: what `map` tends to for a PU that is ON half of the time.
+        /// Errors as a function of the sensing time alone: what `map` tends to for a PU that is ON half of
+        /// the time.
         Simplified(Simplified),
         /// Sensing times in ascending order, each with P_d' and P_f'; values in between are interpolated.
         Table(TablePoints),
@@ -113,10 +114,11 @@ pub struct SensingWindow {
     pub present: bool,
     /// Share of the window in which PUs are ON, at most 1 (the sum over PUs).
     pub overlap: f64,
-    /// Mean signal-to-noise ratio over the window: the sum over PUs of gamma f, f the share of the window it is ON.
+    /// Mean signal-to-noise ratio over the window: the sum over PUs of gamma f, f the share of the window it
+    /// is ON.
     pub signal: f64,
-    /// Mean excess of the squared energy per sample, the sum over PUs of f ((1 + gamma)^2 - 1): the spread that the signal
-    /// adds to the energy. Exact while PUs do not coincide.
+    /// Mean excess of the squared energy per sample, the sum over PUs of f ((1 + gamma)^2 - 1): the spread
+    /// that the signal adds to the energy. Exact while PUs do not coincide.
     pub spread: f64,
 }
 
@@ -154,8 +156,8 @@ impl Detector for Box<dyn Detector> {
     }
 }
 
-/// P_d' and P_f' of a detector for a PU of signal-to-noise ratio `gamma` that is ON, or OFF, during the whole of
-/// `duration`.
+/// P_d' and P_f' of a detector for a PU of signal-to-noise ratio `gamma` that is ON, or OFF, during the whole
+/// of `duration`.
 pub fn detection_and_false_alarm(detector: &dyn Detector, duration: Duration, gamma: f64) -> (f64, f64) {
     let quiet = SensingWindow::empty(duration);
     let mut busy = quiet;

@@ -119,8 +119,8 @@ impl Intervals {
         self.list.get(index).is_some_and(|interval| interval.arrival <= at)
     }
 
-    /// Whether the PU is ON at any moment of [from, until): arrival before the end and departure after the start, so
-    /// that a burst strictly inside the window counts too.
+    /// Whether the PU is ON at any moment of [from, until): arrival before the end and departure after the
+    /// start, so that a burst strictly inside the window counts too.
     pub fn overlaps(&self, from: Time, until: Time) -> bool {
         let index = self.first_ending_after(from);
         from < until && self.list.get(index).is_some_and(|interval| interval.arrival < until)
@@ -178,7 +178,8 @@ impl Intervals {
 
     /// Number of intervals with an arrival before `at`.
     fn begun_before(&self, at: Time) -> usize {
-        // What has ended has begun, and of the others only the first can have begun: intervals do not overlap.
+        // What has ended has begun, and of the others only the first can have begun: intervals do not
+        // overlap.
         let ended = self.first_ending_after(at);
         ended + usize::from(self.list.get(ended).is_some_and(|interval| interval.arrival < at))
     }

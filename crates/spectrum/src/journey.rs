@@ -3,10 +3,10 @@
 //! Everything follows from a [`Line`] (what a map file says) and a seed:
 //!
 //! - [`Motion`]: where the train is when. It accelerates, keeps to the limits, brakes, stops at stations.
-//! - [`Air`]: how loud each base station is at each place: path loss, log-normal shadowing that is correlated along the
-//!   line, tunnels.
-//! - [`Course`]: both together, measured at regular instants: which base station serves, at which rate, and when there is
-//!   no signal and why.
+//! - [`Air`]: how loud each base station is at each place: path loss, log-normal shadowing that is correlated
+//!   along the line, tunnels.
+//! - [`Course`]: both together, measured at regular instants: which base station serves, at which rate, and
+//!   when there is no signal and why.
 //! - [`JourneyRadio`]: the course as a radio.
 //!
 //! Part of the shadowing belongs to the line and returns on every journey. The rest, the time in stations and
@@ -32,7 +32,8 @@ pub fn streams_of(radio: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// The journeys of two radios draw from streams of their own; a name that changed would change every journey.
+    /// The journeys of two radios draw from streams of their own; a name that changed would change every
+    /// journey.
     #[test]
     fn every_radio_has_its_journey() {
         assert_eq!(super::streams_of("cr"), "radio/cr/journey");

@@ -54,7 +54,8 @@ impl<'de> Deserialize<'de> for DurationLaw {
 }
 
 impl DurationLaw {
-    /// Refuses bounds out of order, a law without a span above zero, and spans beyond `longest`; a fixed one may be zero.
+    /// Refuses bounds out of order, a law without a span above zero, and spans beyond `longest`; a fixed one
+    /// may be zero.
     pub fn check(&self, field: &str, longest: Duration, check: &mut impl Check) {
         match self {
             Self::Fixed(span) => check.span(field, *span, true, longest),

@@ -138,8 +138,8 @@ pub(crate) fn seconds(at: Time) -> String {
     format!("{whole}.{}", decimals.trim_end_matches('0'))
 }
 
-/// Reads decimal seconds exactly to the nanosecond (a Unix time has more digits than a 64-bit float); digits beyond
-/// are rounded. An exponent is read as a float.
+/// Reads decimal seconds exactly to the nanosecond (a Unix time has more digits than a 64-bit float); digits
+/// beyond are rounded. An exponent is read as a float.
 fn parse_seconds(text: &str) -> Option<Time> {
     if text.contains(['e', 'E']) {
         let value: f64 = text.parse().ok()?;
@@ -210,7 +210,8 @@ impl Place<'_> {
     }
 }
 
-/// A field that is quoted in an error: not longer than a line, and without characters that would move a terminal's cursor.
+/// A field that is quoted in an error: not longer than a line, and without characters that would move a
+/// terminal's cursor.
 fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut quoted = String::new();
@@ -228,8 +229,8 @@ fn shorten(text: &str) -> String {
     quoted
 }
 
-/// The lines that carry data, without comments (`#` to the end of the line) and angle brackets, split in fields at
-/// commas and blanks.
+/// The lines that carry data, without comments (`#` to the end of the line) and angle brackets, split in
+/// fields at commas and blanks.
 fn data_lines<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = (Place<'a>, Vec<&'a str>)> {
     // Some editors put a byte-order mark before the first line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

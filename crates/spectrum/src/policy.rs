@@ -22,7 +22,8 @@ pub struct DecisionView<'a> {
 }
 
 impl DecisionView<'_> {
-    /// Channels for data other than the present one, in the order (current + 1), (current + 2), ... modulo B n.
+    /// Channels for data other than the present one, in the order (current + 1), (current + 2), ... modulo B
+    /// n.
     pub fn others(&self) -> impl Iterator<Item = ChannelId> {
         let (count, current) = (self.channels.len(), self.current.0);
         (1..count)
@@ -45,7 +46,8 @@ pub trait DecisionPolicy: std::fmt::Debug + Send {
     /// The name in scenarios and tables.
     fn name(&self) -> &'static str;
 
-    /// What to do after a PU was reported on `view.current`. Random policies draw from `stream`, which nobody else uses.
+    /// What to do after a PU was reported on `view.current`. Random policies draw from `stream`, which nobody
+    /// else uses.
     fn decide(&mut self, view: &DecisionView<'_>, stream: &mut RandomStream) -> Decision;
 }
 
@@ -110,8 +112,8 @@ impl ChannelHistory {
         }
     }
 
-    /// Estimated share of sensings that report a PU: (busy + 1) / (sensings + 2), Laplace's rule, so that a channel never
-    /// tried counts as 1/2.
+    /// Estimated share of sensings that report a PU: (busy + 1) / (sensings + 2), Laplace's rule, so that a
+    /// channel never tried counts as 1/2.
     pub fn busy_share(&self, channel: ChannelId) -> f64 {
         let heard = self.channels.get(channel.0 as usize).copied().unwrap_or_default();
         (heard.busy + 1) as f64 / (heard.sensings + 2) as f64

@@ -1,11 +1,12 @@
 //! Predicting outages: what a mobile router knows of silences that are still to come.
 //!
-//! A [`Predictor`] runs live: it is shown what the radio measures as it measures it, and says what it predicts when it
-//! predicts it. No clock is in it, so that a simulator and an emulator drive the same code. Here are:
+//! A [`Predictor`] runs live: it is shown what the radio measures as it measures it, and says what it
+//! predicts when it predicts it. No clock is in it, so that a simulator and an emulator drive the same code.
+//! Here are:
 //!
 //! - [`Oracle`]: knows every outage exactly. The upper bound.
-//! - [`Itinerary`]: knows them from earlier journeys, with errors of any given size; misses some, and expects some that do
-//!   not come.
+//! - [`Itinerary`]: knows them from earlier journeys, with errors of any given size; misses some, and expects
+//!   some that do not come.
 //! - [`OutageMap`]: builds the record of earlier journeys itself and predicts by position and speed.
 //! - [`SignalStrength`]: extrapolates the level of each base station by an adaptive filter ([`LmsFilter`]).
 //!
@@ -135,8 +136,8 @@ pub trait Predictor: std::fmt::Debug + Send {
     #[allow(unused_variables)]
     fn observe(&mut self, now: Time, measured: &Measurement) {}
 
-    /// The next forecast made up to `now`; `None`: there is none at present. To be asked at the beginning and after each
-    /// measurement, until `None`.
+    /// The next forecast made up to `now`; `None`: there is none at present. To be asked at the beginning and
+    /// after each measurement, until `None`.
     fn poll(&mut self, now: Time) -> Option<Forecast>;
 }
 
@@ -145,7 +146,8 @@ mod tests {
     use super::*;
     use cogtcp_units::Duration;
 
-    /// Who predicts without a journey is not shown its measurements; who needs one says so and is not built without.
+    /// Who predicts without a journey is not shown its measurements; who needs one says so and is not built
+    /// without.
     #[test]
     fn a_predictor_needs_what_it_says() {
         let outages = [Outage { start: Time::from_millis(1), end: Time::from_millis(2) }];

@@ -17,8 +17,8 @@ impl Default for Propagation {
 }
 
 impl Propagation {
-    /// Power in watts that arrives from a sender of `power` watts at `distance` metres through overlap factor `k`.
-    /// Nearer than 1 m it does not grow further: the formula has its pole there, physics has not.
+    /// Power in watts that arrives from a sender of `power` watts at `distance` metres through overlap factor
+    /// `k`. Nearer than 1 m it does not grow further: the formula has its pole there, physics has not.
     pub fn received(&self, power: f64, distance: f64, overlap: f64) -> f64 {
         power / libm::pow(distance.max(1.0), self.attenuation) * overlap
     }

@@ -1,10 +1,11 @@
 //! Registries: what can be named in a scenario, each with its parameters as a type of its own.
 
-/// Makes the enum of everything that can be named in one field of a scenario, and finds the part behind each name.
+/// Makes the enum of everything that can be named in one field of a scenario, and finds the part behind each
+/// name.
 ///
-/// A line is a documented variant: `Name(Parameters)` is written `{ name = { ... } }`, `Name = PART` is written `"name"`. The
-/// parameters, or the part, implement the registry's trait, to which the enum hands over by `kind()`. Reading, writing, the
-/// JSON Schema and the reference of scenarios follow from the line.
+/// A line is a documented variant: `Name(Parameters)` is written `{ name = { ... } }`, `Name = PART` is
+/// written `"name"`. The parameters, or the part, implement the registry's trait, to which the enum hands
+/// over by `kind()`. Reading, writing, the JSON Schema and the reference of scenarios follow from the line.
 macro_rules! registry {
     (
         $(#[$meta:meta])*

@@ -29,8 +29,8 @@ impl OnOff {
         -self.p_on() * libm::expm1(-(self.alpha + self.beta) * u)
     }
 
-    /// Probability that a PU arrives within `t_p` seconds of a moment when it is OFF: the transmission that starts there
-    /// meets it.
+    /// Probability that a PU arrives within `t_p` seconds of a moment when it is OFF: the transmission that
+    /// starts there meets it.
     pub fn arrival_within(&self, t_p: f64) -> f64 {
         -libm::expm1(-self.beta * t_p)
     }
@@ -40,7 +40,8 @@ impl OnOff {
 /// `false_alarm`. Its joint miss and joint false-alarm probabilities balance there, P_on (1 - P_d') = P_off
 /// P_f': t_s = 1 / (W gamma^2) [Qinv(P_f') + (gamma + 1) Qinv(P_off P_f' / P_on)]^2.
 ///
-/// `bandwidth` W in Hz, `gamma` linear. Infinite when the balance cannot be had (P_off P_f' >= P_on) or there is no signal.
+/// `bandwidth` W in Hz, `gamma` linear. Infinite when the balance cannot be had (P_off P_f' >= P_on) or there
+/// is no signal.
 pub fn map_sensing_time(bandwidth: f64, gamma: f64, p_on: f64, false_alarm: f64) -> f64 {
     let miss = (1.0 - p_on) * false_alarm / p_on;
     if !(gamma > 0.0 && miss < 1.0) {

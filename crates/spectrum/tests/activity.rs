@@ -41,8 +41,8 @@ fn cdf(law: &SpanLaw, x: f64) -> f64 {
     }
 }
 
-/// Kolmogorov and Smirnov: with 50,000 draws the largest distance exceeds 1.95 / sqrt(n) = 0.0087 once in a thousand
-/// seeds; the seeds are fixed.
+/// Kolmogorov and Smirnov: with 50,000 draws the largest distance exceeds 1.95 / sqrt(n) = 0.0087 once in a
+/// thousand seeds; the seeds are fixed.
 #[test]
 fn spans_follow_their_distribution() {
     for law in laws().into_iter().take(4) {
@@ -59,8 +59,8 @@ fn spans_follow_their_distribution() {
     }
 }
 
-/// The mean that a law states is the mean of its draws: 100,000 draws, within 2 %, over five standard errors for all
-/// (the coefficient of variation is at most 1).
+/// The mean that a law states is the mean of its draws: 100,000 draws, within 2 %, over five standard errors
+/// for all (the coefficient of variation is at most 1).
 #[test]
 fn spans_have_their_stated_mean() {
     for law in laws() {
@@ -88,8 +88,8 @@ fn an_empirical_law_draws_its_spans_evenly() {
     assert!(counts.iter().all(|count| count.abs_diff(10_000) < 433), "{counts:?}");
 }
 
-/// Mean ON time 1/alpha, mean OFF time 1/beta, duty cycle beta / (alpha + beta); about 20,000 cycles, so five standard
-/// errors are 3.5 % of each mean.
+/// Mean ON time 1/alpha, mean OFF time 1/beta, duty cycle beta / (alpha + beta); about 20,000 cycles, so five
+/// standard errors are 3.5 % of each mean.
 #[test]
 fn the_papers_model_has_its_means_and_duty_cycle() {
     for (alpha, beta) in [(0.5, 0.5), (0.5, 0.1), (5.0, 1.0)] {
@@ -120,8 +120,8 @@ fn any_pair_of_laws_has_its_duty_cycle() {
     }
 }
 
-/// A stationary start is ON at time zero, and at any time after, with the long-run probability: 4,000 users, five
-/// standard errors are 0.04.
+/// A stationary start is ON at time zero, and at any time after, with the long-run probability: 4,000 users,
+/// five standard errors are 0.04.
 #[test]
 fn a_stationary_start_is_stationary() {
     for law in laws() {
@@ -195,10 +195,10 @@ fn a_trace_becomes_a_two_state_model() {
     );
 }
 
-/// Two-state models of a generated trace of 20,000 cycles. The Markov model finds the rates that generated it: the estimate of
-/// a rate from n exponential times has the relative standard error 1 / sqrt(n), five of them are 3.5 %. The empirical model
-/// draws what was measured: the largest distance of two distributions of n spans exceeds 1.95 sqrt(2 / n) = 1.95 % once in a
-/// thousand seeds.
+/// Two-state models of a generated trace of 20,000 cycles. The Markov model finds the rates that generated
+/// it: the estimate of a rate from n exponential times has the relative standard error 1 / sqrt(n), five of
+/// them are 3.5 %. The empirical model draws what was measured: the largest distance of two distributions of
+/// n spans exceeds 1.95 sqrt(2 / n) = 1.95 % once in a thousand seeds.
 #[test]
 fn models_of_a_trace_give_its_times_back() {
     let gamma = SpanLaw::Gamma { shape: 3.0, scale: s(0.4) };
@@ -244,7 +244,8 @@ fn a_timeline_can_start_later() {
     assert_eq!(moved, Intervals::new(expected.to_vec()).unwrap());
 }
 
-/// A tail so heavy that the mean is never seen makes nobody wait: the stationary start runs in for a bounded number of spans.
+/// A tail so heavy that the mean is never seen makes nobody wait: the stationary start runs in for a bounded
+/// number of spans.
 #[test]
 fn heavy_tails_run_in_for_a_bounded_time() {
     for on in [

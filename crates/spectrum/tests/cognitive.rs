@@ -371,8 +371,8 @@ impl Detector for Shared {
     }
 }
 
-/// 10,000 sensings of a PU that is always, or never, there: the share of reports is P_d', or P_f', within five standard
-/// errors - the conditional probabilities, whatever the prior.
+/// 10,000 sensings of a PU that is always, or never, there: the share of reports is P_d', or P_f', within
+/// five standard errors - the conditional probabilities, whatever the prior.
 #[test]
 fn errors_have_the_probabilities_of_the_detector() {
     let t_s = MS(50);
@@ -443,8 +443,8 @@ fn reported(radio: &mut CognitiveRadio, end: Time) -> (f64, f64) {
     (reports.iter().filter(|reported| **reported).count() as f64 / n, n)
 }
 
-/// A PU that is ON for half of every window: detectors with a theory of it report it with the probability of half an overlap.
-/// The PU's period is the sensing time, and every sensing begins at a multiple of it.
+/// A PU that is ON for half of every window: detectors with a theory of it report it with the probability of
+/// half an overlap. The PU's period is the sensing time, and every sensing begins at a multiple of it.
 #[test]
 fn a_pu_in_half_of_the_window_is_reported_with_its_probability() {
     let halves: Vec<(u64, u64)> = (0..16_000).map(|k| (50 * k + 10, 50 * k + 35)).collect();
@@ -463,8 +463,9 @@ fn a_pu_in_half_of_the_window_is_reported_with_its_probability() {
     }
 }
 
-/// A radio and two neighbours, of which one may be out of the PU's reach: the decision has the probability of the closed form
-/// of its rule, with P_d' for those that hear the PU and P_f' for the others. 8,000 sensings, five standard errors.
+/// A radio and two neighbours, of which one may be out of the PU's reach: the decision has the probability of
+/// the closed form of its rule, with P_d' for those that hear the PU and P_f' for the others. 8,000 sensings,
+/// five standard errors.
 #[test]
 fn cooperating_radios_report_with_the_probability_of_their_rule() {
     let fixed = DetectorConfig::Fixed(FixedErrors {
@@ -538,8 +539,8 @@ fn a_transmission_meets_a_pu_as_often_as_theory_says() {
     assert!(transmissions > 20_000 && (share - p).abs() < 5.0 * error, "{share} {p}");
 }
 
-/// A perfect detector with no switching delay: whatever the PUs do, none is interfered with for longer than one T_p at a
-/// stretch, and none is still transmitted over after T_p.
+/// A perfect detector with no switching delay: whatever the PUs do, none is interfered with for longer than
+/// one T_p at a stretch, and none is still transmitted over after T_p.
 #[test]
 fn a_perfect_radio_never_interferes_longer_than_t_p() {
     for seed in 0..40 {
@@ -626,7 +627,8 @@ fn a_radio_that_always_reports_never_opens() {
     }
 }
 
-/// Out of reach a PU changes nothing and suffers nothing, and without a detector's error every report is of a PU.
+/// Out of reach a PU changes nothing and suffers nothing, and without a detector's error every report is of a
+/// PU.
 #[test]
 fn a_pu_out_of_reach_is_none() {
     let mut user = pu(1, &[(0, 100_000)]);
@@ -666,7 +668,8 @@ fn reserved_channels_are_never_used() {
     }
 }
 
-/// Random radios: all time is accounted for, a late driver sees the same, a run repeats, the enum is its content.
+/// Random radios: all time is accounted for, a late driver sees the same, a run repeats, the enum is its
+/// content.
 #[test]
 fn every_radio_accounts_for_all_time() {
     for seed in 0..60 {
@@ -734,19 +737,22 @@ fn every_radio_accounts_for_all_time() {
     }
 }
 
-/// Hand-computed: T_p 1 s, t_s 0.1 s, one channel, sticky, perfect. Transmits over 0.1-1.1, 1.2-2.2, then waits.
+/// Hand-computed: T_p 1 s, t_s 0.1 s, one channel, sticky, perfect. Transmits over 0.1-1.1, 1.2-2.2, then
+/// waits.
 #[test]
 fn pu_protection_is_counted_by_hand() {
     let air = air(1, vec![pu(1, &[(500, 600), (1150, 1160), (1700, 3000), (4000, 4050)])]);
     let mut radio = radio(config(), &air, FixedDetector::PERFECT, PolicyConfig::Sticky, 6);
     let words: Vec<String> = play(&mut radio, AT(3000)).iter().map(word).collect();
-    // The burst of 0.5 s leaves unnoticed; the one of 1.15 s falls into a sensing: 1.1-1.2 detected, again 1.2-1.3 clear.
+    // The burst of 0.5 s leaves unnoticed; the one of 1.15 s falls into a sensing: 1.1-1.2 detected, again
+    // 1.2-1.3 clear.
     let expected = "0 sense, 100 clear, 500 pu, 1100 sense, 1150 pu, 1200 detected, 1200 sense, 1300 clear, 1700 pu, \
                     2300 sense, 2400 detected, 2400 sense, 2500 detected, 2500 sense, 2600 detected, 2600 sense, \
                     2700 detected, 2700 sense, 2800 detected, 2800 sense, 2900 detected, 2900 sense, 3000 detected, \
                     3000 sense";
     assert_eq!(words.join(", "), expected);
-    // Frames on the air: two within the first burst, one that spans into the PU of 1.7 s, one on a free channel.
+    // Frames on the air: two within the first burst, one that spans into the PU of 1.7 s, one on a free
+    // channel.
     for (from, until) in [(510, 520), (590, 610), (800, 810), (1690, 1710), (1710, 1730)] {
         radio.transmitted(AT(from), AT(until));
     }
@@ -756,8 +762,8 @@ fn pu_protection_is_counted_by_hand() {
     assert_eq!(protection.interfered, MS(10 + 10 + 10 + 20));
     assert_eq!(protection.collisions, 2);
     assert_eq!(protection.detections, 8);
-    // Met at 0.5 s: gone before the sensing of 1.1 s. Yet that sensing reports the next burst: it counts as vacated after
-    // 0.6 s, from the first arrival not yet answered. Met at 1.7 s: silent from 2.3 s.
+    // Met at 0.5 s: gone before the sensing of 1.1 s. Yet that sensing reports the next burst: it counts as
+    // vacated after 0.6 s, from the first arrival not yet answered. Met at 1.7 s: silent from 2.3 s.
     assert_eq!((protection.vacated, protection.outlasted), (2, 0));
     assert_eq!((protection.vacate_total, protection.vacate_max), (MS(600 + 600), MS(600)));
     assert_eq!(protection.vacate_mean(), Some(MS(600)));
@@ -784,7 +790,8 @@ fn a_missed_pu_is_vacated_from_the_start_of_the_transmission_over_it() {
     assert_eq!((protection.vacated, protection.outlasted, protection.exposed), (0, 1, MS(100)));
 }
 
-/// The detection draws of one seed are the same numbers for every detector, and policies have their own stream.
+/// The detection draws of one seed are the same numbers for every detector, and policies have their own
+/// stream.
 #[test]
 fn detectors_and_policies_share_random_numbers() {
     let end = AT(100_000);
@@ -861,8 +868,9 @@ fn golden_radio() {
     );
 }
 
-/// Routing wants the radio on another channel: it leaves at once while it transmits, when it would open while it senses, and never
-/// for a channel that is reserved, that is not there, or that it is on; these take back what was wanted before.
+/// Routing wants the radio on another channel: it leaves at once while it transmits, when it would open while
+/// it senses, and never for a channel that is reserved, that is not there, or that it is on; these take back
+/// what was wanted before.
 #[test]
 fn a_wanted_channel_is_sensed_and_opened() {
     let channels = (0..4).map(|i| Channel { reserved: i == 3, ..Channel::clean(mbit(i + 1)) }).collect();

@@ -166,7 +166,8 @@ fn a_pu_while_transmitting_silences_the_link_for_one_switch() {
     assert_eq!((cycle.phase(), cycle.poll_event()), (Phase::Transmitting, None));
 }
 
-/// Busy arrivals (mean 50 ms against 200 ms of sensing) so that every case of the table in the module docs occurs.
+/// Busy arrivals (mean 50 ms against 200 ms of sensing) so that every case of the table in the module docs
+/// occurs.
 #[test]
 fn pu_arrivals_during_silence_follow_the_table() {
     let mut config = sensing(DurationLaw::Fixed(MS(200)), DurationLaw::Fixed(MS(30)), None);
@@ -280,8 +281,8 @@ fn the_set_is_drawn_evenly_and_a_pu_leaves_its_channel() {
     }
 }
 
-/// Uniform on [1, 15] Mbit/s: mean 8, variance 14^2 / 12 = 16.33. 20,000 draws: standard error of the mean 0.029, of
-/// the variance 0.1; the tolerances are five of them.
+/// Uniform on [1, 15] Mbit/s: mean 8, variance 14^2 / 12 = 16.33. 20,000 draws: standard error of the mean
+/// 0.029, of the variance 0.1; the tolerances are five of them.
 #[test]
 fn the_range_is_uniform() {
     let mut config = sensing(DurationLaw::Fixed(MS(100)), DurationLaw::Fixed(MS(4900)), None);
@@ -300,8 +301,8 @@ fn the_range_is_uniform() {
     assert!((mean - 8.0).abs() < 0.15 && (variance - 49.0 / 3.0).abs() < 0.52, "{mean} {variance}");
 }
 
-/// Exponential up 20 s and down 5 s, as on a train. 40,000 spans each: standard error of the mean 0.5 %, of the
-/// variance 1.4 %; the tolerances are five of them.
+/// Exponential up 20 s and down 5 s, as on a train. 40,000 spans each: standard error of the mean 0.5 %, of
+/// the variance 1.4 %; the tolerances are five of them.
 #[test]
 fn exponential_sensing_is_an_exponential_on_off_link() {
     let config = sensing(DurationLaw::Exponential(MS(5000)), DurationLaw::Exponential(MS(20_000)), None);
@@ -340,8 +341,8 @@ fn uniform_sensing_has_its_moments() {
     }
 }
 
-/// PU arrivals are Poisson, and the time open between two switches is exponential with the same mean (memoryless).
-/// 30,000 spans: five standard errors of the mean are 2.9 %, of the variance 8.2 %.
+/// PU arrivals are Poisson, and the time open between two switches is exponential with the same mean
+/// (memoryless). 30,000 spans: five standard errors of the mean are 2.9 %, of the variance 8.2 %.
 #[test]
 fn pu_arrivals_are_poisson_and_so_is_the_time_between_switches() {
     let config = with_pu(CycleConfig::default(), MS(500));
@@ -388,8 +389,8 @@ fn pu_arrivals_do_not_move_when_sensing_or_channels_change() {
     assert_ne!(other.clone().next_change(), reference[0], "each radio has its own arrivals");
 }
 
-/// Random configurations: time is accounted for to the nanosecond, phases alternate lawfully, and a run is repeated
-/// exactly. The message carries the case, which is the seed.
+/// Random configurations: time is accounted for to the nanosecond, phases alternate lawfully, and a run is
+/// repeated exactly. The message carries the case, which is the seed.
 #[test]
 fn every_configuration_accounts_for_all_time() {
     for case in 0..300 {
@@ -475,7 +476,8 @@ fn random_config(stream: &mut RandomStream) -> CycleConfig {
     CycleConfig { sensing, pu, channel, dwell }
 }
 
-/// 8 s on, 2 s off, a new rate every 20 s (Fig. 4a of Zhou, Di Felice, Drozdenko and Chowdhury): every second sensing.
+/// 8 s on, 2 s off, a new rate every 20 s (Fig. 4a of Zhou, Di Felice, Drozdenko and Chowdhury): every second
+/// sensing.
 #[test]
 fn a_channel_is_kept_for_its_dwell() {
     let mut config = sensing(DurationLaw::Fixed(MS(2000)), DurationLaw::Fixed(MS(8000)), None);

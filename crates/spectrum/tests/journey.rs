@@ -1,4 +1,5 @@
-//! A journey: the train's motion against hand calculation, the statistics of the signal, what the radio makes of both.
+//! A journey: the train's motion against hand calculation, the statistics of the signal, what the radio makes
+//! of both.
 
 use cogtcp_spectrum::journey::{
     Air, BaseStation, Border, Course, JourneyRadio, Line, Measurement, Motion, RateStep, Signal, SpeedLimit,
@@ -63,7 +64,8 @@ fn seconds(time: Time) -> f64 {
     time.as_secs_f64()
 }
 
-/// 10 km at 40 m/s from rest to rest: 80 s over 1600 m to speed up, 40 s over 800 m to brake, 7600 m at 40 m/s: 310 s.
+/// 10 km at 40 m/s from rest to rest: 80 s over 1600 m to speed up, 40 s over 800 m to brake, 7600 m at 40
+/// m/s: 310 s.
 #[test]
 fn the_timetable_is_that_of_constant_acceleration() {
     let motion = Motion::new(&line(), Duration::from_secs(10), 1, "test");
@@ -122,7 +124,8 @@ fn limits_and_slack_hold_on_every_journey() {
     assert!(arrivals.windows(2).all(|pair| pair[0] != pair[1]));
 }
 
-/// Mean 0, the deviation asked for, exp(-dx/d) between places; the terrain is shared by journeys, the rest is not.
+/// Mean 0, the deviation asked for, exp(-dx/d) between places; the terrain is shared by journeys, the rest is
+/// not.
 #[test]
 fn shadowing_has_its_statistics() {
     let mut line = line();
@@ -169,8 +172,8 @@ fn line_with_terrain(line: &Line, seed: u64, mut look: impl FnMut(&Line)) {
     look(&line);
 }
 
-/// Without shadowing all can be worked out: the level is -98 dBm at 12.2 km, so no gap; east is 3 dB louder than west where
-/// 35 log10(dw / de) = 3, at 10.985 km.
+/// Without shadowing all can be worked out: the level is -98 dBm at 12.2 km, so no gap; east is 3 dB louder
+/// than west where 35 log10(dw / de) = 3, at 10.985 km.
 #[test]
 fn a_handover_happens_where_the_levels_say() {
     let line = line();
@@ -280,7 +283,8 @@ fn outages(course: &Course) -> Vec<Outage> {
     course.silences().into_iter().map(|(start, end)| Outage { start, end }).collect()
 }
 
-/// What a predictor says on `course`, shown one measurement after another; and when it said how each outage ends.
+/// What a predictor says on `course`, shown one measurement after another; and when it said how each outage
+/// ends.
 fn live(predictor: &mut dyn Predictor, course: &Course) -> (Vec<Prediction>, Vec<Option<Time>>) {
     assert!(predictor.observes() && predictor.poll(Time::ZERO).is_none());
     let (mut predictions, mut ends) = (Vec::<Prediction>::new(), Vec::new());
@@ -327,7 +331,8 @@ fn with_tunnels() -> Line {
     line
 }
 
-/// Where nothing differs between journeys the map predicts everything: to the distance between two measurements.
+/// Where nothing differs between journeys the map predicts everything: to the distance between two
+/// measurements.
 #[test]
 fn the_outage_map_of_a_line_without_luck_is_right() {
     let line = with_tunnels();
@@ -342,7 +347,8 @@ fn the_outage_map_of_a_line_without_luck_is_right() {
     assert!(found.start_errors.iter().chain(&found.end_errors).all(|error| error.abs() < 0.25), "{found:?}");
 }
 
-/// Another driver, other stops: position and speed still tell, where a timetable would be off by the time stood.
+/// Another driver, other stops: position and speed still tell, where a timetable would be off by the time
+/// stood.
 #[test]
 fn the_outage_map_goes_by_position_and_speed() {
     let mut line = with_tunnels();
@@ -427,8 +433,8 @@ fn predictions_never_look_back() {
     }
 }
 
-/// A train at walking pace is still a train that moves: 2 m before the tunnel at 0.5 m/s it is 4 s from its outage, which is near enough.
-/// One that stands is not.
+/// A train at walking pace is still a train that moves: 2 m before the tunnel at 0.5 m/s it is 4 s from its
+/// outage, which is near enough. One that stands is not.
 #[test]
 fn a_train_at_walking_pace_is_warned() {
     let line = with_tunnels();

@@ -1,5 +1,5 @@
-//! Log files: read as their formats say, written so that they read the same, refused with file, line and reason, and
-//! never a panic.
+//! Log files: read as their formats say, written so that they read the same, refused with file, line and
+//! reason, and never a panic.
 
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, scatter};
 use cogtcp_spectrum::logs::occupancy::{Occupancy, Reading};
@@ -115,8 +115,8 @@ fn occupancy_keeps_each_sample_until_the_next_of_its_band() {
     assert_eq!(first.arrival, AT(1000) - Duration::from_nanos(1), "time zero is the first sample");
 }
 
-/// A spectrum analyser's sweeps: a column a channel, powers in dBm. With a threshold of -95 dBm and 3 dB of hysteresis -96 dBm
-/// keeps a busy channel busy, and an idle one idle.
+/// A spectrum analyser's sweeps: a column a channel, powers in dBm. With a threshold of -95 dBm and 3 dB of
+/// hysteresis -96 dBm keeps a busy channel busy, and an idle one idle.
 #[test]
 fn powers_become_states_by_threshold_and_hysteresis() {
     let sweeps = "time,2412 ,2437\n0,-100,-96\n0.1,-94.9,-96\n0.2,-96,-95\n0.3,-98.1,-97.9\n0.4,-90,-99\n0.5,-99,-99\n";
@@ -139,7 +139,8 @@ fn powers_become_states_by_threshold_and_hysteresis() {
     assert_eq!(occupancy::read_as("f", long, &reading(3.0)).unwrap().bands, busy(&reading(3.0)));
 }
 
-/// Gaps below the minimum are filled first: what is left of a burst that flickers is one busy time. Lone flashes go.
+/// Gaps below the minimum are filled first: what is left of a burst that flickers is one busy time. Lone
+/// flashes go.
 #[test]
 fn times_below_the_minimum_are_left_out() {
     let flicker = "time,band,busy\n0,1,0\n1,1,1\n1.05,1,0\n1.06,1,1\n1.2,1,0\n3,1,1\n3.02,1,0\n5,1,0\n";
@@ -296,7 +297,8 @@ fn bad_lines_are_named_with_file_line_and_reason() {
     }
 }
 
-/// 2,000 PUs of the released generator: its laws within five standard errors, and a file that the reader takes.
+/// 2,000 PUs of the released generator: its laws within five standard errors, and a file that the reader
+/// takes.
 #[test]
 fn released_generator_follows_its_script() {
     let generator = MapGenerator { users: 2000, ..MapGenerator::default() };
@@ -422,7 +424,8 @@ fn a_reach_that_a_format_cannot_express_is_refused_and_can_be_converted() {
     assert!((powers.users[1].user.reach.as_range(&propagation, sensitivity) - 250.5).abs() < 1e-9);
 }
 
-/// Bytes at random, and characters at random from those that the formats are made of: every reader returns an error that says where, or what it read.
+/// Bytes at random, and characters at random from those that the formats are made of: every reader returns an
+/// error that says where, or what it read.
 #[test]
 fn random_bytes_never_panic() {
     const MADE_OF: &[u8] = b"0123456789.,-+eE<># \t\r\n\ninfan_timebusyband";
@@ -454,8 +457,8 @@ fn random_bytes_never_panic() {
     }
 }
 
-/// Files damaged in every way that an editor, a disk or a script can: readers return, and what they accept they also
-/// write and read again the same. The message carries the seed.
+/// Files damaged in every way that an editor, a disk or a script can: readers return, and what they accept
+/// they also write and read again the same. The message carries the seed.
 #[test]
 fn damaged_files_never_panic() {
     const WORDS: [&str; 14] = [

@@ -1,4 +1,5 @@
-//! Detectors against their closed forms, against published numbers, and against the energy of simulated samples.
+//! Detectors against their closed forms, against published numbers, and against the energy of simulated
+//! samples.
 
 use cogtcp_spectrum::detector::{
     self, Cooperative, Detector, DetectorConfig, FixedDetector, FusionRule, MapDetector, MapEnergyDetector,
@@ -31,7 +32,8 @@ fn window(t_s: f64, gamma: f64, f: f64) -> SensingWindow {
     window
 }
 
-/// W = 1 MHz, P_on = 0.5: the conditional P_d' and P_f', to the four decimals of the table they are taken from.
+/// W = 1 MHz, P_on = 0.5: the conditional P_d' and P_f', to the four decimals of the table they are taken
+/// from.
 #[test]
 fn map_detector_gives_the_known_table() {
     let table = [
@@ -93,8 +95,9 @@ fn map_threshold_at_the_edges_of_its_domain() {
     assert!((map(-20.0, 0.5).threshold(n) / limit - 1.0).abs() < 1e-6);
 }
 
-/// Against energy itself: sums of squares of Gaussian samples, partly with a signal, compared with the threshold.
-/// 2,000 trials: five standard errors are at most 5.6 %; the central limit at n = 400 costs up to 2 % more.
+/// Against energy itself: sums of squares of Gaussian samples, partly with a signal, compared with the
+/// threshold. 2,000 trials: five standard errors are at most 5.6 %; the central limit at n = 400 costs up to
+/// 2 % more.
 #[test]
 fn map_probabilities_are_those_of_simulated_energy() {
     let detector = MapEnergyDetector { bandwidth: 1000.0, gamma: linear(-9.0), p_on: 0.5 };
@@ -125,7 +128,8 @@ fn map_probabilities_are_those_of_simulated_energy() {
     }
 }
 
-/// The same for Neyman-Pearson: complex samples of circular Gaussian noise, partly with a PSK signal of constant modulus.
+/// The same for Neyman-Pearson: complex samples of circular Gaussian noise, partly with a PSK signal of
+/// constant modulus.
 #[test]
 fn neyman_pearson_probabilities_are_those_of_simulated_energy() {
     let (n, gamma, false_alarm) = (400, linear(-9.0), 0.1);
@@ -177,8 +181,8 @@ fn partial_overlap_lies_between_absence_and_presence() {
     }
 }
 
-/// W = 1 MHz, P_on = 0.5: sensing times to the three decimals of the table they are taken from; and the detector run for
-/// that time does balance its errors.
+/// W = 1 MHz, P_on = 0.5: sensing times to the three decimals of the table they are taken from; and the
+/// detector run for that time does balance its errors.
 #[test]
 fn sensing_time_for_a_target() {
     for (db, row) in [(-20.0, [0.219, 0.109, 0.066]), (-22.0, [0.547, 0.274, 0.166])] {
@@ -230,13 +234,15 @@ fn shortest_sensing_time_is_found_for_any_detector() {
     assert!(d >= 0.95 && f <= 0.05, "{t_s}: {d} {f}");
     let (d, f) = errors(t_s - 2e-6);
     assert!(d < 0.95 || f > 0.05, "{t_s}: {d} {f}");
-    // The balance of the closed form is of joint errors; at P_on = 0.5 the two agree to the difference of the laws.
+    // The balance of the closed form is of joint errors; at P_on = 0.5 the two agree to the difference of the
+    // laws.
     assert!((t_s / map_sensing_time(W, 0.01, 0.5, 0.05) - 1.0).abs() < 0.02, "{t_s}");
     assert_eq!(shortest_sensing_time(&FixedDetector::AS_RELEASED, 0.01, 0.95, 0.05), f64::INFINITY);
     assert_eq!(shortest_sensing_time(&FixedDetector::PERFECT, 0.01, 1.0, 0.0), 1e-6);
 }
 
-/// The simplified form is the limit of the MAP detector: the same to a percentage point where sensing times matter.
+/// The simplified form is the limit of the MAP detector: the same to a percentage point where sensing times
+/// matter.
 #[test]
 fn simplified_detector_follows_the_map_detector() {
     for db in [-15.0, -20.0, -22.0, -25.0] {

@@ -4,7 +4,8 @@ use crate::{OutOfRange, binomial, student_t, sum};
 
 /// An estimate with its two-sided confidence interval.
 ///
-/// With one value there is no interval of the mean: `low` and `high` are NaN. Without a value all three are NaN.
+/// With one value there is no interval of the mean: `low` and `high` are NaN. Without a value all three are
+/// NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
     /// The estimate: a mean or a quantile.
@@ -38,7 +39,8 @@ impl Interval {
     }
 }
 
-/// Returns the mean of independent `values` with its t-interval. NaN marks a run without a value and is left out.
+/// Returns the mean of independent `values` with its t-interval. NaN marks a run without a value and is left
+/// out.
 ///
 /// # Errors
 ///
@@ -62,8 +64,8 @@ pub fn mean(values: &[f64], confidence: f64) -> Result<Interval, OutOfRange> {
 
 /// Returns the mean of `values - baseline`, pair by pair, with its t-interval.
 ///
-/// With common random numbers the pairs share their randomness, and the interval of the difference is narrower than the
-/// interval of either mean.
+/// With common random numbers the pairs share their randomness, and the interval of the difference is
+/// narrower than the interval of either mean.
 ///
 /// # Errors
 ///
@@ -74,7 +76,8 @@ pub fn paired_difference(values: &[f64], baseline: &[f64], confidence: f64) -> R
     mean(&differences, confidence)
 }
 
-/// Returns the `q`-quantile of independent values with an interval that assumes nothing about their distribution.
+/// Returns the `q`-quantile of independent values with an interval that assumes nothing about their
+/// distribution.
 ///
 /// The ends are the i-th and the j-th smallest value of the sample. They enclose the quantile with the
 /// probability that i to j - 1 of n trials succeed, each with probability q (Conover, Practical Nonparametric

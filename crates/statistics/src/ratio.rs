@@ -5,13 +5,14 @@ use crate::{OutOfRange, interval, student_t, sum};
 
 /// Returns mean(values) / mean(baseline), paired, with its interval by Fieller's theorem.
 ///
-/// The interval holds every ratio r at which a paired t-test does not reject mean(values) = r mean(baseline) (Fieller 1954).
-/// It is not symmetric. An end is infinite where the baseline's own interval reaches zero. Where no value is negative, the
-/// interval begins at zero or above. Pairs with NaN are left out.
+/// The interval holds every ratio r at which a paired t-test does not reject mean(values) = r mean(baseline)
+/// (Fieller 1954). It is not symmetric. An end is infinite where the baseline's own interval reaches zero.
+/// Where no value is negative, the interval begins at zero or above. Pairs with NaN are left out.
 ///
 /// # Errors
 ///
-/// The numbers of values differ, the mean of the baseline is not positive, or `confidence` is not between 0 and 1.
+/// The numbers of values differ, the mean of the baseline is not positive, or `confidence` is not between 0
+/// and 1.
 pub fn ratio(values: &[f64], baseline: &[f64], confidence: f64) -> Result<Interval, OutOfRange> {
     interval::check_pairs(values, baseline)?;
     interval::check_confidence(confidence)?;
@@ -40,8 +41,8 @@ pub fn ratio(values: &[f64], baseline: &[f64], confidence: f64) -> Result<Interv
 
 /// Returns the ends of the ratios r >= least with mean(top - r bottom)^2 <= weight var(top - r bottom).
 ///
-/// This is a r^2 - 2 b r + c <= 0, an interval where a > 0. Where a <= 0 only the ratios between the roots are excluded:
-/// there is no upper bound.
+/// This is a r^2 - 2 b r + c <= 0, an interval where a > 0. Where a <= 0 only the ratios between the roots
+/// are excluded: there is no upper bound.
 fn fieller(top: &[f64], bottom: &[f64], ratio: f64, weight: f64, least: f64) -> (f64, f64) {
     let (mean, spread, together) = (sum::mean(bottom), sum::variance(bottom), sum::covariance(top, bottom));
     let a = mean * mean - weight * spread;
@@ -78,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_ratio_by_hand() {
-        // Top 1, 2, 3; bottom 4, 6, 5: means 2 and 5, variances 1 and 1, covariance 0.5; t(0.975, 2)^2 / 3 = 6.17095.
-        // a = 25 - 6.17095, b = 10 - 3.08548, c = 4 - 6.17095: the roots are -0.13292 and 0.86738.
+        // Top 1, 2, 3; bottom 4, 6, 5: means 2 and 5, variances 1 and 1, covariance 0.5; t(0.975, 2)^2 / 3 =
+        // 6.17095. a = 25 - 6.17095, b = 10 - 3.08548, c = 4 - 6.17095: the roots are -0.13292 and 0.86738.
         let found = ratio(&[1.0, 2.0, 3.0], &[4.0, 6.0, 5.0], 0.95).unwrap();
         assert!(
             found.estimate == 0.4 && found.low == 0.0 && (found.high - 0.867_38).abs() < 1e-5,

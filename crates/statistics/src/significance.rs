@@ -29,8 +29,8 @@ fn of_moments(n: u64, mean: f64, variance: f64) -> f64 {
 
 /// Returns which hypotheses Holm's step-down procedure rejects, so that all rejections hold at once.
 ///
-/// The probability of any false rejection is at most 1 - confidence, whatever the dependence (Holm 1979). Bonferroni's bound
-/// holds too but rejects fewer. NaN is never rejected and does not count as a test.
+/// The probability of any false rejection is at most 1 - confidence, whatever the dependence (Holm 1979).
+/// Bonferroni's bound holds too but rejects fewer. NaN is never rejected and does not count as a test.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 tests")]
 pub fn holm(p_values: &[f64], confidence: f64) -> Vec<bool> {

@@ -5,7 +5,8 @@ use std::f64::consts::FRAC_2_PI;
 
 /// Returns P(T <= t) for t >= 0.
 ///
-/// Exact for whole degrees of freedom: the finite sums of Abramowitz and Stegun 26.7.3 (odd) and 26.7.4 (even).
+/// Exact for whole degrees of freedom: the finite sums of Abramowitz and Stegun 26.7.3 (odd) and 26.7.4
+/// (even).
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "degrees of freedom are far below 2^53")]
 pub fn distribution(t: f64, degrees: u64) -> f64 {

@@ -1,7 +1,7 @@
 //! Sums and moments without loss of digits.
 
-/// Returns the sum of `values`, rounded once (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
-/// Geometric Predicates", Discrete & Computational Geometry 18, 1997).
+/// Returns the sum of `values`, rounded once (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and
+/// Fast Robust Geometric Predicates", Discrete & Computational Geometry 18, 1997).
 ///
 /// Infinite and NaN values give what plain addition gives.
 #[must_use]

@@ -4,9 +4,9 @@ use crate::sum;
 
 /// Returns how many values at the beginning of `series` are warm-up, by MSER-5.
 ///
-/// The values are averaged in batches of five. The cut is where the standard error of the mean of the rest is smallest, and
-/// at most at half of the batches (White 1997; White, Cobb and Spratt 2000). A cut at half of the batches says that the
-/// series is too short.
+/// The values are averaged in batches of five. The cut is where the standard error of the mean of the rest is
+/// smallest, and at most at half of the batches (White 1997; White, Cobb and Spratt 2000). A cut at half of
+/// the batches says that the series is too short.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "fewer than 2^53 values")]
 pub fn mser5(series: &[f64]) -> usize {

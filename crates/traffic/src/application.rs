@@ -1,4 +1,5 @@
-//! Applications that ask and are answered: the client sends requests, the server's responses are the data of a connection.
+//! Applications that ask and are answered: the client sends requests, the server's responses are the data of
+//! a connection.
 
 use crate::{RequestConfig, Requests, Video, VideoConfig};
 use cogtcp_units::{Duration, RandomStream, Time};

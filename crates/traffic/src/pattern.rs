@@ -31,8 +31,8 @@ pub enum Period {
     Fixed(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// Pareto with this mean: heavy-tailed, so that many sources together are self-similar (Willinger, Taqqu, Sherman and
-    /// Wilson, 1997).
+    /// Pareto with this mean: heavy-tailed, so that many sources together are self-similar (Willinger, Taqqu,
+    /// Sherman and Wilson, 1997).
     Pareto {
         /// The mean.
         mean: Duration,
@@ -110,7 +110,8 @@ mod tests {
         assert!((mean_of(Period::Pareto { mean, shape: 3.0 }, 100_000) - 0.5).abs() < 0.5 * 0.014);
     }
 
-    /// A Pareto of mean 0.5 s and shape 1.5 is never below 0.5 / 3 s, and above ten times that in 10^-1.5 of all draws.
+    /// A Pareto of mean 0.5 s and shape 1.5 is never below 0.5 / 3 s, and above ten times that in 10^-1.5 of
+    /// all draws.
     #[test]
     fn pareto_has_its_tail() {
         let period = Period::Pareto { mean: Duration::from_millis(500), shape: 1.5 };

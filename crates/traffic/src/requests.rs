@@ -27,7 +27,8 @@ pub struct RequestConfig {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Connection {
-    /// One connection for all, which stays open: HTTP/1.1, a database. Its window is what the responses before have left.
+    /// One connection for all, which stays open: HTTP/1.1, a database. Its window is what the responses
+    /// before have left.
     #[default]
     Persistent,
     /// A connection of its own, closed after the response. The handshake is part of the completion time, and

@@ -19,8 +19,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that begins at `start`, with a packet where distances are constant, with an ON period where there are such.
-    /// `size` is the payload of a packet in bytes; `stream` makes all random choices.
+    /// A source that begins at `start`, with a packet where distances are constant, with an ON period where
+    /// there are such. `size` is the payload of a packet in bytes; `stream` makes all random choices.
     pub fn new(pattern: Pattern, size: u32, start: Time, stream: RandomStream) -> Self {
         let mut source = Self { pattern, size, stream, since: start, sent: 0, until: Time::MAX, next: start };
         match pattern {
@@ -100,7 +100,8 @@ mod tests {
         assert_eq!(sent.len(), 3000);
     }
 
-    /// 8 Mbit/s of 1000-byte packets for 1000 s: a million packets, and as many in any second on average as their variance.
+    /// 8 Mbit/s of 1000-byte packets for 1000 s: a million packets, and as many in any second on average as
+    /// their variance.
     #[test]
     fn a_poisson_process_has_its_rate_and_its_variance() {
         let sent =
@@ -125,7 +126,8 @@ mod tests {
         assert_eq!((sent[9], sent[10]), (10_000_000, 101_000_000));
     }
 
-    /// Exponential ON of 100 ms and OFF of 300 ms: a quarter of the rate over a long time (five standard errors).
+    /// Exponential ON of 100 ms and OFF of 300 ms: a quarter of the rate over a long time (five standard
+    /// errors).
     #[test]
     fn random_periods_give_their_share() {
         let exponential = |ms| Period::Exponential(Duration::from_millis(ms));

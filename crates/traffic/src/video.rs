@@ -1,5 +1,5 @@
-//! A player of recorded video: it fetches chunks of equal length one after another, plays from a buffer, and stalls where that
-//! runs dry. The rate is fixed: no adaptation, so that a stall shows what the network did.
+//! A player of recorded video: it fetches chunks of equal length one after another, plays from a buffer, and
+//! stalls where that runs dry. The rate is fixed: no adaptation, so that a stall shows what the network did.
 
 use crate::application::{Client, Exchange, Request};
 use crate::requests::{check_request, request_size};
@@ -19,8 +19,8 @@ pub struct VideoConfig {
     /// How much must be buffered before the video plays, in the beginning and after a stall.
     #[serde(default = "startup")]
     pub startup: Duration,
-    /// How much is buffered at most: a chunk is asked for when it will fit. Once the buffer is full, that is once a chunk's
-    /// length.
+    /// How much is buffered at most: a chunk is asked for when it will fit. Once the buffer is full, that is
+    /// once a chunk's length.
     #[serde(default = "buffer")]
     pub buffer: Duration,
     /// Payload of a request; one packet.
@@ -41,7 +41,8 @@ fn buffer() -> Duration {
 }
 
 impl VideoConfig {
-    /// Says what is wrong with it. `most` is the largest chunk, `longest` the longest duration. The rate is its owner's to check.
+    /// Says what is wrong with it. `most` is the largest chunk, `longest` the longest duration. The rate is
+    /// its owner's to check.
     pub fn check(&self, most: Bytes, longest: Duration, check: &mut impl Check) {
         check_request(self.request, check);
         check.span("chunk", self.chunk, false, longest);
@@ -127,8 +128,8 @@ impl Video {
         self.startup
     }
 
-    /// When the present stall began, if the video stalls at `now`. What ends the stall is a chunk, so that all others are told by
-    /// the chunks.
+    /// When the present stall began, if the video stalls at `now`. What ends the stall is a chunk, so that
+    /// all others are told by the chunks.
     pub fn stalls_since(&self, now: Time) -> Option<Time> {
         match self.playback {
             Playback::Plays(since, played) => Some(since + (self.received - played)).filter(|dry| *dry < now),
@@ -188,7 +189,8 @@ impl Client for Video {
         let chunk = &mut self.chunks[number];
         chunk.exchange.completed = Some(now);
         (chunk.buffered, chunk.stalled, chunk.stall_began) = (buffered, stalled, stall_began);
-        // The next is asked for when there will be room for it. While the video waits there is: `buffer` is at least `startup`.
+        // The next is asked for when there will be room for it. While the video waits there is: `buffer` is
+        // at least `startup`.
         let room = (buffered + self.config.chunk).saturating_sub(self.config.buffer);
         self.next = now + room;
     }
@@ -245,8 +247,8 @@ mod tests {
         assert_eq!(video.stalls_since(ms(2200)), None);
     }
 
-    /// Plays from 0.2 s with 2 s, which are over at 2.2 s. The next comes at 3 s, stalled for 0.8 s, and is not enough; the one
-    /// after at 3.5 s is: 1.3 s of one stall.
+    /// Plays from 0.2 s with 2 s, which are over at 2.2 s. The next comes at 3 s, stalled for 0.8 s, and is
+    /// not enough; the one after at 3.5 s is: 1.3 s of one stall.
     #[test]
     fn an_empty_buffer_stalls_until_enough_is_there() {
         let mut video = video();

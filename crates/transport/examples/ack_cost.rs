@@ -4,10 +4,11 @@
 //! cargo run --release -p cogtcp-transport --example ack_cost
 //! ```
 //!
-//! One round of the loop is what a sender asks of its control for one ACK and the packet that it lets go: `pkts_acked`,
-//! `cong_control`, `cong_avoid`, `on_packet_sent`. The path is a FIFO of 10 Gbit/s and 40 ms with a queue that breathes, so
-//! that controls pass through growth, decisions once per round trip and, every 20000 ACKs, a loss. The row "loop" is the
-//! loop alone, with a control that does nothing; it is not subtracted.
+//! One round of the loop is what a sender asks of its control for one ACK and the packet that it lets go:
+//! `pkts_acked`, `cong_control`, `cong_avoid`, `on_packet_sent`. The path is a FIFO of 10 Gbit/s and 40 ms
+//! with a queue that breathes, so that controls pass through growth, decisions once per round trip and, every
+//! 20000 ACKs, a loss. The row "loop" is the loop alone, with a control that does nothing; it is not
+//! subtracted.
 
 // The model has no clock, but this measures one.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]

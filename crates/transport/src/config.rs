@@ -13,15 +13,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recovery {
-    /// Fast retransmit, then slow start from one segment, retransmitting from the hole on (Jacobson 1988; Fall and Floyd
-    /// 1996).
+    /// Fast retransmit, then slow start from one segment, retransmitting from the hole on (Jacobson 1988;
+    /// Fall and Floyd 1996).
     Tahoe,
     /// Fast retransmit and fast recovery (RFC 5681 section 3.2, which was Reno): any new ACK ends recovery.
     Reno,
     /// Fast recovery that survives partial ACKs (RFC 6582).
     NewReno,
-    /// Selective acknowledgements with the conservative scoreboard (RFC 6675). Becomes NewReno when the peer does not
-    /// permit SACK.
+    /// Selective acknowledgements with the conservative scoreboard (RFC 6675). Becomes NewReno when the peer
+    /// does not permit SACK.
     #[default]
     Sack,
 }
@@ -38,18 +38,21 @@ pub enum NewRenoVariant {
     SlowButSteady,
 }
 
-/// For which duplicate ACKs Tahoe and Reno make no fast retransmit: those that come before everything that was
-/// outstanding at the last loss event is acknowledged. In NewReno RFC 6582 section 3.2 step 1 always holds.
+/// For which duplicate ACKs Tahoe and Reno make no fast retransmit: those that come before everything that
+/// was outstanding at the last loss event is acknowledged. In NewReno RFC 6582 section 3.2 step 1 always
+/// holds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FastRetransmitGuard {
     /// All may.
     Off,
-    /// After a timeout none does, and in Tahoe, which retransmits after a fast retransmit as after a timeout, after either. A second
-    /// loss in a window brings Reno a second fast retransmit and halves it again (Fall and Floyd 1996).
+    /// After a timeout none does, and in Tahoe, which retransmits after a fast retransmit as after a timeout,
+    /// after either. A second loss in a window brings Reno a second fast retransmit and halves it again (Fall
+    /// and Floyd 1996).
     #[default]
     Timeout,
-    /// After a fast retransmit none does either: a second loss in a window makes Reno wait for its timer (ns-2's `bugFix_`).
+    /// After a fast retransmit none does either: a second loss in a window makes Reno wait for its timer
+    /// (ns-2's `bugFix_`).
     Window,
 }
 
@@ -86,8 +89,8 @@ pub enum FRto {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutRules {
-    /// RFC 6298 and RFC 8985 for the timers. ssthresh is lowered unless the timer had retransmitted this segment before
-    /// ([`SenderConfig::hold_ssthresh`]), and cwnd is one segment (RFC 5681 section 3.1).
+    /// RFC 6298 and RFC 8985 for the timers. ssthresh is lowered unless the timer had retransmitted this
+    /// segment before ([`SenderConfig::hold_ssthresh`]), and cwnd is one segment (RFC 5681 section 3.1).
     #[default]
     Rfc,
     /// Linux. The variation of the RTO is the greatest of a round trip and falls by a quarter of the
@@ -113,13 +116,14 @@ pub enum PrrRules {
     /// RFC 9937: in bytes, of what was in flight when recovery began.
     #[default]
     Rfc,
-    /// Linux (`tcp_cwnd_reduction`): in segments, rounded up, of cwnd when recovery began (`prior_cwnd`). Where RACK's timer begins a recovery one segment
-    /// counts as delivered, and what it finds lost later leaves the window as it is (`tcp_rack_reo_timeout`).
+    /// Linux (`tcp_cwnd_reduction`): in segments, rounded up, of cwnd when recovery began (`prior_cwnd`).
+    /// Where RACK's timer begins a recovery one segment counts as delivered, and what it finds lost later
+    /// leaves the window as it is (`tcp_rack_reo_timeout`).
     Linux,
 }
 
-/// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every ACK either
-/// way.
+/// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every
+/// ACK either way.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RttSampling {
@@ -173,8 +177,8 @@ pub struct SenderConfig {
     pub rack: bool,
     /// Send a tail loss probe before a timeout (TLP, RFC 8985 section 7). Needs `rack`. False.
     pub tlp: bool,
-    /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985 section 7.2:
-    /// TLP.max_ack_delay). 200 ms, as in Linux.
+    /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985
+    /// section 7.2: TLP.max_ack_delay). 200 ms, as in Linux.
     pub max_ack_delay: Duration,
     /// Offer ECN (RFC 3168) and, where the peer agrees, take its echo of a mark for congestion. False.
     pub ecn: bool,
@@ -182,7 +186,8 @@ pub struct SenderConfig {
     pub timestamps: bool,
     /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
     pub timestamp_tick: Duration,
-    /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535 bytes. True.
+    /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535 bytes.
+    /// True.
     pub window_scaling: bool,
     /// RTO before the first sample. 1 s (RFC 6298 section 2.1).
     pub initial_rto: Duration,
@@ -199,21 +204,22 @@ pub struct SenderConfig {
     /// timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss probe of several
     /// segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are exact.
     pub timer_tick: Duration,
-    /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its wheel, fall anywhere. Zero.
+    /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its
+    /// wheel, fall anywhere. Zero.
     pub timer_phase: Duration,
     /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
     pub max_rto: Duration,
-    /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1). Else it is lowered again, to two
-    /// segments as a rule: ns-2. True.
+    /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1).
+    /// Else it is lowered again, to two segments as a rule: ns-2. True.
     pub hold_ssthresh: bool,
-    /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s (RFC 6298 section
-    /// 5.7). False.
+    /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s
+    /// (RFC 6298 section 5.7). False.
     pub keep_syn_backoff: bool,
-    /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2). Else it runs on (RFC 6298
-    /// section 5, ns-3) and may fire before the retransmission's ACK. True.
+    /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2).
+    /// Else it runs on (RFC 6298 section 5, ns-3) and may fire before the retransmission's ACK. True.
     pub restart_on_retransmit: bool,
-    /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from below
-    /// (RFC 6298 section 2). 1 ms.
+    /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from
+    /// below (RFC 6298 section 2). 1 ms.
     pub clock_granularity: Duration,
     /// Which segments feed the RTO.
     pub rtt_sampling: RttSampling,
@@ -221,13 +227,14 @@ pub struct SenderConfig {
     pub max_window: Option<u64>,
     /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1). True.
     pub restart_after_idle: bool,
-    /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed round-trip time, in place
-    /// of one burst. For a control that does not pace by itself. False.
+    /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed round-trip
+    /// time, in place of one burst. For a control that does not pace by itself. False.
     pub paced_resume: bool,
-    /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must be robust against
-    /// window shrinking"); else what was once offered may be sent. True.
+    /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must
+    /// be robust against window shrinking"); else what was once offered may be sent. True.
     pub heeds_shrinking: bool,
-    /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule: `tcp_cwnd_validate`). True.
+    /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule:
+    /// `tcp_cwnd_validate`). True.
     pub window_validation: bool,
     /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
     pub user_timeout: Option<Duration>,
@@ -299,7 +306,8 @@ pub struct ReceiverConfig {
     pub sack: bool,
     /// Report duplicates by D-SACK (RFC 2883). True.
     pub d_sack: bool,
-    /// Agree to ECN when offered (RFC 3168), and then echo marks until the sender has reduced its window. False.
+    /// Agree to ECN when offered (RFC 3168), and then echo marks until the sender has reduced its window.
+    /// False.
     pub ecn: bool,
     /// Accept timestamps when offered (RFC 7323). True.
     pub timestamps: bool,
@@ -309,8 +317,8 @@ pub struct ReceiverConfig {
     pub window_scaling: bool,
     /// Receive buffer, bytes: advertised window plus what waits to be read. 4 MiB.
     pub buffer: u64,
-    /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half of the buffer (Linux's receive
-    /// buffer tuning). Else all of the buffer is offered. False.
+    /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half of
+    /// the buffer (Linux's receive buffer tuning). Else all of the buffer is offered. False.
     pub window_tuning: bool,
     /// Whether the application reads only by `Receiver::read`; else it reads at once. False.
     pub manual_read: bool,

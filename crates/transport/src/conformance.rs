@@ -1,8 +1,8 @@
 //! The conformance suite of congestion controls: what every control must do.
 //!
-//! [`check_congestion_control`] plays a control through the hooks in every order that a sender may call them, with
-//! ordinary and with absurd values, and through whole transfers over a lossy path. It is meant for the tests of a
-//! control, in this crate or outside:
+//! [`check_congestion_control`] plays a control through the hooks in every order that a sender may call them,
+//! with ordinary and with absurd values, and through whole transfers over a lossy path. It is meant for the
+//! tests of a control, in this crate or outside:
 //!
 //! ```
 //! use cogtcp_transport::{Parameters, conformance::check_congestion_control, make};

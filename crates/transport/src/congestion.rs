@@ -41,8 +41,8 @@ pub enum CaState {
     Open,
     /// Duplicate ACKs or SACKs seen, no loss declared yet.
     Disorder,
-    /// The window was reduced for congestion that the network notified (ECN) and not for a loss; it does not grow until what was
-    /// sent after the reduction is acknowledged.
+    /// The window was reduced for congestion that the network notified (ECN) and not for a loss; it does not
+    /// grow until what was sent after the reduction is acknowledged.
     Cwr,
     /// Fast recovery.
     Recovery,
@@ -71,8 +71,8 @@ pub enum CaEvent {
 /// `pacing_rate` (what Linux's `tcp_sock` shows to a `tcp_congestion_ops`). Sizes and windows are bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpState {
-    /// Congestion window. During Reno's and NewReno's fast recovery the inflation by duplicate ACKs is kept apart,
-    /// so this is the window the control chose.
+    /// Congestion window. During Reno's and NewReno's fast recovery the inflation by duplicate ACKs is kept
+    /// apart, so this is the window the control chose.
     pub cwnd: u64,
     /// Slow start threshold; `u64::MAX` before the first loss event.
     pub ssthresh: u64,
@@ -94,8 +94,8 @@ pub struct TcpState {
     pub snd_una: u64,
     /// Offset after the highest byte ever sent.
     pub snd_nxt: u64,
-    /// Estimate of the bytes in the network: RFC 6675's pipe, with duplicate ACKs standing for SACKs where SACK is
-    /// not used.
+    /// Estimate of the bytes in the network: RFC 6675's pipe, with duplicate ACKs standing for SACKs where
+    /// SACK is not used.
     pub in_flight: u64,
     /// RFC 5681's FlightSize: sent and not cumulatively acknowledged. At a loss event, so in
     /// [`CongestionControl::ssthresh`], without what limited transmit sent (RFC 5681 section 3.2).
@@ -125,7 +125,8 @@ pub struct TcpState {
 }
 
 impl TcpState {
-    /// A connection before its first segment: nothing sent, no RTT measured, no limit but cwnd. The RTO is RFC 6298's first, 1 s.
+    /// A connection before its first segment: nothing sent, no RTT measured, no limit but cwnd. The RTO is
+    /// RFC 6298's first, 1 s.
     pub const fn new(mss: u64, initial_window: u64) -> Self {
         Self {
             cwnd: initial_window,
@@ -174,13 +175,15 @@ pub struct AckSample {
     pub lost: u64,
     /// Whether the ACK is a duplicate (RFC 5681 section 2; with SACK, RFC 6675 section 2).
     pub duplicate: bool,
-    /// Round-trip time of the latest sent segment that this ACK newly acknowledges, where it is unambiguous (Karn).
+    /// Round-trip time of the latest sent segment that this ACK newly acknowledges, where it is unambiguous
+    /// (Karn).
     pub rtt: Option<Duration>,
     /// Bytes in flight before this ACK.
     pub prior_in_flight: u64,
     /// The delivery-rate sample, of a control that [uses it](CongestionControl::uses_delivery_rate).
     pub rate: RateSample,
-    /// ECN echo (RFC 3168), negotiated or not: where it was, the sender itself reduces the window once a window.
+    /// ECN echo (RFC 3168), negotiated or not: where it was, the sender itself reduces the window once a
+    /// window.
     pub ecn_echo: bool,
 }
 
@@ -197,12 +200,13 @@ pub struct PacketInfo {
     pub in_flight: u64,
 }
 
-/// A congestion control algorithm. Hooks carry the names of Linux's `tcp_congestion_ops`; those with a body default to
-/// nothing; [`ControlExtension`] has the others. `now` is the time of the ACK, timer or transmission that causes the call.
+/// A congestion control algorithm. Hooks carry the names of Linux's `tcp_congestion_ops`; those with a body
+/// default to nothing; [`ControlExtension`] has the others. `now` is the time of the ACK, timer or
+/// transmission that causes the call.
 ///
-/// Order on an ACK: `on_packet_sent`s before, then `set_state` if the ACK changes it, `pkts_acked`, then `cong_control`
-/// and, if that returned false and the window may grow, `cong_avoid`. After every call the sender keeps cwnd at one
-/// segment at least.
+/// Order on an ACK: `on_packet_sent`s before, then `set_state` if the ACK changes it, `pkts_acked`, then
+/// `cong_control` and, if that returned false and the window may grow, `cong_avoid`. After every call the
+/// sender keeps cwnd at one segment at least.
 pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// The name in the registry, or of a control from outside.
     fn name(&self) -> &str;
@@ -211,8 +215,8 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     #[allow(unused_variables)]
     fn init(&mut self, now: Time, tcp: &mut TcpState) {}
 
-    /// The slow start threshold after a loss event, or after congestion that the network notified (ECN), bytes. Asked once per
-    /// event, before cwnd is changed.
+    /// The slow start threshold after a loss event, or after congestion that the network notified (ECN),
+    /// bytes. Asked once per event, before cwnd is changed.
     fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64;
 
     /// Grow cwnd for new data acknowledged. Not called in fast recovery, and called in `Loss` (slow start).
@@ -230,8 +234,8 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     #[allow(unused_variables)]
     fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {}
 
-    /// True: this control sets cwnd and pacing itself at every ACK; the sender then leaves cwnd alone, in recovery and
-    /// after a timeout too, and does not call `cong_avoid`.
+    /// True: this control sets cwnd and pacing itself at every ACK; the sender then leaves cwnd alone, in
+    /// recovery and after a timeout too, and does not call `cong_avoid`.
     #[allow(unused_variables)]
     fn cong_control(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) -> bool {
         false
@@ -243,8 +247,8 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether the control reads [`AckSample::rate`]. Where it says no, asked once, no state of the rate estimator is kept for
-    /// each segment on its way, and there are no samples.
+    /// Whether the control reads [`AckSample::rate`]. Where it says no, asked once, no state of the rate
+    /// estimator is kept for each segment on its way, and there are no samples.
     fn uses_delivery_rate(&self) -> bool {
         true
     }

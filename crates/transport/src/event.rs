@@ -2,8 +2,8 @@
 
 use cogtcp_units::Duration;
 
-/// Something that happened at a connection end. Taken from it by `poll_event`; a driver that does not care may leave
-/// them: the oldest are dropped beyond a bound.
+/// Something that happened at a connection end. Taken from it by `poll_event`; a driver that does not care
+/// may leave them: the oldest are dropped beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TransportEvent {
     /// The handshake is complete.

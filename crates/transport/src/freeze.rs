@@ -62,7 +62,8 @@ pub struct ConnectionManager {
 }
 
 impl ConnectionManager {
-    /// Zero-window acknowledgements sent on a warning: the first may be lost (Mehani's implementation for Linux).
+    /// Zero-window acknowledgements sent on a warning: the first may be lost (Mehani's implementation for
+    /// Linux).
     pub const FREEZE_ACKS: usize = 2;
     /// Acknowledgements sent on the all-clear: the triplicate acknowledgements of Freeze-TCP.
     pub const THAW_ACKS: usize = 3;
@@ -104,9 +105,9 @@ impl ConnectionManager {
         self.round_trips
     }
 
-    /// A warning came: from now on the source reads a window of zero. Returns the acknowledgement to give to the source
-    /// at once: [`FREEZE_ACKS`](Self::FREEZE_ACKS) times over a network. `None`: nothing was acknowledged yet, or the
-    /// source is held already.
+    /// A warning came: from now on the source reads a window of zero. Returns the acknowledgement to give to
+    /// the source at once: [`FREEZE_ACKS`](Self::FREEZE_ACKS) times over a network. `None`: nothing was
+    /// acknowledged yet, or the source is held already.
     ///
     /// `until` is the announced end of the outage. A later segment from the source proves that the path
     /// works. The manager then releases the source, so a lost all-clear costs only the wait for a probe.
@@ -126,7 +127,8 @@ impl ConnectionManager {
     }
 
     /// The all-clear came. Returns the acknowledgement, with its real window, to give to the source:
-    /// [`THAW_ACKS`](Self::THAW_ACKS) times over a network, once beside the sender. `None`: nothing was acknowledged yet.
+    /// [`THAW_ACKS`](Self::THAW_ACKS) times over a network, once beside the sender. `None`: nothing was
+    /// acknowledged yet.
     ///
     /// A manager that was not frozen (the warning was lost) returns an acknowledgement too. The source that
     /// met the outage resumes at once, by three duplicates if no segment came meanwhile (Caceres and Iftode,
@@ -172,8 +174,8 @@ impl ConnectionManager {
         }
     }
 
-    /// A segment reaches the host: it may be rewritten. Returns whether this ended a freeze whose all-clear did not come;
-    /// the end's own answer to the segment then carries the real window.
+    /// A segment reaches the host: it may be rewritten. Returns whether this ended a freeze whose all-clear
+    /// did not come; the end's own answer to the segment then carries the real window.
     #[inline]
     pub fn handle_incoming(&mut self, now: Time, segment: &mut Segment) -> bool {
         if let Some(sent) = self.syn_at.filter(|_| segment.flags.contains(Flags::ACK)) {

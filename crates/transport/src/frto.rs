@@ -56,8 +56,8 @@ impl Frto {
     pub(crate) fn basic(self, ack: FrtoAck) -> Verdict {
         match self {
             Self::Idle => Verdict::Continue(self),
-            // Step 2a: a duplicate, all of what was outstanding, or less than what was retransmitted. Step 2b: new data, unless
-            // there is none to send.
+            // Step 2a: a duplicate, all of what was outstanding, or less than what was retransmitted. Step
+            // 2b: new data, unless there is none to send.
             Self::Retransmitted if !ack.advances || ack.covers_recover || !ack.covers_retransmitted => {
                 Verdict::Conventional
             }
@@ -73,8 +73,8 @@ impl Frto {
     pub(crate) fn sack(self, ack: FrtoAck) -> Verdict {
         match self {
             Self::Idle => Verdict::Continue(self),
-            // Step 2: duplicates only adjust the scoreboard; the first new acknowledgement decides. That it covers all of
-            // what was retransmitted is asked as in section 2.1.
+            // Step 2: duplicates only adjust the scoreboard; the first new acknowledgement decides. That it
+            // covers all of what was retransmitted is asked as in section 2.1.
             Self::Retransmitted if !ack.advances => Verdict::Continue(self),
             Self::Retransmitted if ack.covers_recover || !ack.covers_retransmitted => Verdict::Conventional,
             Self::Retransmitted if !ack.can_send_new => Verdict::Conventional,
@@ -88,8 +88,8 @@ impl Frto {
         }
     }
 
-    /// The ACK's consequence in Linux (`tcp_process_loss`), with SACK: step 3b is looked at first, and at every ACK; step 3a leaves
-    /// cwnd as it is.
+    /// The ACK's consequence in Linux (`tcp_process_loss`), with SACK: step 3b is looked at first, and at
+    /// every ACK; step 3a leaves cwnd as it is.
     pub(crate) fn linux(self, ack: FrtoAck) -> Verdict {
         match self {
             Self::Idle => Verdict::Continue(self),
@@ -139,7 +139,8 @@ mod tests {
         assert_eq!(Frto::NewData { budget: 0 }.linux(duplicate), Verdict::Conventional);
     }
 
-    /// RFC 5682 section 2.1, step 2a: a duplicate proves the timeout; section 3.1, step 2: with SACK it proves nothing yet.
+    /// RFC 5682 section 2.1, step 2a: a duplicate proves the timeout; section 3.1, step 2: with SACK it
+    /// proves nothing yet.
     #[test]
     fn a_duplicate_after_the_timeout() {
         let duplicate = FrtoAck { advances: false, duplicate: true, ..ack() };

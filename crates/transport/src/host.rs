@@ -1,25 +1,28 @@
-//! What a sender's host is like besides its congestion control: RFCs, Linux of today, the simulators that papers used.
+//! What a sender's host is like besides its congestion control: RFCs, Linux of today, the simulators that
+//! papers used.
 
 use crate::{
     FRto, FullAckWindow, InitialWindow, NewRenoVariant, PrrRules, RttSampling, SenderConfig, TimeoutRules,
 };
 use cogtcp_units::Duration;
 
-/// The settings of a sender's host that do not belong to its congestion control. What is known of each simulator, and how, stands in
-/// `docs/congestion/simulators.md`.
+/// The settings of a sender's host that do not belong to its congestion control. What is known of each
+/// simulator, and how, stands in `docs/congestion/simulators.md`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Host {
     /// What the RFCs recommend: [`SenderConfig::default`].
     #[default]
     Rfc,
-    /// What resembles a Linux host of today with its default sysctls: PRR, RACK-TLP, SACK-based F-RTO, timestamps, every
-    /// ACK timed, RTO of SRTT + 200 ms to 120 s.
+    /// What resembles a Linux host of today with its default sysctls: PRR, RACK-TLP, SACK-based F-RTO,
+    /// timestamps, every ACK timed, RTO of SRTT + 200 ms to 120 s.
     Linux,
-    /// ns-2.35 with its defaults (`tcl/lib/ns-default.tcl`): a window of 20 packets of 1000 bytes, a clock of 10 ms.
+    /// ns-2.35 with its defaults (`tcl/lib/ns-default.tcl`): a window of 20 packets of 1000 bytes, a clock of
+    /// 10 ms.
     Ns2,
     /// ns-3.18 of August 2013 with its defaults: segments of 536 bytes, ssthresh 65535, least RTO 0.2 s.
     Ns3In2013,
-    /// ns-3.24 of September 2015 with its defaults: as in 2013 with timestamps, window scaling and a least RTO of 1 s.
+    /// ns-3.24 of September 2015 with its defaults: as in 2013 with timestamps, window scaling and a least
+    /// RTO of 1 s.
     Ns3In2015,
 }
 

@@ -1,5 +1,5 @@
-//! Packets of several segments: Linux hands them to the network whole ("generic segmentation offload", always on since 4.17), and
-//! only the device cuts them (`tcp_output.c`).
+//! Packets of several segments: Linux hands them to the network whole ("generic segmentation offload", always
+//! on since 4.17), and only the device cuts them (`tcp_output.c`).
 //!
 //! ```text
 //! segments of a packet     what leaves in 1/1024 s (pacing rate >> 10), 2 at least          tcp_tso_autosize
@@ -21,7 +21,8 @@ use cogtcp_units::{Duration, Rate};
 const SHIFT: u32 = 10;
 /// `sk_gso_max_size`.
 const LARGEST: u64 = 65_536;
-/// What a socket hands to the network at once, whatever the window: one buffer (`sk_gso_max_size` less the headers).
+/// What a socket hands to the network at once, whatever the window: one buffer (`sk_gso_max_size` less the
+/// headers).
 const BUFFER: u64 = 65_215;
 /// The next ACK is waited for that long at most, and as long after the last segment.
 const WAIT: Duration = Duration::from_millis(1);
@@ -41,7 +42,8 @@ pub(crate) struct Offload {
 }
 
 impl Offload {
-    /// A segment leaves; `most` is how many go with it where it begins a packet. Whether it is the last of several.
+    /// A segment leaves; `most` is how many go with it where it begins a packet. Whether it is the last of
+    /// several.
     pub(crate) fn on_send(&mut self, most: impl FnOnce() -> u64) -> bool {
         if self.left == 0 {
             self.left = most().clamp(1, u64::from(u32::MAX)) as u32;
@@ -91,7 +93,8 @@ impl Shortened {
     }
 }
 
-/// Segments of `mss` bytes in a packet, at this pacing rate (`None`: not known yet), that the control set itself if `paced`.
+/// Segments of `mss` bytes in a packet, at this pacing rate (`None`: not known yet), that the control set
+/// itself if `paced`.
 pub(crate) fn segments(rate: Option<Rate>, paced: bool, min_rtt: Duration, mss: u64) -> u64 {
     let Some(rate) = rate else { return LARGEST / mss };
     let more = (min_rtt.as_nanos() / 1000) >> RTT_LOG;
@@ -117,8 +120,9 @@ mod tests {
         assert_eq!(segments(None, false, Duration::MAX, 1448), 45);
     }
 
-    /// A window of 80 segments lets one go, and a pair is a full packet. The oldest segment left 59 ms ago and the round-trip time is 60: the
-    /// next ACK is 1 ms away. Each condition alone lets the segment go at once.
+    /// A window of 80 segments lets one go, and a pair is a full packet. The oldest segment left 59 ms ago
+    /// and the round-trip time is 60: the next ACK is 1 ms away. Each condition alone lets the segment go at
+    /// once.
     #[test]
     fn a_shortened_packet_waits_for_an_ack_that_is_near() {
         let micros = Duration::from_micros;

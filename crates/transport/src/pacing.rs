@@ -21,8 +21,8 @@ impl Pacer {
         }
     }
 
-    /// A segment of `bytes` leaves now; the next follows after its time at `rate`. Unused time is not saved up: no
-    /// burst follows a pause.
+    /// A segment of `bytes` leaves now; the next follows after its time at `rate`. Unused time is not saved
+    /// up: no burst follows a pause.
     pub(crate) fn on_send(&mut self, now: Time, bytes: u64, rate: Option<Rate>) {
         self.from = self.release(rate).max(now);
         self.bytes = if rate.is_some() { bytes } else { 0 };

@@ -1,5 +1,5 @@
-//! The classic names: a loss recovery, a congestion control and its parameters under one word. Each control declares
-//! its own presets beside itself; here they are found.
+//! The classic names: a loss recovery, a congestion control and its parameters under one word. Each control
+//! declares its own presets beside itself; here they are found.
 
 use crate::congestion::{ParameterValue, Parameters, controls, suggestion};
 use crate::nearest::nearest;
@@ -133,7 +133,8 @@ mod tests {
         }
     }
 
-    /// The defaults of the simulators that papers used: what decides comparisons (docs/congestion/simulators.md).
+    /// The defaults of the simulators that papers used: what decides comparisons
+    /// (docs/congestion/simulators.md).
     #[test]
     fn the_simulators_of_the_time() {
         let sender = |name| Preset::find(name).unwrap().sender_config();

@@ -45,7 +45,8 @@ impl Prr {
         self.out += bytes;
     }
 
-    /// cwnd after an ACK that delivered so many bytes (section 6.2). `safe`: the ACK advances SND.UNA and reveals no further loss.
+    /// cwnd after an ACK that delivered so many bytes (section 6.2). `safe`: the ACK advances SND.UNA and
+    /// reveals no further loss.
     pub(crate) fn window(
         &mut self,
         delivered: u64,
@@ -64,7 +65,8 @@ impl Prr {
                 (u128::from(total) * u128::from(ssthresh)).div_ceil(u128::from(units(self.recover_fs)));
             u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(out)
         } else {
-            // Conservative reduction bound, and slow start reduction bound while recovery makes good progress.
+            // Conservative reduction bound, and slow start reduction bound while recovery makes good
+            // progress.
             let bound = total.saturating_sub(out).max(units(delivered)) + if safe { units(mss) } else { 0 };
             bound.min(ssthresh - pipe)
         };
@@ -81,7 +83,8 @@ mod tests {
     const MSS: u64 = 1000;
 
     /// RFC 9937 section 6.2, by hand: 20 segments in flight, the first lost, ssthresh 10 (of Reno). Recovery
-    /// begins with the third SACK: 3 of 20 are delivered, 16 in flight. PRR then sends one for every two ACKs.
+    /// begins with the third SACK: 3 of 20 are delivered, 16 in flight. PRR then sends one for every two
+    /// ACKs.
     #[test]
     fn sends_in_proportion_to_what_is_delivered() {
         let mut prr = Prr::start(20 * MSS, 3 * MSS, MSS, 0);
@@ -105,9 +108,10 @@ mod tests {
         assert_eq!((sent, in_flight), (7, 10 * MSS));
     }
 
-    /// `tcp_cwnd_reduction`, by hand: cwnd 10, ssthresh 5, recovery from the third SACK on, so that two more left on the first two.
-    /// The share of n delivered, ceil(n * 5 / 10), is a segment for the third, the fifth and so on. In bytes RecoverFS is 10 too
-    /// (12 sent less 2 SACKed before), and the second segment leaves with the fourth.
+    /// `tcp_cwnd_reduction`, by hand: cwnd 10, ssthresh 5, recovery from the third SACK on, so that two more
+    /// left on the first two. The share of n delivered, ceil(n * 5 / 10), is a segment for the third, the
+    /// fifth and so on. In bytes RecoverFS is 10 too (12 sent less 2 SACKed before), and the second segment
+    /// leaves with the fourth.
     #[test]
     fn linux_counts_whole_segments() {
         let left = |mut prr: Prr| {
@@ -129,7 +133,8 @@ mod tests {
         assert_eq!(left(Prr::start_in_segments(10 * MSS, MSS)), [1, 3, 5]);
     }
 
-    /// `prior_cwnd`, not what is in flight: of 20 segments of cwnd 10 are out, and a quarter of what is delivered leaves.
+    /// `prior_cwnd`, not what is in flight: of 20 segments of cwnd 10 are out, and a quarter of what is
+    /// delivered leaves.
     #[test]
     fn linux_takes_cwnd_for_what_was_in_flight() {
         let after_four = |mut prr: Prr| {
@@ -140,7 +145,8 @@ mod tests {
         assert_eq!(after_four(Prr::start_in_segments(20 * MSS, MSS)), 0);
     }
 
-    /// Bytes that are no whole segment count as one where they are delivered or in flight; of ssthresh whole segments count.
+    /// Bytes that are no whole segment count as one where they are delivered or in flight; of ssthresh whole
+    /// segments count.
     #[test]
     fn linux_rounds_parts_of_segments() {
         let mut prr = Prr::start_in_segments(10 * MSS, MSS);
@@ -154,7 +160,8 @@ mod tests {
         assert_eq!(prr.window(MSS, 3_100, 5_900, MSS, true), 3_100 + MSS);
     }
 
-    /// Below ssthresh: as much as was delivered (CRB), a segment more when the ACK is safe (SSRB), never past ssthresh.
+    /// Below ssthresh: as much as was delivered (CRB), a segment more when the ACK is safe (SSRB), never past
+    /// ssthresh.
     #[test]
     fn refills_below_ssthresh() {
         let mut prr = Prr::start(20 * MSS, 0, 0, 0);

@@ -1,5 +1,6 @@
-//! RACK-TLP (RFC 8985), the part that is pure: what RACK knows of the latest delivery and of reordering, and where the tail
-//! loss probe stands. The sender's side, which has scoreboard and timers, is in `sender/rack.rs`.
+//! RACK-TLP (RFC 8985), the part that is pure: what RACK knows of the latest delivery and of reordering, and
+//! where the tail loss probe stands. The sender's side, which has scoreboard and timers, is in
+//! `sender/rack.rs`.
 
 use crate::scoreboard::{EVER_RETRANSMITTED, Sent};
 use cogtcp_units::{Duration, Time};
@@ -47,11 +48,13 @@ pub(crate) struct Rack {
     persist: u32,
     /// RACK.dsack_round: SND.NXT when the latest D-SACK counted.
     dsack_round: Option<u64>,
-    /// The transmissions in the order in which they left; those at the front may be delivered, or sent again since.
+    /// The transmissions in the order in which they left; those at the front may be delivered, or
+    /// retransmitted since.
     pub(crate) order: VecDeque<Transmission>,
 }
 
-/// What an ACK says of the time at which the segment that caused it was sent (RFC 7323): the echo, and the clock's tick.
+/// What an ACK says of the time at which the segment that caused it was sent (RFC 7323): the echo, and the
+/// clock's tick.
 pub(crate) type Echo = Option<(u32, Duration)>;
 
 impl Rack {
@@ -59,8 +62,8 @@ impl Rack {
         Self { last_in_order, ..Self::default() }
     }
 
-    /// An ACK arrives. What it delivers may be told in any order: section 6.2 takes it by time (step 2) and by sequence
-    /// number (step 3).
+    /// An ACK arrives. What it delivers may be told in any order: section 6.2 takes it by time (step 2) and
+    /// by sequence number (step 3).
     #[inline]
     pub(crate) fn begin_ack(&mut self) {
         self.earlier_fack = self.fack;
@@ -89,7 +92,8 @@ impl Rack {
             }
         }
         if !self.last_in_order {
-            // In ascending order of their transmissions the last is the latest sent, whose round-trip time is the least.
+            // In ascending order of their transmissions the last is the latest sent, whose round-trip time is
+            // the least.
             self.rtt = if self.measured { self.rtt.min(rtt) } else { rtt };
         } else if self.cumulatively || !self.acknowledged {
             self.rtt = rtt;
@@ -114,13 +118,14 @@ impl Rack {
         self.extent
     }
 
-    /// A timeout: duplicate ACKs that brought no recovery came of losses, not of reordering (`tcp_enter_loss`).
+    /// A timeout: duplicate ACKs that brought no recovery came of losses, not of reordering
+    /// (`tcp_enter_loss`).
     pub(crate) fn limit_extent(&mut self, most: u64) {
         self.extent = self.extent.min(most);
     }
 
-    /// A D-SACK arrived: the reordering window was too small (step 4). Departure: not called for the D-SACK of a tail loss
-    /// probe, which no reordering caused (Linux's rule).
+    /// A D-SACK arrived: the reordering window was too small (step 4). Departure: not called for the D-SACK
+    /// of a tail loss probe, which no reordering caused (Linux's rule).
     pub(crate) fn on_d_sack(&mut self, una: u64, nxt: u64) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if self.dsack_round.is_none() {
@@ -150,8 +155,8 @@ impl Rack {
         (min_rtt * (u64::from(self.more_windows) + 1) / 4).min(srtt)
     }
 
-    /// When a segment sent at `at` that ends at `end` counts as lost, with this reordering window; `None`: it was sent
-    /// after the latest delivered one (step 5).
+    /// When a segment sent at `at` that ends at `end` counts as lost, with this reordering window; `None`: it
+    /// was sent after the latest delivered one (step 5).
     pub(crate) fn due(&self, at: Time, end: u64, window: Duration) -> Option<Time> {
         let latest = self.latest?;
         ((at, end) < latest).then(|| at + self.rtt + window)
@@ -199,8 +204,8 @@ impl Tlp {
         self.end.is_none() && !self.pending && !self.unmeasured
     }
 
-    /// TLP_process_ack() of section 7.4.2, for an ACK of offset `ack`; `d_sack_end` is where a D-SACK in it ends, `bare`
-    /// whether it is a duplicate ACK without SACK blocks.
+    /// TLP_process_ack() of section 7.4.2, for an ACK of offset `ack`; `d_sack_end` is where a D-SACK in it
+    /// ends, `bare` whether it is a duplicate ACK without SACK blocks.
     pub(crate) fn judge(&mut self, ack: u64, d_sack_end: Option<u64>, bare: bool) -> ProbeVerdict {
         let Some(end) = self.end.filter(|end| ack >= *end) else { return ProbeVerdict::Open };
         let verdict = if !self.is_retransmission || d_sack_end == Some(end) {
@@ -219,8 +224,8 @@ impl Tlp {
     }
 }
 
-/// PTO without the bound of the RTO (section 7.2): 2 SRTT, 1 s before the first sample; with one segment in flight the longest
-/// delay of an ACK more.
+/// PTO without the bound of the RTO (section 7.2): 2 SRTT, 1 s before the first sample; with one segment in
+/// flight the longest delay of an ACK more.
 pub(crate) fn probe_timeout(srtt: Duration, one_in_flight: bool, max_ack_delay: Duration) -> Duration {
     let rtt = if srtt.is_zero() { Duration::from_secs(1) } else { srtt * 2 };
     if one_in_flight && !srtt.is_zero() { rtt + max_ack_delay } else { rtt }
@@ -279,7 +284,8 @@ mod tests {
         assert!(rack.reordering_seen);
     }
 
-    /// Section 6.2 step 2: an ACK that comes too soon for a retransmission answers the original; so says its timestamp.
+    /// Section 6.2 step 2: an ACK that comes too soon for a retransmission answers the original; so says its
+    /// timestamp.
     #[test]
     fn ambiguous_retransmissions_are_left_out() {
         let mut rack = Rack::default();
@@ -289,7 +295,8 @@ mod tests {
         rack.on_delivered(at(210), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((50, ms(1))));
         assert_eq!(rack.due(at(0), 500, ms(0)), Some(at(160)));
 
-        // Linux: the round-trip time of the segment last in order, 240 ms, though the retransmission before it took 100.
+        // Linux: the round-trip time of the segment last in order, 240 ms, though the retransmission before
+        // it took 100.
         let mut rack = Rack { last_in_order: true, ..Rack::default() };
         rack.cumulatively = true;
         rack.on_delivered(at(250), &sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);

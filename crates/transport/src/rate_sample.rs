@@ -74,7 +74,8 @@ impl RateEstimator {
         Self { sampling: samples.then(Box::default), ..Self::default() }
     }
 
-    /// The next segment of the scoreboard, of `len` bytes, is sent now, `in_flight` bytes being in the network before it.
+    /// The next segment of the scoreboard, of `len` bytes, is sent now, `in_flight` bytes being in the
+    /// network before it.
     #[inline]
     pub(crate) fn on_send(&mut self, now: Time, in_flight: u64, len: u32) -> Sent {
         self.begin_flight(now, in_flight);
@@ -238,7 +239,8 @@ mod tests {
             assert_eq!(sample.delivered, 1000 * (k as u64 + 1));
             assert_eq!(sample.interval, Duration::from_millis(100 + 10 * k as u64));
         }
-        // A second flight at 130 ms, acknowledged in one compressed ACK at 230 ms, after a send phase of 150 ms.
+        // A second flight at 130 ms, acknowledged in one compressed ACK at 230 ms, after a send phase of 150
+        // ms.
         let a = c.on_send(at(130), 1000, 1000);
         let b = c.on_send(at(280), 2000, 1000);
         c.add(at(290), 2000);

@@ -1,8 +1,8 @@
 //! Reassembly of a byte stream: which offsets have arrived, and in what order the SACK blocks tell it.
 //!
-//! [`Reassembly`] holds the in-order frontier and a sorted list of the intervals beyond it, on 64-bit offsets. An
-//! in-order segment with nothing queued touches only the frontier. The list keeps its capacity, so that nothing is
-//! allocated in steady state.
+//! [`Reassembly`] holds the in-order frontier and a sorted list of the intervals beyond it, on 64-bit
+//! offsets. An in-order segment with nothing queued touches only the frontier. The list keeps its capacity,
+//! so that nothing is allocated in steady state.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use std::ops::Range;
 struct Interval {
     start: u64,
     end: u64,
-    /// The number of the latest segment that touched the interval: RFC 2018 section 4 reports the most recent first.
+    /// The number of the latest segment that touched the interval: RFC 2018 section 4 reports the most recent
+    /// first.
     touched: u64,
 }
 
@@ -112,7 +113,8 @@ impl Reassembly {
 
     /// The first interval that ends at `start` or after it; behind the last: none.
     fn place_of(&self, start: u64) -> usize {
-        // As a rule data comes behind all that has come, or fills the first hole: a search would look at memory all over the list.
+        // As a rule data comes behind all that has come, or fills the first hole: a search would look at
+        // memory all over the list.
         let count = self.intervals.len();
         match (self.intervals.first(), self.intervals.last()) {
             (_, Some(last)) if last.end < start => count,
@@ -142,8 +144,8 @@ impl Reassembly {
         self.intervals.last().map_or(0, |last| last.end - self.frontier)
     }
 
-    /// Fills `blocks` with the most recently touched intervals, most recent first (RFC 2018 section 4), and returns how
-    /// many there are.
+    /// Fills `blocks` with the most recently touched intervals, most recent first (RFC 2018 section 4), and
+    /// returns how many there are.
     pub fn recent(&self, blocks: &mut [Range<u64>]) -> usize {
         let mut stamps = [0u64; MAX_BLOCKS];
         let room = blocks.len().min(MAX_BLOCKS);

@@ -1,14 +1,15 @@
-//! The receiving end of a connection: passive open, reassembly, acknowledgements, flow control, passive close.
+//! The receiving end of a connection: passive open, reassembly, acknowledgements, flow control, passive
+//! close.
 //!
 //! [`Receiver`] is a state machine without clock, buffer of bytes or socket. Its driver gives it segments
-//! ([`Receiver::handle_segment`]) and expired deadlines ([`Receiver::handle_timeout`]), pulls what it has to send
-//! ([`Receiver::poll_transmit`]) and asks when to call again ([`Receiver::poll_timeout`]).
+//! ([`Receiver::handle_segment`]) and expired deadlines ([`Receiver::handle_timeout`]), pulls what it has to
+//! send ([`Receiver::poll_transmit`]) and asks when to call again ([`Receiver::poll_timeout`]).
 //!
-//! Inside, positions are the 64-bit offsets of [`SeqNumber`]: the peer's SYN has offset 0, its first byte of data 1, its
-//! FIN the offset after the last byte. The FIN is reassembled like one more byte.
+//! Inside, positions are the 64-bit offsets of [`SeqNumber`]: the peer's SYN has offset 0, its first byte of
+//! data 1, its FIN the offset after the last byte. The FIN is reassembled like one more byte.
 //!
-//! Acknowledgements are built when they are pulled. A driver that pulls late gets one ACK for all in-order segments that
-//! came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
+//! Acknowledgements are built when they are pulled. A driver that pulls late gets one ACK for all in-order
+//! segments that came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
 
 mod deferment;
 mod quick_ack;
@@ -36,8 +37,8 @@ use window::Window;
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// Longest timeout (RFC 6298 section 2.5).
 const MAX_RTO: Duration = Duration::from_secs(60);
-/// Retransmissions of SYN-ACK or FIN before giving up: 1 + 2 + 4 + .. + 60 + 60 s, over the 3 minutes that RFC 9293
-/// section 3.8.3 asks for.
+/// Retransmissions of SYN-ACK or FIN before giving up: 1 + 2 + 4 + .. + 60 + 60 s, over the 3 minutes that
+/// RFC 9293 section 3.8.3 asks for.
 const MAX_RETRANSMISSIONS: u32 = 8;
 /// Tick of the receiver's own timestamps (RFC 7323 section 5.4).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
@@ -97,7 +98,8 @@ pub struct Receiver {
     ts_recent_at: Time,
     /// Acknowledgement offset of the last ACK sent: Last.ACK.sent of RFC 7323 section 4.3.
     last_ack: u64,
-    /// Tags, see [`Segment::tag`]: of the segment the next ACK answers (0: none yet), and of the latest segment.
+    /// Tags, see [`Segment::tag`]: of the segment the next ACK answers (0: none yet), and of the latest
+    /// segment.
     answered_tag: u32,
     latest_tag: u32,
 
@@ -105,7 +107,8 @@ pub struct Receiver {
     pending: u32,
     /// When the delayed ACK is due.
     delayed_until: Time,
-    /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed ACK answers.
+    /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed
+    /// ACK answers.
     deferment: Option<Box<Deferment>>,
     /// For [`DelayedAck::Linux`] (two), and with [`ReceiverConfig::window_tuning`].
     quick: Option<Box<QuickAck>>,
@@ -114,8 +117,8 @@ pub struct Receiver {
     delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
     full_size: u32,
-    /// A segment was marked (ECN). With ECN negotiated every ACK says so until the sender has reduced its window (RFC 3168
-    /// section 6.1.3); else the next one does.
+    /// A segment was marked (ECN). With ECN negotiated every ACK says so until the sender has reduced its
+    /// window (RFC 3168 section 6.1.3); else the next one does.
     marked: bool,
     /// A duplicate to report in the next ACK (RFC 2883), in offsets.
     duplicate: Option<Range<u64>>,
@@ -177,7 +180,8 @@ impl Receiver {
             retransmissions: 0,
             syn_ack_sent: Time::ZERO,
             accepted: Vec::with_capacity(1),
-            // Few flows ever have two at once; room for four, the usual first step, is much for thousands of flows.
+            // Few flows ever have two at once; room for four, the usual first step, is much for thousands of
+            // flows.
             events: VecDeque::with_capacity(1),
             stats: ReceiverStats::default(),
             taken_before: 0,
@@ -185,8 +189,9 @@ impl Receiver {
         }
     }
 
-    /// The host forgets the connection and listens for a new one. Its counters go on, what was delivered among them, and its own
-    /// sequence numbers, so that nothing of the old connection is taken for the new one's.
+    /// The host forgets the connection and listens for a new one. Its counters go on, what was delivered
+    /// among them, and its own sequence numbers, so that nothing of the old connection is taken for the new
+    /// one's.
     pub fn renew(&mut self) {
         let config = &*self.config;
         // After the SYN and the FIN.
@@ -195,7 +200,8 @@ impl Receiver {
         *self = Self { stats: self.stats, taken_before: self.delivered(), ..Self::new(config) };
     }
 
-    /// Asks for the memory that a segment touches: for a driver of many connections that knows which come next.
+    /// Asks for the memory that a segment touches: for a driver of many connections that knows which come
+    /// next.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(self, size_of::<Self>() / 64 + 1);
@@ -213,8 +219,8 @@ impl Receiver {
         self.stats.segments += 1;
         match self.state {
             ReceiverState::Listen => self.handle_listen(segment),
-            // Departure: RFC 9293 section 3.10.7.1 answers with a reset. The peer that still sends has seen the FIN of
-            // this side acknowledged or has given up, so that nothing waits for one.
+            // Departure: RFC 9293 section 3.10.7.1 answers with a reset. The peer that still sends has seen
+            // the FIN of this side acknowledged or has given up, so that nothing waits for one.
             ReceiverState::Closed => {}
             _ => self.handle_synchronised(now, segment),
         }
@@ -271,8 +277,8 @@ impl Receiver {
         self.events.pop_front()
     }
 
-    /// The application takes up to `bytes` bytes of what is in order; returns how many it got. For manual reading
-    /// ([`ReceiverConfig::manual_read`]); automatic reading leaves nothing to take.
+    /// The application takes up to `bytes` bytes of what is in order; returns how many it got. For manual
+    /// reading ([`ReceiverConfig::manual_read`]); automatic reading leaves nothing to take.
     pub fn read(&mut self, _now: Time, bytes: u64) -> u64 {
         let taken = bytes.min(self.readable());
         if taken > 0 {
@@ -282,8 +288,9 @@ impl Receiver {
         taken
     }
 
-    /// The custom option that the SYN-ACK will carry; `None`: none. Its value answers the SYN's, so that a driver which
-    /// computes it does so between [`Self::handle_segment`] of the SYN and [`Self::poll_transmit`].
+    /// The custom option that the SYN-ACK will carry; `None`: none. Its value answers the SYN's, so that a
+    /// driver which computes it does so between [`Self::handle_segment`] of the SYN and
+    /// [`Self::poll_transmit`].
     pub fn set_syn_ack_option(&mut self, value: Option<u32>) {
         self.syn_ack_option = value;
     }
@@ -293,8 +300,9 @@ impl Receiver {
         self.syn_option
     }
 
-    /// The acknowledgement as it would be sent now: cumulative ACK, window, SACK blocks, timestamps. Nothing is counted
-    /// as sent. For a driver that sends acknowledgements of its own, with the window rewritten or repeated (Freeze-TCP).
+    /// The acknowledgement as it would be sent now: cumulative ACK, window, SACK blocks, timestamps. Nothing
+    /// is counted as sent. For a driver that sends acknowledgements of its own, with the window rewritten or
+    /// repeated (Freeze-TCP).
     pub fn current_ack(&self, now: Time) -> Segment {
         let fin_sent = match self.state {
             ReceiverState::LastAck => self.retransmit_at != Time::MAX || self.retransmissions > 0,
@@ -340,8 +348,8 @@ impl Receiver {
         self.reassembly.queued()
     }
 
-    /// Bytes that the segment handled last brought for the first time, ascending. Runs that begin or end inside the
-    /// segment were received before or lay outside the window.
+    /// Bytes that the segment handled last brought for the first time, ascending. Runs that begin or end
+    /// inside the segment were received before or lay outside the window.
     pub fn accepted(&self) -> &[Accepted] {
         &self.accepted
     }
@@ -394,7 +402,8 @@ impl Receiver {
         self.latest_tag = segment.tag;
         let syn = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
         if self.state == ReceiverState::SynReceived && syn && start == Some(0) {
-            // The SYN again: the SYN-ACK was lost or is late, and times no round trip any more (RFC 6298 section 3).
+            // The SYN again: the SYN-ACK was lost or is late, and times no round trip any more (RFC 6298
+            // section 3).
             self.retransmissions = self.retransmissions.max(1);
             self.control_due = true;
             return;
@@ -441,11 +450,12 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its segment is marked itself. Segments outside the window do not
-    /// come here (section 6.1.5).
+    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its segment is marked itself. Segments outside the
+    /// window do not come here (section 6.1.5).
     ///
-    /// Departure: where ECN was not negotiated, each mark is echoed all the same, once, as DCTCP's receiver does (RFC 8257 section
-    /// 3.2). It is for controls that ask for marks without ECN (ATCP); plain TCP ignores it.
+    /// Departure: where ECN was not negotiated, each mark is echoed all the same, once, as DCTCP's receiver
+    /// does (RFC 8257 section 3.2). It is for controls that ask for marks without ECN (ATCP); plain TCP
+    /// ignores it.
     fn take_mark(&mut self, segment: &Segment) {
         if self.ecn && segment.flags.contains(Flags::CWR) {
             self.marked = false;
@@ -716,8 +726,8 @@ impl Receiver {
         }
     }
 
-    /// An ACK that moves the cumulative acknowledgement stands for those not pulled yet; one that does not is a
-    /// duplicate ACK of its own.
+    /// An ACK that moves the cumulative acknowledgement stands for those not pulled yet; one that does not is
+    /// a duplicate ACK of its own.
     fn ack_now(&mut self, advanced: u64) {
         self.pending = if advanced > 0 { 1 } else { self.pending + 1 };
     }

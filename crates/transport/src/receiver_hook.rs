@@ -1,8 +1,9 @@
 //! The receiver's part of a congestion control: what a control asks of the other side, and who answers there.
 //!
-//! A control that wants an answer puts the custom option (RFC 6994) on its SYN ([`CongestionControl::syn_option`]) and names
-//! the hook that answers it ([`CongestionControl::receiver_hook`]). The driver calls the hook with each SYN before it gives
-//! the SYN to the [`Receiver`], and sets what it answers by [`Receiver::set_syn_ack_option`].
+//! A control that wants an answer puts the custom option (RFC 6994) on its SYN
+//! ([`CongestionControl::syn_option`]) and names the hook that answers it
+//! ([`CongestionControl::receiver_hook`]). The driver calls the hook with each SYN before it gives the SYN to
+//! the [`Receiver`], and sets what it answers by [`Receiver::set_syn_ack_option`].
 //!
 //! [`CongestionControl::syn_option`]: crate::CongestionControl::syn_option
 //! [`CongestionControl::receiver_hook`]: crate::CongestionControl::receiver_hook
@@ -21,7 +22,8 @@ pub trait ReceiverHost {
 
 /// The receiver's part of a congestion control.
 pub trait ReceiverHook: std::fmt::Debug + Send {
-    /// The value of the custom option on the SYN-ACK, for a SYN whose custom option has the value `asked`; `None`: no option.
+    /// The value of the custom option on the SYN-ACK, for a SYN whose custom option has the value `asked`;
+    /// `None`: no option.
     fn answer_syn(&mut self, asked: Option<u32>, host: &dyn ReceiverHost) -> Option<u32>;
 }
 

@@ -64,8 +64,8 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample (RFC 6298 sections 2.2 to 2.5) by an ACK of `una`, with data up to `nxt` sent. The timeout falls back from any
-    /// backoff.
+    /// Takes a sample (RFC 6298 sections 2.2 to 2.5) by an ACK of `una`, with data up to `nxt` sent. The
+    /// timeout falls back from any backoff.
     pub(crate) fn sample(&mut self, rtt: Duration, config: &SenderConfig, una: u64, nxt: u64) {
         if config.timeout_rules == TimeoutRules::Linux {
             let (rtt, least) = (rtt.max(Duration::from_nanos(1)), config.min_rto);
@@ -206,7 +206,8 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(60));
     }
 
-    /// Linux: 100 ms and 200 ms above that, where RFC 6298 has 200 ms; a variation of more than that counts in full.
+    /// Linux: 100 ms and 200 ms above that, where RFC 6298 has 200 ms; a variation of more than that counts
+    /// in full.
     #[test]
     fn the_least_rto_above_srtt() {
         for (above, expected) in [(false, 200), (true, 300)] {
@@ -255,10 +256,12 @@ mod tests {
         // 200 + (240 - 50) = 390 ms; SRTT = 7/8 100 + 340/8 = 130.
         rtt.sample(ms(340), &config, 5, 20);
         assert_eq!((rtt.srtt(), rtt.rto(&config)), (ms(130), ms(130 + 390)));
-        // Below SRTT by 50 ms, less than a quarter of 390: the deviation falls to 342.5, but 390 is held in this round trip.
+        // Below SRTT by 50 ms, less than a quarter of 390: the deviation falls to 342.5, but 390 is held in
+        // this round trip.
         rtt.sample(ms(80), &config, 9, 30);
         assert_eq!(rtt.rto(&config), rtt.srtt() + ms(390));
-        // The round trip ends; its greatest was 390. In the next, of 200 ms at least, samples as expected leave 342.5 * 3/4.
+        // The round trip ends; its greatest was 390. In the next, of 200 ms at least, samples as expected
+        // leave 342.5 * 3/4.
         rtt.sample(rtt.srtt(), &config, 11, 40);
         let held = rtt.rto(&config) - rtt.srtt();
         assert_eq!(held, ms(390));

@@ -1,4 +1,5 @@
-//! The sent and unacknowledged segments, and what is known of each: delivered out of order, lost, sent again.
+//! The sent and unacknowledged segments, and what is known of each: delivered out of order, lost,
+//! retransmitted.
 //!
 //! Every count that the sender needs per ACK (pipe, bytes SACKed, bytes lost) is kept incrementally, and both
 //! cursors only move forward between timeouts. So an ACK costs constant amortised time for any window.
@@ -224,7 +225,8 @@ impl Scoreboard {
         Some((self.una, front.payload()))
     }
 
-    /// Takes a window probe that found no room back: its byte goes again with a full segment. True when there was one.
+    /// Takes a window probe that found no room back: its byte goes again with a full segment. True when there
+    /// was one.
     pub(crate) fn take_probe_back(&mut self) -> bool {
         let taken = self.ring.len() == 1 && self.ring.front().is_some_and(|front| front.is(PROBE));
         if taken {
@@ -236,15 +238,16 @@ impl Scoreboard {
         taken
     }
 
-    /// The byte of a probe that was taken back is acknowledged: it is outstanding again, and times no round trip.
+    /// The byte of a probe that was taken back is acknowledged: it is outstanding again, and times no round
+    /// trip.
     pub(crate) fn put_probe_back(&mut self, mut sent: Sent) {
         debug_assert!(self.ring.is_empty(), "nothing was sent since");
         sent.set(PROBE | EVER_RETRANSMITTED);
         self.push(sent, 1);
     }
 
-    /// The cumulative acknowledgement moves to `ack`. `each` sees every segment that is now fully acknowledged, in
-    /// order, its flags as they were.
+    /// The cumulative acknowledgement moves to `ack`. `each` sees every segment that is now fully
+    /// acknowledged, in order, its flags as they were.
     #[inline]
     pub(crate) fn advance(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
         debug_assert!(ack > self.una && ack <= self.nxt, "an acknowledgement of outstanding data");
@@ -283,8 +286,9 @@ impl Scoreboard {
         }
     }
 
-    /// A SACK block `start..end` arrived. `each` sees every segment it newly covers, with its index, its flags as they
-    /// were. Returns the bytes newly SACKed. A block that ends inside a segment counts for the whole segments it covers.
+    /// A SACK block `start..end` arrived. `each` sees every segment it newly covers, with its index, its
+    /// flags as they were. Returns the bytes newly SACKed. A block that ends inside a segment counts for the
+    /// whole segments it covers.
     pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(usize, &Sent)) -> u64 {
         let (mut at, end) = (start.max(self.una), end.min(self.nxt));
         let mut newly = 0;
@@ -371,10 +375,11 @@ impl Scoreboard {
         self.ring.partition_point(|sent| self.offset(sent) < offset)
     }
 
-    /// Marks lost what RFC 6675's IsLost() calls lost: unSACKed data below `dup_thresh` discontiguous SACKed ranges, or
-    /// below more than (dup_thresh - 1) * SMSS SACKed bytes. Returns the bytes newly lost.
+    /// Marks lost what RFC 6675's IsLost() calls lost: unSACKed data below `dup_thresh` discontiguous SACKed
+    /// ranges, or below more than (dup_thresh - 1) * SMSS SACKed bytes. Returns the bytes newly lost.
     pub(crate) fn update_lost(&mut self, dup_thresh: u32) -> u64 {
-        // From the top down, at most dup_thresh ranges: everything unSACKed below the one that meets a rule is lost.
+        // From the top down, at most dup_thresh ranges: everything unSACKed below the one that meets a rule
+        // is lost.
         let (mut ranges, mut bytes) = (0, 0);
         let boundary = self.runs.iter().rev().find_map(|run| {
             ranges += 1;
@@ -430,7 +435,8 @@ impl Scoreboard {
         })
     }
 
-    /// Marks the segment at `index` lost, its retransmission too if there was one. Returns the bytes newly lost.
+    /// Marks the segment at `index` lost, its retransmission too if there was one. Returns the bytes newly
+    /// lost.
     pub(crate) fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.ring.get_mut(index) else { return 0 };
         let len = u64::from(sent.len());
@@ -442,8 +448,8 @@ impl Scoreboard {
         len
     }
 
-    /// After a timeout under RACK: the oldest segment and those that meet the rule are lost, their retransmissions too.
-    /// Returns the bytes newly lost.
+    /// After a timeout under RACK: the oldest segment and those that meet the rule are lost, their
+    /// retransmissions too. Returns the bytes newly lost.
     pub(crate) fn mark_lost_where(&mut self, rule: impl Fn(&Sent) -> bool) -> u64 {
         let mut newly = 0;
         for index in 0..self.ring.len() {
@@ -474,7 +480,8 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: everything unSACKed is lost and nothing has been retransmitted. Returns the bytes newly lost.
+    /// After a timeout: everything unSACKed is lost and nothing has been retransmitted. Returns the bytes
+    /// newly lost.
     pub(crate) fn mark_all_lost(&mut self) -> u64 {
         let before = self.lost;
         self.lost = 0;
@@ -527,7 +534,7 @@ impl Scoreboard {
         self.dup_credit = self.dup_credit.saturating_sub(bytes).min(self.flight_size());
     }
 
-    /// Bytes marked lost, whether sent again since or not.
+    /// Bytes marked lost, whether retransmitted since or not.
     pub(crate) const fn lost(&self) -> u64 {
         self.lost
     }
@@ -544,8 +551,8 @@ impl Scoreboard {
         None
     }
 
-    /// RFC 6675's candidate of NextSeg() rules 1 and 3: the first unSACKed segment above HighRxt and below the highest
-    /// SACKed byte, and whether it is lost.
+    /// RFC 6675's candidate of NextSeg() rules 1 and 3: the first unSACKed segment above HighRxt and below
+    /// the highest SACKed byte, and whether it is lost.
     pub(crate) fn next_hole(&mut self) -> Option<(usize, bool)> {
         let highest = self.runs.back()?.end;
         while let Some(sent) = self.ring.get(self.cursor) {

@@ -178,8 +178,8 @@ impl Segment {
         self.present |= MARKED;
     }
 
-    /// Whether the packet says that its sender reacts to marks: ECN-capable transport, ECT(0), in its IP header (RFC 3168
-    /// section 5). A queue that signals congestion marks such a packet and drops any other.
+    /// Whether the packet says that its sender reacts to marks: ECN-capable transport, ECT(0), in its IP
+    /// header (RFC 3168 section 5). A queue that signals congestion marks such a packet and drops any other.
     pub const fn is_ecn_capable(&self) -> bool {
         self.present & ECN_CAPABLE != 0
     }
@@ -218,7 +218,8 @@ impl Segment {
         self.present |= HAS_CUSTOM;
     }
 
-    /// Adds a SACK block behind those present. False when the options are full: 4 blocks, or 3 beside timestamps.
+    /// Adds a SACK block behind those present. False when the options are full: 4 blocks, or 3 beside
+    /// timestamps.
     pub fn push_sack(&mut self, start: SeqNumber, end: SeqNumber) -> bool {
         let room = if self.present & HAS_TIMESTAMPS != 0 { 3 } else { Self::MAX_SACK };
         let count = usize::from(self.sack_count);

@@ -48,9 +48,9 @@ pub struct SenderStats {
     pub segments_sent: u64,
     /// Payload bytes sent, retransmissions and probes included.
     pub bytes_sent: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub segments_retransmitted: u64,
-    /// Payload bytes sent again.
+    /// Payload bytes retransmitted.
     pub bytes_retransmitted: u64,
     /// Payload bytes acknowledged cumulatively.
     pub bytes_acked: u64,
@@ -60,8 +60,8 @@ pub struct SenderStats {
     pub duplicate_acks: u64,
     /// Expirations of the retransmission timer after the handshake.
     pub timeouts: u64,
-    /// Timeouts that were spurious: an earlier transmission of the segment was on its way and its ACK came. Exact where
-    /// the receiver returns [`Segment::tag`]; by timestamps (RFC 3522) elsewhere.
+    /// Timeouts that were spurious: an earlier transmission of the segment was on its way and its ACK came.
+    /// Exact where the receiver returns [`Segment::tag`]; by timestamps (RFC 3522) elsewhere.
     pub spurious_timeouts: u64,
     /// Timeouts that F-RTO, timestamps or D-SACKs found spurious and that were undone.
     pub undone_timeouts: u64,
@@ -75,7 +75,7 @@ pub struct SenderStats {
     pub d_sacks: u64,
     /// Window probes sent.
     pub window_probes: u64,
-    /// SYNs sent again.
+    /// SYNs retransmitted.
     pub syn_retransmits: u64,
 }
 
@@ -272,8 +272,9 @@ impl Sender {
         }
     }
 
-    /// The application takes back up to `bytes` of what it wrote last and was not sent. For an owner of several senders that offers each
-    /// segment to one of them, and to the next where that one may not send now.
+    /// The application takes back up to `bytes` of what it wrote last and was not sent. For an owner of
+    /// several senders that offers each segment to one of them, and to the next where that one may not send
+    /// now.
     pub fn take_back(&mut self, bytes: u64) {
         self.data_end = self.data_end.saturating_sub(bytes).max(self.board.nxt()).max(1);
     }
@@ -286,9 +287,10 @@ impl Sender {
         self.saturated = on && !self.fin_queued;
     }
 
-    /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent. Before the connection is established a
-    /// close without data deletes it (RFC 9293 section 3.10.4: SYN-SENT). Departure: data that was written goes first, as an application
-    /// here need not wait for the connection before it writes.
+    /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent. Before the
+    /// connection is established a close without data deletes it (RFC 9293 section 3.10.4: SYN-SENT).
+    /// Departure: data that was written goes first, as an application here need not wait for the connection
+    /// before it writes.
     pub fn close(&mut self) {
         self.set_saturated(false);
         if self.connection == Connection::SynSent && self.data_end <= 1 {
@@ -298,8 +300,9 @@ impl Sender {
         self.fin_queued = true;
     }
 
-    /// When [`Sender::handle_timeout`] or, of a paced sender, [`Sender::poll_transmit`] is due; [`Time::MAX`]: never.
-    /// The time may move with every call that changes the sender; moving it costs nothing here.
+    /// When [`Sender::handle_timeout`] or, of a paced sender, [`Sender::poll_transmit`] is due;
+    /// [`Time::MAX`]: never. The time may move with every call that changes the sender; moving it costs
+    /// nothing here.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         self.deadline.min(self.paced_until)
@@ -334,8 +337,9 @@ impl Sender {
         self.clamp();
     }
 
-    /// ICMP destination unreachable arrived, which quotes the segment that begins with `seq`. It counts only if that segment
-    /// is outstanding (RFC 5927 section 4.1), and does something only if the congestion control wants it to.
+    /// ICMP destination unreachable arrived, which quotes the segment that begins with `seq`. It counts only
+    /// if that segment is outstanding (RFC 5927 section 4.1), and does something only if the congestion
+    /// control wants it to.
     pub fn handle_unreachable(&mut self, now: Time, seq: SeqNumber) {
         let quoted = seq.offset_near(self.config.initial_sequence, self.board.una());
         let outstanding = quoted.is_some_and(|at| self.board.una() <= at && at < self.board.nxt());

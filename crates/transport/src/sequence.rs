@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A sequence or acknowledgement number as it stands in the header: 32 bits, wrapping (RFC 9293 section 3.4).
 ///
-/// Sender and receiver compute with *offsets*: 64-bit positions in the stream that never wrap. The SYN has offset 0,
-/// the first byte of data offset 1, the FIN the offset after the last byte.
+/// Sender and receiver compute with *offsets*: 64-bit positions in the stream that never wrap. The SYN has
+/// offset 0, the first byte of data offset 1, the FIN the offset after the last byte.
 #[derive(Clone, Copy, Default, Eq, Hash, PartialEq)]
 pub struct SeqNumber(u32);
 

@@ -35,8 +35,9 @@ impl SpuriousCounter {
         !self.tags.is_empty()
     }
 
-    /// The oldest segment was acknowledged by an ACK with this tag; `echoed_before` says whether its timestamp is from
-    /// before the first retransmission, where timestamps are in use. Returns how many of the timeouts were spurious.
+    /// The oldest segment was acknowledged by an ACK with this tag; `echoed_before` says whether its
+    /// timestamp is from before the first retransmission, where timestamps are in use. Returns how many of
+    /// the timeouts were spurious.
     pub(crate) fn on_acknowledged(&mut self, tag: u32, echoed_before: Option<bool>) -> u32 {
         let count = if tag != 0 {
             self.tags.iter().filter(|&&retransmitted| (retransmitted.wrapping_sub(tag) as i32) > 0).count()
@@ -61,7 +62,8 @@ mod tests {
             (10..13).for_each(|tag| counter.on_timer_retransmission(Time::ZERO, tag));
             (counter.on_acknowledged(tag, echoed), counter.is_open())
         };
-        // The original (tag 5) arrived; the first, the last retransmission did; unknown with and without timestamps.
+        // The original (tag 5) arrived; the first, the last retransmission did; unknown with and without
+        // timestamps.
         assert_eq!(count(5, None), (3, false));
         assert_eq!(count(10, None), (2, false));
         assert_eq!(count(12, Some(true)), (0, false));

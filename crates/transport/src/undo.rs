@@ -27,7 +27,8 @@ impl Undo {
         self.first_at = self.first_at.or(Some(now));
     }
 
-    /// Nothing that was retransmitted is outstanding, outside of a recovery: the next retransmission is the first of an episode.
+    /// Nothing that was retransmitted is outstanding, outside of a recovery: the next retransmission is the
+    /// first of an episode.
     pub(crate) fn forget_first(&mut self) {
         self.first_at = None;
     }
@@ -51,8 +52,9 @@ impl Undo {
         self.marker.is_some() && self.unreported == Some(0)
     }
 
-    /// Whether there is something to undo and `echoed`, the timestamp that an ACK echoes, is from before the first retransmission
-    /// (RFC 3522 section 3.2 step 3). Where nothing was retransmitted yet, what arrived had only been late.
+    /// Whether there is something to undo and `echoed`, the timestamp that an ACK echoes, is from before the
+    /// first retransmission (RFC 3522 section 3.2 step 3). Where nothing was retransmitted yet, what arrived
+    /// had only been late.
     pub(crate) fn is_delayed(&self, echoed_before: impl Fn(Time) -> bool) -> bool {
         self.marker.is_some() && self.first_at.is_none_or(echoed_before)
     }
@@ -95,7 +97,8 @@ mod tests {
         undo.on_retransmission(Time::from_millis(7));
         assert!(undo.is_delayed(echoed(4)));
         assert!(!undo.is_delayed(echoed(6)));
-        // The next episode begins before the first retransmission of the last was acknowledged: that still counts as the first.
+        // The next episode begins before the first retransmission of the last was acknowledged: that still
+        // counts as the first.
         undo.begin(2000);
         assert_eq!(undo.first_at(), Some(Time::from_millis(5)));
         undo.forget_first();

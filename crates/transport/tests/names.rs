@@ -1,4 +1,5 @@
-//! No control's name appears outside its own files and the registry: what is not there cannot depend on which control runs.
+//! No control's name appears outside its own files and the registry: what is not there cannot depend on which
+//! control runs.
 
 use cogtcp_transport::controls;
 use std::fs;
@@ -34,8 +35,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     })
 }
 
-/// Whether a file of `congestion/` belongs to the control of this module, or to one that is composed of it by name
-/// (`westwood_compound` of `westwood` and `compound`).
+/// Whether a file of `congestion/` belongs to the control of this module, or to one that is composed of it by
+/// name (`westwood_compound` of `westwood` and `compound`).
 fn is_of(below: &Path, module: &str) -> bool {
     let first = below.iter().next().unwrap().to_string_lossy().into_owned();
     let owner = first.trim_end_matches(".rs");

@@ -7,8 +7,8 @@ use std::fmt;
 #[error("{0}")]
 pub struct QuantityError(pub(crate) String);
 
-/// One kind of quantity: its name, an example, and its units with their size in the base unit, smallest first.
-/// The first spelling of a size is the one written; later spellings of the same size are aliases.
+/// One kind of quantity: its name, an example, and its units with their size in the base unit, smallest
+/// first. The first spelling of a size is the one written; later spellings of the same size are aliases.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) example: &'static str,

@@ -3,8 +3,8 @@
 //! A stream is keyed by (seed, name of the part, index), never by the order of creation. Adding a flow or
 //! changing a TCP variant changes no draw of any other part: comparisons use common random numbers.
 //!
-//! The generator is ChaCha with 8 rounds (2^64 independent streams). The samplers are our own, over `libm`, because
-//! the results of a seed must be the same on every platform and after every upgrade of a dependency.
+//! The generator is ChaCha with 8 rounds (2^64 independent streams). The samplers are our own, over `libm`,
+//! because the results of a seed must be the same on every platform and after every upgrade of a dependency.
 
 use crate::{Duration, Probability};
 use rand_chacha::ChaCha8Rng;
@@ -41,7 +41,8 @@ impl RandomStream {
         low + (high - low) * self.uniform()
     }
 
-    /// Uniform integer in 0..bound without bias (Lemire's multiplication with rejection). `bound` must not be 0.
+    /// Uniform integer in 0..bound without bias (Lemire's multiplication with rejection). `bound` must not be
+    /// 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0, "no integer lies below 0");
         let threshold = bound.wrapping_neg() % bound;
@@ -100,8 +101,8 @@ impl RandomStream {
         libm::exp(mu + sigma * self.standard_normal())
     }
 
-    /// Gamma variate with the given shape and scale, mean shape * scale (Marsaglia and Tsang 2000; for shape < 1
-    /// the boost by U^(1/shape)).
+    /// Gamma variate with the given shape and scale, mean shape * scale (Marsaglia and Tsang 2000; for shape
+    /// < 1 the boost by U^(1/shape)).
     pub fn gamma(&mut self, shape: f64, scale: f64) -> f64 {
         if shape < 1.0 {
             let boost = libm::pow(1.0 - self.uniform(), 1.0 / shape);
@@ -123,7 +124,8 @@ impl RandomStream {
         }
     }
 
-    /// Pareto variate with minimum `minimum` and shape `shape`, mean minimum * shape / (shape - 1) for shape > 1.
+    /// Pareto variate with minimum `minimum` and shape `shape`, mean minimum * shape / (shape - 1) for shape
+    /// > 1.
     pub fn pareto(&mut self, minimum: f64, shape: f64) -> f64 {
         minimum / libm::pow(1.0 - self.uniform(), 1.0 / shape)
     }
@@ -195,7 +197,8 @@ mod tests {
         assert!(counts.iter().all(|c| c.abs_diff(10_000) < 463), "{counts:?}");
     }
 
-    /// Golden values: a change here changes every result of every seed and belongs in CHANGELOG "Changed results".
+    /// Golden values: a change here changes every result of every seed and belongs in CHANGELOG "Changed
+    /// results".
     #[test]
     fn golden_draws() {
         let mut stream = RandomStream::new(1, "golden", 0);

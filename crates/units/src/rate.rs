@@ -53,7 +53,8 @@ impl Rate {
         self.0
     }
 
-    /// Time to put `bytes` on a link of this rate, rounded to the nearest nanosecond. Longest possible at rate 0.
+    /// Time to put `bytes` on a link of this rate, rounded to the nearest nanosecond. Longest possible at
+    /// rate 0.
     pub const fn transmission_time(self, bytes: u64) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;

@@ -6,7 +6,8 @@ use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// Serde and a JSON Schema for a type that is a text in scenarios: it is read by `FromStr` and written by `Display`.
+/// Serde and a JSON Schema for a type that is a text in scenarios: it is read by `FromStr` and written by
+/// `Display`.
 ///
 /// `description` says what it is. `expecting` says what would be right in place of a value of another kind
 /// (default: the description); `pattern` is the regular expression of the texts. The crate that uses it
@@ -59,7 +60,8 @@ where
     deserializer.deserialize_any(Text(expected, PhantomData))
 }
 
-/// Reads a text by `FromStr`, or a table of one key as the enum `Table`; more keys than one are met with what is `alone`.
+/// Reads a text by `FromStr`, or a table of one key as the enum `Table`; more keys than one are met with what
+/// is `alone`.
 pub fn deserialize_text_or_table<'de, D, T, Table>(
     deserializer: D,
     expected: &dyn Display,

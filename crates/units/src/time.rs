@@ -74,7 +74,8 @@ impl AddAssign<Duration> for Time {
 
 impl Sub for Time {
     type Output = Duration;
-    /// The span from `earlier` to `self`. Debug builds panic when `earlier` lies ahead; release builds give zero.
+    /// The span from `earlier` to `self`. Debug builds panic when `earlier` lies ahead; release builds give
+    /// zero.
     fn sub(self, earlier: Self) -> Duration {
         debug_assert!(self >= earlier, "time runs forward: {self:?} is before {earlier:?}");
         self.saturating_since(earlier)

@@ -32,7 +32,8 @@ fn large_transfers_take_their_time() {
     );
 }
 
-/// Three quarters of all 64-bit numbers: without rejection every third number would come twice as often as the others.
+/// Three quarters of all 64-bit numbers: without rejection every third number would come twice as often as
+/// the others.
 #[test]
 fn large_bounds_are_drawn_evenly() {
     let mut stream = RandomStream::new(1, "large bounds", 0);

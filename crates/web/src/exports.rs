@@ -1,5 +1,5 @@
-//! What WebAssembly hands out. A page writes a request into `cogtcp_request(length)`, calls `cogtcp_ask()` and reads the
-//! answer at `cogtcp_answer()`, of `cogtcp_answer_length()` bytes, before the next request.
+//! What WebAssembly hands out. A page writes a request into `cogtcp_request(length)`, calls `cogtcp_ask()`
+//! and reads the answer at `cogtcp_answer()`, of `cogtcp_answer_length()` bytes, before the next request.
 
 #![allow(unsafe_code, reason = "exported names, and functions of the page")]
 

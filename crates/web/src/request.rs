@@ -1,4 +1,5 @@
-//! What can be asked. `ask` names the request: `{"ask": "run", "scenario": {"text": "..."}, "trace": "full"}`.
+//! What can be asked. `ask` names the request:
+//! `{"ask": "run", "scenario": {"text": "..."}, "trace": "full"}`.
 
 use cogtcp_simulator::TraceLevel;
 use cogtcp_spectrum::detector::DetectorConfig;
@@ -156,7 +157,8 @@ pub enum Statistic {
         /// Confidence, 0 to 1.
         confidence: f64,
     },
-    /// Goodput of one flow over cognitive cycles, bit/s (Zhou et al.); the first retransmission timeout is `rto_s`.
+    /// Goodput of one flow over cognitive cycles, bit/s (Zhou et al.); the first retransmission timeout is
+    /// `rto_s`.
     Sawtooth {
         /// Rate of the link, bit/s.
         bandwidth_bps: f64,

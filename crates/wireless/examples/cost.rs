@@ -1,6 +1,6 @@
-//! Processor time per transmitted frame, from 25 to 1,000 stations at the same density (25 per square kilometre, ns-2's
-//! radio), standing still and moving at up to 4 m/s. Every fifth station always
-//! sends to the one that is nearest at the start.
+//! Processor time per transmitted frame, from 25 to 1,000 stations at the same density (25 per square
+//! kilometre, ns-2's radio), standing still and moving at up to 4 m/s. Every fifth station always sends to
+//! the one that is nearest at the start.
 //!
 //!   cargo run --release -p cogtcp-wireless --example cost [STATIONS [SPEED [SHARE]]]
 //!

@@ -1,9 +1,11 @@
-//! Saturated stations under the rules of a simulator, for the comparison with ns-2 and ns-3 (`benches/references/adhoc.py`).
+//! Saturated stations under the rules of a simulator, for the comparison with ns-2 and ns-3
+//! (`benches/references/adhoc.py`).
 //!
 //!   saturated PROFILE SEED SECONDS RTS BYTES PLACES PATHS [SENSE]
 //!
-//! As `adhoc.tcl`, `strings.tcl` and `stations-ns3.cc`: RTS is on or off; SENSE is the range of carrier sense, 250 or 550 m; PLACES is `x,y;x,y`; PATHS is `from,relay,...,to;from,to`, where every
-//! node hands a packet to the next at once. Prints for every path the packets received in the last SECONDS, after 10 s to
+//! As `adhoc.tcl`, `strings.tcl` and `stations-ns3.cc`: RTS is on or off; SENSE is the range of carrier
+//! sense, 250 or 550 m; PLACES is `x,y;x,y`; PATHS is `from,relay,...,to;from,to`, where every node hands a
+//! packet to the next at once. Prints for every path the packets received in the last SECONDS, after 10 s to
 //! settle.
 
 #[path = "../tests/common/mod.rs"]

@@ -20,7 +20,8 @@ mod class {
     pub(super) const HEARD: u8 = 3;
 }
 
-/// Time, then class, then number, in one number: comparing two costs no branch, which no processor could predict.
+/// Time, then class, then number, in one number: comparing two costs no branch, which no processor could
+/// predict.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Entry(u128);
 
@@ -55,8 +56,8 @@ pub(crate) enum Due {
     Ends(u32),
 }
 
-/// What is due, by time, then what it is, then number: the order never depends on the history. At most one entry for each station
-/// and one for each frame.
+/// What is due, by time, then what it is, then number: the order never depends on the history. At most one
+/// entry for each station and one for each frame.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     stations: Wheel,
@@ -156,7 +157,8 @@ mod tests {
     use cogtcp_units::{Duration, RandomStream};
     use std::collections::BTreeMap;
 
-    /// Against a sorted map: stations are put off and brought forward, frames begin and end, with and without a delay.
+    /// Against a sorted map: stations are put off and brought forward, frames begin and end, with and without
+    /// a delay.
     #[test]
     fn entries_come_in_order_whatever_moved() {
         for (delay, first) in [(0, false), (3, false), (3, true)] {

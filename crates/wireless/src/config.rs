@@ -22,8 +22,8 @@ impl Default for MacConfig {
 }
 
 impl MacConfig {
-    /// The defaults with the rules, the header, the retry limits and the queue of `profile`: of ns-2's usual 50 packets (`ifqLen_`)
-    /// `DropTail::enque` lets 49 in.
+    /// The defaults with the rules, the header, the retry limits and the queue of `profile`: of ns-2's usual
+    /// 50 packets (`ifqLen_`) `DropTail::enque` lets 49 in.
     pub fn of(profile: Profile) -> Self {
         let queue_packets = if profile == Profile::Ns2 { 49 } else { 50 };
         Self { dcf: Dcf::default().under(profile), queue_packets, rules: Rules::of(profile) }
@@ -53,15 +53,16 @@ pub struct PhyRate {
 pub struct PhyConfig {
     /// How loud a frame is where it arrives.
     pub propagation: Propagation,
-    /// A frame can be received when at least this power of it arrives: the transmission range (ns-2's RXThresh_).
+    /// A frame can be received when at least this power of it arrives: the transmission range (ns-2's
+    /// RXThresh_).
     pub sensitivity: Power,
     /// A frame makes the medium busy when at least this power arrives: the carrier-sense range (CSThresh_).
     pub carrier_sense: Power,
     /// Less than this is nothing: the frame neither disturbs nor is heard. What this leaves out is bounded in
     /// `docs/adhoc.md`.
     pub cutoff: Power,
-    /// Least signal to noise and interference of a reception, linear (CPThresh_); under [`Capture::Preamble`](crate::Capture::Preamble)
-    /// of its preamble.
+    /// Least signal to noise and interference of a reception, linear (CPThresh_); under
+    /// [`Capture::Preamble`](crate::Capture::Preamble) of its preamble.
     pub capture: f64,
     /// How frames are lost to noise and to other frames.
     pub errors: Errors,
@@ -72,8 +73,9 @@ pub struct PhyConfig {
 }
 
 impl PhyConfig {
-    /// Thresholds for the given ranges of a sender of `power`: metres of transmission and of carrier sense. The cut-off
-    /// lies 10 dB below carrier sense, capture is 10 dB, the delay 1 us (aAirPropagationTime of clause 15).
+    /// Thresholds for the given ranges of a sender of `power`: metres of transmission and of carrier sense.
+    /// The cut-off lies 10 dB below carrier sense, capture is 10 dB, the delay 1 us (aAirPropagationTime of
+    /// clause 15).
     pub fn for_ranges(propagation: Propagation, power: Power, transmission: f64, carrier_sense: f64) -> Self {
         let at = |distance| power.watts() * propagation.path_loss.gain(distance);
         // The last bit of the gain must not decide who stands exactly on the border.
@@ -139,8 +141,9 @@ pub enum Rendezvous {
     /// On the one that its sender is tuned to: a receiver that is on another is out of reach.
     #[default]
     Common,
-    /// On the one that its receiver listens on, which the sender knows at no cost. There it sends and hears the answers, and goes on
-    /// listening on its own: two stations that change channel by themselves always meet (the released CRAHN code of ns-2).
+    /// On the one that its receiver listens on, which the sender knows at no cost. There it sends and hears
+    /// the answers, and goes on listening on its own: two stations that change channel by themselves always
+    /// meet (the released CRAHN code of ns-2).
     Receiver,
 }
 
@@ -159,8 +162,9 @@ pub struct MediumConfig {
     pub silence: SilenceRules,
     /// Where sender and receiver meet.
     pub rendezvous: Rendezvous,
-    /// An exchange that nobody can disturb is worked out when it begins ([`Event::Exchange`](crate::Event::Exchange)), and at most three
-    /// steps of the medium in place of a dozen. The frames are the same.
+    /// An exchange that nobody can disturb is worked out when it begins
+    /// ([`Event::Exchange`](crate::Event::Exchange)), and at most three steps of the medium in place of a
+    /// dozen. The frames are the same.
     pub whole_exchanges: bool,
     /// Whether every frame is reported as [`Event::OnAir`](crate::Event::OnAir).
     pub reports_frames: bool,

@@ -1,4 +1,5 @@
-//! One station's contention for the medium: the backoff, the contention window and the retry counts of the DCF.
+//! One station's contention for the medium: the backoff, the contention window and the retry counts of the
+//! DCF.
 //!
 //! The station learns when the medium becomes busy and idle and when a frame is queued; it says when it would
 //! send. It does not look at the medium itself. A station that the medium or its radio keeps from sending is
@@ -17,7 +18,8 @@ pub(crate) enum Failure {
     Long,
 }
 
-/// The contention of one station: a quarter of a line of memory, as every frame nearby stops it and lets it go on.
+/// The contention of one station: a quarter of a line of memory, as every frame nearby stops it and lets it
+/// go on.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Contention {
@@ -142,7 +144,8 @@ impl Contention {
         self.slots = NO_BACKOFF;
     }
 
-    /// The frame got through: `with_rts` or without. A backoff follows whether or not another frame waits (9.2.5.2).
+    /// The frame got through: `with_rts` or without. A backoff follows whether or not another frame waits
+    /// (9.2.5.2).
     pub(crate) fn succeed(&mut self, attempts: &mut Attempts, with_rts: bool) {
         self.finish(attempts, if with_rts { Failure::Long } else { Failure::Short });
     }
@@ -162,7 +165,8 @@ impl Contention {
         false
     }
 
-    /// The window doubles and a backoff follows, though nothing failed (ns-2: the medium is busy when data are due).
+    /// The window doubles and a backoff follows, though nothing failed (ns-2: the medium is busy when data
+    /// are due).
     pub(crate) fn widen(&mut self, attempts: &mut Attempts) {
         attempts.cw = (2 * attempts.cw + 1).min(attempts.cw_max);
         self.slots = attempts.draw();
@@ -227,8 +231,8 @@ mod tests {
         Time::ZERO + Duration::from_micros(micros)
     }
 
-    /// The backoff after k failures is uniform in 0 to 2^(5+k) - 1, at most 1023: chi-squared over 32 equal classes below
-    /// 61.1, its quantile at 0.999 for 31 degrees of freedom.
+    /// The backoff after k failures is uniform in 0 to 2^(5+k) - 1, at most 1023. Chi-squared over 32 equal
+    /// classes stays below 61.1, its quantile at 0.999 for 31 degrees of freedom.
     #[test]
     fn backoffs_are_uniform_in_a_window_that_doubles() {
         let (mut station, mut attempts, _) = station(Profile::Standard, 1);
@@ -281,8 +285,8 @@ mod tests {
         );
     }
 
-    /// In ns-2 the counts are the station's: three missing ACKs of a packet that is then dropped for want of a CTS leave
-    /// one for the next.
+    /// In ns-2 the counts are the station's: three missing ACKs of a packet that is then dropped for want of
+    /// a CTS leave one for the next.
     #[test]
     fn counts_may_outlive_the_packet() {
         for (profile, dies) in [(Profile::Standard, false), (Profile::Ns2, true)] {

@@ -28,18 +28,20 @@ pub struct Dcf {
     pub cw_max: u32,
     /// Frames above this size, MAC header included, are preceded by RTS and CTS: "0 B" for all.
     pub rts_threshold: Bytes,
-    /// Failures of an RTS, or of a frame sent without one, after which the packet is given up: in an ad hoc network the link has
-    /// failed.
+    /// Failures of an RTS, or of a frame sent without one, after which the packet is given up: in an ad hoc
+    /// network the link has failed.
     pub short_retry_limit: RetryLimit,
-    /// Failures of a frame sent after an RTS after which the packet is given up; without it: 4; in an ad hoc network under the profile ns3 7.
+    /// Failures of a frame sent after an RTS after which the packet is given up; without it: 4; in an ad hoc
+    /// network under the profile ns3 7.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_retry_limit: Option<RetryLimit>,
-    /// Rate of RTS and broadcasts, and of CTS and ACK unless a rule says otherwise; a slower channel slows them too. Data go at the
-    /// channel's rate.
+    /// Rate of RTS and broadcasts, and of CTS and ACK unless a rule says otherwise; a slower channel slows
+    /// them too. Data go at the channel's rate.
     pub basic_rate: Rate,
     /// Time of preamble and PLCP header before every frame.
     pub preamble: Duration,
-    /// MAC header and checksum around every packet; without it: 28 B; in an ad hoc network under the profile ns2 34 B, under ns3 36 B.
+    /// MAC header and checksum around every packet; without it: 28 B; in an ad hoc network under the profile
+    /// ns2 34 B, under ns3 36 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Bytes>,
 }
@@ -65,8 +67,8 @@ impl Dcf {
     /// The threshold that no frame is above: none is preceded by RTS and CTS.
     pub const NO_RTS: Bytes = Bytes::new(u64::MAX);
 
-    /// The same, with what is not set as `profile` has it. Headers: 24 + 4 bytes; ns-2 always has the fourth address (and no LLC);
-    /// ns-3 adds 8 of LLC and SNAP. Limits: ns-3 has 7 for either count.
+    /// The same, with what is not set as `profile` has it. Headers: 24 + 4 bytes; ns-2 always has the fourth
+    /// address (and no LLC); ns-3 adds 8 of LLC and SNAP. Limits: ns-3 has 7 for either count.
     #[must_use]
     pub fn under(self, profile: Profile) -> Self {
         let (header, long) = match profile {
@@ -86,7 +88,8 @@ impl Dcf {
         self.header.map_or(28, Bytes::get)
     }
 
-    /// Failures of a frame sent after an RTS after which the packet is given up; the largest number for an infinite limit.
+    /// Failures of a frame sent after an RTS after which the packet is given up; the largest number for an
+    /// infinite limit.
     pub fn long_retries(&self) -> u32 {
         self.long_retry_limit.map_or(4, RetryLimit::times)
     }

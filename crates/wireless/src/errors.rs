@@ -1,7 +1,9 @@
-//! Bit errors of DSSS and HR/DSSS (IEEE 802.11-2007, clauses 15 and 18) in white noise, and which frames survive them.
+//! Bit errors of DSSS and HR/DSSS (IEEE 802.11-2007, clauses 15 and 18) in white noise, and which frames
+//! survive them.
 //!
-//! A frame is cut into chunks wherever another one begins or ends at its receiver. Within a chunk signal, noise and interference are
-//! constant, and every bit fails by itself; interference counts as noise. So an overlap of a few bits need not destroy a frame.
+//! A frame is cut into chunks wherever another one begins or ends at its receiver. Within a chunk signal,
+//! noise and interference are constant, and every bit fails by itself; interference counts as noise. So an
+//! overlap of a few bits need not destroy a frame.
 
 use crate::medium::Frame;
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
@@ -15,20 +17,23 @@ pub enum Errors {
     /// A frame survives if its signal stays `capture` above noise and all other frames, at its worst moment.
     #[default]
     Threshold,
-    /// By the bit errors of DSSS and CCK, chunk by chunk, over thermal noise with a noise figure of 7 dB (ns-3).
+    /// By the bit errors of DSSS and CCK, chunk by chunk, over thermal noise with a noise figure of 7 dB
+    /// (ns-3).
     Dsss,
 }
 
 /// Bandwidth of a DSSS channel, Hz.
 const BANDWIDTH: f64 = 22e6;
 
-/// Thermal noise of 290 K in the bandwidth, with a noise figure of 7 dB, W: -93.55 dBm (ns-3's `RxNoiseFigure`).
+/// Thermal noise of 290 K in the bandwidth, with a noise figure of 7 dB, W: -93.55 dBm (ns-3's
+/// `RxNoiseFigure`).
 const NOISE: f64 = 1.380_649e-23 * 290.0 * BANDWIDTH * 5.011_872_336_272_722;
 
 /// Beyond this ratio no rate of DSSS has an error in 10^15 bits.
 const PERFECT: f64 = 20.0;
 
-/// The PLCP header: 48 bits at 1 Mbit/s at the end of the long preamble (15.2.2). The bits before it only train the receiver.
+/// The PLCP header: 48 bits at 1 Mbit/s at the end of the long preamble (15.2.2). The bits before it only
+/// train the receiver.
 const HEADER: Duration = Duration::from_micros(48);
 const HEADER_RATE: Rate = Rate::from_bits_per_second(1_000_000);
 
@@ -42,7 +47,8 @@ impl Errors {
     }
 }
 
-/// The natural logarithm of the probability that a bit at `rate` is right. `ratio`: signal to noise in the bandwidth of the channel.
+/// The natural logarithm of the probability that a bit at `rate` is right. `ratio`: signal to noise in the
+/// bandwidth of the channel.
 ///
 /// 1 Mbit/s is DBPSK, 2 Mbit/s DQPSK. 5.5 Mbit/s and 11 Mbit/s are CCK with 4 and 8 bits a symbol. A rate in
 /// between has the modulation of the next faster.
@@ -110,8 +116,8 @@ impl Decoder {
         (self.since, self.ln_right) = (now, 0.0);
     }
 
-    /// A chunk of `frame` ends at `now`, in which it had `power` watts, and other frames `others`. `preamble`: how long the frame's
-    /// preamble with its header is.
+    /// A chunk of `frame` ends at `now`, in which it had `power` watts, and other frames `others`.
+    /// `preamble`: how long the frame's preamble with its header is.
     pub(crate) fn hear(&mut self, frame: &Frame, preamble: Duration, power: f64, others: f64, now: Time) {
         let (from, until) = (self.since, now);
         self.since = now;

@@ -25,8 +25,8 @@ pub struct Outgoing<T> {
     pub bytes: u32,
     /// The next hop.
     pub to: Destination,
-    /// The channel on which the next hop is believed to listen, for interfaces that follow their receivers; `None`: where
-    /// it does listen, known at no cost.
+    /// The channel on which the next hop is believed to listen, for interfaces that follow their receivers;
+    /// `None`: where it does listen, known at no cost.
     pub channel: Option<ChannelId>,
     /// It goes before packets that do not (routing).
     pub goes_first: bool,

@@ -1,4 +1,5 @@
-//! Who is near: a grid of squares over the plane, so that a frame looks at its neighbourhood and not at everybody.
+//! Who is near: a grid of squares over the plane, so that a frame looks at its neighbourhood and not at
+//! everybody.
 //!
 //! Moving nodes are put in their squares now and then. Between two times they move at most by a slack, by
 //! which searches are wider. A node that is found is asked for its true position.
@@ -9,8 +10,8 @@ use cogtcp_units::{Duration, Time};
 /// Squares are never more than this many for each point.
 const SQUARES_PER_POINT: usize = 4;
 
-/// Points go this share of the reach before they are sorted anew: a wider search finds more who are not in reach, a narrower one is
-/// out of date sooner.
+/// Points go this share of the reach before they are sorted anew: a wider search finds more who are not in
+/// reach, a narrower one is out of date sooner.
 const SLACK: f64 = 0.05;
 
 /// Points in squares.

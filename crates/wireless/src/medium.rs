@@ -108,14 +108,15 @@ pub struct Medium<T, P, S = ()> {
     /// By station: who may be in reach, as of which drawing of the squares.
     candidates: Vec<(u64, Vec<u32>)>,
     drawings: u64,
-    /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading). Those that are out while
-    /// a frame is played are back when it has been.
+    /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading).
+    /// Those that are out while a frame is played are back when it has been.
     neighbours: Vec<Option<Vec<Hearer>>>,
     /// Who may hear the frame at hand, with the gain of the way: kept for its memory.
     found: Vec<(u32, f64)>,
     /// The greatest reach of a station, m.
     reach: f64,
-    /// By station: whose packet first in line is for it, and some whose was. Kept where senders wait for silent receivers.
+    /// By station: whose packet first in line is for it, and some whose was. Kept where senders wait for
+    /// silent receivers.
     watchers: Vec<Vec<u32>>,
     /// Who holds an exchange back until a radio changes.
     held: Vec<u32>,
@@ -215,8 +216,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.stations.len() == 0
     }
 
-    /// When to call [`advance`](Self::advance) next; `Time::MAX`: when something has been put in. It may be that nothing
-    /// happens then.
+    /// When to call [`advance`](Self::advance) next; `Time::MAX`: when something has been put in. It may be
+    /// that nothing happens then.
     pub fn next_change(&self) -> Time {
         self.agenda.next()
     }
@@ -279,7 +280,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         event
     }
 
-    /// What will be polled so many events after the next, if it has happened already: for hosts that fetch from memory ahead.
+    /// What will be polled so many events after the next, if it has happened already: for hosts that fetch
+    /// from memory ahead.
     pub fn upcoming_event(&self, place: usize) -> Option<&Event<T>> {
         self.events.get(place)
     }
@@ -304,14 +306,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.reschedule(at.0);
         }
         if self.watch(at.0) {
-            // Routing's packet goes first: its receiver may be silent, or the one of the packet before may have been.
+            // Routing's packet goes first: its receiver may be silent, or the one of the packet before may
+            // have been.
             self.reconsider(at.0, now);
         }
         offer
     }
 
-    /// Takes the waiting packets that `goes` picks out of a queue: those for a neighbour that is gone. The one that the MAC
-    /// is at stays.
+    /// Takes the waiting packets that `goes` picks out of a queue: those for a neighbour that is gone. The
+    /// one that the MAC is at stays.
     pub fn remove_waiting(
         &mut self,
         now: Time,
@@ -376,8 +379,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.positions.position(node, now)
     }
 
-    /// `queued = sent + given up + removed + waiting` at every station, and what was heard is consistent with what was
-    /// sent. Checked by tests and, in debug builds, at the end of a run.
+    /// `queued = sent + given up + removed + waiting` at every station, and what was heard is consistent with
+    /// what was sent. Checked by tests and, in debug builds, at the end of a run.
     pub fn is_conserved(&self) -> bool {
         self.stations.iter().all(|station| {
             let counters = &station.cold.counters;

@@ -3,7 +3,8 @@
 use cogtcp_units::Position;
 use cogtcp_units::Time;
 
-/// Knows where every node is at a time. Times never decrease from call to call by more than the propagation delay.
+/// Knows where every node is at a time. Times never decrease from call to call by more than the propagation
+/// delay.
 pub trait Positions {
     /// Where `node` is at `now`.
     fn position(&mut self, node: u32, now: Time) -> Position;

@@ -1,4 +1,5 @@
-//! How loud a frame is where it arrives: path loss by distance, shadowing by place, fading from frame to frame.
+//! How loud a frame is where it arrives: path loss by distance, shadowing by place, fading from frame to
+//! frame.
 
 use cogtcp_units::{Check, Decibel, Frequency, Length, RandomStream};
 use schemars::JsonSchema;
@@ -7,16 +8,18 @@ use serde::{Deserialize, Serialize};
 /// Speed of light, m/s.
 const LIGHT: f64 = 299_792_458.0;
 
-/// What distance does to a signal. Nearer than 1 m none of the formulas is followed further: they have a pole there.
+/// What distance does to a signal. Nearer than 1 m none of the formulas is followed further: they have a pole
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PathLoss {
-    /// `P_t / d^a` with this attenuation factor a (1 to 10): MSWiM 2009, equation 2. The paper does not print a.
+    /// `P_t / d^a` with this attenuation factor a (1 to 10): MSWiM 2009, equation 2. The paper does not print
+    /// a.
     Paper(f64),
     /// Friis at this frequency: `P_t (c / (4 pi f d))^2`, antennas of unit gain.
     FreeSpace(Frequency),
-    /// Two-ray ground reflection: Friis up to the crossover distance `4 pi h^2 f / c`, beyond it `P_t h^4 / d^4` (Rappaport,
-    /// Wireless Communications, section 4.6). ns-2's usual model.
+    /// Two-ray ground reflection: Friis up to the crossover distance `4 pi h^2 f / c`, beyond it
+    /// `P_t h^4 / d^4` (Rappaport, Wireless Communications, section 4.6). ns-2's usual model.
     TwoRay(TwoRay),
     /// Friis at the reference distance, beyond it `d^-exponent` (Rappaport, section 4.9.1).
     LogDistance(LogDistance),
@@ -169,8 +172,8 @@ pub struct Nakagami {
     pub m: f64,
 }
 
-/// Shadowing and fading raise a signal at most by this factor, or the neighbourhood of a frame would be the plane. A
-/// Rayleigh signal is cut in one frame of 2 million, shadowing at three standard deviations.
+/// Shadowing and fading raise a signal at most by this factor, or the neighbourhood of a frame would be the
+/// plane. A Rayleigh signal is cut in one frame of 2 million, shadowing at three standard deviations.
 const MOST_FADING: f64 = 14.5;
 const MOST_DEVIATIONS: f64 = 3.0;
 
@@ -257,7 +260,8 @@ fn shadow(deviation: Decibel, stream: &mut RandomStream) -> f64 {
 mod tests {
     use super::*;
 
-    /// Where nothing varies no signal is louder than its path loss: how far a station is heard follows from it.
+    /// Where nothing varies no signal is louder than its path loss: how far a station is heard follows from
+    /// it.
     #[test]
     fn nothing_is_louder_than_the_path_loss_where_nothing_varies() {
         let plain = Propagation::new(PathLoss::NS2_TWO_RAY);

@@ -67,7 +67,8 @@ impl<T> InterfaceQueue<T> {
         let packet = self.packets.pop_front()?;
         self.first = self.first.saturating_sub(1);
         if self.packets.is_empty() {
-            // Back to the start of its memory: else a queue that is mostly short would go round and round through all of it.
+            // Back to the start of its memory: else a queue that is mostly short would go round and round
+            // through all of it.
             self.packets.clear();
         }
         Some(packet)

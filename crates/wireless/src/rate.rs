@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateControl {
-    /// ARF: up after so many successes in a row, down after so many failures; the first frame at a new higher rate decides by itself.
+    /// ARF: up after so many successes in a row, down after so many failures; the first frame at a new higher
+    /// rate decides by itself.
     Arf(Arf),
-    /// After Linux's Minstrel: the rate of the greatest expected throughput by an average of success, and now and then
-    /// another one to learn of it. Departures: no chains of rates within one packet, and one update for each neighbour.
+    /// After Linux's Minstrel: the rate of the greatest expected throughput by an average of success, and now
+    /// and then another one to learn of it. Departures: no chains of rates within one packet, and one update
+    /// for each neighbour.
     Minstrel(Minstrel),
 }
 
@@ -252,7 +254,8 @@ mod tests {
         assert_eq!(report(&mut table, false, 1), slow);
     }
 
-    /// 11 Mbit/s that get through one time in three carry more than 2 Mbit/s that always do; one time in twenty they do not.
+    /// 11 Mbit/s that get through one time in three carry more than 2 Mbit/s that always do; one time in
+    /// twenty they do not.
     #[test]
     fn minstrel_finds_the_best_throughput() {
         for (share, best) in [(0.33, 11), (0.05, 2)] {

@@ -45,19 +45,21 @@ pub(crate) struct Listening {
     pub(crate) threshold: f64,
     /// Power of the noise beside which preambles are detected, W.
     pub(crate) noise: f64,
-    /// Powers are added in whole steps of this many watts: a sum does not depend on who came and left in which order.
+    /// Powers are added in whole steps of this many watts: a sum does not depend on who came and left in
+    /// which order.
     pub(crate) step: f64,
 }
 
-/// So long a radio hears a preamble before it is set on a frame, where that matters ([`Capture::Preamble`]; ns-3's
-/// `GetPreambleDetectionDuration`).
+/// So long a radio hears a preamble before it is set on a frame, where that matters ([`Capture::Preamble`];
+/// ns-3's `GetPreambleDetectionDuration`).
 const DETECTION: Duration = Duration::from_micros(4);
 
 /// 64 of the loudest frames fit into a sum.
 const LOUDEST: f64 = (1u64 << 57) as f64;
 
 impl Listening {
-    /// The step for a cut-off and the greatest power that can arrive: a 65,536th of the cut-off, or so that sums fit.
+    /// The step for a cut-off and the greatest power that can arrive: a 65,536th of the cut-off, or so that
+    /// sums fit.
     pub(crate) fn step_for(cutoff: f64, loudest: f64) -> f64 {
         (cutoff / 65_536.0).max(loudest / LOUDEST).max(f64::MIN_POSITIVE)
     }
@@ -128,10 +130,10 @@ impl Receiver {
         self.frame != NONE && self.spoiled.is_none()
     }
 
-    /// A frame begins to arrive at `new.from`; two that begin within `together` of each other count as begun at once, and
-    /// the stronger as the first. `deaf`: why it cannot be received whatever else is in the air (silence, own sending);
-    /// `span`: from when until when a frame that is in the air is heard.
-    /// Returns why it will not be received, as far as is known.
+    /// A frame begins to arrive at `new.from`; two that begin within `together` of each other count as begun
+    /// at once, and the stronger as the first. `deaf`: why it cannot be received whatever else is in the air
+    /// (silence, own sending); `span`: from when until when a frame that is in the air is heard. Returns why
+    /// it will not be received, as far as is known.
     #[inline]
     pub(crate) fn arrive(
         &mut self,
@@ -179,7 +181,8 @@ impl Receiver {
         (self.frame != new.frame).then_some(spoiled.unwrap_or(Cause::Collided))
     }
 
-    /// A frame begins while the radio is set on one that began at `began`. Returns why the new one will not be received.
+    /// A frame begins while the radio is set on one that began at `began`. Returns why the new one will not
+    /// be received.
     #[inline(never)]
     fn detect(
         &mut self,
@@ -216,8 +219,8 @@ impl Receiver {
         Some((lock.frame, lock.power, rules.watts(self.total - rules.strength(lock.power).steps)))
     }
 
-    /// What becomes of a frame when another one comes; `lasts`: until when either does. Of two that begin together, the nearer and
-    /// stronger one comes first.
+    /// What becomes of a frame when another one comes; `lasts`: until when either does. Of two that begin
+    /// together, the nearer and stronger one comes first.
     fn pair(mut first: Lock, mut second: Lock, capture: f64, lasts: (Time, Time)) -> Lock {
         if first.power < capture * second.power {
             first.spoiled = Some(first.spoiled.unwrap_or(Cause::Collided));
@@ -278,8 +281,8 @@ mod tests {
         }
     }
 
-    /// Frames of these powers and times in microseconds, at a receiver that needs 10 to 1 and a power of 20. Which of them
-    /// get through, without noise?
+    /// Frames of these powers and times in microseconds, at a receiver that needs 10 to 1 and a power of 20.
+    /// Which of them get through, without noise?
     fn survivors(capture: Capture, frames: &[(f64, u64, u64)]) -> Vec<usize> {
         let rules = rules(capture);
         let at = |micros: u64| Time::ZERO + Duration::from_micros(micros);
@@ -318,7 +321,8 @@ mod tests {
         }
     }
 
-    /// Two disturbers of 6 each against 100: either alone leaves 16.7 to 1, both 8.3. Pair by pair nothing is wrong.
+    /// Two disturbers of 6 each against 100: either alone leaves 16.7 to 1, both 8.3. Pair by pair nothing is
+    /// wrong.
     #[test]
     fn sinr_adds_up_what_pairs_do_not() {
         let frames = [(100.0, 0, 100), (6.0, 20, 60), (6.0, 40, 80)];
@@ -352,8 +356,9 @@ mod tests {
         }
     }
 
-    /// Preambles that begin within 4 us: the stronger is taken if it stands out from the other by 10 to 1, else neither is, and a later one
-    /// may be. What begins later disturbs, and takes nothing over; what does not stand out from what is in the air is not noticed.
+    /// Preambles that begin within 4 us: the stronger is taken if it stands out from the other by 10 to 1,
+    /// else neither is, and a later one may be. What begins later disturbs, and takes nothing over; what does
+    /// not stand out from what is in the air is not noticed.
     #[test]
     fn a_preamble_stands_out_or_is_lost() {
         let kept = |frames: &[(f64, u64, u64)]| survivors(Capture::Preamble, frames);
@@ -371,8 +376,8 @@ mod tests {
         assert_eq!(kept(&[(15.0, 0, 100), (151.0, 20, 80)]), [1]);
     }
 
-    /// ns-2's receiver is set even on a frame too weak to be received: 15 of 20 kills a later one of 100. By SINR the weak
-    /// one is interference alone: 100 to 15 is too little, 200 to 15 is not.
+    /// ns-2's receiver is set even on a frame too weak to be received: 15 of 20 kills a later one of 100. By
+    /// SINR the weak one is interference alone: 100 to 15 is too little, 200 to 15 is not.
     #[test]
     fn a_frame_too_weak_to_receive_still_disturbs() {
         assert!(survivors(Capture::Pairwise, &[(15.0, 0, 100), (200.0, 20, 80)]).is_empty());

@@ -65,12 +65,12 @@ impl Surroundings for () {
     }
 }
 
-/// Share of the frames that escape a primary user in the released ns-2 code. There one routine tells a sensing radio and a
-/// receiving one of a PU, and misses 10 % in both.
+/// Share of the frames that escape a primary user in the released ns-2 code. There one routine tells a
+/// sensing radio and a receiving one of a PU, and misses 10 % in both.
 const ESCAPES: f64 = 0.1;
 
-/// Noise and primary users of [`Air`]: all that are ON at any moment of a frame interfere, as if together (MSWiM 2009,
-/// section 4.3), beside the other frames.
+/// Noise and primary users of [`Air`]: all that are ON at any moment of a frame interfere, as if together
+/// (MSWiM 2009, section 4.3), beside the other frames.
 #[derive(Debug)]
 pub struct PrimaryUsers {
     air: Arc<Air>,
@@ -78,7 +78,8 @@ pub struct PrimaryUsers {
     users: Vec<Vec<usize>>,
     /// By channel: none of them is ON in [from, until).
     quiet: Vec<(Time, Time)>,
-    /// The released code's lottery of who escapes a PU: least power that is heard, and the draws of each receiver.
+    /// The released code's lottery of who escapes a PU: least power that is heard, and the draws of each
+    /// receiver.
     lottery: Option<(f64, Vec<RandomStream>)>,
 }
 

@@ -81,8 +81,8 @@ impl Timing {
         self.basic_rate.min(rate)
     }
 
-    /// Extended interframe space on a channel of `rate`: SIFS, an ACK, DIFS (9.2.10). The standard's ACK goes at the lowest
-    /// rate of the PHY: on a channel slower than the basic rate that is the channel's.
+    /// Extended interframe space on a channel of `rate`: SIFS, an ACK, DIFS (9.2.10). The standard's ACK goes
+    /// at the lowest rate of the PHY: on a channel slower than the basic rate that is the channel's.
     pub(crate) fn eifs(&self, rate: Rate) -> Duration {
         self.sifs + self.preamble + self.basic(rate).transmission_time(CTS) + self.difs
     }
@@ -101,8 +101,8 @@ impl Timing {
 }
 
 impl MacConfig {
-    /// How long a packet of `bytes` takes at `rate` on an idle medium, from the first frame of its exchange until it has arrived, but
-    /// for the propagation delay.
+    /// How long a packet of `bytes` takes at `rate` on an idle medium, from the first frame of its exchange
+    /// until it has arrived, but for the propagation delay.
     pub fn transit(&self, bytes: u32, rate: Rate) -> Duration {
         let timing = Timing::new(self, Duration::ZERO);
         timing.transit(&timing.frames(bytes, rate))

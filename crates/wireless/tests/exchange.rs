@@ -50,8 +50,9 @@ fn frames(events: &[Event<u32>]) -> Vec<(u32, FrameKind, u64, u64)> {
     events.iter().filter_map(frame).collect()
 }
 
-/// An idle medium needs no backoff. RTS 352 us, CTS and ACK 304 us, 1048 bytes at 1 Mbit/s with preamble 8576 us, SIFS
-/// 10 us, delay 1 us: the packet is there 9255 us after the start, its ACK 315 us later. Without RTS, 8577 us.
+/// An idle medium needs no backoff. RTS 352 us, CTS and ACK 304 us, 1048 bytes at 1 Mbit/s with preamble 8576
+/// us, SIFS 10 us, delay 1 us: the packet is there 9255 us after the start, its ACK 315 us later. Without
+/// RTS, 8577 us.
 #[test]
 fn one_exchange_takes_what_the_standard_says() {
     use FrameKind::{Ack, Cts, Data, Rts};
@@ -75,8 +76,8 @@ fn one_exchange_takes_what_the_standard_says() {
     assert_eq!(frames(&events)[0], (0, Rts, 500, 852));
 }
 
-/// On a channel of 2 Mbit/s: RTS, CTS, ACK and broadcasts at the basic rate of 1 Mbit/s, data at twice that (192 + 4192 us); ACKs too
-/// where the rule says so (192 + 56 us).
+/// On a channel of 2 Mbit/s: RTS, CTS, ACK and broadcasts at the basic rate of 1 Mbit/s, data at twice that
+/// (192 + 4192 us); ACKs too where the rule says so (192 + 56 us).
 #[test]
 fn what_goes_at_the_basic_rate() {
     use FrameKind::{Ack, Cts, Data, Rts};
@@ -130,8 +131,8 @@ fn a_broadcast_is_for_everybody_in_range() {
     );
 }
 
-/// Nobody there: seven RTS, then the link has failed. What ns-2 and the pair of stations waited for each CTS is 668 us after the RTS began;
-/// by the standard's text 574 us: RTS, SIFS, a slot and the preamble.
+/// Nobody there: seven RTS, then the link has failed. What ns-2 and the pair of stations waited for each CTS
+/// is 668 us after the RTS began; by the standard's text 574 us: RTS, SIFS, a slot and the preamble.
 #[test]
 fn a_missing_neighbour_is_a_failed_link() {
     for (profile, wait) in [(Profile::Standard, 352 + 10 + 20 + 192), (Profile::Ns2, 352 + 1 + 10 + 304 + 1)]
@@ -149,8 +150,8 @@ fn a_missing_neighbour_is_a_failed_link() {
     }
 }
 
-/// A radio hears its own channel alone; a frame that it comes to in the middle keeps it silent, and is not received. So it is where nodes
-/// stand still and where they might move.
+/// A radio hears its own channel alone; a frame that it comes to in the middle keeps it silent, and is not
+/// received. So it is where nodes stand still and where they might move.
 #[test]
 fn channels_are_apart() {
     are_apart(vec![Position::default(); 4]);
@@ -174,8 +175,9 @@ impl Positions for Moving {
     }
 }
 
-/// A node 560 m away comes nearer at 20 m/s, 13 m a second more than half of the squares' slack: 0.6 s later it is within carrier sense, 550 m, and
-/// waits for a frame that it hears begin; so does one that has been there all the time, and one behind it waits for nothing.
+/// A node 560 m away comes nearer at 20 m/s, 13 m a second more than half of the squares' slack: 0.6 s later
+/// it is within carrier sense, 550 m, and waits for a frame that it hears begin; so does one that has been
+/// there all the time, and one behind it waits for nothing.
 #[test]
 fn who_comes_near_is_heard_before_the_squares_are_drawn_anew() {
     let nodes =
@@ -200,7 +202,8 @@ fn who_comes_near_is_heard_before_the_squares_are_drawn_anew() {
     assert_eq!(sent, [0, 0, 1]);
 }
 
-/// The node's only radio: it visits the channel of its receiver for a packet and comes back, where it can be reached again.
+/// The node's only radio: it visits the channel of its receiver for a packet and comes back, where it can be
+/// reached again.
 #[test]
 fn the_only_radio_comes_back() {
     let mut config = config(MacConfig::default());
@@ -255,7 +258,8 @@ fn are_apart(positions: impl Positions) {
     assert_eq!(received, [(2, 1), (1, 3), (2, 3)]);
 }
 
-/// A transmitter that follows its receivers goes where each listens, and is deaf for a millisecond when it changes.
+/// A transmitter that follows its receivers goes where each listens, and is deaf for a millisecond when it
+/// changes.
 #[test]
 fn a_transmitter_follows_its_receivers() {
     let mut config = config(MacConfig::default());
@@ -304,7 +308,8 @@ fn no_station_one_station_and_a_crowd_on_one_point() {
     assert!(crowd.total() > 1900, "{}", crowd.total());
 }
 
-/// A queue of 49 packets, as ns-2's of 50 has, beside the one that the MAC is at; it tells when it has room again, once.
+/// A queue of 49 packets, as ns-2's of 50 has, beside the one that the MAC is at; it tells when it has room
+/// again, once.
 #[test]
 fn a_full_queue_refuses_and_says_when_it_has_room() {
     let mut bench = Bench::new(config(MacConfig::of(Profile::Ns2)), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
@@ -318,8 +323,8 @@ fn a_full_queue_refuses_and_says_when_it_has_room() {
     assert_eq!((free, sent), (1, 50));
 }
 
-/// A packet after 65,535 others of its sender is no copy of the last one that its receiver had: the numbers by which copies are
-/// known do not come again.
+/// A packet after 65,535 others of its sender is no copy of the last one that its receiver had: the numbers
+/// by which copies are known do not come again.
 #[test]
 fn after_65536_packets_nothing_is_taken_for_a_copy() {
     let mut bench = Bench::new(config(MacConfig::default()), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
@@ -338,8 +343,9 @@ fn after_65536_packets_nothing_is_taken_for_a_copy() {
     assert_eq!(received, 2);
 }
 
-/// A MAC that takes its packets at once (ns-2) takes the next after a failure when its host has had his say: what waits for the same
-/// neighbour leaves the queue, all of it, and a packet of routing goes first. A host that says so later finds one taken.
+/// A MAC that takes its packets at once (ns-2) takes the next after a failure when its host has had his say:
+/// what waits for the same neighbour leaves the queue, all of it, and a packet of routing goes first. A host
+/// that says so later finds one taken.
 #[test]
 fn a_failure_is_told_before_the_next_packet_is_taken() {
     for (profile, late, left) in
@@ -374,8 +380,8 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
     }
 }
 
-/// A MAC that takes its packets at once (ns-2) has the next when the host hears that one was sent: what the host then says of routing
-/// goes behind it. Otherwise it goes first.
+/// A MAC that takes its packets at once (ns-2) has the next when the host hears that one was sent: what the
+/// host then says of routing goes behind it. Otherwise it goes first.
 #[test]
 fn after_a_success_the_next_packet_is_taken_at_once() {
     for (profile, order) in [(Profile::Ns2, [0, 1, 9, 2]), (Profile::Standard, [0, 9, 1, 2])] {
@@ -402,8 +408,8 @@ fn after_a_success_the_next_packet_is_taken_at_once() {
     }
 }
 
-/// In ns-2 the packet after a failed one goes before what routing has to say of the failure, which its link layer holds: not one
-/// for the neighbour that is gone, which has left the queue.
+/// In ns-2 the packet after a failed one goes before what routing has to say of the failure, which its link
+/// layer holds: not one for the neighbour that is gone, which has left the queue.
 #[test]
 fn what_routing_says_of_a_failure_waits_behind_the_next_packet() {
     for (profile, waits, order) in
@@ -439,7 +445,8 @@ fn what_routing_says_of_a_failure_waits_behind_the_next_packet() {
     }
 }
 
-/// Who leaves a channel in the middle of a frame receives nothing of it, and finds the medium of the new one idle.
+/// Who leaves a channel in the middle of a frame receives nothing of it, and finds the medium of the new one
+/// idle.
 #[test]
 fn who_leaves_a_channel_hears_its_frames_no_more() {
     let mut config = config(MacConfig::default());

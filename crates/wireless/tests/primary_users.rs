@@ -41,8 +41,8 @@ fn patient() -> MacConfig {
     Dcf { short_retry_limit: limit, long_retry_limit: Some(limit), ..Dcf::default() }.into()
 }
 
-/// A PU within 60 m of the sender alone, ON every other second: it destroys CTS and ACK there and nothing at the receiver.
-/// A packet whose ACK is lost is sent again and handed up once.
+/// A PU within 60 m of the sender alone, ON every other second: it destroys CTS and ACK there and nothing at
+/// the receiver. A packet whose ACK is lost is sent again and handed up once.
 #[test]
 fn a_primary_user_destroys_what_is_received_near_it() {
     let on: Vec<(u64, u64)> = (0..25).map(|n| (2 * n, 2 * n + 1)).collect();
@@ -69,8 +69,8 @@ fn a_primary_user_destroys_what_is_received_near_it() {
     assert!((2300..2600).contains(&bench.total()), "{}", bench.total());
 }
 
-/// 0.2818 W over 100 m arrive as 2.8e-5 W, 28 184 times the noise. A PU of 0.1 W at 50 m arrives with 4e-5 W: too much. At
-/// 200 m with 2.5e-6 W: 11 to 1, just enough, but not beside another frame's 1e-6 W.
+/// 0.2818 W over 100 m arrive as 2.8e-5 W, 28 184 times the noise. A PU of 0.1 W at 50 m arrives with 4e-5 W:
+/// too much. At 200 m with 2.5e-6 W: 11 to 1, just enough, but not beside another frame's 1e-6 W.
 #[test]
 fn signals_noise_and_primary_users_add_up() {
     for (distance, delivers) in [(50.0, false), (200.0, true)] {
@@ -91,8 +91,8 @@ fn signals_noise_and_primary_users_add_up() {
     assert!(interfered > 500, "{interfered}");
 }
 
-/// As released a tenth of the RTS and of the data escape a PU in range, each by itself, and no CTS or ACK is ever lost:
-/// 1 % of the exchanges succeed, of 10,000 attempts within five standard errors.
+/// As released a tenth of the RTS and of the data escape a PU in range, each by itself, and no CTS or ACK is
+/// ever lost: 1 % of the exchanges succeed, of 10,000 attempts within five standard errors.
 #[test]
 fn as_released_one_frame_in_ten_escapes() {
     let streams = (0..2).map(|end| RandomStream::new(3, "escape", end)).collect();
@@ -109,8 +109,9 @@ fn as_released_one_frame_in_ten_escapes() {
     );
 }
 
-/// A receiver that is silent for good costs its sender 35.4 ms a packet: seven RTS with the wait for their CTS (668 us) and
-/// DIFS, the backoff after the packet before and six doubled ones (15.5 + 1501 slots on average). 1000 packets, 4 %.
+/// A receiver that is silent for good costs its sender 35.4 ms a packet: seven RTS with the wait for their
+/// CTS (668 us) and DIFS, the backoff after the packet before and six doubled ones (15.5 + 1501 slots on
+/// average). 1000 packets, 4 %.
 #[test]
 fn a_silent_receiver_costs_35_ms_a_packet() {
     let mut bench = Bench::new(paper(MacConfig::default()), &[(0.0, 0.0), (100.0, 0.0)], &[(0, 1)], 7);
@@ -127,7 +128,8 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
     assert!(all.into_iter().all(|failed| failed == (Cause::Unanswered, 7)));
 }
 
-/// A sender that knows of silences begins nothing that would reach into its own or its receiver's, and loses nothing.
+/// A sender that knows of silences begins nothing that would reach into its own or its receiver's, and loses
+/// nothing.
 #[test]
 fn a_sender_that_waits_ends_before_the_silence() {
     let mut config = paper(MacConfig::default());
@@ -162,7 +164,8 @@ fn a_sender_that_waits_ends_before_the_silence() {
     assert!(bench.total() > 1000, "{}", bench.total());
 }
 
-/// A silence in the middle of an exchange: the answers still come, the ACK is sent although sensing has begun.
+/// A silence in the middle of an exchange: the answers still come, the ACK is sent although sensing has
+/// begun.
 #[test]
 fn an_exchange_that_was_answered_is_completed() {
     let mut bench = Bench::new(paper(MacConfig::default()), &[(0.0, 0.0), (100.0, 0.0)], &[(0, 1)], 1);
@@ -174,8 +177,8 @@ fn an_exchange_that_was_answered_is_completed() {
     assert_eq!((bench.total(), bench.medium.counters(InterfaceId(0)).sent), (1, 1));
 }
 
-/// What waits for a silent receiver is taken out: the packet for another, which was behind it, goes at once, though no radio changes.
-/// So does one of routing for another that comes before it.
+/// What waits for a silent receiver is taken out: the packet for another, which was behind it, goes at once,
+/// though no radio changes. So does one of routing for another that comes before it.
 #[test]
 fn a_silent_receiver_keeps_nobody_else_waiting() {
     let mut config = config(MacConfig::default());
@@ -205,8 +208,9 @@ fn a_silent_receiver_keeps_nobody_else_waiting() {
     }
 }
 
-/// A backoff stands still in a silence of its own station, and of the receiver where that is waited for, and goes on where it stood: the RTS comes as many
-/// slots after the radio opens as it would have come after the exchange before.
+/// A backoff stands still in a silence of its own station, and of the receiver where that is waited for, and
+/// goes on where it stood: the RTS comes as many slots after the radio opens as it would have come after the
+/// exchange before.
 #[test]
 fn a_backoff_stands_still_in_a_silence() {
     let mut set = config(MacConfig::default());

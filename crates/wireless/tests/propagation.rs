@@ -21,7 +21,8 @@ fn with_rates(fading: Fading, control: Option<RateControl>, fixed: u64) -> Mediu
     config
 }
 
-/// Under Rayleigh fading a rate that adapts comes near the best fixed one at every distance, whichever that is.
+/// Under Rayleigh fading a rate that adapts comes near the best fixed one at every distance, whichever that
+/// is.
 #[test]
 fn adaptation_comes_near_the_best_rate() {
     let run = |control, fixed, distance| {
@@ -47,8 +48,8 @@ fn adaptation_comes_near_the_best_rate() {
     );
 }
 
-/// Rayleigh fading, by hand: with nothing but sensitivity in the way a broadcast at the distance of its mean power arrives with
-/// probability exp(-1) = 36.8 %, in 2000 frames within five standard errors.
+/// Rayleigh fading, by hand: with nothing but sensitivity in the way a broadcast at the distance of its mean
+/// power arrives with probability exp(-1) = 36.8 %, in 2000 frames within five standard errors.
 #[test]
 fn a_fading_broadcast_arrives_as_often_as_its_power_says() {
     let mut config = config(MacConfig::default());
@@ -80,7 +81,8 @@ fn pairs(count: u32) -> Layout {
     (places, (0..count).map(|n| (2 * n, 2 * n + 1)).collect())
 }
 
-/// What the cut-off leaves out: 40 saturated pairs, the cut-off 10, 20 and 40 dB below carrier sense (the last one reaches everybody).
+/// What the cut-off leaves out: 40 saturated pairs, the cut-off 10, 20 and 40 dB below carrier sense (the
+/// last one reaches everybody).
 #[test]
 fn the_cut_off_changes_little() {
     let (places, flows) = pairs(40);

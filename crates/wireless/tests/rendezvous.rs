@@ -1,4 +1,5 @@
-//! Two stations with channels of their own, by hand. Each case is played frame by frame, and with exchanges worked out.
+//! Two stations with channels of their own, by hand. Each case is played frame by frame, and with exchanges
+//! worked out.
 
 mod common;
 
@@ -16,7 +17,8 @@ fn us(micros: u64) -> Time {
     Time::ZERO + Duration::from_micros(micros)
 }
 
-/// Two stations 100 m apart, each on the channel of its number; the second is slower by half. Nobody knows of silences.
+/// Two stations 100 m apart, each on the channel of its number; the second is slower by half. Nobody knows of
+/// silences.
 fn stations(rendezvous: Rendezvous, whole_exchanges: bool) -> Medium<u32, Vec<Position>> {
     let mac = MacConfig { rules: Rules::two_stations(), ..MacConfig::default() };
     let channel = |rate| ChannelConfig { rate, error_rate: 0.0 };
@@ -61,7 +63,8 @@ fn failures(events: &[Event<u32>]) -> Vec<(u32, Time, Cause)> {
     events.iter().filter_map(failure).collect()
 }
 
-/// All four frames go over the receiver's channel, at its rate: 1048 bytes take 8384 us on the first, 4192 us on the second.
+/// All four frames go over the receiver's channel, at its rate: 1048 bytes take 8384 us on the first, 4192 us
+/// on the second.
 #[test]
 fn an_exchange_takes_place_on_the_receivers_channel() {
     use FrameKind::{Ack, Cts, Data, Rts};
@@ -103,8 +106,9 @@ fn two_that_begin_at_once_collide_whatever_their_channels() {
     }
 }
 
-/// A silent station does not hear the RTS of its peer, and may send with its other radio when DIFS is over. The peer, which still waits for
-/// its CTS, hears that on its own channel; its wait ends meanwhile, and it answers.
+/// A silent station does not hear the RTS of its peer, and may send with its other radio when DIFS is over.
+/// The peer, which still waits for its CTS, hears that on its own channel; its wait ends meanwhile, and it
+/// answers.
 #[test]
 fn a_station_that_waits_in_vain_answers_who_asks() {
     use FrameKind::{Cts, Rts};
@@ -124,8 +128,9 @@ fn a_station_that_waits_in_vain_answers_who_asks() {
     }
 }
 
-/// A radio that falls silent and opens on another channel while data come to it misses them, frame by frame, and they are sent again where it
-/// is now. An exchange that was worked out when it began is completed: the second thing in which the two differ (docs/adhoc.md).
+/// A radio that falls silent and opens on another channel while data come to it misses them, frame by frame,
+/// and they are sent again where it is now. An exchange that was worked out when it began is completed: the
+/// second thing in which the two differ (docs/adhoc.md).
 #[test]
 fn a_silence_within_an_exchange_does_not_cut_off_what_is_worked_out() {
     for whole in [false, true] {

@@ -6,8 +6,8 @@ use cogtcp_units::{Bytes, Time};
 use cogtcp_wireless::{Dcf, RetryLimit};
 use common::{Bench, config};
 
-/// Bianchi's fixed point (JSAC 18(3), 2000, equations 7 to 13): packets per second of `n` stations, window `w`, `m` doublings, a
-/// slot, a success and a collision of these lengths in seconds.
+/// Bianchi's fixed point (JSAC 18(3), 2000, equations 7 to 13): packets per second of `n` stations, window
+/// `w`, `m` doublings, a slot, a success and a collision of these lengths in seconds.
 fn bianchi(n: i32, w: f64, m: i32, slot: f64, success: f64, collision: f64) -> f64 {
     let tau = |p: f64| {
         let doubled: f64 = (0..m).map(|i| (2.0 * p).powi(i)).sum();
@@ -33,8 +33,9 @@ fn circle(n: u32) -> Vec<(f64, f64)> {
     std::iter::once((0.0, 0.0)).chain((0..n).map(at)).collect()
 }
 
-/// 1 to 20 stations, with RTS and without, within 2 %. With RTS a collision costs the RTS and then EIFS at those who listened, 364 us
-/// after it; without, the data frame and EIFS. Retry limits are out of the way, as in the model.
+/// 1 to 20 stations, with RTS and without, within 2 %. With RTS a collision costs the RTS and then EIFS at
+/// those who listened, 364 us after it; without, the data frame and EIFS. Retry limits are out of the way, as
+/// in the model.
 #[test]
 fn throughput_is_bianchis() {
     let (sifs, difs, slot, eifs, delay) = (10e-6, 50e-6, 20e-6, 364e-6, 1e-6);

@@ -55,7 +55,8 @@ fn play_frames(
     (frames, failures)
 }
 
-/// A radio that senses no further than it receives, 250 m: what two senders on both sides of a receiver need to be hidden.
+/// A radio that senses no further than it receives, 250 m: what two senders on both sides of a receiver need
+/// to be hidden.
 fn deaf(mac: MacConfig) -> MediumConfig {
     let propagation = Propagation::new(PathLoss::NS2_TWO_RAY);
     let phy = PhyConfig::for_ranges(propagation, Power::from_watts(0.281_838_15), 250.0, 250.0);
@@ -64,8 +65,8 @@ fn deaf(mac: MacConfig) -> MediumConfig {
 
 const HIDDEN: [(f64, f64); 3] = [(-200.0, 0.0), (0.0, 0.0), (200.0, 0.0)];
 
-/// A and C do not hear each other; both are heard by B between them. Without RTS the second frame begins in the middle of
-/// the first, and both are lost at B.
+/// A and C do not hear each other; both are heard by B between them. Without RTS the second frame begins in
+/// the middle of the first, and both are lost at B.
 #[test]
 fn hidden_terminals_collide_at_the_receiver_between_them() {
     let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into();
@@ -78,8 +79,8 @@ fn hidden_terminals_collide_at_the_receiver_between_them() {
     assert!(failures.iter().all(|(sender, _)| *sender == 2), "{failures:?}");
 }
 
-/// With RTS, C hears B's CTS and leaves the medium alone until A's ACK has ended (864 + 304 + 8893 + 10 us and what the
-/// NAV does not count): C's own RTS comes a DIFS and its backoff later. Nothing collides.
+/// With RTS, C hears B's CTS and leaves the medium alone until A's ACK has ended (864 + 304 + 8893 + 10 us
+/// and what the NAV does not count): C's own RTS comes a DIFS and its backoff later. Nothing collides.
 #[test]
 fn a_cts_silences_the_hidden_terminal() {
     let (frames, failures) = play(&deaf(MacConfig::default()), &HIDDEN, &[(0, 0, 1), (4000, 2, 1)]);
@@ -149,8 +150,8 @@ fn a_frame_survives_an_overlap_that_leaves_its_bits_right() {
     }
 }
 
-/// An RTS that nobody answers reserves the medium for the data that never come; by the standard's text it is forgotten
-/// after 2 SIFS, a CTS and 2 slots, by ns-2 it is not.
+/// An RTS that nobody answers reserves the medium for the data that never come; by the standard's text it is
+/// forgotten after 2 SIFS, a CTS and 2 slots, by ns-2 it is not.
 #[test]
 fn a_reservation_that_nothing_follows_may_be_forgotten() {
     let places = [(9000.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
@@ -166,8 +167,8 @@ fn a_reservation_that_nothing_follows_may_be_forgotten() {
     }
 }
 
-/// What is heard before a reservation is forgotten makes it stand, be it another frame than the CTS (9.2.5.4): D, which does not hear the RTS, sends a
-/// short one.
+/// What is heard before a reservation is forgotten makes it stand, be it another frame than the CTS
+/// (9.2.5.4): D, which does not hear the RTS, sends a short one.
 #[test]
 fn a_reservation_stands_if_something_is_heard() {
     let places = [(9000.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
@@ -222,14 +223,16 @@ fn interference_adds_up_over_all_that_is_in_the_air() {
     assert!(!play(&config, &places, &packets).1.contains(&(0, Cause::Collided)));
 }
 
-/// Capture pair by pair: what is too weak to be sensed is nothing, whatever the cut-off (ns-2 discards it in the radio), and takes no
-/// receiver from a frame that comes later. Where powers are added, it is too weak to matter here.
+/// Capture pair by pair: what is too weak to be sensed is nothing, whatever the cut-off (ns-2 discards it in
+/// the radio), and takes no receiver from a frame that comes later. Where powers are added, it is too weak to
+/// matter here.
 #[test]
 fn a_frame_that_is_not_sensed_takes_no_receiver() {
     for profile in [Profile::Ns2, Profile::Standard] {
         let mut set = config(MacConfig::of(profile));
         set.phy.cutoff = Power::from_watts(set.phy.carrier_sense.watts() * 0.1);
-        // C is 600 m from B, which senses up to 550 m, and sends to D; A is 50 m from B and cannot sense C either.
+        // C is 600 m from B, which senses up to 550 m, and sends to D; A is 50 m from B and cannot sense C
+        // either.
         let places = [(0.0, 0.0), (50.0, 0.0), (650.0, 0.0), (850.0, 0.0)];
         let (frames, failures) = play(&set, &places, &[(0, 2, 3), (2000, 0, 1)]);
         let kinds: Vec<FrameKind> = frames.iter().filter(|it| it.0 == 1).map(|it| it.1).collect();
@@ -238,8 +241,8 @@ fn a_frame_that_is_not_sensed_takes_no_receiver() {
     }
 }
 
-/// C hears B's CTS, which reserves the medium until A's ACK has ended, and then D's short exchange with E, whose reservations end before: the
-/// longer one stands.
+/// C hears B's CTS, which reserves the medium until A's ACK has ended, and then D's short exchange with E,
+/// whose reservations end before: the longer one stands.
 #[test]
 fn a_shorter_reservation_cuts_no_longer_one() {
     let places = [(-200.0, 0.0), (0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
@@ -258,8 +261,9 @@ fn prompt(rules: Rules) -> MacConfig {
     MacConfig { rules: Rules { backoff_before_first: false, ..rules }, ..MacConfig::of(Profile::Ns2) }
 }
 
-/// ns-2: B receives A's frame, while one that it only senses begins and goes on after it. That one is no reception that failed, and yet
-/// 364 us follow, and then DIFS; the standard waits for DIFS alone. The slots of the backoff are 20 us: what is left of 364 tells.
+/// ns-2: B receives A's frame, while one that it only senses begins and goes on after it. That one is no
+/// reception that failed, and yet 364 us follow, and then DIFS; the standard waits for DIFS alone. The slots
+/// of the backoff are 20 us: what is left of 364 tells.
 #[test]
 fn ns2_waits_after_what_it_only_senses() {
     let places = [(0.0, 0.0), (50.0, 0.0), (580.0, 0.0)];
@@ -279,8 +283,8 @@ fn ns2_waits_after_what_it_only_senses() {
     }
 }
 
-/// A frame of another that ended while a station sent means nothing to it: after its own it waits for DIFS and its backoff. For the other
-/// station the longer frame still comes, and cannot be decoded: EIFS.
+/// A frame of another that ended while a station sent means nothing to it: after its own it waits for DIFS
+/// and its backoff. For the other station the longer frame still comes, and cannot be decoded: EIFS.
 #[test]
 fn a_sender_does_not_wait_for_what_it_could_not_hear() {
     let places = [(0.0, 0.0), (100.0, 0.0)];
@@ -294,8 +298,8 @@ fn a_sender_does_not_wait_for_what_it_could_not_hear() {
     assert!(second(1) >= ends + 364 + 50, "{frames:?}");
 }
 
-/// B has received A's data and owes it an ACK; in the 10 us before that C, which hears neither of them, begins a frame. B sends, and
-/// receives nothing of it.
+/// B has received A's data and owes it an ACK; in the 10 us before that C, which hears neither of them,
+/// begins a frame. B sends, and receives nothing of it.
 #[test]
 fn who_answers_loses_what_has_just_begun() {
     let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into();
@@ -313,7 +317,8 @@ fn who_answers_loses_what_has_just_begun() {
     assert_eq!(received, [(1, 0)]);
 }
 
-/// A asks B, 50 m away; before B's CTS is due a frame begins that B only senses. ns-2 then says nothing; the standard looks at its NAV alone.
+/// A asks B, 50 m away; before B's CTS is due a frame begins that B only senses. ns-2 then says nothing; the
+/// standard looks at its NAV alone.
 #[test]
 fn ns2_gives_no_cts_on_a_busy_medium() {
     let places = [(0.0, 0.0), (50.0, 0.0), (570.0, 0.0)];
@@ -327,7 +332,8 @@ fn ns2_gives_no_cts_on_a_busy_medium() {
     }
 }
 
-/// B has given A a CTS that A could not hear: the data do not come. In ns-2 B's own packet waits until they would have ended.
+/// B has given A a CTS that A could not hear: the data do not come. In ns-2 B's own packet waits until they
+/// would have ended.
 #[test]
 fn a_cts_of_ns2_reserves_the_medium_for_its_own_station() {
     for (cts_reserves_for_itself, waits) in [(true, true), (false, false)] {
@@ -335,7 +341,8 @@ fn a_cts_of_ns2_reserves_the_medium_for_its_own_station() {
         let mut set = deaf(prompt(rules));
         set.channels = vec![ChannelConfig { rate: mbit(1), error_rate: 0.0 }; 2];
         set.reports_frames = true;
-        // C comes from another channel when A's RTS is over, knows of no reservation, and drowns the CTS at A.
+        // C comes from another channel when A's RTS is over, knows of no reservation, and drowns the CTS at
+        // A.
         let mut bench = Bench::new(set, &[(0.0, 0.0), (200.0, 0.0), (-200.0, 0.0)], &[], 1);
         bench.medium.tune(us(0), InterfaceId(2), ChannelId(1));
         bench.medium.enqueue(us(0), InterfaceId(0), packet(0, 1));
@@ -361,8 +368,9 @@ fn a_cts_of_ns2_reserves_the_medium_for_its_own_station() {
     }
 }
 
-/// A waits for a CTS of a station that is not there, and decodes another's in its place, 671 us after it began: by the standard's text the attempt
-/// has failed then, by ns-2's when the CTS would have ended, 7 us later.
+/// A waits for a CTS of a station that is not there, and decodes another's in its place, 671 us after it
+/// began: by the standard's text the attempt has failed then, by ns-2's when the CTS would have ended, 7 us
+/// later.
 #[test]
 fn another_frame_in_place_of_the_answer() {
     // D asks C, 20 m from it, 7 us before A's RTS begins; A hears C's CTS, and not D.
@@ -384,8 +392,8 @@ fn another_frame_in_place_of_the_answer() {
     }
 }
 
-/// Under fading too a frame below the cut-off is nothing: from 743 m, a mean of 0.3 of ns-2's carrier sense, one in 28 is
-/// sensed, and takes the receiver from A, who stands beside it.
+/// Under fading too a frame below the cut-off is nothing: from 743 m, a mean of 0.3 of ns-2's carrier sense,
+/// one in 28 is sensed, and takes the receiver from A, who stands beside it.
 #[test]
 fn a_faded_frame_below_the_cut_off_is_nothing() {
     let mut set = config(Dcf { rts_threshold: Dcf::NO_RTS, ..MacConfig::of(Profile::Ns2).dcf }.into());

@@ -1,5 +1,5 @@
-//! Exchanges that are worked out when they begin, beside the same ones played frame by frame. Silences here are longer than an exchange; a
-//! shorter one, where the two differ, is in `rendezvous.rs`.
+//! Exchanges that are worked out when they begin, beside the same ones played frame by frame. Silences here
+//! are longer than an exchange; a shorter one, where the two differ, is in `rendezvous.rs`.
 
 mod common;
 

@@ -55,7 +55,7 @@ _DATAGRAMS: tuple[_Column, ...] = (
 _REQUESTS: tuple[_Column, ...] = (
     ("Sent", "", "sent_requests", _number(0)),
     ("Answered", "", "answered_requests", _number(0)),
-    ("Sent again", "", "repeats", _number(0)),
+    ("Retransmitted", "", "repeats", _number(0)),
     ("Completion, mean", "ms", "completion_mean_s", _number(1, 1e3)),
     ("median", "ms", "completion_p50_s", _number(1, 1e3)),
     ("95 %", "ms", "completion_p95_s", _number(1, 1e3)),

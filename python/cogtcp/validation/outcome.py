@@ -21,7 +21,7 @@ METRICS = {
     "wait_s": ("Wait, ms", 1e3),
     "delay_s": ("Delay, ms", 1e3),
     "rtt_mean_s": ("RTT, mean, ms", 1e3),
-    "retransmitted": ("Sent again, %", 100.0),
+    "retransmitted": ("Retransmitted, %", 100.0),
 }
 
 

@@ -45,7 +45,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         }
     }
 
-    /// Asks for the memory of who receives the next frames: what is broadcast comes to several nodes, one after the other.
+    /// Asks for the memory of who receives the next frames: what is broadcast comes to several nodes, one
+    /// after the other.
     #[inline]
     fn look_ahead(&self) {
         /// Cache lines that a routing message touches of a node, and of its routing.

@@ -1,4 +1,5 @@
-//! From a packet with a next hop to one with an address: ARP over the medium, and packets that go one after the other.
+//! From a packet with a next hop to one with an address: ARP over the medium, and packets that go one after
+//! the other.
 
 use super::AdHocNetwork;
 use crate::arp::{ARP_BYTES, Resolution};

@@ -95,8 +95,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let load = Load::Routing(packet, None);
         let next = to.number();
         let peer = self.nodes[next as usize].interfaces;
-        // Over the control channel, if there is one; else where the neighbour listens. A channel that the packet names (SEARCH's
-        // requests) is one that it is about: a neighbour with one receiver would not hear it there.
+        // Over the control channel, if there is one; else where the neighbour listens. A channel that the
+        // packet names (SEARCH's requests) is one that it is about: a neighbour with one receiver would not
+        // hear it there.
         let (at, to_interface, channel) = if single {
             (interfaces.transmitter, peer.receiver, self.known_channel(node, next))
         } else {
@@ -108,7 +109,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.resolve(node, next, at, outgoing, now);
     }
 
-    /// To all who hear it: on the control channel; without one on the channel that is named, or on every one in turn.
+    /// To all who hear it: on the control channel; without one on the channel that is named, or on every one
+    /// in turn.
     pub(crate) fn broadcast(
         &mut self,
         node: u32,

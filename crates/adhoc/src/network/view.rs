@@ -10,7 +10,8 @@ use cogtcp_units::{Position, Time};
 use cogtcp_wireless::{Counters, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
-    /// Shows every packet of a host that is in the network: it waits for a route, in an interface queue, or is on the air.
+    /// Shows every packet of a host that is in the network: it waits for a route, in an interface queue, or
+    /// is on the air.
     pub fn visit(&self, mut show: impl FnMut(&Packet<T>)) {
         for node in &self.nodes {
             node.buffer.visit(|data| show(&data.packet));
@@ -34,7 +35,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.nodes[node as usize].counters
     }
 
-    /// What the MACs of a node counted, each interface of it apart: one, or control, transmitter and receiver.
+    /// What the MACs of a node counted, each interface of it apart: one, or control, transmitter and
+    /// receiver.
     pub fn mac_counters(&self, node: u32) -> impl Iterator<Item = Counters> {
         self.nodes[node as usize].interfaces.each().map(|interface| self.medium.counters(interface))
     }
@@ -69,8 +71,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.range
     }
 
-    /// The way that a packet of `source` would take to `destination` now: the nodes after the source, as far as each knows a next
-    /// hop. It ends at a node that comes twice.
+    /// The way that a packet of `source` would take to `destination` now: the nodes after the source, as far
+    /// as each knows a next hop. It ends at a node that comes twice.
     pub fn route(&self, now: Time, source: u32, destination: u32) -> Vec<u32> {
         let mut route = Vec::new();
         let mut at = source;

@@ -22,7 +22,8 @@ fn each_hop_asks_once() {
         bench.run(1000);
         assert_eq!(bench.arrived.len(), 2, "{radios:?}");
         let counters: Vec<_> = (0..3).map(|node| bench.net.counters(node)).collect();
-        // 0 asks 1; 1 replies and asks 2; 2 replies. Nobody is asked about the way back, as nothing goes back.
+        // 0 asks 1; 1 replies and asks 2; 2 replies. Nobody is asked about the way back, as nothing goes
+        // back.
         assert_eq!(counters.iter().map(|it| it.arp).collect::<Vec<_>>(), [1, 2, 1]);
         assert_eq!(counters.iter().map(|it| it.routing_bytes).collect::<Vec<_>>(), [28, 56, 28]);
         // The second packet is quicker by two exchanges.
@@ -46,7 +47,8 @@ fn who_was_asked_knows_the_address() {
     assert_eq!((bench.arrived.len(), bench.net.counters(1).arp), (2, 1), "its reply");
 }
 
-/// A request waits behind the data that are in the queue already, where routing would go before them (ns-2: `PriQueue::recv`).
+/// A request waits behind the data that are in the queue already, where routing would go before them (ns-2:
+/// `PriQueue::recv`).
 #[test]
 fn a_request_waits_behind_data() {
     let still = |x: f64| Path::still(Position::new(x, 0.0));
@@ -82,7 +84,8 @@ fn of_a_burst_the_last_arrives() {
     }
 }
 
-/// The neighbour is gone before it is asked: three requests, then the packet is lost and routing hears of a failed link.
+/// The neighbour is gone before it is asked: three requests, then the packet is lost and routing hears of a
+/// failed link.
 #[test]
 fn a_neighbour_that_does_not_answer_is_gone() {
     let leaves = |at: u64| path(&[(0, 200.0, 0.0), (at, 200.0, 0.0), (at + 1, 200.0, 5000.0)]);

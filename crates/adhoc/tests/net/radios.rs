@@ -42,8 +42,8 @@ fn sensings(bench: &Bench, nodes: usize) -> Vec<Vec<u64>> {
     times
 }
 
-/// A PU at the second node drives it to the next channel: it senses again there. By a common clock it falls back into step, by its
-/// own it stays out of it.
+/// A PU at the second node drives it to the next channel: it senses again there. By a common clock it falls
+/// back into step, by its own it stays out of it.
 #[test]
 fn sensing_is_synchronised_staggered_or_independent() {
     for (times, step) in [
@@ -79,7 +79,8 @@ fn sensing_is_synchronised_staggered_or_independent() {
     }
 }
 
-/// A PU that blocks the only relay. While it is ON nothing comes through, and the MAC says why; then all is as before.
+/// A PU that blocks the only relay. While it is ON nothing comes through, and the MAC says why; then all is
+/// as before.
 #[test]
 fn a_primary_user_blocks_the_only_relay() {
     let air = air(1, &[(1, (200.0, 0.0), 50.0, (10, 20))]);
@@ -91,8 +92,8 @@ fn a_primary_user_blocks_the_only_relay() {
     assert!(bench.drops(DropCause::Interfered) >= 1, "{:?}", bench.dropped);
 }
 
-/// Nodes that sense leave the channel of a PU around them, and go on on the next: with one radio and with three, whether they know each
-/// other's channels or hear of them.
+/// Nodes that sense leave the channel of a PU around them, and go on on the next: with one radio and with
+/// three, whether they know each other's channels or hear of them.
 #[test]
 fn nodes_that_sense_leave_the_channel() {
     let air = air(2, &[(1, (200.0, 0.0), 1000.0, (10, 20))]);
@@ -118,8 +119,8 @@ fn nodes_that_sense_leave_the_channel() {
     }
 }
 
-/// A hop needs a channel that is free at both ends: its answers come back on the receiver's. A relay that has left a channel which its
-/// neighbours keep cannot reach them while the PU is there, though they reach it.
+/// A hop needs a channel that is free at both ends: its answers come back on the receiver's. A relay that has
+/// left a channel which its neighbours keep cannot reach them while the PU is there, though they reach it.
 #[test]
 fn both_ends_must_meet_on_a_free_channel() {
     let air = air(2, &[(1, (200.0, 0.0), 50.0, (10, 20))]);
@@ -139,7 +140,8 @@ fn both_ends_must_meet_on_a_free_channel() {
     assert!(bench.arrivals(30, 40) >= 90, "{}", bench.arrivals(30, 40));
 }
 
-/// A sender that knows waits for a neighbour that senses; one that does not burns its retries, and the link fails.
+/// A sender that knows waits for a neighbour that senses; one that does not burns its retries, and the link
+/// fails.
 #[test]
 fn relays_wait_for_a_neighbour_that_senses_or_do_not() {
     let run = |rule| {
@@ -176,7 +178,8 @@ fn the_control_channel_is_free_of_primary_users() {
     assert!(bench.now == Time::from_millis(5000));
 }
 
-/// A node walks past a primary user that reaches 100 m: it senses where it is, and leaves the channel when it comes there, not before.
+/// A node walks past a primary user that reaches 100 m: it senses where it is, and leaves the channel when it
+/// comes there, not before.
 #[test]
 fn a_node_senses_where_it_is() {
     let air = air(2, &[(1, (1000.0, 0.0), 100.0, (0, 100))]);
@@ -207,7 +210,8 @@ fn a_handoff_is_followed_by_a_hello_of_cr_aodv() {
     assert_eq!((counters.handoffs, counters.routing_sent), (1, 2));
 }
 
-/// With knowledge at no cost the neighbours' routing has the new channel at the moment of the handoff, before any hello.
+/// With knowledge at no cost the neighbours' routing has the new channel at the moment of the handoff, before
+/// any hello.
 #[test]
 fn neighbours_know_a_channel_at_once() {
     let air = air(2, &[(1, (200.0, 0.0), 50.0, (3, 100))]);
@@ -225,8 +229,8 @@ fn neighbours_know_a_channel_at_once() {
     assert_eq!(route.channel, Some(ChannelNumber(2)));
 }
 
-/// A node comes into range of one that has left the first channel. Where channels are signalled it sends to the old one, in vain, until it hears
-/// the next announcement; where they are known it loses nothing.
+/// A node comes into range of one that has left the first channel. Where channels are signalled it sends to
+/// the old one, in vain, until it hears the next announcement; where they are known it loses nothing.
 #[test]
 fn who_has_not_heard_of_a_handoff_sends_to_the_old_channel() {
     for (knowledge, loses) in [(ChannelKnowledge::Signalled, true), (ChannelKnowledge::Free, false)] {
@@ -264,8 +268,9 @@ fn routing_hears_of_primary_users() {
     assert!(lost.is_some_and(|time| (5..7).contains(&(time.as_nanos() / 1_000_000_000))), "{lost:?}");
 }
 
-/// A relay has left the first channel, and its primary user is gone. What it reported counts for `report_memory`, 5 s; then SEARCH
-/// takes that channel again, which is the first of equal ones, and the relay's radio goes there.
+/// A relay has left the first channel, and its primary user is gone. What it reported counts for
+/// `report_memory`, 5 s; then SEARCH takes that channel again, which is the first of equal ones, and the
+/// relay's radio goes there.
 #[test]
 fn a_report_is_forgotten_and_routing_moves_the_radio() {
     let air = air(2, &[(1, (200.0, 0.0), 50.0, (5, 7))]);

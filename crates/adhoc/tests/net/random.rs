@@ -1,4 +1,5 @@
-//! Random networks: nothing is lost without a cause, nothing goes in circles, and the same seed gives the same.
+//! Random networks: nothing is lost without a cause, nothing goes in circles, and the same seed gives the
+//! same.
 
 use crate::bench::{Bench, air, config, over, routing};
 use crate::radios::senses;
@@ -87,7 +88,8 @@ fn packets_are_conserved_with_a_cause_for_every_drop() {
     assert_eq!(layers.into_iter().collect::<Vec<_>>(), [Layer::Routing, Layer::Queue, Layer::Mac]);
 }
 
-/// Over the real MAC, with its delays and losses, no next hops form a circle, and no packet comes to a node twice.
+/// Over the real MAC, with its delays and losses, no next hops form a circle, and no packet comes to a node
+/// twice.
 #[test]
 fn there_are_no_loops_under_mobility() {
     for seed in 0..6 {

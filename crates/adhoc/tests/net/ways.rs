@@ -55,7 +55,8 @@ fn search_goes_along_a_chain() {
     assert!(bench.arrived.iter().all(|(_, _, trip)| trip.hops == 3));
 }
 
-/// Nobody is there: the search fails, and what waited for it is dropped. With patience it would have waited longer.
+/// Nobody is there: the search fails, and what waited for it is dropped. With patience it would have waited
+/// longer.
 #[test]
 fn packets_for_nobody_are_dropped_when_the_search_fails() {
     let mut bench = Bench::new(config(), chain(2, 2000.0));
@@ -139,7 +140,8 @@ fn a_partition_heals() {
     }
 }
 
-/// The link to the next hop fails with packets behind the one that failed: they take the other way, or are dropped as in ns-2.
+/// The link to the next hop fails with packets behind the one that failed: they take the other way, or are
+/// dropped as in ns-2.
 #[test]
 fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
     // Two relays between the ends; the one that the first packets took goes away.
@@ -171,7 +173,8 @@ fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
     }
 }
 
-/// Static routing is told of nodes that come: the relay arrives after 10 s, and the next news of who reaches whom is at most 1 s later.
+/// Static routing is told of nodes that come: the relay arrives after 10 s, and the next news of who reaches
+/// whom is at most 1 s later.
 #[test]
 fn static_routing_is_told_of_nodes_that_come() {
     let ends = [0.0, 400.0].map(|x| Path::still(Position::new(x, 0.0)));
@@ -207,7 +210,8 @@ fn routing_goes_before_data() {
     assert_eq!(bench.arrived.len(), before + 45 + 1);
 }
 
-/// A request and the reply to it, over one hop: each is counted where it is sent, the one to all and the other to one.
+/// A request and the reply to it, over one hop: each is counted where it is sent, the one to all and the
+/// other to one.
 #[test]
 fn messages_of_routing_are_counted_where_they_are_sent() {
     let mut bench =

@@ -1,5 +1,5 @@
-//! Requests to the kernel about interfaces (rtnetlink(7)), for what the requests of netdevice(7) cannot do or are refused in a
-//! user namespace.
+//! Requests to the kernel about interfaces (rtnetlink(7)), for what the requests of netdevice(7) cannot do or
+//! are refused in a user namespace.
 
 use crate::sys;
 use std::io;
@@ -104,8 +104,8 @@ pub(super) struct End<'a> {
     pub(super) address: [u8; 6],
 }
 
-/// Makes a pair of virtual Ethernet devices (veth(4)): `near` in the namespace that this thread is in, `far` in the one of which
-/// `namespace` is the descriptor.
+/// Makes a pair of virtual Ethernet devices (veth(4)): `near` in the namespace that this thread is in, `far`
+/// in the one of which `namespace` is the descriptor.
 pub(super) fn add_pair(near: End<'_>, far: End<'_>, namespace: i32, mtu: u32) -> io::Result<()> {
     let end = |request: Request, end: End<'_>| {
         let name = [end.name.as_bytes(), &[0]].concat();

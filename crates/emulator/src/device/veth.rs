@@ -12,8 +12,8 @@ use crate::sys::{self, InterfaceRequest, PacketAddress};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What the socket holds for us before it drops packets: as much as the window of a fast long path. The kernel's limit
-/// (net.core.rmem_max) may be less.
+/// What the socket holds for us before it drops packets: as much as the window of a fast long path. The
+/// kernel's limit (net.core.rmem_max) may be less.
 const BUFFER: i32 = 64 << 20;
 /// linux/ethtool.h: checksums, scatter and gather, and segmentation of what is sent; merging of what comes.
 const OFFLOADS: [(&str, u32); 5] = [("tx", 0x17), ("sg", 0x19), ("tso", 0x1f), ("gso", 0x24), ("gro", 0x2c)];

@@ -1,5 +1,5 @@
-//! A flow whose receiver asks its sender for data: the client of the simulator on a real connection, which it opens itself, as
-//! browsers and players do.
+//! A flow whose receiver asks its sender for data: the client of the simulator on a real connection, which it
+//! opens itself, as browsers and players do.
 //!
 //! In the simulator a request is a packet of its own that opens the sender's connection
 //! (`crates/simulator/src/applications.rs`). Here SYN, SYN-ACK, request and data take the same four one-way
@@ -56,13 +56,15 @@ struct Connection {
     asked: u64,
     unsent: u64,
     heard: u64,
-    /// What the server does not know yet: at how many bytes of requests it has the whole of one, and how much that asks for.
+    /// What the server does not know yet: at how many bytes of requests it has the whole of one, and how much
+    /// that asks for.
     coming: VecDeque<(u64, u64)>,
     /// Bytes of responses: asked for in all, not yet written by the server, and read by the client.
     promised: u64,
     owed: u64,
     received: u64,
-    /// Requests without a whole response: the number, where that ends, and what the client had retransmitted when it asked.
+    /// Requests without a whole response: the number, where that ends, and what the client had retransmitted
+    /// when it asked.
     awaited: VecDeque<(usize, u64, u64)>,
 }
 
@@ -93,7 +95,7 @@ impl Connection {
         [self.server.as_ref().and_then(of), of(&self.client)]
     }
 
-    /// What the client has sent again.
+    /// What the client has retransmitted.
     fn retransmitted(&self) -> u64 {
         TcpInfo::of(self.client.as_fd()).map_or(0, |info| info.retransmitted())
     }

@@ -61,7 +61,8 @@ pub(super) struct Bulk {
     is_read_out: bool,
     state: State,
     written: u64,
-    /// What the kernel had counted when the connection stood: timeouts and retransmissions of SYNs, which the simulator does not count.
+    /// What the kernel had counted when the connection stood: timeouts and retransmissions of SYNs, which the
+    /// simulator does not count.
     of_handshake: Standing,
 }
 

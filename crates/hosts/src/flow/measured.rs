@@ -36,7 +36,8 @@ pub(super) struct Baseline {
     at: Time,
     delivered: u64,
     arrived_bytes: u64,
-    /// Available capacity of each link of each path so far: which of them is the bottleneck is known only at the end of the span.
+    /// Available capacity of each link of each path so far: which of them is the bottleneck is known only at
+    /// the end of the span.
     available: Box<[Box<[u128]>]>,
 }
 
@@ -51,9 +52,11 @@ pub struct Measured {
     pub arrived_bytes: u64,
     /// What reached the receiving host.
     pub arrivals: Reached,
-    /// The link of least available capacity on the first path; `None`: no link tells what the path can carry (ad hoc).
+    /// The link of least available capacity on the first path; `None`: no link tells what the path can carry
+    /// (ad hoc).
     pub bottleneck: Option<u32>,
-    /// What that link could have carried, and the links of least available capacity on the other paths, in bytes.
+    /// What that link could have carried, and the links of least available capacity on the other paths, in
+    /// bytes.
     pub capacity_bytes: f64,
 }
 

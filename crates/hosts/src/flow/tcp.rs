@@ -20,7 +20,8 @@ use std::sync::Arc;
 pub struct Tcp {
     /// The connection manager beside the end that sits on a train, and how long it has held the source.
     pub(super) manager: Option<Box<Managed>>,
-    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent. No segment has tag 0.
+    /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent. No
+    /// segment has tag 0.
     unanswered: (u32, Time),
     /// The sending end.
     pub sender: Sender,
@@ -61,7 +62,8 @@ impl Tcp {
         }
     }
 
-    /// When the segment was sent that `ack` answers, by its tag; `Time::MAX` when it is none that is remembered.
+    /// When the segment was sent that `ack` answers, by its tag; `Time::MAX` when it is none that is
+    /// remembered.
     #[inline]
     fn answered(&mut self, ack: &Segment, latest: Option<(u32, Time)>) -> Time {
         // Taken by every acknowledgement, also by one that names neither: what it covers is answered.
@@ -92,8 +94,9 @@ impl Flow {
             self.queuing.record(delivery.waited);
         }
         let Ends::Tcp(tcp) = &mut self.ends else { return };
-        // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment that it
-        // answers: the earliest since the last acknowledgement, or this one. No other need be remembered.
+        // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment
+        // that it answers: the earliest since the last acknowledgement, or this one. No other need be
+        // remembered.
         let latest = (segment.tag, delivery.sent_at);
         if tcp.unanswered.0 == 0 {
             tcp.unanswered = latest;
@@ -155,7 +158,8 @@ impl Flow {
         }
     }
 
-    /// Both hosts forget their connection before a new one under `control`, between other ports. Their counts go on.
+    /// Both hosts forget their connection before a new one under `control`, between other ports. Their counts
+    /// go on.
     pub fn renew(&mut self, now: Time, mut control: Box<dyn CongestionControl>, plane: &mut impl Plane) {
         self.renew_manager(now, plane);
         let Ends::Tcp(tcp) = &mut self.ends else { return };
@@ -165,7 +169,8 @@ impl Flow {
         tcp.unanswered = (0, Time::MAX);
     }
 
-    /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing: its window tells.
+    /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing:
+    /// its window tells.
     #[inline]
     pub(super) fn pump_sender(&mut self, now: Time, mut awaited: Awaited, plane: &mut impl Plane) {
         let Ends::Tcp(tcp) = &mut self.ends else { return };

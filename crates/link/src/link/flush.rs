@@ -15,12 +15,14 @@ pub struct Flushed<P> {
 }
 
 impl<P: Payload> Link<P> {
-    /// The next packet that was destroyed when the link went down: what was under way first, then what waited, each in its order.
+    /// The next packet that was destroyed when the link went down: what was under way first, then what
+    /// waited, each in its order.
     pub fn take_flushed(&mut self) -> Option<Flushed<P>> {
         self.flushed.pop_front()
     }
 
-    /// Destroys what `flush` says. What has arrived by `now` is not under way any more, although nobody has taken it yet.
+    /// Destroys what `flush` says. What has arrived by `now` is not under way any more, although nobody has
+    /// taken it yet.
     #[cold]
     pub(super) fn flush(&mut self, now: u64, flush: Flush) {
         let is_on_air = self.free_at > now && !self.last_lost && self.begun > 0;

@@ -1,4 +1,5 @@
-//! CoDel, controlled delay (RFC 8289): drops at the head once packets have waited longer than a target for an interval.
+//! CoDel, controlled delay (RFC 8289): drops at the head once packets have waited longer than a target for an
+//! interval.
 
 use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
 use crate::frame::{Frame, Payload};
@@ -81,7 +82,8 @@ pub(super) struct Law {
 }
 
 impl Control {
-    /// Takes the next packet that is not dropped. `bytes` are those that wait besides it, wherever CoDel counts them.
+    /// Takes the next packet that is not dropped. `bytes` are those that wait besides it, wherever CoDel
+    /// counts them.
     pub(super) fn dequeue<P: Payload>(
         &mut self,
         now: Time,
@@ -243,9 +245,10 @@ mod tests {
         assert!(bench.dropped().is_empty());
     }
 
-    /// A standing queue of 20 ms, one packet in and one out each millisecond. Packets wait 20 ms from the first on, so the
-    /// waiting time is above the target from 20 ms on, and the first drop is at 20 + 100 = 120 ms. The next are an interval
-    /// over sqrt(1), sqrt(2), ... later: 220, 220 + 70.7 -> the dequeue at 291, then + 57.7 = 348.4 -> 349.
+    /// A standing queue of 20 ms, one packet in and one out each millisecond. Packets wait 20 ms from the
+    /// first on, so the waiting time is above the target from 20 ms on, and the first drop is at 20 + 100 =
+    /// 120 ms. The next are an interval over sqrt(1), sqrt(2), ... later: 220, 220 + 70.7 -> the dequeue at
+    /// 291, then + 57.7 = 348.4 -> 349.
     #[test]
     fn a_standing_queue_is_dropped_from_at_shrinking_intervals() {
         let mut bench = bench(false);
@@ -281,7 +284,8 @@ mod tests {
         assert_eq!((marks, bench.dropped().len()), (vec![120, 220, 291], 0));
     }
 
-    /// With one packet left to wait, nothing is dropped however long it waited (section 5.7: bytes() <= MAXPACKET).
+    /// With one packet left to wait, nothing is dropped however long it waited (section 5.7: bytes() <=
+    /// MAXPACKET).
     #[test]
     fn the_last_packet_is_never_dropped() {
         let mut bench = bench(false);

@@ -1,8 +1,8 @@
-//! FQ-CoDel (RFC 8290): flows are hashed into queues that take turns by bytes, each under CoDel; flows that just came go
-//! first.
+//! FQ-CoDel (RFC 8290): flows are hashed into queues that take turns by bytes, each under CoDel; flows that
+//! just came go first.
 //!
-//! The hash has no random perturbation, so that a run does not depend on one: two flows may share a queue, always the same
-//! two.
+//! The hash has no random perturbation, so that a run does not depend on one: two flows may share a queue,
+//! always the same two.
 
 use super::codel::{Control, Law, MOST_PACKET, check_times};
 use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Packets dropped at once from the longest queue when the limit is reached, at most (section 4.1.2; Linux's).
+/// Packets dropped at once from the longest queue when the limit is reached, at most (section 4.1.2;
+/// Linux's).
 const DROP_BATCH: u32 = 64;
 
 /// Which packets count when CoDel asks whether no more than one waits: it then drops none.
@@ -192,7 +193,8 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
                 flow.credits -= i64::from(frame.size());
                 return Some(frame);
             }
-            // Empty. A new queue goes once through the old ones, so that it cannot stay new by sending now and then.
+            // Empty. A new queue goes once through the old ones, so that it cannot stay new by sending now
+            // and then.
             if from_new && !self.old.is_empty() {
                 self.new.pop_front();
                 self.old.push_back(place);
@@ -257,8 +259,9 @@ mod tests {
         numbers.map(move |number| TestPacket::of_flow(number, flow))
     }
 
-    /// Flow 1 has five packets waiting, flow 2 two that came later: they take turns. A turn of 1514 bytes lets a queue of
-    /// 1000-byte packets send two, then one and two in turns (credits 1514, 514, -486; + 1514 = 1028, 28, -972; 542).
+    /// Flow 1 has five packets waiting, flow 2 two that came later: they take turns. A turn of 1514 bytes
+    /// lets a queue of 1000-byte packets send two, then one and two in turns (credits 1514, 514, -486; + 1514
+    /// = 1028, 28, -972; 542).
     #[test]
     fn flows_take_turns_by_bytes() {
         let mut bench = bench(FqCoDel::default());
@@ -286,8 +289,8 @@ mod tests {
         assert_eq!((bench.dequeue(3), bench.dequeue(4)), (Some(20), Some(12)));
     }
 
-    /// A flow that sends a packet each time that its queue ran empty is not new each time: it goes through the old queues
-    /// first (section 4.2).
+    /// A flow that sends a packet each time that its queue ran empty is not new each time: it goes through
+    /// the old queues first (section 4.2).
     #[test]
     fn a_queue_that_ran_empty_is_not_new_at_once() {
         let mut bench = bench(FqCoDel { quantum: 1000, ..FqCoDel::default() });
@@ -331,8 +334,9 @@ mod tests {
         assert!(!lost.is_empty() && lost.iter().all(|number| *number == 1), "{lost:?}");
     }
 
-    /// Flow 1 always has one packet in its queue, which has waited 200 ms when it leaves; flow 2 has a standing queue. By its own
-    /// queue flow 1 is never dropped from (RFC 8290); by all queues it is, once it has waited too long for 100 ms (Linux).
+    /// Flow 1 always has one packet in its queue, which has waited 200 ms when it leaves; flow 2 has a
+    /// standing queue. By its own queue flow 1 is never dropped from (RFC 8290); by all queues it is, once it
+    /// has waited too long for 100 ms (Linux).
     #[test]
     fn the_last_packet_of_a_flow_is_dropped_only_if_all_queues_count() {
         let drops_of = |backlog: Backlog| {
@@ -352,7 +356,8 @@ mod tests {
         assert_eq!(drops_of(Backlog::All), [1, 2]);
     }
 
-    /// With 1024 queues the hash spreads 1024 flows as evenly as chance would: 1 - 1/e of the queues are used.
+    /// With 1024 queues the hash spreads 1024 flows as evenly as chance would: 1 - 1/e of the queues are
+    /// used.
     #[test]
     fn the_hash_spreads_flows() {
         let used: std::collections::BTreeSet<u32> = (0..1024).map(|flow| hash(flow) % 1024).collect();

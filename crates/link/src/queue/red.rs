@@ -1,5 +1,5 @@
-//! RED, random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993), in packets, with the
-//! "gentle" variant (Floyd, 2000) and ECN (RFC 3168).
+//! RED, random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993), in
+//! packets, with the "gentle" variant (Floyd, 2000) and ECN (RFC 3168).
 
 use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
 use crate::frame::{Frame, Payload};
@@ -23,14 +23,16 @@ pub struct Red {
     pub gentle: bool,
     /// Most packets that wait.
     pub limit: u32,
-    /// Whether packets of senders that react to marks are marked in place of dropped, as long as chance decides (RFC 3168).
+    /// Whether packets of senders that react to marks are marked in place of dropped, as long as chance
+    /// decides (RFC 3168).
     pub ecn: bool,
     /// Size in bytes of the packets by which an idle time is counted.
     pub mean_packet: u32,
 }
 
 impl Default for Red {
-    /// The paper's thresholds and weight; 10 % for max_p, and gentle, as Floyd recommended later (and ns-2 does).
+    /// The paper's thresholds and weight; 10 % for max_p, and gentle, as Floyd recommended later (and ns-2
+    /// does).
     fn default() -> Self {
         Self {
             min_threshold: 5.0,
@@ -249,8 +251,8 @@ mod tests {
         assert!((red.average - 0.5).abs() < 1e-12, "{}", red.average);
     }
 
-    /// At an average of 10 between 5 and 15 with max_p of 10 %: p_b = 0.05, so signals are 1 to 19 packets apart, each
-    /// distance as likely: 10 on average.
+    /// At an average of 10 between 5 and 15 with max_p of 10 %: p_b = 0.05, so signals are 1 to 19 packets
+    /// apart, each distance as likely: 10 on average.
     #[test]
     fn signals_are_uniformly_apart() {
         let mut red = queue(Red::default());

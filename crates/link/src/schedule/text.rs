@@ -26,8 +26,8 @@ impl std::fmt::Display for TraceError {
     }
 }
 
-/// Reads a trace: one that begins with [`HEADER`] has rates, any other is mahimahi's. Empty lines and lines that begin with `#` are
-/// left out.
+/// Reads a trace: one that begins with [`HEADER`] has rates, any other is mahimahi's. Empty lines and lines
+/// that begin with `#` are left out.
 pub fn read(text: &str) -> Result<Schedule, TraceError> {
     let mut lines = text
         .lines()

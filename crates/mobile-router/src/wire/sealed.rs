@@ -7,8 +7,8 @@
 //! | 44 to 51 | sending time, us since 1970 |
 //! | 52 to 83 | HMAC-SHA-256 (RFC 2104) of bytes 0 to 51 |
 //!
-//! A receiver obeys a message once: if its counter is greater than the last one obeyed and its sending time is near the receiver's
-//! clock. `bpf/freeze/message.c` and `bpf/freeze/guard.c` are that receiver.
+//! A receiver obeys a message once: if its counter is greater than the last one obeyed and its sending time
+//! is near the receiver's clock. `bpf/freeze/message.c` and `bpf/freeze/guard.c` are that receiver.
 
 use super::{MAGIC, SIZE, decode_body, encode};
 use crate::Message;

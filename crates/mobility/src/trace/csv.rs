@@ -1,7 +1,8 @@
-//! Movement as CSV: a header `node,time,x,y` (s, m), then a row for every corner of a path, each node's by time.
+//! Movement as CSV: a header `node,time,x,y` (s, m), then a row for every corner of a path, each node's by
+//! time.
 //!
-//! Between two corners a node moves in a straight line at constant speed. Columns may stand in any order, further ones are
-//! ignored; `#` begins a comment line.
+//! Between two corners a node moves in a straight line at constant speed. Columns may stand in any order,
+//! further ones are ignored; `#` begins a comment line.
 
 use super::{MOST_VERTICES, Place, TraceError, TraceReason, seconds, shorten};
 use crate::{Mobility, Path, Vertex};

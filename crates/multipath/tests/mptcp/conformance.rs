@@ -1,4 +1,5 @@
-//! Conservation, delivery under any pattern of loss and silence, bounded memory, determinism, close and reopen.
+//! Conservation, delivery under any pattern of loss and silence, bounded memory, determinism, close and
+//! reopen.
 //!
 //! `COGTCP_CASES` sets the number of drawn cases; `make fuzz` draws 100,000.
 
@@ -60,7 +61,8 @@ fn check(seed: u64) -> u64 {
             if net.delivered() > progress.0 {
                 progress = (net.delivered(), net.now);
             }
-            // An RTO is 120 s at most: the chance that 40 in a row fail at a loss of 30 % both ways is 10^-12.
+            // An RTO is 120 s at most: the chance that 40 in a row fail at a loss of 30 % both ways is
+            // 10^-12.
             let stall = net.now.saturating_since(progress.1);
             assert!(
                 stall < Duration::from_secs(4800),

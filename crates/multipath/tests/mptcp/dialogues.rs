@@ -42,7 +42,8 @@ fn two_paths_are_bonded() {
     assert!((5.2e6..5.7e6).contains(&rate), "{rate}");
 }
 
-/// RFC 8684 section 3.2: the second subflow joins when the first is connected, a round trip later its data flows.
+/// RFC 8684 section 3.2: the second subflow joins when the first is connected, a round trip later its data
+/// flows.
 #[test]
 fn the_second_subflow_joins_an_existing_connection() {
     let mut net = Net::new(&settings(Scheduler::LowestRtt), vec![Path::new(10, 50), Path::new(10, 10)], 1);
@@ -86,7 +87,8 @@ fn round_robin_alternates() {
     assert!((0.9..1.2).contains(&(one / two)), "{one} and {two}");
 }
 
-/// Every subflow sends all data: the receiver is done when the faster path is, and the rest arrives as duplicates.
+/// Every subflow sends all data: the receiver is done when the faster path is, and the rest arrives as
+/// duplicates.
 #[test]
 fn redundant_sends_all_data_on_all_paths() {
     let paths = vec![Path::new(4, 20), silent(Path::new(4, 20), 300, 60_000)];
@@ -98,7 +100,8 @@ fn redundant_sends_all_data_on_all_paths() {
     assert!(net.receiver.progress().duplicate_bytes > 0);
 }
 
-/// RFC 8684 section 3.3.6: a path falls silent for good; the timeout of its subflow gives its data to the other, and all arrives.
+/// RFC 8684 section 3.3.6: a path falls silent for good; the timeout of its subflow gives its data to the
+/// other, and all arrives.
 #[test]
 fn a_timeout_reinjects_on_the_other_path() {
     let paths = vec![Path::new(4, 20), silent(Path::new(4, 20), 400, 600_000)];
@@ -129,7 +132,8 @@ fn a_failed_subflow_gets_no_data() {
     assert!(fresh(&net) > before, "back in use");
 }
 
-/// A slow path blocks a short receive window; its oldest data goes out on the fast path too, before any timeout.
+/// A slow path blocks a short receive window; its oldest data goes out on the fast path too, before any
+/// timeout.
 #[test]
 fn a_blocked_window_sends_its_head_on_the_faster_path() {
     let paths = || vec![Path::new(10, 5), Path::new(1, 200)];

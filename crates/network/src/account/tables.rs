@@ -29,7 +29,8 @@ pub(crate) struct AdHocEnding<'a> {
 }
 
 impl AdHocAccount {
-    /// The tables of an ad hoc network: routing, ways, drops, nodes, searches, places, routes, and primary users if there are any.
+    /// The tables of an ad hoc network: routing, ways, drops, nodes, searches, places, routes, and primary
+    /// users if there are any.
     pub(crate) fn tables<T: Clone, S: Surroundings>(
         &self,
         air: &AdHocNetwork<T, S>,

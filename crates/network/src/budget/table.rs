@@ -124,7 +124,8 @@ impl Budget {
         crossings
     }
 
-    /// The states sum to the span, and the time that is left for transmitting is the time that the carried bytes take.
+    /// The states sum to the span, and the time that is left for transmitting is the time that the carried
+    /// bytes take.
     pub(crate) fn check<P: Payload>(&self, pipes: &[Link<P>]) -> Result<(), String> {
         self.watches.iter().try_for_each(|watch| watch.check(&pipes[watch.pipe as usize]))
     }

@@ -9,8 +9,8 @@ use cogtcp_units::{Duration, RandomStream};
 use cogtcp_wireless::PrimaryUsers;
 use std::sync::Arc;
 
-/// Builds the air of the run of seed `seed`, with the activity of primary users up to `horizon`. Returns `None` for an experiment
-/// without spectrum.
+/// Builds the air of the run of seed `seed`, with the activity of primary users up to `horizon`. Returns
+/// `None` for an experiment without spectrum.
 ///
 /// # Errors
 ///

@@ -45,8 +45,8 @@ impl<P: Payload> Network<P> {
         self.budget.report(experiment, flows, paths)
     }
 
-    /// Checks that the states of each watched link sum to its span, and what transmitting is left is the time that the carried bytes
-    /// take.
+    /// Checks that the states of each watched link sum to its span, and what transmitting is left is the time
+    /// that the carried bytes take.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
-//! The ad hoc network: nodes that move, with their radios, MAC and routing. It takes the packets whose next hop leads over the air.
+//! The ad hoc network: nodes that move, with their radios, MAC and routing. It takes the packets whose next
+//! hop leads over the air.
 //!
-//! What hosts and links hand over waits for the change of that instant ([`Kind::Sending`]), so that nodes send only when nothing else
-//! is under way.
+//! What hosts and links hand over waits for the change of that instant ([`Kind::Sending`]), so that nodes
+//! send only when nothing else is under way.
 
 use super::{AIR, BY_PATH, Network, Recording};
 use crate::account::{AdHocAccount, AdHocEnding, AirStream, PLACES_EVERY};
@@ -144,7 +145,8 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
         self.account.tables(&self.air, &ending)
     }
 
-    /// Tells what has happened at the nodes; packets that have crossed the air, or are lost there, go to `crossed`.
+    /// Tells what has happened at the nodes; packets that have crossed the air, or are lost there, go to
+    /// `crossed`.
     fn take_events(&mut self, observer: &mut impl Observer<P>, mut crossed: impl FnMut(Crossed<P>)) {
         // Before packets that have arrived are taken apart.
         if self.recording.frames {
@@ -200,8 +202,8 @@ enum Crossed<P> {
 }
 
 impl<P: Payload> Network<P> {
-    /// What the tables of an ad hoc network call the streams of these numbers ([`Observer::counts_to`]). To be called before the
-    /// network begins.
+    /// What the tables of an ad hoc network call the streams of these numbers ([`Observer::counts_to`]). To
+    /// be called before the network begins.
     pub fn name_streams(&mut self, streams: &[(u32, AirStream)]) {
         if let Some(air) = &mut self.air {
             air.account().name_streams(streams);
@@ -281,7 +283,8 @@ impl<P: Payload> Network<P> {
         self.agenda.push(next, Kind::Places);
     }
 
-    /// Takes in what has happened in the air, and makes sure that a change is due no later than it has something to do.
+    /// Takes in what has happened in the air, and makes sure that a change is due no later than it has
+    /// something to do.
     fn take_from_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
         let Some(mut air) = self.air.take() else { return };
         let mut left = VecDeque::new();

@@ -41,7 +41,8 @@ impl<P: Payload> Network<P> {
         self.agenda.is_deep()
     }
 
-    /// The arrivals that the last change has brought nearer, as link directions: the one that comes next is the last.
+    /// The arrivals that the last change has brought nearer, as link directions: the one that comes next is
+    /// the last.
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
         self.agenda.approaching()

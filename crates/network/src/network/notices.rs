@@ -1,9 +1,10 @@
-//! ICMP destination unreachable (RFC 792): the node in front of a silent link tells the source of what silence destroyed.
+//! ICMP destination unreachable (RFC 792): the node in front of a silent link tells the source of what
+//! silence destroyed.
 //!
-//! A message is a packet of the network like all others, on the shortest path to the source. It leaves when the destroyed
-//! frame would have arrived, for by then the link layer has missed its acknowledgement. Each source gets one a second at most
-//! (RFC 1812 section 4.3.2.8 asks for a limit; a second is Linux's). What a message looks like, and who is told, the
-//! observer knows.
+//! A message is a packet of the network like all others, on the shortest path to the source. It leaves when
+//! the destroyed frame would have arrived, for by then the link layer has missed its acknowledgement. Each
+//! source gets one a second at most (RFC 1812 section 4.3.2.8 asks for a limit; a second is Linux's). What a
+//! message looks like, and who is told, the observer knows.
 
 use super::{Network, StreamCounters};
 use crate::observer::Observer;
@@ -33,7 +34,8 @@ pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
 /// The messages of all nodes in front of silent links.
 #[derive(Debug)]
 pub(super) struct Notices<P> {
-    /// By pipe and stream: the node in front of the pipe, and the stream of its messages to the source; `None`: it is the source.
+    /// By pipe and stream: the node in front of the pipe, and the stream of its messages to the source;
+    /// `None`: it is the source.
     told: BTreeMap<(u32, StreamId), (u32, Option<StreamId>)>,
     /// Until when a source is told nothing more, by pipe and source.
     quiet: BTreeMap<(u32, u64), Time>,
@@ -79,8 +81,8 @@ impl<P> Notices<P> {
 }
 
 impl<P: Payload> Network<P> {
-    /// The sources of these streams are told, where a radio asks for it, of what silence destroys on their paths. To be called when
-    /// all streams are there whose packets have a source to tell.
+    /// The sources of these streams are told, where a radio asks for it, of what silence destroys on their
+    /// paths. To be called when all streams are there whose packets have a source to tell.
     ///
     /// # Errors
     ///

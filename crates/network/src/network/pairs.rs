@@ -53,7 +53,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// A pair of wireless stations may have something to do. A packet that has reached its host is put `into` its place, and true returned.
+    /// A pair of wireless stations may have something to do. A packet that has reached its host is put `into`
+    /// its place, and true returned.
     pub(super) fn step_pair(
         &mut self,
         now: Time,

@@ -34,7 +34,8 @@ impl StationPair {
                 }
                 Event::Received { from, .. } => {
                     let sender = from.0 as usize;
-                    // Delivered now, acknowledged later: should the ACK get lost, the retry does not deliver it again.
+                    // Delivered now, acknowledged later: should the ACK get lost, the retry does not deliver
+                    // it again.
                     if let Some(packet) = &mut self.packets[sender] {
                         packet.arrived = true;
                     }
@@ -78,8 +79,8 @@ impl StationPair {
         links: &mut [Link<P>],
     ) {
         let is_senders = matches!(kind, FrameKind::Rts | FrameKind::Data);
-        // The channel is that of the receiver of the exchange, whose radio knows what may be disturbed there. Where frames overlap a
-        // primary user suffers once.
+        // The channel is that of the receiver of the exchange, whose radio knows what may be disturbed there.
+        // Where frames overlap a primary user suffers once.
         let receiver = if is_senders { 1 - end } else { end };
         let number = self.radio_of(receiver);
         let unit = &mut self.radios[number];
@@ -102,7 +103,8 @@ impl StationPair {
         }
     }
 
-    /// The MAC of `end` begins an exchange: its packet waits no longer. One that has arrived is not in the link any more.
+    /// The MAC of `end` begins an exchange: its packet waits no longer. One that has arrived is not in the
+    /// link any more.
     fn begin_service<P: Payload>(&self, end: usize, now: Time, links: &mut [Link<P>]) {
         if self.packets[end].is_some_and(|packet| !packet.arrived) {
             links[self.config.pipes[end] as usize].begin_service(now);
@@ -129,7 +131,8 @@ impl StationPair {
         links[self.config.pipes[end] as usize].put_on_air(now, start, until, rate, arrives);
     }
 
-    /// An exchange of `sender` as the budget counts it: the data frame that arrives for the first time, and why it fails.
+    /// An exchange of `sender` as the budget counts it: the data frame that arrives for the first time, and
+    /// why it fails.
     fn exchange(
         &self,
         sender: usize,

@@ -47,13 +47,15 @@ pub struct Slot {
 pub struct Exchange {
     /// When it ends.
     pub end: Time,
-    /// From when to when the packet itself is on the air, where it gets through for the first time; else nothing.
+    /// From when to when the packet itself is on the air, where it gets through for the first time; else
+    /// nothing.
     pub data: (Time, Time),
     /// What the rest of its time is.
     pub rest: Rest,
 }
 
-/// What the time of an exchange is in which its packet is not on the air, or does not get through for the first time.
+/// What the time of an exchange is in which its packet is not on the air, or does not get through for the
+/// first time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Rest {
     /// What a MAC takes: other frames, headers, pauses between frames.

@@ -57,7 +57,8 @@ impl StationPair {
         self.radios.iter_mut().try_for_each(|unit| unit.radio.set_times(sensing, transmission))
     }
 
-    /// How primary users fared with all its radios up to `now`: the time that frames were on the air on top of them.
+    /// How primary users fared with all its radios up to `now`: the time that frames were on the air on top
+    /// of them.
     pub fn interfered(&self, now: Time) -> Duration {
         self.radios.iter().map(|unit| unit.radio.protection(now).interfered).sum()
     }

@@ -234,7 +234,8 @@ impl fmt::Display for Token {
 const MARKS: [&str; 18] =
     ["==", "!=", "<=", ">=", "//", "<", ">", "(", ")", "+", "-", "*", "/", "%", ",", "&", "|", "="];
 
-/// So many words and signs an assertion may have: reading and evaluation go as deep as an expression is nested.
+/// So many words and signs an assertion may have: reading and evaluation go as deep as an expression is
+/// nested.
 const MOST_TOKENS: usize = 200;
 
 fn tokens(text: &str) -> Result<Vec<Token>, String> {

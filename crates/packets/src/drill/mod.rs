@@ -1,5 +1,5 @@
-//! packetdrill's own language (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC 2013), read into the
-//! steps that the runner plays. What no plane has is refused by name.
+//! packetdrill's own language (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC
+//! 2013), read into the steps that the runner plays. What no plane has is refused by name.
 
 mod calls;
 mod events;
@@ -25,7 +25,8 @@ const SLACK: Slack = Slack { least: Duration::from_millis(4), share: 0.125, stam
 const DEFAULT_TRANSPORT: &str = "linux-cubic";
 /// The MSS of the end under test: packetdrill's device has an MTU of 1500.
 const MSS: u32 = 1460;
-/// Options that change nothing here: which addresses the live test has, and how segments may be cut (here: any way).
+/// Options that change nothing here: which addresses the live test has, and how segments may be cut (here:
+/// any way).
 const WITHOUT_EFFECT: [&str; 7] = [
     "ip_version=ipv4",
     "local_ip",

@@ -1,4 +1,5 @@
-//! Packets in packetdrill's language: `FLAGS START:END(LENGTH) [ack N] [win N] [<OPTIONS>]`, ECN bits before the flags.
+//! Packets in packetdrill's language: `FLAGS START:END(LENGTH) [ack N] [win N] [<OPTIONS>]`, ECN bits before
+//! the flags.
 
 use super::Fault;
 use crate::packet::{ACK, Ecn, Icmp, LETTERS, OptionPattern, PacketPattern};

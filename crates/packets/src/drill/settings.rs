@@ -1,4 +1,5 @@
-//! Lines between backticks: what packetdrill gives to a shell. Settings of the kernel are read; nothing is run.
+//! Lines between backticks: what packetdrill gives to a shell. Settings of the kernel are read; nothing is
+//! run.
 
 use super::Fault;
 
@@ -19,7 +20,8 @@ const DEFAULTS: [(&str, &str); 13] = [
     ("ipv4.tcp_ecn", "0"),
 ];
 
-/// Settings that scripts may change: the model has their effect, or has no such mechanism and the kernel is set.
+/// Settings that scripts may change: the model has their effect, or has no such mechanism and the kernel is
+/// set.
 const KNOWN: [&str; 27] = [
     "tcp_congestion_control",
     "tcp_dsack",

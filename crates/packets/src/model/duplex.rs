@@ -1,5 +1,5 @@
-//! A model's end with data in both directions, as packetdrill's scripts have it: a [`Sender`] for one direction and a [`Receiver`] for the
-//! other, under one sequence of numbers.
+//! A model's end with data in both directions, as packetdrill's scripts have it: a [`Sender`] for one
+//! direction and a [`Receiver`] for the other, under one sequence of numbers.
 //!
 //! The receiver answers arriving segments: windows, SACK blocks and pure ACKs are its. The sender has data,
 //! FIN and their timers. At a listening end the receiver makes the SYN-ACK. The sender takes the ACK of it
@@ -163,7 +163,8 @@ impl Duplex {
         self.stops_reading = true;
     }
 
-    /// The application is gone. Data that it has not read resets the connection (RFC 9293 section 3.10.4; RFC 2525 section 2.17).
+    /// The application is gone. Data that it has not read resets the connection (RFC 9293 section 3.10.4;
+    /// RFC 2525 section 2.17).
     pub(super) fn close(&mut self, now: Time) {
         self.is_closed = true;
         if self.phase == Phase::SynSent {
@@ -179,8 +180,8 @@ impl Duplex {
         }
     }
 
-    /// ICMP destination unreachable about the segment that begins with `seq`. An end that connects gives up (RFC 1122 section
-    /// 4.2.3.9 has it so for ports and protocols; Linux for hosts too).
+    /// ICMP destination unreachable about the segment that begins with `seq`. An end that connects gives up
+    /// (RFC 1122 section 4.2.3.9 has it so for ports and protocols; Linux for hosts too).
     pub(super) fn handle_unreachable(&mut self, now: Time, seq: SeqNumber) {
         if self.phase == Phase::SynSent && seq == self.sender.config().initial_sequence {
             self.end(Ended::Unreachable);
@@ -323,8 +324,8 @@ impl Duplex {
         self.handle_established(now, segment);
     }
 
-    /// Departure of the model: its segments do not grow smaller by the options that they carry (RFC 6691). Here the handshake settles
-    /// for so much less.
+    /// Departure of the model: its segments do not grow smaller by the options that they carry (RFC 6691).
+    /// Here the handshake settles for so much less.
     fn without_room_for_timestamps(&self, mut answer: Segment) -> Segment {
         if answer.timestamps().is_some() && self.sender.config().timestamps {
             let mss = answer.mss().unwrap_or(536).min(self.sender.config().mss as u16);
@@ -339,7 +340,8 @@ impl Duplex {
         let (una, nxt) = (outstanding.start, outstanding.end);
         let acked = segment.ack.offset_near(own, una);
         if segment.flags.contains(Flags::ACK) && acked.is_none_or(|acked| acked > nxt) {
-            // RFC 9293 section 3.10.7.4: an ACK of what was never sent. Older Linux drops the segment without a word.
+            // RFC 9293 section 3.10.7.4: an ACK of what was never sent. Older Linux drops the segment without
+            // a word.
             let ack = self.ack_now(now);
             self.out.push_back(ack);
             return;
@@ -381,7 +383,8 @@ impl Duplex {
         }
     }
 
-    /// The sender takes a segment as an ACK without data. One with data is no duplicate ACK (RFC 5681 section 2).
+    /// The sender takes a segment as an ACK without data. One with data is no duplicate ACK (RFC 5681
+    /// section 2).
     fn acknowledge_sender(&mut self, now: Time, segment: &Segment, advances: bool) {
         let has_data = segment.sequence_len() > 0;
         let moves = advances || segment.window != self.window || !segment.sack().is_empty();

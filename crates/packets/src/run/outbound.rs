@@ -107,8 +107,8 @@ impl<P: Plane> Player<'_, P> {
         self.unread.push_back(heard);
     }
 
-    /// Remembers the timestamp for the peer to echo. Returns how far it is from what the script has, where that is compared: counted
-    /// from the first, as hosts begin anywhere.
+    /// Remembers the timestamp for the peer to echo. Returns how far it is from what the script has, where
+    /// that is compared: counted from the first, as hosts begin anywhere.
     fn learn(&mut self, pattern: &PacketPattern, packet: &Packet, step: &Step) -> Option<f64> {
         let (value, _) = packet.timestamps?;
         self.echo = value;

@@ -1,5 +1,5 @@
-//! What the hooks of a congestion control are given, as Python sees it: bytes as whole numbers, times in seconds, rates in
-//! bits per second.
+//! What the hooks of a congestion control are given, as Python sees it: bytes as whole numbers, times in
+//! seconds, rates in bits per second.
 
 use cogtcp_transport as transport;
 use cogtcp_units::{Duration, Rate, Time};
@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 /// Windows at and above this are mistakes: 4 EiB.
 const TOO_LARGE: f64 = (1u64 << 62) as f64;
 
-/// A number of bytes from Python: a whole number, or one with a fraction, which is cut off. Infinity, of a threshold: none.
+/// A number of bytes from Python: a whole number, or one with a fraction, which is cut off. Infinity, of a
+/// threshold: none.
 pub(crate) fn bytes(what: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(whole) = value.extract::<u64>()
         && (whole == u64::MAX || (whole as f64) < TOO_LARGE)

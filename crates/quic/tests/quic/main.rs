@@ -25,7 +25,8 @@ fn the_handshake_takes_one_round_trip() {
     net.sender.close(Time::ZERO);
     net.run(Time::from_millis(500));
     let connected = net.event(EndpointEvent::Connected).unwrap();
-    // A round trip of 40 ms, and the transmission of an Initial of 1200 B with 28 B of UDP and IPv4 at 8 Mbit/s; the way back has no rate.
+    // A round trip of 40 ms, and the transmission of an Initial of 1200 B with 28 B of UDP and IPv4 at 8
+    // Mbit/s; the way back has no rate.
     assert_eq!(connected, Time::from_nanos(41_228_000));
     assert_eq!(net.receiver.progress().delivered_bytes, 3000);
     assert!(net.event(EndpointEvent::Closed).is_some());

@@ -7,15 +7,16 @@ use cogtcp_units::{Bytes, Check};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest segment in bytes: an IPv4 packet (65,535 bytes, RFC 791) without the headers of IPv4, UDP and TFRC.
+/// Largest segment in bytes: an IPv4 packet (65,535 bytes, RFC 791) without the headers of IPv4, UDP and
+/// TFRC.
 const LARGEST_SEGMENT: u64 = 65_535 - Datagram::HEADERS as u64 - Data::SIZE as u64;
 
 /// Settings of TFRC (RFC 5348) in a scenario.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TfrcSettings {
-    /// Application data in a packet, 1 to 65482 B; without it: the segment size of \[tcp\], so that all transports send packets of one
-    /// size.
+    /// Application data in a packet, 1 to 65482 B; without it: the segment size of \[tcp\], so that all
+    /// transports send packets of one size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_size: Option<Bytes>,
     /// Whether old loss intervals count less during a long interval without loss (section 5.5).

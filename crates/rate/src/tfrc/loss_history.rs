@@ -29,12 +29,14 @@ impl LossHistory {
         self.intervals.truncate(WEIGHTS.len());
     }
 
-    /// Returns the loss event rate, with `current` packets since the last loss event began; 0 before the first loss.
+    /// Returns the loss event rate, with `current` packets since the last loss event began; 0 before the
+    /// first loss.
     pub fn loss_event_rate(&self, current: f64) -> f64 {
         if self.intervals.is_empty() {
             return 0.0;
         }
-        // The present interval counts only if it raises the mean: packets after a loss event tell nothing at first.
+        // The present interval counts only if it raises the mean: packets after a loss event tell nothing at
+        // first.
         let discount = self.discount(current);
         let (mut total, mut weights) = (current * WEIGHTS[0], WEIGHTS[0]);
         // Both means are of k intervals, so the oldest gives way to the present one: i = 0 to k - 1.
@@ -94,7 +96,8 @@ mod tests {
         assert!((rate - 6.0 / 700.0).abs() < 1e-12, "{rate}");
     }
 
-    /// Weights of section 5.4 on unequal intervals: (10 + 20 + 30 + 40 + .8*50 + .6*60 + .4*70 + .2*80) / 6 = 220 / 6.
+    /// Weights of section 5.4 on unequal intervals: (10 + 20 + 30 + 40 + .8*50 + .6*60 + .4*70 + .2*80) / 6 =
+    /// 220 / 6.
     #[test]
     fn weights_fall_with_age() {
         let history = of(&[10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0]);

@@ -1,6 +1,7 @@
 //! The two packets of TFRC as bytes in network order.
 //!
-//! RFC 5348 lists the contents (section 3.2) and leaves the format to the protocol that uses TFRC. The format here is our own.
+//! RFC 5348 lists the contents (section 3.2) and leaves the format to the protocol that uses TFRC. The format
+//! here is our own.
 
 use cogtcp_units::{Duration, Time};
 

@@ -56,7 +56,8 @@ impl Aodv {
         self.stats.discoveries += 1;
         self.events.push_back(RoutingEvent::DiscoveryStarted { destination });
         let ttl = self.first_ttl(now, destination);
-        // RREQ_RETRIES counts what follows the first request. ns-2 counts all that go through the whole network.
+        // RREQ_RETRIES counts what follows the first request. ns-2 counts all that go through the whole
+        // network.
         let is_wide = ttl == self.config.net_diameter && self.config.request_timeout == RequestTimeout::Rfc;
         let wide_requests = self.config.rreq_retries + u32::from(is_wide);
         let state = State::Limited { ttl, wide: 0 };
@@ -102,7 +103,8 @@ impl Aodv {
         if limit > 0 {
             self.recent_requests.push_back(now);
         }
-        // 6.1: incremented immediately before the search, so that the reverse routes are newer than all before.
+        // 6.1: incremented immediately before the search, so that the reverse routes are newer than all
+        // before.
         self.sequence = self.sequence.wrapping_add(1);
         self.request_id = self.request_id.wrapping_add(1);
         self.remember(now, self.address, self.request_id);
@@ -135,7 +137,8 @@ impl Aodv {
         })
     }
 
-    /// A reply to a request of this node has come over so many hops. To be called while the search is under way.
+    /// A reply to a request of this node has come over so many hops. To be called while the search is under
+    /// way.
     pub(super) fn measure_hop_time(&mut self, now: Time, destination: NodeAddress, hops: u8) {
         /// `MAX_HISTORY` of ns-2.
         const HISTORY: usize = 3;

@@ -46,8 +46,9 @@ impl Aodv {
         let mut ended = Vec::new();
         for (destination, sequence) in &error.unreachable {
             let Some(route) = self.table.active(now, *destination) else { continue };
-            // What the number says is older than what is known here came late. RFC 3561 has no such rule, and its
-            // copying of the number would let a late error set it back: van Glabbeek et al. show the loop.
+            // What the number says is older than what is known here came late. RFC 3561 has no such rule, and
+            // its copying of the number would let a late error set it back: van Glabbeek et al. show the
+            // loop.
             let stale = match (sequence, route.sequence) {
                 (Some(said), Some(known)) => !is_newer(*said, known),
                 _ => false,
@@ -65,7 +66,8 @@ impl Aodv {
         self.tell(now, due, told);
     }
 
-    /// Ends routes. Returns those who are to hear of it: who used them, or everybody of every route over a broken link.
+    /// Ends routes. Returns those who are to hear of it: who used them, or everybody of every route over a
+    /// broken link.
     fn end_routes(&mut self, now: Time, ended: Vec<(NodeAddress, Option<u32>)>, cause: LossCause) -> Told {
         let forget = now + self.config.delete_period();
         let of_all = self.config.error_to == ErrorTo::Everybody && cause == LossCause::LinkBroken;

@@ -42,15 +42,16 @@ impl Aodv {
         self.send(now, NodeAddress::BROADCAST, 1, RoutingMessage::Hello(hello));
     }
 
-    /// Says a hello on the new channel, if that is wanted. The first channel is where the radio begins, not a handoff.
+    /// Says a hello on the new channel, if that is wanted. The first channel is where the radio begins, not a
+    /// handoff.
     pub(super) fn handle_handoff(&mut self, now: Time) {
         if std::mem::replace(&mut self.has_channel, true) && self.config.hello_at_handoff {
             self.send_hello(now);
         }
     }
 
-    /// 6.9: a node sends hellos only if it is part of an active route. It is if data went through here in the last
-    /// ACTIVE_ROUTE_TIMEOUT, or a neighbour may send some.
+    /// 6.9: a node sends hellos only if it is part of an active route. It is if data went through here in the
+    /// last ACTIVE_ROUTE_TIMEOUT, or a neighbour may send some.
     fn is_on_a_route(&self, now: Time) -> bool {
         let used = |used: Time| used + self.config.active_route_timeout > now;
         self.table.iter().any(|(_, route)| {
@@ -69,7 +70,8 @@ impl Aodv {
             .collect();
         for (neighbor, hello) in silent {
             self.heard.remove(&neighbor);
-            // Only of neighbours that said a hello within DELETE_PERIOD it is known that they would say another.
+            // Only of neighbours that said a hello within DELETE_PERIOD it is known that they would say
+            // another.
             if hello + self.config.delete_period() > now {
                 self.break_link(now, neighbor);
             }

@@ -5,7 +5,8 @@ use crate::{DataPacket, NodeAddress};
 use cogtcp_units::Time;
 
 impl Aodv {
-    /// Begins to mend the route of a packet that the MAC gave up, if this node is to; else the link is broken.
+    /// Begins to mend the route of a packet that the MAC gave up, if this node is to; else the link is
+    /// broken.
     pub(super) fn repair(&mut self, now: Time, packet: DataPacket) -> bool {
         if self.config.local_repair == LocalRepair::None {
             return false;

@@ -33,14 +33,16 @@ impl Aodv {
             sequence: Some(reply.destination_sequence),
             until: now + reply.lifetime,
         };
-        // A reply goes on if it brought something, or if it says once more what stands here: without the second, a search
-        // whose reply meets a route that is still good would never end (6.7 has the first alone).
+        // A reply goes on if it brought something, or if it says once more what stands here: without the
+        // second, a search whose reply meets a route that is still good would never end (6.7 has the first
+        // alone).
         let is_own = reply.originator == self.address;
         if is_own && self.config.measured_hop_time {
             self.measure_hop_time(now, reply.destination, hops);
         }
         let goes_on = self.offer(now, offer) || self.confirms(now, offer);
-        // After the offer: hearing the destination would already have made its entry active, and the reply no news.
+        // After the offer: hearing the destination would already have made its entry active, and the reply no
+        // news.
         self.hear(now, from);
         if !goes_on || is_own {
             return;

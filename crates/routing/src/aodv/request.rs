@@ -40,8 +40,8 @@ impl Aodv {
         self.prolong(now, request.originator, until);
     }
 
-    /// 6.6.1. Section 6.1 wants the greater of the own number and the request's, which is what 6.6.1 comes to in the case
-    /// that it describes.
+    /// 6.6.1. Section 6.1 wants the greater of the own number and the request's, which is what 6.6.1 comes to
+    /// in the case that it describes.
     fn reply_as_destination(&mut self, now: Time, request: &RouteRequest) {
         if let Some(asked) = request.destination_sequence {
             self.sequence = newer(self.sequence, asked);
@@ -106,7 +106,8 @@ impl Aodv {
         self.send_reply(now, reply);
     }
 
-    /// 6.5, the last paragraphs. The own number for the destination is not touched by a greater one in the request.
+    /// 6.5, the last paragraphs. The own number for the destination is not touched by a greater one in the
+    /// request.
     fn pass_on(&mut self, now: Time, ttl: u8, hops: u8, request: &RouteRequest) {
         let known = self.table.get(request.destination).and_then(|route| route.sequence);
         let destination_sequence = match (request.destination_sequence, known) {

@@ -5,8 +5,8 @@ use crate::lookup::Lookup;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
-/// How many of the last requests are looked through first: one line of memory. Every neighbour passes a request on, and nearly
-/// all of these copies come while it is among them.
+/// How many of the last requests are looked through first: one line of memory. Every neighbour passes a
+/// request on, and nearly all of these copies come while it is among them.
 const LAST: usize = 8;
 
 /// A request that is none.

@@ -45,8 +45,8 @@ pub(crate) fn greedy(
     nearest.map(|candidate| candidate.node)
 }
 
-/// The right-hand rule: the first candidate counter-clockwise from the direction of `reference`. Coming from a node this is
-/// the direction back to it; at the decision point that to the target.
+/// The right-hand rule: the first candidate counter-clockwise from the direction of `reference`. Coming from
+/// a node this is the direction back to it; at the decision point that to the target.
 pub(crate) fn around(here: Position, reference: Position, candidates: &[Candidate]) -> Option<NodeAddress> {
     let zero = direction(here, reference);
     let angle = |candidate: &Candidate| {
@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(choose(&[]), None);
     }
 
-    /// The destination is east; neighbours north, west and south: counter-clockwise from the east comes north first.
+    /// The destination is east; neighbours north, west and south: counter-clockwise from the east comes north
+    /// first.
     #[test]
     fn around_turns_counter_clockwise() {
         let (here, target) = (Position::new(0.0, 0.0), Position::new(100.0, 0.0));

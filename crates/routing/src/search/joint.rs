@@ -3,7 +3,8 @@
 use crate::{ChannelNumber, NodeAddress};
 use cogtcp_units::{Duration, Time};
 
-/// The path that a request found over one channel: its nodes from the source to the destination, with the time at each.
+/// The path that a request found over one channel: its nodes from the source to the destination, with the
+/// time at each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelPath {
     /// The channel.
@@ -107,7 +108,8 @@ mod tests {
         assert_eq!(joint(&two, 1), [(0, 1), (4, 1), (9, 1)], "of equal latency the lower channel");
     }
 
-    /// Channel 1 takes 10 ms to node 5 and 30 ms from there, channel 2 takes 35 and 10: together 20 ms and a switch.
+    /// Channel 1 takes 10 ms to node 5 and 30 ms from there, channel 2 takes 35 and 10: together 20 ms and a
+    /// switch.
     #[test]
     fn it_switches_where_that_saves_more_than_switching_takes() {
         let two = [path(1, &[(0, 0), (5, 10), (9, 40)]), path(2, &[(0, 0), (5, 35), (9, 45)])];

@@ -1,5 +1,5 @@
-//! What SEARCH nodes say to each other. The paper prints no formats: the sizes are reconstructed, with 4 octets for an
-//! address, a time or a channel and 8 for a place.
+//! What SEARCH nodes say to each other. The paper prints no formats: the sizes are reconstructed, with 4
+//! octets for an address, a time or a channel and 8 for a place.
 
 use crate::message::MessageKind;
 use crate::{ChannelNumber, NodeAddress};

@@ -4,12 +4,14 @@ use cogtcp_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The ends of routes, by the place of their entries. A route that lives longer than it was noted leaves what stands here alone;
-/// when the old end comes, it is looked at again. So to find what is over takes no look at the routes that are not.
+/// The ends of routes, by the place of their entries. A route that lives longer than it was noted leaves what
+/// stands here alone; when the old end comes, it is looked at again. So to find what is over takes no look at
+/// the routes that are not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ends {
     heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// By place: the first time that stands for it in the heap; [`Time::MAX`]: none does. No valid route ends before it.
+    /// By place: the first time that stands for it in the heap; [`Time::MAX`]: none does. No valid route ends
+    /// before it.
     noted: Vec<Time>,
 }
 
@@ -26,8 +28,8 @@ impl Ends {
         }
     }
 
-    /// Takes out a place whose route is over at `now`; `ends_at` says when the route at a place ends, if it is valid. After `None`
-    /// [`first`](Self::first) is the end of a valid route.
+    /// Takes out a place whose route is over at `now`; `ends_at` says when the route at a place ends, if it
+    /// is valid. After `None` [`first`](Self::first) is the end of a valid route.
     pub(super) fn pop(&mut self, now: Time, ends_at: impl Fn(u32) -> Option<Time>) -> Option<u32> {
         while let Some(Reverse((at, place))) = self.heap.peek().copied() {
             let noted = &mut self.noted[place as usize];

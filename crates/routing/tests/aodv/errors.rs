@@ -13,7 +13,8 @@ fn between() -> Node {
     node
 }
 
-/// 6.11 (i): all routes through the neighbour end, their numbers rise, and the precursors are told: one by unicast.
+/// 6.11 (i): all routes through the neighbour end, their numbers rise, and the precursors are told: one by
+/// unicast.
 #[test]
 fn a_broken_link_ends_the_routes_through_it() {
     let mut node = between();
@@ -29,7 +30,8 @@ fn a_broken_link_ends_the_routes_through_it() {
     assert!(node.events().contains(&lost));
 }
 
-/// 6.11 (iii): an error ends routes by the neighbour that sent it, not the route to that neighbour, whom it has just heard.
+/// 6.11 (iii): an error ends routes by the neighbour that sent it, not the route to that neighbour, whom it
+/// has just heard.
 #[test]
 fn an_error_does_not_end_the_route_to_its_sender() {
     let mut node = between();
@@ -75,8 +77,8 @@ fn feedback_can_be_off() {
     assert_eq!(node.route(TARGET), Some((A, 4, Some(9))));
 }
 
-/// 6.11 (ii): a packet of another node without a route here is dropped, and its previous hop is told. The number does not
-/// rise again.
+/// 6.11 (ii): a packet of another node without a route here is dropped, and its previous hop is told. The
+/// number does not rise again.
 #[test]
 fn a_packet_without_a_route_is_dropped_and_reported() {
     let mut node = between();
@@ -94,7 +96,8 @@ fn a_packet_without_a_route_is_dropped_and_reported() {
     assert_eq!(as_error(&node.sent()[0]), [(cogtcp_routing::NodeAddress::new(77), None)]);
 }
 
-/// 6.11 (iii): an error from the next hop ends the route with the number it says, and goes on to the precursors.
+/// 6.11 (iii): an error from the next hop ends the route with the number it says, and goes on to the
+/// precursors.
 #[test]
 fn an_error_of_the_next_hop_ends_the_route() {
     let mut node = between();
@@ -116,7 +119,8 @@ fn an_error_of_another_neighbor_is_no_news() {
     assert_eq!(node.route(TARGET), Some((B, 4, Some(9))));
 }
 
-/// An error that is not newer than the route came late: it is left alone (a departure, for the sake of loop freedom).
+/// An error that is not newer than the route came late: it is left alone (a departure, for the sake of loop
+/// freedom).
 #[test]
 fn a_late_error_is_left_alone() {
     let mut node = between();

@@ -9,7 +9,8 @@ fn with_hellos() -> AodvConfig {
     AodvConfig { hello: true, hello_always: true, ..rfc() }
 }
 
-/// 6.9: every HELLO_INTERVAL a reply about oneself with time to live 1 and a life of ALLOWED_HELLO_LOSS * HELLO_INTERVAL.
+/// 6.9: every HELLO_INTERVAL a reply about oneself with time to live 1 and a life of ALLOWED_HELLO_LOSS *
+/// HELLO_INTERVAL.
 #[test]
 fn hellos_go_out_every_interval() {
     let mut node = Node::new(with_hellos());
@@ -42,8 +43,8 @@ fn a_request_takes_the_place_of_a_hello() {
         let hello = node.sent().iter().any(|packet| matches!(packet.message, RoutingMessage::Hello(_)));
         hellos.extend(hello.then_some(now - first));
     }
-    // The requests of the search: 500, 740, 1140, 1700, 2420 ms. Hellos are due at 1000, 2000, 3000 and have a request
-    // within a second before them; the first that does not is due at 4000.
+    // The requests of the search: 500, 740, 1140, 1700, 2420 ms. Hellos are due at 1000, 2000, 3000 and have
+    // a request within a second before them; the first that does not is due at 4000.
     assert_eq!(hellos, [4000]);
 }
 
@@ -83,7 +84,8 @@ fn a_hello_makes_a_route_to_the_neighbor() {
     assert_eq!(node.route(A), Some((A, 1, Some(7))), "an older number does not count");
 }
 
-/// 6.9: a neighbour that said hello and then nothing for ALLOWED_HELLO_LOSS * HELLO_INTERVAL is gone; any message counts.
+/// 6.9: a neighbour that said hello and then nothing for ALLOWED_HELLO_LOSS * HELLO_INTERVAL is gone; any
+/// message counts.
 #[test]
 fn a_silent_neighbor_is_lost() {
     let mut node = Node::new(with_hellos());
@@ -121,7 +123,8 @@ fn only_neighbors_that_say_hello_are_missed() {
     assert!(node.route(TARGET).is_some());
 }
 
-/// 6.9: the route to a neighbour lives as long as its hello says, where that is longer than ACTIVE_ROUTE_TIMEOUT.
+/// 6.9: the route to a neighbour lives as long as its hello says, where that is longer than
+/// ACTIVE_ROUTE_TIMEOUT.
 #[test]
 fn a_hello_says_how_long_the_route_lives() {
     let mut node = Node::new(with_hellos());
@@ -130,8 +133,8 @@ fn a_hello_says_how_long_the_route_lives() {
     assert_eq!(node.expires(A), 5100);
 }
 
-/// 6.9: a neighbour is missed that said a hello within DELETE_PERIOD (15 s); of one that has only sent other things since then it
-/// is not known that it would say another.
+/// 6.9: a neighbour is missed that said a hello within DELETE_PERIOD (15 s); of one that has only sent other
+/// things since then it is not known that it would say another.
 #[test]
 fn a_neighbor_that_says_hello_no_more_is_not_missed() {
     for (last_hello, missed) in [(0, false), (4, true)] {
@@ -154,7 +157,8 @@ fn a_neighbor_that_says_hello_no_more_is_not_missed() {
     }
 }
 
-/// The network layer of MSWiM 2009 hears of a spectrum handoff: AODV then tells its neighbours that it is there, as CR-AODV does.
+/// The network layer of MSWiM 2009 hears of a spectrum handoff: AODV then tells its neighbours that it is
+/// there, as CR-AODV does.
 #[test]
 fn a_handoff_is_followed_by_a_hello_where_that_is_wanted() {
     for wanted in [false, true] {

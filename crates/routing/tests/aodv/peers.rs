@@ -21,8 +21,8 @@ fn ns2() -> Node {
     Node::new(quiet())
 }
 
-/// The initial values of ns-3's attributes: NetTraversalTime 2.8 s, PathDiscoveryTime 5.6 s, BlackListTimeout 5.6 s,
-/// DeletePeriod 15 s, NextHopWait 50 ms.
+/// The initial values of ns-3's attributes: NetTraversalTime 2.8 s, PathDiscoveryTime 5.6 s, BlackListTimeout
+/// 5.6 s, DeletePeriod 15 s, NextHopWait 50 ms.
 #[test]
 fn derived_times_are_those_of_ns3() {
     let config = profile(AodvProfile::Ns3);
@@ -35,8 +35,8 @@ fn derived_times_are_those_of_ns3() {
     assert_eq!(config.my_route_timeout, Duration::from_millis(11_200));
 }
 
-/// ns-2: the first request goes through the whole network. 2 * TTL * 30 ms, times how many did, 10 s at most; and the
-/// timer looks every 0.5 s alone: after 1.8, 3.6, 5.4 and 7.2 s, so at 2, 6, 11.5 and 19 s.
+/// ns-2: the first request goes through the whole network. 2 * TTL * 30 ms, times how many did, 10 s at most;
+/// and the timer looks every 0.5 s alone: after 1.8, 3.6, 5.4 and 7.2 s, so at 2, 6, 11.5 and 19 s.
 #[test]
 fn a_search_as_in_ns2() {
     let mut node = ns2();
@@ -82,8 +82,8 @@ fn a_packet_asks_before_the_timer() {
     assert!(node.sent().is_empty(), "the next wait has begun");
 }
 
-/// ns-2: after a failed search the next for the same destination waits 10 s; a packet in between is held and begins it. It
-/// goes through the whole network, whatever the last hop count was.
+/// ns-2: after a failed search the next for the same destination waits 10 s; a packet in between is held and
+/// begins it. It goes through the whole network, whatever the last hop count was.
 #[test]
 fn a_pause_follows_a_failed_search() {
     let mut node = ns2();
@@ -117,7 +117,8 @@ fn the_ring_of_the_next_search() {
     }
 }
 
-/// A route of six hops was lost: 6 is below 7, so the next ring is 8 in ns-2; in RFC 3561 8 is above 7, and everybody is asked.
+/// A route of six hops was lost: 6 is below 7, so the next ring is 8 in ns-2; in RFC 3561 8 is above 7, and
+/// everybody is asked.
 #[test]
 fn a_ring_beyond_the_threshold() {
     for (threshold_of_last_ring, rings) in [(true, [8, 30]), (false, [30, 30])] {
@@ -176,7 +177,8 @@ fn no_route_to_who_is_heard() {
     }
 }
 
-/// `handle_link_failure`: everybody hears of all routes over the link, precursors or not; by broadcast and at once.
+/// `handle_link_failure`: everybody hears of all routes over the link, precursors or not; by broadcast and at
+/// once.
 #[test]
 fn everybody_hears_of_a_broken_link() {
     let mut node = ns2();
@@ -190,7 +192,8 @@ fn everybody_hears_of_a_broken_link() {
     assert!(node.fail(A).sent().is_empty());
 }
 
-/// `recvError`: it goes on if somebody is a precursor, to all, after up to 10 ms; what waits for its sender leaves the queue.
+/// `recvError`: it goes on if somebody is a precursor, to all, after up to 10 ms; what waits for its sender
+/// leaves the queue.
 #[test]
 fn an_error_goes_on_after_a_random_wait() {
     let mut node = Node::new(AodvConfig::ns2());
@@ -279,8 +282,8 @@ fn a_reply_without_news_ends() {
     }
 }
 
-/// `local_rt_repair`: a relay nearer to the destination holds the packet and seeks; the others over the link stay; who comes
-/// after it waits; a newer reply mends the route.
+/// `local_rt_repair`: a relay nearer to the destination holds the packet and seeks; the others over the link
+/// stay; who comes after it waits; a newer reply mends the route.
 #[test]
 fn a_relay_mends_its_route() {
     let mut node = ns2();
@@ -307,8 +310,8 @@ fn a_relay_mends_its_route() {
     assert!(matches!(node.sent()[0].message, RoutingMessage::Error(_)));
 }
 
-/// The wait of a repair is counted from the start of the run twice: begun at 1 s, over at 2.8 s, it gives up at 3.8 s, and a search that
-/// was not needed any more goes on.
+/// The wait of a repair is counted from the start of the run twice: begun at 1 s, over at 2.8 s, it gives up
+/// at 3.8 s, and a search that was not needed any more goes on.
 #[test]
 fn a_repair_ends_late() {
     let mut node = ns2();

@@ -44,8 +44,9 @@ fn numbers_wrap_around() {
     assert_eq!(node.route(TARGET), Some((B, 6, Some(1))));
 }
 
-/// 6.6.2: an intermediate node with a route that is new enough replies: own hop count and number, what is left of the
-/// route's life; the previous hop becomes a precursor of the route, the next hop one of the route back.
+/// 6.6.2: an intermediate node with a route that is new enough replies: own hop count and number, what is
+/// left of the route's life; the previous hop becomes a precursor of the route, the next hop one of the route
+/// back.
 #[test]
 fn an_intermediate_node_replies_from_its_table() {
     let mut node = Node::new(rfc());
@@ -67,7 +68,8 @@ fn an_old_route_is_no_reply() {
     assert_eq!(as_request(&node.sent()[0]).destination_sequence, Some(10));
 }
 
-/// 6.6: nor if its number is not known (it only heard the destination), nor with the D flag, nor once the route is over.
+/// 6.6: nor if its number is not known (it only heard the destination), nor with the D flag, nor once the
+/// route is over.
 #[test]
 fn what_is_no_valid_route_is_no_reply() {
     let mut node = Node::new(rfc());
@@ -96,8 +98,8 @@ fn a_request_for_the_destination_only_gets_a_new_number() {
     assert_eq!(numbers, [5, 6]);
 }
 
-/// 6.6.3: with the G flag the destination is told the way to the originator: hop count and number of the originator, to the
-/// next hop towards the destination.
+/// 6.6.3: with the G flag the destination is told the way to the originator: hop count and number of the
+/// originator, to the next hop towards the destination.
 #[test]
 fn a_gratuitous_reply_goes_to_the_destination() {
     let mut node = Node::new(rfc());
@@ -113,8 +115,8 @@ fn a_gratuitous_reply_goes_to_the_destination() {
     assert_eq!(gratuitous.lifetime, Duration::from_millis(5440));
 }
 
-/// 6.7: hop count plus one, next hop the sender, life as told; forwarded along the route back, whose life rises to
-/// ACTIVE_ROUTE_TIMEOUT at least; precursors of destination and next hop: who it went to.
+/// 6.7: hop count plus one, next hop the sender, life as told; forwarded along the route back, whose life
+/// rises to ACTIVE_ROUTE_TIMEOUT at least; precursors of destination and next hop: who it went to.
 #[test]
 fn a_reply_is_passed_on_along_the_route_back() {
     let mut node = Node::new(rfc());
@@ -128,8 +130,8 @@ fn a_reply_is_passed_on_along_the_route_back() {
     assert_eq!((node.precursors(TARGET), node.precursors(B)), (vec![A], vec![A]));
 }
 
-/// 6.7: an existing route is replaced by a newer number, by the same with fewer hops, and by nothing else; a reply that
-/// brings nothing is not passed on.
+/// 6.7: an existing route is replaced by a newer number, by the same with fewer hops, and by nothing else; a
+/// reply that brings nothing is not passed on.
 #[test]
 fn only_a_better_reply_replaces_a_route() {
     let mut node = Node::new(rfc());
@@ -172,8 +174,8 @@ fn a_reply_without_a_way_back_is_kept_to_oneself() {
     assert_eq!(node.route(TARGET), Some((B, 4, Some(9))));
 }
 
-/// 6.8: a reply that did not get through puts the neighbour on the blacklist for BLACKLIST_TIMEOUT (5.6 s), in which its
-/// requests are ignored.
+/// 6.8: a reply that did not get through puts the neighbour on the blacklist for BLACKLIST_TIMEOUT (5.6 s),
+/// in which its requests are ignored.
 #[test]
 fn a_failed_reply_blacklists_the_neighbor() {
     let mut node = Node::new(rfc());
@@ -190,7 +192,8 @@ fn a_failed_reply_blacklists_the_neighbor() {
     assert_eq!(node.sent().len(), 1);
 }
 
-/// 6.8: with the A flag the next hop acknowledges; who does not within NEXT_HOP_WAIT (50 ms) goes on the blacklist.
+/// 6.8: with the A flag the next hop acknowledges; who does not within NEXT_HOP_WAIT (50 ms) goes on the
+/// blacklist.
 #[test]
 fn an_unacknowledged_reply_blacklists_the_neighbor() {
     let config = AodvConfig { reply_acknowledgement: true, ..rfc() };

@@ -4,7 +4,8 @@ use crate::harness::*;
 use cogtcp_routing::{AodvConfig, Forwarding};
 use cogtcp_units::Duration;
 
-/// 6.3: no route, so the packet waits and a request goes out; U flag, as nothing is known of the destination; hop count 0.
+/// 6.3: no route, so the packet waits and a request goes out; U flag, as nothing is known of the destination;
+/// hop count 0.
 #[test]
 fn a_packet_without_a_route_starts_a_request() {
     let mut node = Node::new(rfc());
@@ -79,8 +80,8 @@ fn the_own_request_is_dropped() {
     assert_eq!(node.route(A), Some((A, 1, None)), "but A was heard");
 }
 
-/// 6.5: the previous hop gets a route without a number; the originator one with its number; hop count plus one; time to
-/// live less one.
+/// 6.5: the previous hop gets a route without a number; the originator one with its number; hop count plus
+/// one; time to live less one.
 #[test]
 fn a_request_is_passed_on_with_a_route_back() {
     let mut node = Node::new(rfc());
@@ -112,7 +113,8 @@ fn copies_are_dropped_for_the_path_discovery_time() {
     assert_eq!(node.sent().len(), 1);
 }
 
-/// 6.5: the number asked for becomes the greater of the request's and the node's own knowledge, which does not change.
+/// 6.5: the number asked for becomes the greater of the request's and the node's own knowledge, which does
+/// not change.
 #[test]
 fn the_number_asked_for_rises_on_the_way() {
     let mut node = Node::new(rfc());
@@ -127,8 +129,8 @@ fn the_number_asked_for_rises_on_the_way() {
     assert_eq!(node.number(TARGET), Some(13));
 }
 
-/// 6.5: MinimalLifetime = 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME = 5600 - 2 * 3 * 40 = 5360 ms; and a
-/// longer life is kept.
+/// 6.5: MinimalLifetime = 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME = 5600 - 2 * 3 * 40 =
+/// 5360 ms; and a longer life is kept.
 #[test]
 fn the_route_back_lives_for_the_minimal_lifetime() {
     let mut node = Node::new(rfc());
@@ -159,7 +161,8 @@ fn requests_wait_a_little() {
     assert_eq!(node.sent().len(), 1);
 }
 
-/// 6.5: the life of the route back is at least the minimal lifetime, also where the request's way is no better than the known one.
+/// 6.5: the life of the route back is at least the minimal lifetime, also where the request's way is no
+/// better than the known one.
 #[test]
 fn a_request_by_a_longer_way_prolongs_the_route_back() {
     let mut node = Node::new(rfc());

@@ -17,9 +17,9 @@ fn unanswered(config: AodvConfig, until: u64) -> (Vec<(u64, u8)>, Vec<RoutingEve
     (sent, events)
 }
 
-/// 6.4: TTL 1, 3, 5, 7, then 35; RING_TRAVERSAL_TIME = 2 * 40 * (TTL + 2) = 240, 400, 560, 720 ms. 6.3: two requests
-/// through the whole network, the first waits 2800 ms, the second twice that. The end: 240 + 400 + 560 + 720 = 1920, + 2800
-/// + 5600 = 10320 ms.
+/// 6.4: TTL 1, 3, 5, 7, then 35; RING_TRAVERSAL_TIME = 2 * 40 * (TTL + 2) = 240, 400, 560, 720 ms. 6.3: two
+/// requests through the whole network, the first waits 2800 ms, the second twice that. The end: 240 + 400 +
+/// 560 + 720 = 1920, + 2800 + 5600 = 10320 ms.
 #[test]
 fn rings_grow_and_the_wait_doubles() {
     let (sent, events) = unanswered(rfc(), 11_000);
@@ -37,7 +37,8 @@ fn retries_without_rings() {
     assert_eq!(sent, [(0, 35), (2800, 35), (8400, 35)]);
 }
 
-/// 6.4: a route that was lost is sought with its last hop count plus TTL_INCREMENT; above TTL_THRESHOLD everywhere.
+/// 6.4: a route that was lost is sought with its last hop count plus TTL_INCREMENT; above TTL_THRESHOLD
+/// everywhere.
 #[test]
 fn a_lost_route_guides_the_first_ring() {
     for (hops, ttl) in [(2, 5), (4, 7), (5, 35)] {
@@ -49,7 +50,8 @@ fn a_lost_route_guides_the_first_ring() {
     }
 }
 
-/// 6.4 and 6.11: the hop count of a lost route is kept for DELETE_PERIOD = 5 * 3 s; its number, here, for ever.
+/// 6.4 and 6.11: the hop count of a lost route is kept for DELETE_PERIOD = 5 * 3 s; its number, here, for
+/// ever.
 #[test]
 fn the_hop_count_is_forgotten_after_the_delete_period() {
     let mut node = Node::new(rfc());

@@ -3,7 +3,8 @@
 use crate::harness::*;
 use cogtcp_routing::{DropCause, Forwarding, LossCause, RoutingEvent};
 
-/// 6.2: each use sets the life of destination, source, next hop and previous hop to ACTIVE_ROUTE_TIMEOUT at least.
+/// 6.2: each use sets the life of destination, source, next hop and previous hop to ACTIVE_ROUTE_TIMEOUT at
+/// least.
 #[test]
 fn use_prolongs_the_routes_in_both_directions() {
     let mut node = Node::new(rfc());
@@ -87,7 +88,8 @@ fn others_messages_are_left_alone() {
     assert!(node.aodv.table().iter().next().is_none());
 }
 
-/// 6.2: what is heard of a neighbour gives it the life of ACTIVE_ROUTE_TIMEOUT, and takes nothing from a longer one.
+/// 6.2: what is heard of a neighbour gives it the life of ACTIVE_ROUTE_TIMEOUT, and takes nothing from a
+/// longer one.
 #[test]
 fn a_shorter_life_takes_nothing_from_a_route() {
     let mut node = Node::new(rfc());

@@ -163,7 +163,8 @@ impl World {
         }
     }
 
-    /// A packet of a random node to another, every 20 ms; half of them between a few pairs, so that routes stay in use.
+    /// A packet of a random node to another, every 20 ms; half of them between a few pairs, so that routes
+    /// stay in use.
     fn generate(&mut self) {
         let count = u64::from(self.setting.nodes);
         let few = if self.draw.below(2) == 0 { count.min(4) } else { count };

@@ -1,4 +1,5 @@
-//! Messages that nobody would send, in any order: no panic, time goes on, no route to oneself, and the table's rules hold.
+//! Messages that nobody would send, in any order: no panic, time goes on, no route to oneself, and the
+//! table's rules hold.
 
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::search::{Mode, SearchId, SearchMessage, SearchRequest};

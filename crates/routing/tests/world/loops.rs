@@ -90,7 +90,8 @@ fn cr_aodv() {
     assert!(world.delivered > 20);
 }
 
-/// SEARCH keeps a route for each pair: packets of a pair come back to no node for ever. Here nobody uses up his 30 hops.
+/// SEARCH keeps a route for each pair: packets of a pair come back to no node for ever. Here nobody uses up
+/// his 30 hops.
 #[test]
 fn search_moves_no_packet_in_circles() {
     let setting = Setting { loss: 0.05, speed: 10.0, ..wild(RoutingSpec::Search(SearchConfig::default())) };

@@ -65,7 +65,8 @@ fn two_nodes() {
     assert_eq!((requests(0), requests(1)), (1, 0));
 }
 
-/// The chain breaks in the middle: searches fail; it heals: packets arrive again, within the time of a search.
+/// The chain breaks in the middle: searches fail; it heals: packets arrive again, within the time of a
+/// search.
 #[test]
 fn a_partition_heals() {
     let mut world = still(6);

@@ -1,6 +1,6 @@
 //! Writes what is generated from the types of a scenario and of a map file: `schema/scenario.schema.json` and
-//! `schema/journey-map.schema.json` beside this crate, and the references in `docs/scenario.md` and `docs/trains.md` (from
-//! their marker to the end).
+//! `schema/journey-map.schema.json` beside this crate, and the references in `docs/scenario.md` and
+//! `docs/trains.md` (from their marker to the end).
 
 mod reference;
 

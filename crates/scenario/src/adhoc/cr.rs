@@ -23,7 +23,8 @@ pub struct SensingOfNodes {
     /// How a node knows the channel on which a neighbour listens.
     #[serde(default)]
     pub channel_knowledge: ChannelKnowledge,
-    /// For how long routing counts on a report of a PU on a channel that the node has left and senses no more.
+    /// For how long routing counts on a report of a PU on a channel that the node has left and senses no
+    /// more.
     #[serde(default = "report_memory")]
     pub report_memory: Duration,
 }

@@ -17,13 +17,15 @@ pub struct Phy {
     pub range: Length,
     /// So far it makes the medium busy.
     pub carrier_sense_range: Length,
-    /// A frame so much weaker than one at the border of carrier sense is nothing: what that leaves out is bounded in docs/adhoc.md.
+    /// A frame so much weaker than one at the border of carrier sense is nothing: what that leaves out is
+    /// bounded in docs/adhoc.md.
     pub cutoff: Decibel,
-    /// Signal to noise and interference that a frame needs, with errors = "dsss" its preamble alone; without it: 10 dB; under the
-    /// profile ns3 of \[mac\] 4 dB.
+    /// Signal to noise and interference that a frame needs, with errors = "dsss" its preamble alone; without
+    /// it: 10 dB; under the profile ns3 of \[mac\] 4 dB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<Decibel>,
-    /// How frames are lost to noise and to other frames; without it: threshold; under the profile ns3 of \[mac\] dsss.
+    /// How frames are lost to noise and to other frames; without it: threshold; under the profile ns3 of
+    /// \[mac\] dsss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
     /// Obstacles; without it none.
@@ -50,8 +52,8 @@ impl Default for Phy {
 }
 
 impl Phy {
-    /// Signal to noise and interference that a frame, or its preamble, needs under `profile`: ns-2's `CPThresh_`, or the threshold of
-    /// ns-3's `ThresholdPreambleDetectionModel`.
+    /// Signal to noise and interference that a frame, or its preamble, needs under `profile`: ns-2's
+    /// `CPThresh_`, or the threshold of ns-3's `ThresholdPreambleDetectionModel`.
     pub fn capture_under(&self, profile: Profile) -> Decibel {
         self.capture.unwrap_or(Decibel(if profile == Profile::Ns3 { 4.0 } else { 10.0 }))
     }

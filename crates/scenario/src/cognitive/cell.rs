@@ -300,7 +300,8 @@ impl CellSettings {
         rate(Direction::Downlink).max(rate(Direction::Uplink))
     }
 
-    /// Returns what a cell is made of. `links`: names of the radio's links; `delays`: of each user, down and up.
+    /// Returns what a cell is made of. `links`: names of the radio's links; `delays`: of each user, down and
+    /// up.
     ///
     /// # Panics
     ///

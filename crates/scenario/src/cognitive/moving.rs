@@ -50,10 +50,11 @@ impl Default for Handover {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HandoverKind {
-    /// Packets that have not arrived are forwarded and sent again: none is lost, all are delayed (RLC AM).
+    /// Packets that have not arrived are forwarded and retransmitted: none is lost, all are delayed (RLC AM).
     #[default]
     Lossless,
-    /// Packets whose transmission has begun and that have not arrived are lost; the others are forwarded (RLC UM).
+    /// Packets whose transmission has begun and that have not arrived are lost; the others are forwarded (RLC
+    /// UM).
     Seamless,
     /// Seamless, and the source forwards nothing: the downlink's queue is lost.
     Unforwarded,

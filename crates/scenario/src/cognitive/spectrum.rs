@@ -99,7 +99,8 @@ pub enum Users {
 pub struct Crowd {
     /// State at time zero.
     pub start: StartState,
-    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with the first again.
+    /// How many PUs; without it: one per band. PU i is on band i, and beyond the last band they begin with
+    /// the first again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Where the PUs are.
@@ -156,19 +157,23 @@ pub type MeasuredUsers = Flat<Reading, MeasuredFile>;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MeasuredUsers")]
 pub struct MeasuredFile {
-    /// A CSV file: time,band,busy, or time,band,dbm, or time and a column for each band. Its k-th band number is band k.
+    /// A CSV file: time,band,busy, or time,band,dbm, or time and a column for each band. Its k-th band number
+    /// is band k.
     pub file: String,
 }
 
-/// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than the measurement.
+/// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than
+/// the measurement.
 pub type TraceOfUsers = Flat<Reading, ModelOfUsers>;
 
-/// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than the measurement.
+/// One PU per band, drawn by a two-state model of what was measured there: other seeds, and longer runs, than
+/// the measurement.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "TraceOfUsers")]
 pub struct ModelOfUsers {
-    /// A CSV file: time,band,busy, or time,band,dbm, or time and a column for each band. Its k-th band number is band k.
+    /// A CSV file: time,band,busy, or time,band,dbm, or time and a column for each band. Its k-th band number
+    /// is band k.
     pub file: String,
     /// Which ON and OFF times are drawn.
     #[serde(default)]

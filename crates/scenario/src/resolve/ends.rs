@@ -25,7 +25,8 @@ impl Head<'_> {
         }
     }
 
-    /// Name and nodes of the `k`-th (from 0) that the entry stands for, whose first is the `first` (from 1) of all.
+    /// Name and nodes of the `k`-th (from 0) that the entry stands for, whose first is the `first` (from 1)
+    /// of all.
     pub(super) fn nth(
         &self,
         k: u32,

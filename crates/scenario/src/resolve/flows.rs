@@ -20,7 +20,8 @@ const LARGEST_HEADERS: u64 = 80;
 pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findings) -> Vec<FlowSpec> {
     let path = Path::of("flow");
     let total: u64 = scenario.flow.iter().map(|flow| u64::from(flow.count)).sum();
-    // Without flows nothing happens on links. Nodes of an ad hoc network sense, say hello and exchange routes.
+    // Without flows nothing happens on links. Nodes of an ad hoc network sense, say hello and exchange
+    // routes.
     if scenario.flow.is_empty() && !matches!(scenario.topology, Topology::AdHoc(_)) {
         findings.error(&path, "there is no flow", "add a section [[flow]] for each flow");
     }

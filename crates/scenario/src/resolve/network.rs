@@ -19,7 +19,8 @@ pub(super) struct Network {
     pub(super) links: Vec<LinkSpec>,
     node_numbers: BTreeMap<String, usize>,
     link_numbers: BTreeMap<String, usize>,
-    /// The traces that are to be read: link, whether of its reverse direction, where it is named, and the file.
+    /// The traces that are to be read: link, whether of its reverse direction, where it is named, and the
+    /// file.
     traces: Vec<(usize, bool, Path, String)>,
 }
 

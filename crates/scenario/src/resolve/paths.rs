@@ -50,7 +50,8 @@ pub(super) fn resolve(
     Some(paths)
 }
 
-/// The route over `link` that visits no node twice; of the two directions over the link the one of less delay.
+/// The route over `link` that visits no node twice; of the two directions over the link the one of less
+/// delay.
 fn route(network: &Network, from: usize, to: usize, link: usize) -> Option<Vec<u32>> {
     let spec = &network.links[link];
     let forward = (2 * link as u32, spec.from, spec.to);
@@ -70,7 +71,8 @@ fn route(network: &Network, from: usize, to: usize, link: usize) -> Option<Vec<u
     candidates.into_iter().flatten().min().map(|(_, pipes)| pipes)
 }
 
-/// Dijkstra's algorithm around the nodes that are `closed`. Among equals the links' order in the scenario decides.
+/// Dijkstra's algorithm around the nodes that are `closed`. Among equals the links' order in the scenario
+/// decides.
 fn shortest(network: &Network, from: usize, to: usize, closed: &[bool]) -> Option<Vec<u32>> {
     if closed[from] || closed[to] {
         return None;

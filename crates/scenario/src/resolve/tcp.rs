@@ -16,7 +16,8 @@ use cogtcp_transport::{
 use cogtcp_units::{Bytes, Duration};
 use std::sync::Arc;
 
-/// The settings of both ends of `flow`, which stands at `path`, and its segment size; `None` when its transport is unknown.
+/// The settings of both ends of `flow`, which stands at `path`, and its segment size; `None` when its
+/// transport is unknown.
 pub(super) fn resolve(
     scenario: &Scenario,
     flow: &Flow,
@@ -90,7 +91,8 @@ fn resolve_subflows(
     Some(())
 }
 
-/// TCP's endpoints of `flow`, which stands at `path`, under the transport `transport`; `None` when that is unknown.
+/// TCP's endpoints of `flow`, which stands at `path`, under the transport `transport`; `None` when that is
+/// unknown.
 fn resolve_tcp(
     scenario: &Scenario,
     flow: &Flow,

@@ -7,8 +7,9 @@ use crate::suggest;
 const DEEPEST: usize = 20;
 
 impl Node {
-    /// Sets what stands at `path` to `value`; returns the paths set (several where the path has a "*"). Missing tables
-    /// on the way are made, also in place of a single value. An error is what is wrong and what would be right.
+    /// Sets what stands at `path` to `value`; returns the paths set (several where the path has a "*").
+    /// Missing tables on the way are made, also in place of a single value. An error is what is wrong and
+    /// what would be right.
     pub(crate) fn set(&mut self, path: &str, value: &Node) -> Result<Vec<Path>, (String, String)> {
         let steps: Vec<&str> = path.split('.').map(str::trim).collect();
         if steps.len() > DEEPEST || steps.iter().any(|step| step.is_empty()) {
@@ -77,7 +78,8 @@ impl Node {
                 };
                 elements[place].set_steps(rest, value, at.index(place), set)
             }
-            // A choice written as a word or a plain quantity becomes one written as a table: "stay" { range = ... }.
+            // A choice written as a word or a plain quantity becomes one written as a table: "stay" { range =
+            // ... }.
             _ => {
                 self.value = Value::Table(Vec::new());
                 self.set_steps(steps, value, at, set)

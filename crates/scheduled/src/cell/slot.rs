@@ -57,7 +57,8 @@ impl Cell {
         is_busy
     }
 
-    /// Fills a slot of a direction of a station. Returns whether what is sent in the slot is destroyed, `None` if nothing is.
+    /// Fills a slot of a direction of a station. Returns whether what is sent in the slot is destroyed,
+    /// `None` if nothing is.
     fn fill(
         &mut self,
         number: u64,

@@ -6,8 +6,8 @@ use crate::rlc::PACKET_HEADER;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
-/// The base station's view of a user's buffer. Bytes are counted from the beginning of the run, so that data that is under way
-/// is counted once.
+/// The base station's view of a user's buffer. Bytes are counted from the beginning of the run, so that data
+/// that is under way is counted once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uplink {
     /// Reports under way: the first slot whose grant follows from it, and the bytes that have come so far.
@@ -36,7 +36,8 @@ impl Uplink {
         }
     }
 
-    /// The user has sent a block, and with it a report of all `bytes` that have come, on which grants follow from slot `ready` on.
+    /// The user has sent a block, and with it a report of all `bytes` that have come, on which grants follow
+    /// from slot `ready` on.
     pub(super) fn report(&mut self, ready: u64, bytes: u64) {
         self.request = None;
         if bytes > self.reported {
@@ -47,8 +48,8 @@ impl Uplink {
 }
 
 impl Cell {
-    /// A user enters a station that knows nothing of it. The answer to its random access is its first grant, from slot `number` on
-    /// (TS 36.321 section 5.1.4).
+    /// A user enters a station that knows nothing of it. The answer to its random access is its first grant,
+    /// from slot `number` on (TS 36.321 section 5.1.4).
     pub(super) fn enter(&mut self, user: usize, number: u64, buffers: &impl Buffers) {
         let sent = self.streams[2 * user + 1].bearer.sent();
         let has_data = self.arrived(user, buffers) > sent;

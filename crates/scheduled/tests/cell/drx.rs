@@ -5,7 +5,8 @@ use cogtcp_scheduled::CellConfig;
 use cogtcp_scheduled::drx::Drx;
 use cogtcp_units::{Duration, Time};
 
-/// Delay of packets `gap` milliseconds and some microseconds apart, so that they meet the cycle everywhere: mean, in milliseconds.
+/// Delay of packets `gap` milliseconds and some microseconds apart, so that they meet the cycle everywhere:
+/// mean, in milliseconds.
 fn delay(drx: Option<Drx>, gap: u64) -> f64 {
     const PACKETS: u64 = 4000;
     let mut run = Run::new(CellConfig { drx, ..config(1) }, [false, false]);
@@ -21,8 +22,8 @@ fn delay(drx: Option<Drx>, gap: u64) -> f64 {
     waited / PACKETS as f64 * 1e3
 }
 
-/// Of a cycle of C slots a user sleeps through S. A packet whose slot would be the k-th last of them waits k slots more: in the mean
-/// (1 + 2 + ... + S) / C = S (S + 1) / (2 C) slots of 1 ms.
+/// Of a cycle of C slots a user sleeps through S. A packet whose slot would be the k-th last of them waits k
+/// slots more: in the mean (1 + 2 + ... + S) / C = S (S + 1) / (2 C) slots of 1 ms.
 fn added_by(cycle: u64, on: u64) -> f64 {
     let sleep = (cycle - on) as f64;
     sleep * (sleep + 1.0) / (2.0 * cycle as f64)
@@ -37,8 +38,8 @@ fn a_cycle_adds_the_mean_rest_of_its_sleep() {
     }
 }
 
-/// Packets that come before the inactivity timer runs out wait for nothing; those after it wait for the short cycle while its timer runs,
-/// and then for the long one.
+/// Packets that come before the inactivity timer runs out wait for nothing; those after it wait for the short
+/// cycle while its timer runs, and then for the long one.
 #[test]
 fn the_inactivity_timer_keeps_a_user_awake_and_the_short_cycle_follows() {
     let short = Some((MS * 40, MS * 640));

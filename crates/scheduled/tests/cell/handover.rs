@@ -27,8 +27,8 @@ fn millis(time: Time) -> u64 {
     time.as_nanos() / 1_000_000
 }
 
-/// A packet a millisecond, and a burst of 20 that waits when the user moves at 100 ms. No packet leaves in the 50 ms of the interruption, and
-/// none is lost but where the source forwards nothing.
+/// A packet a millisecond, and a burst of 20 that waits when the user moves at 100 ms. No packet leaves in
+/// the 50 ms of the interruption, and none is lost but where the source forwards nothing.
 #[test]
 fn the_queue_is_forwarded_or_lost() {
     for (kind, lost) in [(Kind::Lossless, 0), (Kind::Seamless, 0), (Kind::Unforwarded, 20)] {
@@ -58,8 +58,8 @@ fn the_queue_is_forwarded_or_lost() {
     }
 }
 
-/// A block of 1 packet is destroyed at 95 ms and would be repeated at 103: seamless loses it, lossless sends it again from the target. The
-/// packets that follow in the slots from 96 to 99 ms wait for it in both.
+/// A block of 1 packet is destroyed at 95 ms and would be repeated at 103: seamless loses it, lossless sends
+/// it again from the target. The packets that follow in the slots from 96 to 99 ms wait for it in both.
 #[test]
 fn a_packet_that_has_begun_is_lost_seamlessly_and_sent_again_losslessly() {
     for (kind, mode) in [(Kind::Seamless, Mode::Unacknowledged), (Kind::Lossless, Mode::Acknowledged)] {
@@ -104,7 +104,8 @@ fn the_uplink_goes_on_at_the_target() {
     }
 }
 
-/// Stations have resource blocks of their own: a user leaves a loaded one behind, and its share becomes the whole.
+/// Stations have resource blocks of their own: a user leaves a loaded one behind, and its share becomes the
+/// whole.
 #[test]
 fn a_user_has_the_blocks_of_its_station() {
     let load = Load { saturated: 1, sinr: Decibel(60.0), share: 0.0 };
@@ -121,8 +122,9 @@ fn a_user_has_the_blocks_of_its_station() {
     }
 }
 
-/// The SINR of station 1 rises by 1 dB in 100 ms from 20 dB below that of station 0: it is 3 dB better at 2.3 s, and the user moves after
-/// the time to trigger of 160 ms, at 2.46 s. On the way back it moves at the mirror's time.
+/// The SINR of station 1 rises by 1 dB in 100 ms from 20 dB below that of station 0: it is 3 dB better at 2.3
+/// s, and the user moves after the time to trigger of 160 ms, at 2.46 s. On the way back it moves at the
+/// mirror's time.
 #[test]
 fn event_a3_triggers_where_the_lines_cross() {
     let point = |at: u64, one: f64, two: f64| (Time::from_millis(at), vec![Decibel(one), Decibel(two)]);
@@ -166,7 +168,8 @@ fn the_rate_follows_the_track() {
     close(low, alone(10.0), 0.01);
 }
 
-/// Random packets, moves and destruction: every packet leaves once and in order, lossless loses none, and the same run is the same.
+/// Random packets, moves and destruction: every packet leaves once and in order, lossless loses none, and the
+/// same run is the same.
 #[test]
 fn every_packet_of_a_user_that_moves_has_one_fate() {
     let mut lost = [0; 3];

@@ -48,8 +48,8 @@ fn load_takes_what_it_is_said_to_take() {
     }
 }
 
-/// Users of equal mean SINR under Rayleigh fading. Proportional fair serves the best MCS: the gain served is the maximum of as many independent gains. A
-/// block that is lost takes its resources once more.
+/// Users of equal mean SINR under Rayleigh fading. Proportional fair serves the best MCS: the gain served is
+/// the maximum of as many independent gains. A block that is lost takes its resources once more.
 #[test]
 fn proportional_fair_gains_what_the_law_of_the_maximum_says() {
     let mean = Decibel(12.0);
@@ -98,8 +98,8 @@ fn proportional_fair_gains_what_the_law_of_the_maximum_says() {
     }
 }
 
-/// A lone packet of the uplink waits for its opportunity to ask, for the grant and for the data: 14 ms in the mean at a period of 10 ms, and
-/// the slot of the data.
+/// A lone packet of the uplink waits for its opportunity to ask, for the grant and for the data: 14 ms in the
+/// mean at a period of 10 ms, and the slot of the data.
 #[test]
 fn the_delay_of_a_request_is_half_a_period_and_two_processing_times() {
     for period in [5, 10, 40] {
@@ -117,7 +117,8 @@ fn the_delay_of_a_request_is_half_a_period_and_two_processing_times() {
     }
 }
 
-/// What is granted on a request is small; the rest follows by the report that it carries, one turnaround later.
+/// What is granted on a request is small; the rest follows by the report that it carries, one turnaround
+/// later.
 #[test]
 fn a_report_brings_the_rest() {
     let mut run = Run::new(config(1), [false, false]);
@@ -125,7 +126,8 @@ fn a_report_brings_the_rest() {
         run.offer(Time::ZERO, 0, UP, 1000);
     }
     run.play(Time::from_millis(100), &mut clear());
-    // Request at 3 ms, grant at 8, 100 bytes at 12; its report at 16, and all the rest at 20, which ends at 21.
+    // Request at 3 ms, grant at 8, 100 bytes at 12; its report at 16, and all the rest at 20, which ends at
+    // 21.
     let times: Vec<u64> = run.left.iter().map(|(at, _)| at.as_nanos() / 1_000_000).collect();
     assert_eq!(times, [21, 21, 21]);
 }
@@ -192,7 +194,8 @@ fn slots_end_before_the_channel_closes() {
     assert_eq!(run.left[0].0.as_nanos(), 102_000_000);
 }
 
-/// Random arrivals, silences and destruction: every packet leaves once, in the order in which it came, and the same run is the same.
+/// Random arrivals, silences and destruction: every packet leaves once, in the order in which it came, and
+/// the same run is the same.
 #[test]
 fn every_packet_has_one_fate() {
     for seed in 0..40 {

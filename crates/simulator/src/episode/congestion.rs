@@ -18,9 +18,9 @@ pub struct CongestionView {
     pub is_over: bool,
     /// Payload that the receiving application has.
     pub delivered: u64,
-    /// Segments sent, and of these sent again.
+    /// Segments sent, and of these retransmitted.
     pub sent: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -44,7 +44,8 @@ pub struct CongestionEpisode {
 }
 
 impl CongestionEpisode {
-    /// The run of `experiment` with `seed`, at time zero: the agent steers the flow numbered `flow`, and all others are as they are.
+    /// The run of `experiment` with `seed`, at time zero: the agent steers the flow numbered `flow`, and all
+    /// others are as they are.
     pub fn new(experiment: Arc<Experiment>, seed: Option<u64>, flow: usize) -> Result<Self, RunError> {
         let window = Arc::new(AtomicU64::new(0));
         let (shared, steered) =

@@ -30,7 +30,8 @@ pub struct SensingView {
     pub reported: bool,
     /// Sensings that reported a PU.
     pub reports: u64,
-    /// What the radio did. The agent may know the times, the sensings and the handoffs; the rest is the truth.
+    /// What the radio did. The agent may know the times, the sensings and the handoffs; the rest is the
+    /// truth.
     pub radio: RadioStats,
     /// Share of the sensings of the present channel that reported a PU, by Laplace's rule; 1/2 if none has.
     pub busy_share: f64,
@@ -86,7 +87,8 @@ impl SensingEpisode {
         Ok(episode)
     }
 
-    /// Sets t_s and T_p of the sensing that is about to begin and of the transmission after it, and goes on to the next.
+    /// Sets t_s and T_p of the sensing that is about to begin and of the transmission after it, and goes on
+    /// to the next.
     pub fn go_on(&mut self, sensing: Duration, transmission: Duration) -> Result<SensingView, RunError> {
         let pair =
             self.simulation.plane.network.pair_mut(self.pair).unwrap_or_else(|| unreachable!("{PAIR}"));

@@ -10,8 +10,8 @@ impl Simulation<'_> {
     pub(super) fn end_warmup(&mut self, now: Time) {
         self.warm = true;
         for flow in &mut self.flows {
-            // Counters run from time zero and are subtracted at the end. Only what cannot be subtracted begins anew:
-            // distributions, the greatest queue.
+            // Counters run from time zero and are subtracted at the end. Only what cannot be subtracted
+            // begins anew: distributions, the greatest queue.
             flow.end_warmup(now, &self.plane);
             if flow.has_started() {
                 flow.begin_measure(now, &mut self.plane);

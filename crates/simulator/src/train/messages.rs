@@ -1,5 +1,5 @@
-//! The router's messages as packets of 64 bytes: IPv4 and UDP headers, and 36 bytes for kind, number, times and whatever
-//! authenticates it.
+//! The router's messages as packets of 64 bytes: IPv4 and UDP headers, and 36 bytes for kind, number, times
+//! and whatever authenticates it.
 
 use crate::packet::ControlMessage;
 use cogtcp_mobile_router::{Message, Predicted};
@@ -8,7 +8,8 @@ use cogtcp_units::Duration;
 /// Size of every message with its headers.
 pub(super) const WIRE_SIZE: u32 = 64;
 
-/// The message as the network carries it. A round-trip time goes in whole microseconds, a warning by its number.
+/// The message as the network carries it. A round-trip time goes in whole microseconds, a warning by its
+/// number.
 pub(super) fn write(message: Message) -> ControlMessage {
     let (kind, content) = match message {
         Message::GoingDown { prediction, .. } => (0, prediction),

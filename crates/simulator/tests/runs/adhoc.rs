@@ -32,7 +32,8 @@ fn way(run: &Run, stream: &str, column: &str) -> f64 {
     ways.number(column, row).unwrap()
 }
 
-/// TCP over one to four hops: each more divides what is delivered, as all nodes of a string share the medium, and hops are counted.
+/// TCP over one to four hops: each more divides what is delivered, as all nodes of a string share the medium,
+/// and hops are counted.
 #[test]
 fn tcp_over_more_hops_delivers_less() {
     let mut before = f64::INFINITY;
@@ -47,7 +48,8 @@ fn tcp_over_more_hops_delivers_less() {
         assert!(run.flows.text("bottleneck", 0) == Some("") && run.links.is_empty() && run.budget.is_empty());
         before = goodput;
     }
-    // 1460 bytes at 2 Mbit/s with RTS, CTS and ACK at 1 Mbit/s, and an acknowledgement of TCP for every second: some 1.2 Mbit/s.
+    // 1460 bytes at 2 Mbit/s with RTS, CTS and ACK at 1 Mbit/s, and an acknowledgement of TCP for every
+    // second: some 1.2 Mbit/s.
     let one = run_text(&chain(2, "routing = \"static\"", &flow(0, 1, "")));
     assert!(
         (1.0e6..1.4e6).contains(&first(&one.flows, "goodput_bps")),
@@ -137,7 +139,8 @@ fn settings() -> Vec<(String, String)> {
     all
 }
 
-/// Twice the same scenario and seed, with traces and without: the same events and tables. Another seed: others.
+/// Twice the same scenario and seed, with traces and without: the same events and tables. Another seed:
+/// others.
 #[test]
 fn runs_are_reproducible_and_not_moved_by_traces() {
     for (what, text) in settings() {
@@ -158,7 +161,8 @@ fn sum(table: &Table, name: &str) -> f64 {
     column(table, name).iter().sum()
 }
 
-/// Drops by cause, by layer, by flow and by node are the same drops. (Conservation itself is checked in every run.)
+/// Drops by cause, by layer, by flow and by node are the same drops. (Conservation itself is checked in every
+/// run.)
 #[test]
 fn drops_add_up() {
     let mut total = 0.0;
@@ -221,9 +225,9 @@ fn sensing_nodes_are_radios() {
     assert!(sum(&run.radios, "pu_airtime_s") > 0.0);
 }
 
-/// What a scenario says of waves and rates reaches the medium: obstacles and fading lose frames over a hop that is sure without
-/// them, rates that adapt are faster near by, and of a sender at twice the distance two rays leave a sixteenth (12 dB), free space
-/// a quarter (6 dB, where 10 are needed).
+/// What a scenario says of waves and rates reaches the medium: obstacles and fading lose frames over a hop
+/// that is sure without them, rates that adapt are faster near by, and of a sender at twice the distance two
+/// rays leave a sixteenth (12 dB), free space a quarter (6 dB, where 10 are needed).
 #[test]
 fn waves_and_rates_of_a_scenario_are_those_of_its_run() {
     let of = |distance: u32, mac: &str, phy: &str| {
@@ -273,7 +277,8 @@ fn waves_and_rates_of_a_scenario_are_those_of_its_run() {
     assert_eq!(digests.len(), 6, "each is another run");
 }
 
-/// Without flows there is something to see: hellos, one a second from every node, and movement. One node will do.
+/// Without flows there is something to see: hellos, one a second from every node, and movement. One node will
+/// do.
 #[test]
 fn nodes_without_flows_say_hello() {
     let hellos = "routing = { aodv = { hello = true, hello_always = true, jitter = \"0 s\" } }";
@@ -289,7 +294,8 @@ fn nodes_without_flows_say_hello() {
     }
 }
 
-/// Recording every frame changes nothing; they stand in the order of their starts, and those of data carry what hosts sent.
+/// Recording every frame changes nothing; they stand in the order of their starts, and those of data carry
+/// what hosts sent.
 #[test]
 fn frames_are_recorded_and_change_nothing() {
     let recorded = |trace| run(&experiment(MOBILE), &RunOptions { trace, ..RunOptions::default() }).unwrap();

@@ -27,8 +27,8 @@ fn first_response() -> f64 {
     REQUEST + DELAY + one_segment + 3.0 * round + 7.0 * DATA
 }
 
-/// The first request opens the connection and its response is in slow start. The second is sent at once, behind the ACK of the
-/// last segment; the window is 16 segments by now, so that all 15 leave back to back.
+/// The first request opens the connection and its response is in slow start. The second is sent at once,
+/// behind the ACK of the last segment; the window is 16 segments by now, so that all 15 leave back to back.
 #[test]
 fn completion_times_on_an_empty_link() {
     let run = run_text(&scenario("5 s", LINK, &requests("15 kB", "pace = { think = { fixed = \"0 s\" } }")));
@@ -47,8 +47,9 @@ fn completion_times_on_an_empty_link() {
     assert_eq!(run.table("chunks"), None);
 }
 
-/// On new connections every response is as the first: handshake, and slow start from one segment. The client's ACK of the last
-/// data and of the FIN with it, and its own FIN, go ahead of the next request, and so do no more than two ACKs.
+/// On new connections every response is as the first: handshake, and slow start from one segment. The
+/// client's ACK of the last data and of the FIN with it, and its own FIN, go ahead of the next request, and
+/// so do no more than two ACKs.
 #[test]
 fn a_new_connection_for_each_request() {
     let new = requests("15 kB", "connection = \"new\"");
@@ -69,8 +70,8 @@ fn a_new_connection_for_each_request() {
     assert_eq!(opened, times.len());
 }
 
-/// Over a link that loses one packet in twenty, old segments come late and many: none is taken for one of a later connection,
-/// and every response comes in full, one after the other.
+/// Over a link that loses one packet in twenty, old segments come late and many: none is taken for one of a
+/// later connection, and every response comes in full, one after the other.
 #[test]
 fn connections_do_not_mix() {
     let link = format!("{LINK}, loss = 0.05");
@@ -89,7 +90,8 @@ fn connections_do_not_mix() {
     assert!(first(&run.flows, "retransmitted_segments") > 100.0);
 }
 
-/// The first packet towards the server, a request, is lost: it is sent again a second later, and answered once.
+/// The first packet towards the server, a request, is lost: it is sent again a second later, and answered
+/// once.
 #[test]
 fn a_lost_request_is_sent_again() {
     let link = format!("{LINK}, reverse_drops = [1]");
@@ -102,7 +104,8 @@ fn a_lost_request_is_sent_again() {
     assert_eq!(first(&run.flows, "delivered_bytes"), 30_000.0);
 }
 
-/// Requests of an open loop do not wait; a stopped application sends no more, and what it was promised still comes.
+/// Requests of an open loop do not wait; a stopped application sends no more, and what it was promised still
+/// comes.
 #[test]
 fn an_open_loop_keeps_its_pace_until_it_stops() {
     let traffic = requests("200 kB", "pace = { every = { fixed = \"100 ms\" } }");
@@ -114,8 +117,8 @@ fn an_open_loop_keeps_its_pace_until_it_stops() {
     assert!(done.windows(2).all(|pair| pair[0] < pair[1]), "{done:?}");
 }
 
-/// Video of 16 Mbit/s over 10: a chunk of 1 s are 2000 segments of 832 us. Each stalls but the first, which starts the video. Once
-/// the window is open, a chunk takes its transmission and a round trip to ask for it.
+/// Video of 16 Mbit/s over 10: a chunk of 1 s are 2000 segments of 832 us. Each stalls but the first, which
+/// starts the video. Once the window is open, a chunk takes its transmission and a round trip to ask for it.
 #[test]
 fn a_video_beyond_the_link_stalls_at_every_chunk() {
     let video = "video = { rate = \"16 Mbit/s\", chunk = \"1 s\", startup = \"1 s\", buffer = \"10 s\" }";
@@ -127,8 +130,8 @@ fn a_video_beyond_the_link_stalls_at_every_chunk() {
     let period = 2000.0 * DATA + ACK + REQUEST + 2.0 * DELAY;
     assert_close(column(chunks, "download_s")[9], period, 1e-4);
     assert_close(column(chunks, "stalled_s")[9], period - 1.0, 1e-4);
-    // The video played a second for each chunk, of the last one what the run left time for. All other time since it began it
-    // stalled.
+    // The video played a second for each chunk, of the last one what the run left time for. All other time
+    // since it began it stalled.
     let last = 60.0 - came[came.len() - 1];
     let played = (came.len() - 1) as f64 + last.min(1.0);
     assert!((first(videos, "stalled_s") - (60.0 - came[0] - played)).abs() < 1e-6);
@@ -136,7 +139,8 @@ fn a_video_beyond_the_link_stalls_at_every_chunk() {
     assert_eq!(run.table("requests"), None);
 }
 
-/// Video of 4 Mbit/s: 2 s of it come in 0.8 s, so that the buffer fills; then a chunk is asked for every 2 s, and none stalls.
+/// Video of 4 Mbit/s: 2 s of it come in 0.8 s, so that the buffer fills; then a chunk is asked for every 2 s,
+/// and none stalls.
 #[test]
 fn a_video_within_the_link_is_fetched_at_its_own_pace() {
     let run = run_text(&scenario("60 s", LINK, "video = { rate = \"4 Mbit/s\" }"));

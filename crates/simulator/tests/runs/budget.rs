@@ -45,8 +45,8 @@ fn only(run: &Run, names: &[&str]) {
     }
 }
 
-/// A window of one segment is stop and wait: 8 Mbit/s carries 1040 bytes in 1.04 ms, the ACK of 40 bytes in 0.04 ms; the
-/// round takes those and twice 10 ms. What is idle the receiver's window makes so.
+/// A window of one segment is stop and wait: 8 Mbit/s carries 1040 bytes in 1.04 ms, the ACK of 40 bytes in
+/// 0.04 ms; the round takes those and twice 10 ms. What is idle the receiver's window makes so.
 #[test]
 fn stop_and_wait_by_hand() {
     let tcp = "max_window = \"1 segment\"";
@@ -68,8 +68,8 @@ fn stop_and_wait_by_hand() {
     assert_close(first(&run.flows, "efficiency"), share("delivered_s"), 2e-3);
 }
 
-/// Slow start of a short flow, without loss, over a link that it cannot fill: all that is idle is growing, but for the
-/// time after the last segment.
+/// Slow start of a short flow, without loss, over a link that it cannot fill: all that is idle is growing,
+/// but for the time after the last segment.
 #[test]
 fn a_window_that_grows_leaves_the_link_idle() {
     let link = "rate = \"80 Mbit/s\", delay = \"50 ms\", queue = \"1000 packets\"";
@@ -106,8 +106,9 @@ fn a_small_receive_buffer_leaves_the_link_idle() {
     assert_close(first(&run.budget, "delivered_s") / 18.0, share, 5e-3);
 }
 
-/// The link is silent for 100 ms in every 1.1 s. A window that outlasts it loses nothing in hold mode but to spurious timeouts;
-/// a least timeout of a second keeps those away: the queue keeps the link busy all the rest.
+/// The link is silent for 100 ms in every 1.1 s. A window that outlasts it loses nothing in hold mode but to
+/// spurious timeouts; a least timeout of a second keeps those away: the queue keeps the link busy all the
+/// rest.
 #[test]
 fn a_silence_that_holds_costs_its_own_time() {
     let radio = "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"hold\"\nsensing = { on = \"1 s\", off = \"100 ms\" }\n";
@@ -116,13 +117,15 @@ fn a_silence_that_holds_costs_its_own_time() {
         + radio;
     let run = run_text(&text);
     only(&run, &["delivered_s", "headers_s", "silent_s"]);
-    // 55 s are 50 periods. A frame that completes into a silence is no silence: at most one of 4.16 ms in each.
+    // 55 s are 50 periods. A frame that completes into a silence is no silence: at most one of 4.16 ms in
+    // each.
     let silent = first(&run.budget, "silent_s");
     assert!((5.0 - 50.0 * 4.16e-3..=5.0).contains(&silent), "{silent}");
 }
 
-/// A silence of 2 s that drops: all that was sent into it dies, the timer expires in it, and again after the silence. Worked
-/// out by hand for a window of one segment: it is silent from 10 to 12 s, and the timeouts come at 1, 2, 4 s intervals.
+/// A silence of 2 s that drops: all that was sent into it dies, the timer expires in it, and again after the
+/// silence. Worked out by hand for a window of one segment: it is silent from 10 to 12 s, and the timeouts
+/// come at 1, 2, 4 s intervals.
 #[test]
 fn a_silence_that_drops_costs_the_wait_for_the_timeout() {
     let radio = "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"drop\"\nsensing = { on = \"10 s\", off = \"2 s\" }\n";
@@ -132,8 +135,9 @@ fn a_silence_that_drops_costs_the_wait_for_the_timeout() {
     let run = run_traced(&text);
     check_sum(&run);
     assert_close(first(&run.budget, "silent_s"), 2.0, 1e-12);
-    // Rounds of 21.08 ms begin when SYN and SYN-ACK have crossed, 20.08 ms or a little more with their options: the last frame
-    // before the silence ends at 9.992 s. From there to the retransmission that gets through, the silence apart.
+    // Rounds of 21.08 ms begin when SYN and SYN-ACK have crossed, 20.08 ms or a little more with their
+    // options: the last frame before the silence ends at 9.992 s. From there to the retransmission that gets
+    // through, the silence apart.
     let timeouts = event_times(&run, "rto");
     let after = timeouts.iter().find(|time| **time > 12.0).unwrap();
     let waited = first(&run.budget, "timeout_s");
@@ -238,8 +242,8 @@ fn a_flow_that_begins_after_the_warm_up_begins_the_span() {
     assert_eq!(first(&run.budget, "measured_s"), 4.0);
 }
 
-/// The budget of a span is that of the whole run less that of what was before: what is carried twice or lost in the warm-up
-/// is not counted after it. Acknowledgements are lost too, so that much is carried twice.
+/// The budget of a span is that of the whole run less that of what was before: what is carried twice or lost
+/// in the warm-up is not counted after it. Acknowledgements are lost too, so that much is carried twice.
 #[test]
 fn budgets_are_differences() {
     let link =
@@ -260,8 +264,8 @@ fn budgets_are_differences() {
     }
 }
 
-/// What a flow waits for when its span ends is told by its own packets, whichever flow it is: the second flow's link has destroyed
-/// all that it sent since 10 s, and its timer has not expired.
+/// What a flow waits for when its span ends is told by its own packets, whichever flow it is: the second
+/// flow's link has destroyed all that it sent since 10 s, and its timer has not expired.
 #[test]
 fn a_flow_whose_packets_were_destroyed_waits_for_its_timer() {
     let text = r#"
@@ -305,7 +309,8 @@ transport = "newreno"
     assert_eq!((of("ab", "silent_s"), of("ab", "timeout_s")), (0.0, 0.0));
 }
 
-/// A SYN that a silence destroyed: the link is idle as the timer of the SYN has yet to expire, whatever window will be offered.
+/// A SYN that a silence destroyed: the link is idle as the timer of the SYN has yet to expire, whatever
+/// window will be offered.
 #[test]
 fn a_lost_syn_waits_for_its_timer() {
     let radio = "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"drop\"\nsensing = { on = \"100 s\", off = \"500 ms\", start = \"0 s\" }\n";
@@ -318,8 +323,8 @@ fn a_lost_syn_waits_for_its_timer() {
     check_sum(&run);
 }
 
-/// The warm-up ends while a frame is on the air that a silence destroys: what was sent of it by then is taken from no other frame,
-/// neither in the budget (a debug build checks it) nor in the link's utilisation.
+/// The warm-up ends while a frame is on the air that a silence destroys: what was sent of it by then is taken
+/// from no other frame, neither in the budget (a debug build checks it) nor in the link's utilisation.
 #[test]
 fn a_span_may_begin_in_a_frame_that_a_silence_destroys() {
     let link = "rate = \"8 Mbit/s\", delay = \"20 ms\", queue = \"40 packets\"";

@@ -1,5 +1,5 @@
-//! Random networks: every packet is accounted for (the simulator checks it itself, on the way and at the end), finite
-//! flows arrive whole, and the tables agree with one another.
+//! Random networks: every packet is accounted for (the simulator checks it itself, on the way and at the
+//! end), finite flows arrive whole, and the tables agree with one another.
 
 use crate::support::*;
 use cogtcp_units::RandomStream;

@@ -18,7 +18,8 @@ fn journey(prediction: &str, seed: u64) -> Run {
         .unwrap()
 }
 
-/// The outages are those of map and seed, whoever predicts them; each is one event, one span of time, one row.
+/// The outages are those of map and seed, whoever predicts them; each is one event, one span of time, one
+/// row.
 #[test]
 fn outages_do_not_depend_on_who_predicts_them() {
     let oracle = journey("oracle", 1);

@@ -60,7 +60,8 @@ fn series_and_summary_agree() {
     assert_eq!(run.link_series.len(), 600);
 }
 
-/// A control shows its state at every sampling instant: here the bandwidth that its first packets met and the least RTT.
+/// A control shows its state at every sampling instant: here the bandwidth that its first packets met and the
+/// least RTT.
 #[test]
 fn controls_show_their_state() {
     let link = r#"rate = "5 Mbit/s", delay = "50 ms", queue = "100 packets""#;
@@ -79,9 +80,9 @@ fn controls_show_their_state() {
     assert!(silent.control_series.is_empty(), "Reno has nothing to show");
 }
 
-/// Carried bytes count the frame on the air by its part. At 1040 B/s and without propagation: the link carries the SYN,
-/// is idle for the SYN-ACK (48 bytes), carries an ACK and a segment (1 s), is idle for its acknowledgement (40 bytes),
-/// and is within the second segment when the run ends.
+/// Carried bytes count the frame on the air by its part. At 1040 B/s and without propagation: the link
+/// carries the SYN, is idle for the SYN-ACK (48 bytes), carries an ACK and a segment (1 s), is idle for its
+/// acknowledgement (40 bytes), and is within the second segment when the run ends.
 #[test]
 fn the_frame_on_the_air_counts_by_its_part() {
     let link = r#"rate = "8.32 kbit/s", delay = "0 ms", queue = "10 packets""#;
@@ -90,8 +91,8 @@ fn the_frame_on_the_air_counts_by_its_part() {
     assert_close(carried, 1.6 * 1040.0 - 48.0 - 40.0, 1e-6);
 }
 
-/// What a link counted after a warm-up is what the whole run counted less what a run counted that ends there: every count of
-/// the table of links.
+/// What a link counted after a warm-up is what the whole run counted less what a run counted that ends there:
+/// every count of the table of links.
 #[test]
 fn counts_of_links_are_differences() {
     let link = r#"rate = "5 Mbit/s", delay = "10 ms", queue = { red = { ecn = true } }, loss = "1 %""#;
@@ -128,8 +129,8 @@ fn counts_of_links_are_differences() {
     assert!(["drops_loss", "drops_silence", "marked_packets"].iter().all(|name| first(&begun, name) > 0.0));
 }
 
-/// The least round-trip time is that of data: a handshake, whose packets are short, is no sample. 100 kbit/s: a segment of 1040 bytes takes
-/// 83.2 ms, an acknowledgement 3.2 ms, the distance 5 ms twice.
+/// The least round-trip time is that of data: a handshake, whose packets are short, is no sample. 100 kbit/s:
+/// a segment of 1040 bytes takes 83.2 ms, an acknowledgement 3.2 ms, the distance 5 ms twice.
 #[test]
 fn a_handshake_is_no_sample_of_the_round_trip() {
     let link = r#"rate = "100 kbit/s", delay = "5 ms", queue = "50 packets""#;
@@ -138,8 +139,8 @@ fn a_handshake_is_no_sample_of_the_round_trip() {
     assert!((least - 0.0964).abs() < 1e-6, "{least}");
 }
 
-/// Queuing delay is that of data: not of the SYN, nor of the acknowledgement that ends the handshake, which leaves just before the
-/// first segment and makes it wait 32 us at 10 Mbit/s. A segment of one byte is data.
+/// Queuing delay is that of data: not of the SYN, nor of the acknowledgement that ends the handshake, which
+/// leaves just before the first segment and makes it wait 32 us at 10 Mbit/s. A segment of one byte is data.
 #[test]
 fn queuing_delay_is_that_of_data() {
     let link = r#"rate = "10 Mbit/s", delay = "40 ms", queue = "1000 packets""#;
@@ -151,7 +152,8 @@ fn queuing_delay_is_that_of_data() {
     }
 }
 
-/// Queuing delay is that of the measured span: another flow fills the queue, and stops before the warm-up ends.
+/// Queuing delay is that of the measured span: another flow fills the queue, and stops before the warm-up
+/// ends.
 #[test]
 fn queuing_delay_of_the_warm_up_is_not_counted() {
     let text = r#"
@@ -181,7 +183,8 @@ stop = "15 s"
     assert_eq!(first(&run_text(text).flows, "queuing_delay_mean_s"), 0.0);
 }
 
-/// Two flows whose ways part: each link behind the fork carries the packets of its own flow, and the link before it both.
+/// Two flows whose ways part: each link behind the fork carries the packets of its own flow, and the link
+/// before it both.
 #[test]
 fn packets_go_by_the_links_of_their_own_flow() {
     let text = r#"

@@ -48,8 +48,8 @@ transport = "{transport}"
     )
 }
 
-/// The frame on the air when an outage begins is lost; 30 ms later Node B knows, and 50 ms after that the source. A second
-/// message follows a second later at the earliest, if something still comes to be lost.
+/// The frame on the air when an outage begins is lost; 30 ms later Node B knows, and 50 ms after that the
+/// source. A second message follows a second later at the earliest, if something still comes to be lost.
 #[test]
 fn the_source_hears_that_the_train_is_unreachable() {
     for transport in ["newreno", "atcp"] {
@@ -80,8 +80,8 @@ fn no_messages_without_need() {
     assert!(event_times(&download("atcp", "", "", ""), "unreachable").is_empty());
 }
 
-/// ATCP's window follows the marks of a queue of 50 packets that marks from 20 on: no packet is dropped at the queue any more.
-/// Without marks nothing tells it of congestion.
+/// ATCP's window follows the marks of a queue of 50 packets that marks from 20 on: no packet is dropped at
+/// the queue any more. Without marks nothing tells it of congestion.
 #[test]
 fn marks_hold_a_window_that_losses_do_not() {
     let drops = |link: &str| {
@@ -103,8 +103,8 @@ fn marks_hold_a_window_that_losses_do_not() {
     assert!(unmarked > 100.0, "{unmarked}");
 }
 
-/// With ECN a queue of 50 packets that marks from 20 on drops nothing after slow start's overshoot, and NewReno halves once for each
-/// sawtooth; without ECN the same marks change nothing and the queue drops.
+/// With ECN a queue of 50 packets that marks from 20 on drops nothing after slow start's overshoot, and
+/// NewReno halves once for each sawtooth; without ECN the same marks change nothing and the queue drops.
 #[test]
 fn ecn_takes_the_place_of_drops() {
     let outcome = |ecn: bool| {
@@ -144,8 +144,9 @@ fn reports_take_the_place_of_a_closed_window() {
     assert_eq!(after(&unheeded), 1.0);
 }
 
-/// A sender beside a radio that destroys packets for 1.5 s of every 6.5 s: the timeouts of these silences leave one that reads its
-/// node's board its window, and CUBIC one segment. At the other end of the same link nobody tells it, and it is CUBIC.
+/// A sender beside a radio that destroys packets for 1.5 s of every 6.5 s: the timeouts of these silences
+/// leave one that reads its node's board its window, and CUBIC one segment. At the other end of the same link
+/// nobody tells it, and it is CUBIC.
 #[test]
 fn a_sender_beside_the_radio_hears_of_its_silences() {
     let windows = |transport: &str, from: &str, to: &str| {
@@ -170,7 +171,8 @@ fn a_sender_beside_the_radio_hears_of_its_silences() {
     assert_eq!(windows("satcp", "far", "cr"), windows("cubic", "far", "cr"));
 }
 
-/// A lost ICMP message is about a flow, in the events as in the packets. It is the one packet of 56 bytes: an ACK has 52.
+/// A lost ICMP message is about a flow, in the events as in the packets. It is the one packet of 56 bytes: an
+/// ACK has 52.
 #[test]
 fn a_lost_message_names_the_flow_that_it_is_about() {
     let run = download("newreno", "unreachable = true", "", "");
@@ -192,8 +194,9 @@ fn lost_messages(run: &Run) -> Vec<String> {
     rows.map(|row| events.text("flow", row).unwrap().to_owned()).collect()
 }
 
-/// A link that goes down destroys what waits and what is under way when the outage begins: the source hears of it then, 50 ms and
-/// 5 us off, and each packet is lost at that instant. Those that come later are refused.
+/// A link that goes down destroys what waits and what is under way when the outage begins: the source hears
+/// of it then, 50 ms and 5 us off, and each packet is lost at that instant. Those that come later are
+/// refused.
 #[test]
 fn a_link_that_goes_down_tells_at_once() {
     let text = scenario("newreno", "unreachable = true", "", "", "");

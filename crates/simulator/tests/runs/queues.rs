@@ -2,8 +2,8 @@
 
 use crate::support::*;
 
-/// `flows` NewReno flows for 60 s over 10 Mbit/s and 40 ms of round trip, with a queue that would hold a second; `first`
-/// is what the first flow sends.
+/// `flows` NewReno flows for 60 s over 10 Mbit/s and 40 ms of round trip, with a queue that would hold a
+/// second; `first` is what the first flow sends.
 fn bottleneck(queue: &str, flows: u32, rest: &str) -> String {
     format!(
         r#"
@@ -33,8 +33,8 @@ fn at_bottleneck(run: &cogtcp_records::Run, name: &str) -> f64 {
     run.links.number(name, row).unwrap()
 }
 
-/// Every discipline keeps the waiting time a fraction of drop-tail's, by early drops, at little loss of throughput (most with RED, whose
-/// thresholds are far below the 50 packets that the path holds).
+/// Every discipline keeps the waiting time a fraction of drop-tail's, by early drops, at little loss of
+/// throughput (most with RED, whose thresholds are far below the 50 packets that the path holds).
 #[test]
 fn disciplines_keep_the_queue_short() {
     let plain = run_text(&bottleneck("\"1000 packets\"", 4, ""));
@@ -50,8 +50,8 @@ fn disciplines_keep_the_queue_short() {
     }
 }
 
-/// The waiting time under CoDel follows its target, and stays far below what the queue may hold. Ten flows share a pipe of 50
-/// packets, so windows are small and each loss is felt: the median lies above the target.
+/// The waiting time under CoDel follows its target, and stays far below what the queue may hold. Ten flows
+/// share a pipe of 50 packets, so windows are small and each loss is felt: the median lies above the target.
 #[test]
 fn the_wait_under_codel_follows_its_target() {
     let median = |target: &str| {
@@ -63,7 +63,8 @@ fn the_wait_under_codel_follows_its_target() {
     assert!((0.010..0.040).contains(&long) && long > 1.5 * short, "{long} and {short}");
 }
 
-/// RFC 8290: a flow that sends little does not wait behind those that fill the queue, and those share equally.
+/// RFC 8290: a flow that sends little does not wait behind those that fill the queue, and those share
+/// equally.
 #[test]
 fn fq_codel_keeps_flows_apart() {
     let sparse = "[[flow]]\nname = \"sparse\"\nfrom = \"s1\"\nto = \"d1\"\ntransport = \"newreno\"\n\

@@ -1,9 +1,10 @@
-//! Cells in whole runs: TCP over scheduled access, and the budget of its time. A debug build checks conservation, capacity and
-//! budget at the end of each.
+//! Cells in whole runs: TCP over scheduled access, and the budget of its time. A debug build checks
+//! conservation, capacity and budget at the end of each.
 
 use crate::support::*;
 
-/// A wire, a base station and `users` users, each with a flow. `cell`: its settings; `pu`: primary users; `radio`: more of the radio.
+/// A wire, a base station and `users` users, each with a flow. `cell`: its settings; `pu`: primary users;
+/// `radio`: more of the radio.
 fn cell(users: usize, cell: &str, pu: &str, sensing: &str) -> String {
     let names: Vec<String> = (0..users).map(|user| format!("u{user}")).collect();
     let quoted = |names: &[String]| names.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(", ");
@@ -48,8 +49,8 @@ detector = "perfect"
 const RARELY: &str = "sensing_time = \"1 us\"\ntransmission_time = \"1000 s\"";
 const EACH_SECOND: &str = "sensing_time = \"50 ms\"\ntransmission_time = \"950 ms\"";
 
-/// TCP's goodput is the peak of the pattern, but for headers: 94 Mbit/s down in configuration 2 as a vendor measures it (within 5 %), shared
-/// alike by one to ten users.
+/// TCP's goodput is the peak of the pattern, but for headers: 94 Mbit/s down in configuration 2 as a vendor
+/// measures it (within 5 %), shared alike by one to ten users.
 #[test]
 fn flows_share_the_peak_of_the_pattern() {
     for users in [1, 2, 10] {
@@ -84,7 +85,8 @@ fn the_budget_names_other_users_harq_and_the_pattern() {
     assert!((0.02..0.4).contains(&time(&fading, "harq_s")), "{}", time(&fading, "harq_s"));
 }
 
-/// Primary users destroy slots, and slots primary users: counted both ways. RLC repeats what is lost, so that no packet is.
+/// Primary users destroy slots, and slots primary users: counted both ways. RLC repeats what is lost, so that
+/// no packet is.
 #[test]
 fn primary_users_and_a_cell_destroy_each_others_slots() {
     let pu = r#"{ laws = { on = { deterministic = "3 s" }, off = { exponential = "5 s" } } }"#;
@@ -117,8 +119,8 @@ fn fading_and_primary_users_do_not_depend_on_the_transport() {
     assert_eq!(first(&one.radios, "pu_airtime_s"), first(&other.radios, "pu_airtime_s"));
 }
 
-/// A user that moves every 2 s, for 100 ms: 5 % of a saturated link's time. Lossless handovers lose nothing, and their TCP has no timeout;
-/// a source that forwards nothing loses its queue, and TCP retransmits it.
+/// A user that moves every 2 s, for 100 ms: 5 % of a saturated link's time. Lossless handovers lose nothing,
+/// and their TCP has no timeout; a source that forwards nothing loses its queue, and TCP retransmits it.
 #[test]
 fn lossless_handovers_delay_and_others_lose() {
     let handover = |kind: &str| {

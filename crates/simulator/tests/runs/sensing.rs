@@ -1,5 +1,5 @@
-//! What silences do to a connection. The link senses once every 10 s from 10 s on; the least RTO is 1 s and the
-//! round-trip time well under it.
+//! What silences do to a connection. The link senses once every 10 s from 10 s on; the least RTO is 1 s and
+//! the round-trip time well under it.
 
 use crate::support::*;
 
@@ -28,8 +28,8 @@ fn a_hold_shorter_than_the_rto_causes_none() {
     assert!(first(&run.flows, "rtt_max_s") > 0.5);
 }
 
-/// A silence of 1.6 s: the RTO (1 s) expires once in each, the next would only after 1 + 2 s. Nothing was lost, so
-/// every one of them is spurious.
+/// A silence of 1.6 s: the RTO (1 s) expires once in each, the next would only after 1 + 2 s. Nothing was
+/// lost, so every one of them is spurious.
 #[test]
 fn a_hold_longer_than_the_rto_causes_one_each_and_all_are_spurious() {
     let run = run_traced(&sensed("1600 ms", "hold"));
@@ -64,14 +64,15 @@ fn utilisation_counts_available_capacity() {
     let run = run_text(&sensed("500 ms", "hold"));
     // 65 s with six silences of 0.5 s, the last one whole.
     assert_eq!(first(&run.links, "silence_s"), 3.0);
-    // The frame on the air when a silence begins completes, and counts as capacity: less than one for each silence.
+    // The frame on the air when a silence begins completes, and counts as capacity: less than one for each
+    // silence.
     let completing = first(&run.links, "capacity_bytes") - 62.0 * 250_000.0;
     assert!(completing > 0.0 && completing < 6.0 * 1040.0, "{completing}");
     assert_eq!(first(&run.links, "channel_bytes"), 65.0 * 250_000.0);
     assert_eq!(first(&run.radios, "sensing_s"), 3.0);
     assert_eq!(first(&run.radios, "transmitting_s"), 62.0);
-    // A window of 20 fills a path of 10 packets: the link idles only in the first slow start, after silences it is
-    // busy at once.
+    // A window of 20 fills a path of 10 packets: the link idles only in the first slow start, after silences
+    // it is busy at once.
     assert_close(first(&run.links, "utilisation"), 1.0, 0.01);
 }
 
@@ -174,8 +175,9 @@ fn a_cr_user_without_a_mac_and_without_pus_is_the_cycle() {
     }
 }
 
-/// What primary users destroy is a loss by interference, in the counts of the link and in the budget of its time. The radio
-/// interferes only while it is exposed; the budget's check (a debug build makes it) finds the states to sum to the span.
+/// What primary users destroy is a loss by interference, in the counts of the link and in the budget of its
+/// time. The radio interferes only while it is exposed; the budget's check (a debug build makes it) finds the
+/// states to sum to the span.
 #[test]
 fn primary_users_and_a_cr_user_without_a_mac_destroy_each_others_frames() {
     let pu = r#"{ laws = { on = { deterministic = "5 s" }, off = { exponential = "5 s" } } }"#;
@@ -186,7 +188,8 @@ fn primary_users_and_a_cr_user_without_a_mac_destroy_each_others_frames() {
         assert!(0.0 < interfered && interfered <= exposed, "{silence}: {interfered} of {exposed}");
         let lost = first(&run.links, "drops_interference");
         assert!(lost > 3.0, "{silence}: {lost}");
-        // Data of 1040 bytes at 20 Mbit/s; those lost at the ends of the measured span may be counted in one of the two alone.
+        // Data of 1040 bytes at 20 Mbit/s; those lost at the ends of the measured span may be counted in one
+        // of the two alone.
         let spent = first(extension(&run, "budget"), "interference_s");
         assert_close(spent, lost * 1040.0 * 8.0 / 20e6, 0.02);
     }

@@ -1,6 +1,7 @@
 //! A table of goodputs over buffer and loss, committed as text: a reviewer sees the physics change.
 //!
-//! To accept a change on purpose, run with `COGTCP_UPDATE_SNAPSHOTS=1` and enter it in CHANGELOG "Changed results".
+//! To accept a change on purpose, run with `COGTCP_UPDATE_SNAPSHOTS=1` and enter it in CHANGELOG "Changed
+//! results".
 
 use crate::support::*;
 use std::fmt::Write;

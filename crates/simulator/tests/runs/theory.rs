@@ -2,8 +2,8 @@
 
 use crate::support::*;
 
-/// A saturated flow with a buffer of more than a bandwidth-delay product keeps the link busy: goodput is the rate times
-/// payload over wire size.
+/// A saturated flow with a buffer of more than a bandwidth-delay product keeps the link busy: goodput is the
+/// rate times payload over wire size.
 #[test]
 fn a_saturated_flow_fills_the_link() {
     for transport in ["newreno", "sack"] {
@@ -42,9 +42,9 @@ stagger = "3 s"
     assert_close(sum, 10e6 * 1000.0 / 1040.0, 0.02);
 }
 
-/// The square-root law of Mathis et al. 1997 for periodic loss, MSS / RTT * sqrt(3 / (2 p)) with one ACK per segment, on
-/// a link that is never full. Random loss and the granularity of the window put TCP under it, the more the larger p; the
-/// literature finds 10 to 20 % for p about 1e-3.
+/// The square-root law of Mathis et al. 1997 for periodic loss, MSS / RTT * sqrt(3 / (2 p)) with one ACK per
+/// segment, on a link that is never full. Random loss and the granularity of the window put TCP under it, the
+/// more the larger p; the literature finds 10 to 20 % for p about 1e-3.
 #[test]
 fn goodput_follows_the_square_root_law() {
     for (loss, low, high) in [("0.05 %", 0.80, 1.08), ("0.2 %", 0.80, 1.08), ("0.8 %", 0.75, 1.05)] {

@@ -1,5 +1,6 @@
-//! Connections by hand. 10 Mbit/s and 40 ms: a 1000-byte segment (1040 on the wire) takes 832 us to transmit, a pure
-//! acknowledgement (40 bytes) 32 us, a SYN or SYN-ACK with MSS and window scale (4 bytes each) 38.4 us.
+//! Connections by hand. 10 Mbit/s and 40 ms: a 1000-byte segment (1040 on the wire) takes 832 us to transmit,
+//! a pure acknowledgement (40 bytes) 32 us, a SYN or SYN-ACK with MSS and window scale (4 bytes each) 38.4
+//! us.
 
 use crate::support::*;
 
@@ -26,14 +27,15 @@ fn one_segment() {
     assert!((measured - theory).abs() < 1e-9, "{measured}, {theory}");
 }
 
-/// Slow start from 1 segment, every segment acknowledged: flights of 1, 2, 4, 8 segments, so 15 segments take three more
-/// round trips (segment out, its ACK back), and the last flight's other seven segments follow the first back to back.
+/// Slow start from 1 segment, every segment acknowledged: flights of 1, 2, 4, 8 segments, so 15 segments take
+/// three more round trips (segment out, its ACK back), and the last flight's other seven segments follow the
+/// first back to back.
 #[test]
 fn slow_start_doubles_every_round_trip() {
     let measured = transfer(15, 1) - transfer(1, 1);
     let round = DATA + DELAY + ACK + DELAY;
-    // Flights of two and more leave as the ACKs of the previous flight arrive: pairs spaced by DATA. The last segment
-    // of flight n is delivered (2^n - 1) transmissions after the first one of its flight.
+    // Flights of two and more leave as the ACKs of the previous flight arrive: pairs spaced by DATA. The last
+    // segment of flight n is delivered (2^n - 1) transmissions after the first one of its flight.
     let theory = 3.0 * round + 7.0 * DATA;
     assert!((measured - theory).abs() < 1e-8, "{measured}, theory {theory}");
 }

@@ -4,7 +4,8 @@ use crate::support::*;
 use cogtcp_records::Run;
 use cogtcp_units::RandomStream;
 
-/// Downloads (`flows` of them) or one upload through a train's router, with outages of 3 s every 30 s from 20 s on.
+/// Downloads (`flows` of them) or one upload through a train's router, with outages of 3 s every 30 s from 20
+/// s on.
 fn train(settings: &str, flow: &str, lan_loss: &str) -> String {
     format!(
         r#"
@@ -48,8 +49,8 @@ fn timeouts(run: &Run) -> f64 {
     first(extension(run, "tcp_flows"), "rtos")
 }
 
-/// Going down, freeze, outage, going up, thaw, window open: each after the other, with the LAN's delay between router
-/// and client and the path's between client and source, and no timeout.
+/// Going down, freeze, outage, going up, thaw, window open: each after the other, with the LAN's delay
+/// between router and client and the path's between client and source, and no timeout.
 #[test]
 fn the_dialogue_of_one_outage() {
     for (flow, to_source) in [(DOWNLOAD, 0.09), (UPLOAD, 0.0)] {
@@ -128,7 +129,8 @@ fn lost_warnings_leave_nobody_frozen() {
     }
 }
 
-/// What the messages cost: a request and a reply of 64 bytes every 5 s, a warning and an all-clear per outage.
+/// What the messages cost: a request and a reply of 64 bytes every 5 s, a warning and an all-clear per
+/// outage.
 #[test]
 fn overhead_is_counted() {
     let run = run_traced(&train("poll_interval = \"5 s\"", DOWNLOAD, ""));
@@ -143,7 +145,8 @@ fn overhead_is_counted() {
     assert_close(first(extension(&run, "trains"), "rtt_local_s"), 0.02, 0.01);
 }
 
-/// Misses, false alarms and errors of the record come out as asked for; conservation holds with a LAN that loses.
+/// Misses, false alarms and errors of the record come out as asked for; conservation holds with a LAN that
+/// loses.
 #[test]
 fn a_record_with_errors_is_assessed() {
     let settings =
@@ -176,8 +179,8 @@ fn the_oracle_disturbs_nothing() {
     }
 }
 
-/// The triplicate acknowledgements reach the router one outage's half early. With a buffer they cross as the link opens; without
-/// they are lost in the outage, and the source waits for its next probe.
+/// The triplicate acknowledgements reach the router one outage's half early. With a buffer they cross as the
+/// link opens; without they are lost in the outage, and the source waits for its next probe.
 #[test]
 fn the_router_keeps_triplicate_acknowledgements_for_the_link() {
     let kept = run_traced(&train("buffer = true", DOWNLOAD, ""));
@@ -200,7 +203,8 @@ fn the_router_keeps_triplicate_acknowledgements_for_the_link() {
     assert!(first(&kept.flows, "goodput_bps") > first(&lost.flows, "goodput_bps"));
 }
 
-/// A warning many round trips ahead freezes while the link still works: no timeout, and the time between is lost.
+/// A warning many round trips ahead freezes while the link still works: no timeout, and the time between is
+/// lost.
 #[test]
 fn an_early_warning_costs_the_time_between() {
     let timely = run_traced(&train("", DOWNLOAD, ""));
@@ -211,12 +215,14 @@ fn an_early_warning_costs_the_time_between() {
     // Nine round trips of some 0.2 s more in each of 6 outages.
     assert!((9.0..20.0).contains(&more), "{more}");
     assert!(first(&early.flows, "goodput_bps") < first(&timely.flows, "goodput_bps"));
-    // Window probes cross the link meanwhile: it is idle as the receiver's window is closed, and waits for no timeout.
+    // Window probes cross the link meanwhile: it is idle as the receiver's window is closed, and waits for no
+    // timeout.
     let [waits, timeouts] = ["receiver_s", "timeout_s"].map(|name| first(&early.budget, name));
     assert!(waits > more && timeouts == 0.0, "{waits} {timeouts}");
 }
 
-/// Outages that do not come: each is announced and taken back, no source times out, and goodput pays for the time frozen.
+/// Outages that do not come: each is announced and taken back, no source times out, and goodput pays for the
+/// time frozen.
 #[test]
 fn false_warnings_cost_time_alone() {
     let settings = r#"prediction = { itinerary = { false_interval = "20 s" } }"#;
@@ -246,7 +252,8 @@ fn the_overhead_of_polls_is_that_of_their_rate() {
     assert!((102.0..150.0).contains(&rare) && (10_200.0..10_400.0).contains(&often), "{rare} {often}");
 }
 
-/// Warnings early, late, lost, false, missed, in any mixture and any order: every connection goes on, every freeze ends.
+/// Warnings early, late, lost, false, missed, in any mixture and any order: every connection goes on, every
+/// freeze ends.
 #[test]
 fn no_sequence_of_triggers_stops_a_connection() {
     for case in 0..24 {

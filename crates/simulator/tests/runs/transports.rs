@@ -25,8 +25,9 @@ fn equation(rtt: f64, p: f64) -> f64 {
     8000.0 / (rtt * (2.0 * p / 3.0).sqrt() + 12.0 * rtt * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p))
 }
 
-/// A link that loses 1 % of all packets: what is delivered is the rate that the equation gives for the loss events and round trips of
-/// the run. The mean of a concave function of varying losses lies above the function of the mean, hence 10 %.
+/// A link that loses 1 % of all packets: what is delivered is the rate that the equation gives for the loss
+/// events and round trips of the run. The mean of a concave function of varying losses lies above the
+/// function of the mean, hence 10 %.
 #[test]
 fn tfrc_delivers_what_its_equation_allows() {
     let text = tfrc("200 s", "rate = \"50 Mbit/s\", delay = \"50 ms\", loss = 0.01", "");
@@ -80,7 +81,8 @@ fn a_slow_application_gets_its_rate() {
     assert_close(first(&run.budget, "application_s"), 50.0 * (1.0 - 1.053 / 8.0), 5e-3);
 }
 
-/// A radio that is silent for seconds: the nofeedback timer expires, and the budget counts the waiting for it.
+/// A radio that is silent for seconds: the nofeedback timer expires, and the budget counts the waiting for
+/// it.
 #[test]
 fn silences_expire_the_nofeedback_timer() {
     let radio =
@@ -105,7 +107,8 @@ to = "n3"
 transport = "tfrc"
 "#;
 
-/// Frames over the air belong to their flow, and the columns of TCP's header are empty or zero for another transport.
+/// Frames over the air belong to their flow, and the columns of TCP's header are empty or zero for another
+/// transport.
 #[test]
 fn frames_of_another_transport_have_no_header_of_tcp() {
     let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
@@ -182,12 +185,13 @@ fn of_quic(run: &Run, name: &str) -> f64 {
     first(extension(run, "quic_flows"), name)
 }
 
-/// RFC 9002's NewReno and RFC 6675's over a clear link deliver the same share of the capacity without headers.
+/// RFC 9002's NewReno and RFC 6675's over a clear link deliver the same share of the capacity without
+/// headers.
 #[test]
 fn quic_and_sack_deliver_alike_over_a_clear_link() {
     let link = "rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"60 packets\"";
-    // Of 1500 bytes on the wire QUIC carries 1444 (28 of UDP and IPv4, 1 + 8 + 1 of the short header, 2 of the frame, its offset apart, 16
-    // of the tag), TCP 1460 less its options.
+    // Of 1500 bytes on the wire QUIC carries 1444 (28 of UDP and IPv4, 1 + 8 + 1 of the short header, 2 of
+    // the frame, its offset apart, 16 of the tag), TCP 1460 less its options.
     let runs = ["\"quic-quinn-newreno\"", "\"quic-newreno\"", "\"sack\""]
         .map(|transport| run_text(&quic(transport, "105 s", link, "")));
     let [own, ours, sack] = [0, 1, 2].map(|n| first(&runs[n].flows, "goodput_bps"));

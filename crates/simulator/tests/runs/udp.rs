@@ -26,7 +26,8 @@ fn source(pattern: &str) -> String {
     format!("[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\nsize = \"972 B\"\npattern = {pattern}\n")
 }
 
-/// 1000 bytes with headers every 9.72 ms over an idle link of 8 Mbit/s and 5 ms: 6 ms each, 800 kbit/s of payload, no jitter.
+/// 1000 bytes with headers every 9.72 ms over an idle link of 8 Mbit/s and 5 ms: 6 ms each, 800 kbit/s of
+/// payload, no jitter.
 #[test]
 fn a_constant_rate_over_an_idle_link_is_exact() {
     let text = scenario(
@@ -47,8 +48,8 @@ fn a_constant_rate_over_an_idle_link_is_exact() {
     assert!((1851.0..=1853.0).contains(&sent), "{sent}");
 }
 
-/// M/D/1: packets of 1 ms come at random at half the link's rate. They wait for rho / (2 (1 - rho)) = 0.5 ms on average
-/// (Pollaczek and Khinchine).
+/// M/D/1: packets of 1 ms come at random at half the link's rate. They wait for rho / (2 (1 - rho)) = 0.5 ms
+/// on average (Pollaczek and Khinchine).
 #[test]
 fn poisson_arrivals_wait_as_in_theory() {
     let text = scenario(
@@ -101,8 +102,8 @@ fn silences_delay_or_destroy() {
     assert_close(first(extension(&drop, "datagrams"), "loss_ratio"), 0.2, 0.06);
 }
 
-/// Two sources, of which the second loses packets before the warm-up ends and after: each row counts its own drops, those of the
-/// measured span alone.
+/// Two sources, of which the second loses packets before the warm-up ends and after: each row counts its own
+/// drops, those of the measured span alone.
 #[test]
 fn drops_are_those_of_each_source_since_the_warm_up() {
     let sources = source("{ constant = \"80 kbit/s\" }") + &source("{ constant = \"12 Mbit/s\" }");

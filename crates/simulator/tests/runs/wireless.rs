@@ -24,8 +24,9 @@ fn traced(changes: &[(&str, &str)]) -> Run {
 
 const SHORT: (&str, &str) = ("run.duration", "60 s");
 
-/// One segment in flight and no backoff (a window of one slot): every round trip is two exchanges one after the other, each
-/// behind the rest of the one before and DIFS. By hand: 315 + 50 + 679 + 8736 + 315 + 50 + 679 + 736 us.
+/// One segment in flight and no backoff (a window of one slot): every round trip is two exchanges one after
+/// the other, each behind the rest of the one before and DIFS. By hand: 315 + 50 + 679 + 8736 + 315 + 50 +
+/// 679 + 736 us.
 #[test]
 fn a_round_trip_takes_two_exchanges_to_the_nanosecond() {
     let run = play(&[
@@ -71,8 +72,8 @@ fn every_mode_conserves_packets() {
     }
 }
 
-/// Sensing that burns the retry limit costs packets, one for each 35 ms of it while the window lasts, and so windows. Sensing
-/// that is waited for costs none: it is shorter than the RTO.
+/// Sensing that burns the retry limit costs packets, one for each 35 ms of it while the window lasts, and so
+/// windows. Sensing that is waited for costs none: it is shorter than the RTO.
 #[test]
 fn a_sender_that_does_not_know_loses_packets_to_sensing() {
     let quiet = [SHORT, ("tcp.min_rto", "1 s"), ("spectrum.pu", "none"), ("radio.cr.cr.detector", "perfect")];
@@ -117,7 +118,8 @@ fn without_pus_and_false_alarms_there_is_no_handoff() {
     assert_eq!(column(&run.links, "attempts_interfered"), [0.0, 0.0]);
 }
 
-/// What a frame meets follows from SINR: a PU far from the link whose power arrives 10 dB below the peer's does no harm.
+/// What a frame meets follows from SINR: a PU far from the link whose power arrives 10 dB below the peer's
+/// does no harm.
 #[test]
 fn a_distant_pu_does_not_reach_the_capture_threshold() {
     let harm = |metres: u32| {
@@ -128,7 +130,8 @@ fn a_distant_pu_does_not_reach_the_capture_threshold() {
         let interfered = column(&run.links, "attempts_interfered");
         (interfered[0] > 0.0, interfered[1] > 0.0)
     };
-    // The ends are 100 m apart: within 316 m of a receiver the PU is too loud. Frames of an exchange go both ways.
+    // The ends are 100 m apart: within 316 m of a receiver the PU is too loud. Frames of an exchange go both
+    // ways.
     assert_eq!(harm(250), (true, true));
     assert_eq!(harm(430), (false, false));
 }
@@ -170,7 +173,8 @@ fn events_agree_with_the_tables() {
     assert!(times.is_sorted(), "events come in the order of time");
 }
 
-/// The channel's rate decides: equation 5 with M = 1 gives 1.5 and 0.5 Mbit/s, and the capacity follows the handoffs.
+/// The channel's rate decides: equation 5 with M = 1 gives 1.5 and 0.5 Mbit/s, and the capacity follows the
+/// handoffs.
 #[test]
 fn heterogeneous_channels_change_the_rate() {
     let m = |m: &str| {
@@ -186,7 +190,8 @@ fn heterogeneous_channels_change_the_rate() {
     assert!((capacity / open / 125e3 - 1.0).abs() > 1e-3 && capacity < open * 187_501.0);
 }
 
-/// Several flows over one pair of CR users share its queue and its medium, both ways; behind it they part again.
+/// Several flows over one pair of CR users share its queue and its medium, both ways; behind it they part
+/// again.
 #[test]
 fn several_flows_share_a_link_of_cr_users() {
     let dumbbell = "{ dumbbell = { pairs = 3, access = { rate = \"10 Mbit/s\", delay = \"1 ms\" }, \
@@ -223,8 +228,9 @@ fn a_chain_of_cr_users_forwards() {
     assert_eq!(airtime[0], airtime[1], "the primary users are the same");
 }
 
-/// Whatever the radio, the MAC and the seed: what is interfered with was exposed, apart from the frames of a node that sends
-/// into silence; no more is counted than there is; and a perfect detector is the only reason for nothing being missed.
+/// Whatever the radio, the MAC and the seed: what is interfered with was exposed, apart from the frames of a
+/// node that sends into silence; no more is counted than there is; and a perfect detector is the only reason
+/// for nothing being missed.
 #[test]
 fn what_is_counted_of_primary_users_is_consistent() {
     for seed in 0..6u32 {
@@ -273,8 +279,8 @@ fn what_is_counted_of_primary_users_is_consistent() {
     }
 }
 
-/// The lottery of the released code lets every tenth frame past a primary user: with a radio that never notices one, what is
-/// delivered while it is ON is due to that alone.
+/// The lottery of the released code lets every tenth frame past a primary user: with a radio that never
+/// notices one, what is delivered while it is ON is due to that alone.
 #[test]
 fn as_released_some_frames_get_past_a_primary_user() {
     let during = |reception: &str| {
@@ -296,9 +302,10 @@ fn as_released_some_frames_get_past_a_primary_user() {
     assert!(during("as_released") > 20_000.0, "{}", during("as_released"));
 }
 
-/// The round trip above by its parts. Of 11.56 ms: 8 ms of payload, 0.32 of headers; 1.41 of RTS, CTS, ACK, preamble, MAC header
-/// and gaps around them; the other direction's exchange, 1.73, and the DIFS of this one, 0.05; and the DIFS of the other, while
-/// the window, which the cap keeps at one segment, leaves nothing to be sent.
+/// The round trip above by its parts. Of 11.56 ms: 8 ms of payload, 0.32 of headers; 1.41 of RTS, CTS, ACK,
+/// preamble, MAC header and gaps around them; the other direction's exchange, 1.73, and the DIFS of this one,
+/// 0.05; and the DIFS of the other, while the window, which the cap keeps at one segment, leaves nothing to
+/// be sent.
 #[test]
 fn the_budget_of_a_round_trip_by_hand() {
     let run = play(&[
@@ -324,8 +331,8 @@ fn the_budget_of_a_round_trip_by_hand() {
     }
 }
 
-/// Primary users that are missed destroy exchanges, and the time of those is counted as interference; peers that do not wait
-/// for one another have exchanges that nobody answers, which are retries.
+/// Primary users that are missed destroy exchanges, and the time of those is counted as interference; peers
+/// that do not wait for one another have exchanges that nobody answers, which are retries.
 #[test]
 fn the_budget_tells_interference_and_retries_apart() {
     let run = play(&[

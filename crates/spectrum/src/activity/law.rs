@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The law of one kind of span of a primary user.
 ///
-/// Measured idle times are seldom exponential (log-normal and gamma fit better, Cheema and Salous 2019), so that the
-/// paper's law is one of several.
+/// Measured idle times are seldom exponential (log-normal and gamma fit better, Cheema and Salous 2019), so
+/// that the paper's law is one of several.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SpanLaw {
@@ -161,8 +161,9 @@ pub enum StartState {
     Off,
     /// ON, with a whole ON time ahead.
     On,
-    /// In the middle of its life: ON with the long-run probability, the first span a residual one. Exact for two
-    /// exponential laws; the others run in for 100 mean cycles before time zero, but no more than 10,000 typical ones.
+    /// In the middle of its life: ON with the long-run probability, the first span a residual one. Exact for
+    /// two exponential laws; the others run in for 100 mean cycles before time zero, but no more than 10,000
+    /// typical ones.
     Stationary,
 }
 
@@ -178,8 +179,8 @@ pub struct ActivityLaw {
 }
 
 impl ActivityLaw {
-    /// The paper's model: death rate `alpha` (mean ON time 1/alpha), birth rate `beta` (mean OFF time 1/beta), both per
-    /// second (MSWiM 2009, section 3). Starts OFF.
+    /// The paper's model: death rate `alpha` (mean ON time 1/alpha), birth rate `beta` (mean OFF time
+    /// 1/beta), both per second (MSWiM 2009, section 3). Starts OFF.
     pub fn exponential(alpha: f64, beta: f64) -> Result<Self, LawError> {
         let law = |rate: f64| {
             if !(rate > 0.0 && rate.is_finite()) {
@@ -191,7 +192,8 @@ impl ActivityLaw {
         Ok(Self { on: law(alpha)?, off: law(beta)?, start: StartState::Off })
     }
 
-    /// A two-state model of a measured timeline: ON and OFF times drawn from its whole ON and OFF times in [from, until).
+    /// A two-state model of a measured timeline: ON and OFF times drawn from its whole ON and OFF times in
+    /// [from, until).
     pub fn from_trace(trace: &Intervals, from: Time, until: Time) -> Result<Self, LawError> {
         let law = |spans| {
             let law = SpanLaw::Empirical(spans);
@@ -213,14 +215,15 @@ impl ActivityLaw {
         Ok(law)
     }
 
-    /// Long-run share of the time ON: mean ON / (mean ON + mean OFF); beta / (alpha + beta) for the paper's model.
+    /// Long-run share of the time ON: mean ON / (mean ON + mean OFF); beta / (alpha + beta) for the paper's
+    /// model.
     pub fn duty_cycle(&self) -> f64 {
         let (on, off) = (self.on.mean(), self.off.mean());
         on / (on + off)
     }
 
-    /// The timeline of user number `index` in [0, horizon), from streams `pu/on`, `pu/off` and `pu/start` of that number. An
-    /// ON interval that is open at the horizon is cut there.
+    /// The timeline of user number `index` in [0, horizon), from streams `pu/on`, `pu/off` and `pu/start` of
+    /// that number. An ON interval that is open at the horizon is cut there.
     pub fn generate(&self, horizon: Duration, seed: u64, index: u64) -> Result<Intervals, LawError> {
         self.on.validate()?;
         self.off.validate()?;

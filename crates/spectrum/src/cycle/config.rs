@@ -14,20 +14,21 @@ pub struct CycleConfig {
     pub pu: Option<PuArrivals>,
     /// The channel after an interruption.
     pub channel: ChannelChoice,
-    /// Least time on a channel: a sensing that ends earlier leaves the radio where it is. A PU drives it away at any
-    /// time.
+    /// Least time on a channel: a sensing that ends earlier leaves the radio where it is. A PU drives it away
+    /// at any time.
     pub dwell: Duration,
 }
 
-/// Periodic sensing: silent for `off`, open to traffic for `on`, and again. With exponential laws for both it is the on-off link
-/// of Singh, Bonnin and Ros (a train in and out of tunnels).
+/// Periodic sensing: silent for `off`, open to traffic for `on`, and again. With exponential laws for both it
+/// is the on-off link of Singh, Bonnin and Ros (a train in and out of tunnels).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Sensing")]
 pub struct SensingCycle {
     /// Duration of one sensing, t_s: so long the link is off.
     pub off: DurationLaw,
-    /// Time open to traffic between two sensings, T_p: so long the link is on. A cycle takes `off` and `on` together.
+    /// Time open to traffic between two sensings, T_p: so long the link is on. A cycle takes `off` and `on`
+    /// together.
     pub on: DurationLaw,
     /// When the first sensing begins, counted from the start of the run; without it: after a first `on`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,17 +43,17 @@ pub struct SensingCycle {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Clock")]
 pub enum SensingClock {
-    /// A full `on` follows every silence, a switch too: T_p starts when transmission starts (MSWiM 2009, line 10 of the
-    /// pseudocode).
+    /// A full `on` follows every silence, a switch too: T_p starts when transmission starts (MSWiM 2009, line
+    /// 10 of the pseudocode).
     #[default]
     Restart,
-    /// Sensing keeps its own timetable (all nodes of a network sense together, as in Zhou, Al Ali and Chowdhury,
-    /// section 1). A sensing that falls due during a switch begins when the switch ends.
+    /// Sensing keeps its own timetable (all nodes of a network sense together, as in Zhou, Al Ali and
+    /// Chowdhury, section 1). A sensing that falls due during a switch begins when the switch ends.
     Keep,
 }
 
-/// Primary users: they come as a Poisson process, and each makes the radio leave its channel (Zhou, Al Ali and Chowdhury,
-/// section 4.3).
+/// Primary users: they come as a Poisson process, and each makes the radio leave its channel (Zhou, Al Ali
+/// and Chowdhury, section 4.3).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PrimaryUsers")]
@@ -63,24 +64,27 @@ pub struct PuArrivals {
     pub switching: Duration,
 }
 
-/// The channel after an interruption (a sensing, or a switch because of a PU). Channel 0 is the link's own, on which it starts.
+/// The channel after an interruption (a sensing, or a switch because of a PU). Channel 0 is the link's own,
+/// on which it starts.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Channel")]
 pub enum ChannelChoice {
-    /// The rate stays the link's own: after a sensing the same channel; after a PU another one just like it (numbered
-    /// 1, 2, 3...).
+    /// The rate stays the link's own: after a sensing the same channel; after a PU another one just like it
+    /// (numbered 1, 2, 3...).
     #[default]
     Stay,
-    /// The rate is drawn uniformly between these two, both included; a new channel each time (numbered 1, 2, 3...).
+    /// The rate is drawn uniformly between these two, both included; a new channel each time (numbered 1, 2,
+    /// 3...).
     Range([Rate; 2]),
-    /// The rate is one of these, drawn uniformly; after a PU one of the others, when there are others. The i-th of the set (from
-    /// 1) is channel i.
+    /// The rate is one of these, drawn uniformly; after a PU one of the others, when there are others. The
+    /// i-th of the set (from 1) is channel i.
     Set(Vec<Rate>),
 }
 
 impl CycleConfig {
-    /// Says what makes no sense: spans of nothing or beyond `longest`, bounds out of order, rates that nothing has.
+    /// Says what makes no sense: spans of nothing or beyond `longest`, bounds out of order, rates that
+    /// nothing has.
     pub fn check(&self, longest: Duration, check: &mut impl Check) {
         if let Some(sensing) = &self.sensing {
             for (field, law, meaning) in [

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MapDetector {
-    /// Signal-to-noise ratio of every PU that is heard, which the threshold is set for too. The paper states none, and it
-    /// decides how much the sensing time matters.
+    /// Signal-to-noise ratio of every PU that is heard, which the threshold is set for too. The paper states
+    /// none, and it decides how much the sensing time matters.
     pub snr: Decibel,
     /// Bandwidth W of a channel.
     #[serde(default = "bandwidth")]
@@ -99,8 +99,8 @@ impl DetectorKind for Simplified {
     }
 }
 
-/// The maximum a posteriori energy detector of Lee and Akyildiz (IEEE Trans. Wireless Commun. 7(10), 2008), which
-/// MSWiM 2009 builds on.
+/// The maximum a posteriori energy detector of Lee and Akyildiz (IEEE Trans. Wireless Commun. 7(10), 2008),
+/// which MSWiM 2009 builds on.
 ///
 /// There are n = 2 W t_s samples. By the central limit theorem the energy in units of the noise variance is
 /// N(n, 2n) without a PU. With a PU it is N(n (1 + gamma), 2n (1 + gamma)^2). The threshold is where P_on f_1
@@ -123,11 +123,11 @@ impl MapEnergyDetector {
         2.0 * self.bandwidth * t_s
     }
 
-    /// The MAP threshold on the energy of `n` samples, in units of the noise variance. Positive infinity: never report;
-    /// negative infinity: always report.
+    /// The MAP threshold on the energy of `n` samples, in units of the noise variance. Positive infinity:
+    /// never report; negative infinity: always report.
     ///
-    /// P_on f_1(lambda) = P_off f_0(lambda) is a quadratic equation; its discriminant is negative when a PU is more
-    /// probable than not at every energy.
+    /// P_on f_1(lambda) = P_off f_0(lambda) is a quadratic equation; its discriminant is negative when a PU
+    /// is more probable than not at every energy.
     pub fn threshold(&self, n: f64) -> f64 {
         let gain = 1.0 + self.gamma;
         let p_off = 1.0 - self.p_on;
@@ -164,11 +164,12 @@ impl Detector for MapEnergyDetector {
     }
 }
 
-/// The Neyman-Pearson energy detector of Liang et al. (2008): the threshold keeps P_f' at its target, whatever the PU's
-/// habits. Complex PSK signal in circular Gaussian noise, N = t_s f_s samples:
-/// P_d' = Q((eps / sigma^2 - gamma - 1) sqrt(N / (2 gamma + 1))).
+/// The Neyman-Pearson energy detector of Liang et al. (2008): the threshold keeps P_f' at its target,
+/// whatever the PU's habits. Complex PSK signal in circular Gaussian noise, N = t_s f_s samples: P_d' =
+/// Q((eps / sigma^2 - gamma - 1) sqrt(N / (2 gamma + 1))).
 ///
-/// A PU that is ON for a share f adds f to both terms (mean 1 + gamma f, variance 1 + 2 gamma f): our extension.
+/// A PU that is ON for a share f adds f to both terms (mean 1 + gamma f, variance 1 + 2 gamma f): our
+/// extension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NeymanPearsonDetector {
     /// Sampling rate f_s, Hz.

@@ -4,8 +4,8 @@ use super::OnInterval;
 use cogtcp_units::Time;
 use std::ops::Range;
 
-/// For each bucket of 2^shift nanoseconds, how many intervals end before it begins. About two intervals a bucket, so that a
-/// search looks at few, however long the list, and the index is small beside it.
+/// For each bucket of 2^shift nanoseconds, how many intervals end before it begins. About two intervals a
+/// bucket, so that a search looks at few, however long the list, and the index is small beside it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimeIndex {
     shift: u32,
@@ -14,8 +14,8 @@ pub(super) struct TimeIndex {
 }
 
 impl TimeIndex {
-    /// To be called after each interval pushed to `list`. Amortised constant time: the buckets are laid anew when the list
-    /// has doubled, or when a long gap would take too many of them.
+    /// To be called after each interval pushed to `list`. Amortised constant time: the buckets are laid anew
+    /// when the list has doubled, or when a long gap would take too many of them.
     pub(super) fn pushed(&mut self, list: &[OnInterval]) {
         let Some(last) = list.last().map(|interval| interval.departure.as_nanos()) else { return };
         let needed = (last >> self.shift) + 1;
@@ -23,7 +23,8 @@ impl TimeIndex {
             self.shift = (last / list.len() as u64).saturating_mul(3).max(1).ilog2();
             self.ended.clear();
         }
-        // The intervals before the last one pushed are counted in `ended` already, unless it was just cleared.
+        // The intervals before the last one pushed are counted in `ended` already, unless it was just
+        // cleared.
         let mut ended = self.ended.last().map_or(0, |count| *count as usize);
         let buckets = (last >> self.shift) + 1;
         while (self.ended.len() as u64) < buckets {
@@ -60,7 +61,8 @@ mod tests {
     use crate::Intervals;
     use cogtcp_units::RandomStream;
 
-    /// Lists of every shape - dense, sparse, with gaps that grow a thousandfold - against a plain binary search.
+    /// Lists of every shape - dense, sparse, with gaps that grow a thousandfold - against a plain binary
+    /// search.
     #[test]
     fn buckets_never_hide_an_interval() {
         for case in 0..200 {

@@ -5,8 +5,8 @@ use cogtcp_units::RandomStream;
 
 /// Distance of the points at which shadowing is drawn, m; between them it is interpolated.
 const STEP: f64 = 10.0;
-/// A base station is followed where its level without shadowing lies above the threshold less this, dB, and less four
-/// standard deviations of shadowing.
+/// A base station is followed where its level without shadowing lies above the threshold less this, dB, and
+/// less four standard deviations of shadowing.
 const DEPTH: f64 = 20.0;
 /// The formula of path loss holds from here on, m.
 const NEAREST: f64 = 10.0;
@@ -83,8 +83,8 @@ impl Cell {
     }
 }
 
-/// A Gaussian process of variance 1 at `points` places: autoregressive of first order, which has the exponential
-/// autocorrelation.
+/// A Gaussian process of variance 1 at `points` places: autoregressive of first order, which has the
+/// exponential autocorrelation.
 fn process(law: &Signal, mut stream: RandomStream, points: usize) -> impl Iterator<Item = f64> {
     let kept = libm::exp(-STEP / law.correlation);
     let fresh = libm::sqrt(1.0 - kept * kept);

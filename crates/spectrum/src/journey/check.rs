@@ -16,8 +16,8 @@ const MOST_STATIONS: usize = 10_000;
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(10));
 
 impl Line {
-    /// Refuses what is no line: stations out of order or nearer than 100 m, speeds, levels and ranges that do not occur, spans
-    /// beyond `longest`. A field is named by its way from the root, as `station.2.at`.
+    /// Refuses what is no line: stations out of order or nearer than 100 m, speeds, levels and ranges that do
+    /// not occur, spans beyond `longest`. A field is named by its way from the root, as `station.2.at`.
     pub fn check(&self, longest: Duration, check: &mut impl Check) {
         check.name("name", &self.name);
         check.range("train.top_speed", self.train.top_speed, (0.1, 500.0), " m/s");

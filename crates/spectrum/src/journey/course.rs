@@ -55,8 +55,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// The journey over `line` that leaves the first station at `start`, as far as `end`. Random draws are keyed by `seed`
-    /// and `part`.
+    /// The journey over `line` that leaves the first station at `start`, as far as `end`. Random draws are
+    /// keyed by `seed` and `part`.
     pub fn new(line: &Line, start: Duration, end: Time, seed: u64, part: &str) -> Self {
         let motion = Motion::new(line, start, seed, part);
         let air = Air::new(line, seed, part);
@@ -81,7 +81,8 @@ impl Course {
         self
     }
 
-    /// When the link is gone, and why; spells that touch are told apart. The last may last for ever ([`Time::MAX`]).
+    /// When the link is gone, and why; spells that touch are told apart. The last may last for ever
+    /// ([`Time::MAX`]).
     pub fn outages(&self) -> impl Iterator<Item = (Time, Time, OutageCause)> + '_ {
         let ends = self.stretches.iter().skip(1).map(|next| next.start).chain([Time::MAX]);
         self.stretches.iter().zip(ends).filter_map(|(it, end)| Some((it.start, end, it.cause?)))

@@ -7,10 +7,11 @@ use cogtcp_units::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The map of a line: its stations, limits, base stations and tunnels, the train on it and its radio. Places are lengths along the
-/// track.
+/// The map of a line: its stations, limits, base stations and tunnels, the train on it and its radio. Places
+/// are lengths along the track.
 ///
-/// What it is read from need not be a line: see [`Line::check`]. Numbers are in metres, metres per second, decibels and dBm.
+/// What it is read from need not be a line: see [`Line::check`]. Numbers are in metres, metres per second,
+/// decibels and dBm.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JourneyMap")]
@@ -58,8 +59,8 @@ pub struct TrainDynamics {
     #[serde(deserialize_with = "read_number::<Acceleration, _>")]
     #[schemars(with = "Acceleration")]
     pub braking: f64,
-    /// How far below what is allowed a driver stays at most: drawn uniformly from 0 for each section between two stops of each
-    /// journey.
+    /// How far below what is allowed a driver stays at most: drawn uniformly from 0 for each section between
+    /// two stops of each journey.
     #[serde(deserialize_with = "read_number::<Probability, _>", default)]
     #[schemars(with = "Probability")]
     pub slack: f64,
@@ -76,7 +77,8 @@ pub struct Station {
     #[serde(deserialize_with = "read_number::<Length, _>")]
     #[schemars(with = "Length")]
     pub at: f64,
-    /// How long the train stands there; without it the train passes. It always stands at the first and the last.
+    /// How long the train stands there; without it the train passes. It always stands at the first and the
+    /// last.
     #[serde(default)]
     pub stop: Option<DurationLaw>,
 }
@@ -233,8 +235,8 @@ pub struct Signal {
     /// How often the radio measures, and decides.
     #[serde(default = "interval")]
     pub interval: Duration,
-    /// Rates by level, from the lowest up; without them the rate is always the link's own. Below the lowest, but above the
-    /// threshold, the lowest holds.
+    /// Rates by level, from the lowest up; without them the rate is always the link's own. Below the lowest,
+    /// but above the threshold, the lowest holds.
     #[serde(default)]
     pub rates: Vec<RateStep>,
 }

@@ -6,8 +6,8 @@ use cogtcp_units::{Duration, RandomStream, Time};
 /// Distance of the points between which speed is worked out, m.
 const STEP: f64 = 10.0;
 
-/// One journey's timetable: the train is at rest at every stop, and between two neighbouring points its acceleration is
-/// constant.
+/// One journey's timetable: the train is at rest at every stop, and between two neighbouring points its
+/// acceleration is constant.
 #[derive(Clone, Debug)]
 pub struct Motion {
     points: Vec<Point>,
@@ -91,8 +91,8 @@ impl Motion {
         (before.position + moved.clamp(0.0, run), (before.speed + acceleration * time).max(0.0))
     }
 
-    /// When the train first is at `position`, and how many seconds of moving that took; before the first station and after
-    /// the last: when it is there.
+    /// When the train first is at `position`, and how many seconds of moving that took; before the first
+    /// station and after the last: when it is there.
     pub fn when(&self, position: f64) -> (Time, f64) {
         let next = self.points.partition_point(|point| point.position < position);
         let Some(after) = self.points.get(next) else {
@@ -148,8 +148,8 @@ fn places(line: &Line) -> Vec<Point> {
     kept.into_iter().map(point).collect()
 }
 
-/// The speed not to be exceeded at each point: zero at stops, else the least of the limits on either side as the driver
-/// keeps them.
+/// The speed not to be exceeded at each point: zero at stops, else the least of the limits on either side as
+/// the driver keeps them.
 fn caps(line: &Line, points: &[Point], seed: u64, part: &str) -> Vec<f64> {
     let mut section = 0;
     let share = |section: u64| {

@@ -1,10 +1,10 @@
 //! The CH-log of MSWiM 2009, section 4.2.
 //!
-//! One entry per CR channel, `<spectrum, id, bandwidth, noise>`: its band (1 to B), its number in the band (1 to n), its
-//! capacity (bit/s) and its mean noise power (W). Noise that varies is given "at regular time intervals, for each CRU
-//! channel"; the paper does not print how. Here the entry goes on with one value per interval,
-//! `<spectrum, id, bandwidth, noise, noise, ...>`, after a line `interval SECONDS`; the last value holds on. Angle brackets
-//! and commas may be left out; `#` begins a comment.
+//! One entry per CR channel, `<spectrum, id, bandwidth, noise>`: its band (1 to B), its number in the band (1
+//! to n), its capacity (bit/s) and its mean noise power (W). Noise that varies is given "at regular time
+//! intervals, for each CRU channel"; the paper does not print how. Here the entry goes on with one value per
+//! interval, `<spectrum, id, bandwidth, noise, noise, ...>`, after a line `interval SECONDS`; the last value
+//! holds on. Angle brackets and commas may be left out; `#` begins a comment.
 
 use super::{LogError, LogReason, Place, data_lines, seconds};
 use crate::{Channel, ChannelTable};

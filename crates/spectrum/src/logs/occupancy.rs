@@ -1,11 +1,12 @@
 //! Measured occupancy as CSV: a header, then samples.
 //!
-//! - Long, `time,band,busy`: one sample per line. `time` in decimal seconds (Unix times are fine, read to the nanosecond), `band` a
-//!   whole number (an index or a frequency), `busy` 1 or 0 (or `true`, `false`).
+//! - Long, `time,band,busy`: one sample per line. `time` in decimal seconds (Unix times are fine, read to the
+//!   nanosecond), `band` a whole number (an index or a frequency), `busy` 1 or 0 (or `true`, `false`).
 //! - Long, `time,band,dbm`: a power in place of the state; [`Reading::threshold`] makes it a state.
 //! - Wide, `time` and a column for each band: a line has the state, or the power, of every band.
 //!
-//! A band keeps the state of a sample until its next one; after the last sample of the file the measurement is over.
+//! A band keeps the state of a sample until its next one; after the last sample of the file the measurement
+//! is over.
 
 mod reading;
 
@@ -40,8 +41,8 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// One primary user per band, in the order of the bands' numbers, heard everywhere, with time zero at the first
-    /// sample. Band k of the activity is the k-th number of the file.
+    /// One primary user per band, in the order of the bands' numbers, heard everywhere, with time zero at the
+    /// first sample. Band k of the activity is the k-th number of the file.
     pub fn activity(&self) -> PuActivity {
         let users = (1..)
             .zip(&self.bands)
@@ -56,8 +57,8 @@ impl Occupancy {
         PuActivity { users }
     }
 
-    /// The occupancy of the bands of `activity` in [0, end): a band is busy while any of its PUs is ON. What an ideal
-    /// measurement at a place that hears all PUs would see.
+    /// The occupancy of the bands of `activity` in [0, end): a band is busy while any of its PUs is ON. What
+    /// an ideal measurement at a place that hears all PUs would see.
     pub fn of(activity: &PuActivity, end: Time) -> Self {
         let mut bands: BTreeMap<u32, Vec<OnInterval>> = BTreeMap::new();
         for user in &activity.users {
@@ -255,7 +256,8 @@ pub fn write(occupancy: &Occupancy) -> String {
     text
 }
 
-/// One timeline of many ON intervals: those that overlap or touch become one; what lies after `end` is cut off.
+/// One timeline of many ON intervals: those that overlap or touch become one; what lies after `end` is cut
+/// off.
 fn union(mut intervals: Vec<OnInterval>, end: Time) -> Intervals {
     intervals.sort_by_key(|on| on.arrival);
     let mut merged: Vec<OnInterval> = Vec::new();

@@ -1,9 +1,9 @@
 //! The PU-log of MSWiM 2009, section 4.1.
 //!
-//! First one entry per primary user, `<i, x, y, spectrum, tpower>`: its number, its place (m), its band (1 to B) and its
-//! transmitting power (W). Then the activity, one entry per ON period, `<i, arrival_time, departure_time>` (s), each PU's
-//! in the order of time. The paper prints the entries as tuples and not as text: angle brackets and commas are written,
-//! and may be left out; `#` begins a comment.
+//! First one entry per primary user, `<i, x, y, spectrum, tpower>`: its number, its place (m), its band (1 to
+//! B) and its transmitting power (W). Then the activity, one entry per ON period,
+//! `<i, arrival_time, departure_time>` (s), each PU's in the order of time. The paper prints the entries as
+//! tuples and not as text: angle brackets and commas are written, and may be left out; `#` begins a comment.
 
 use super::{LogError, LogReason, Place, WriteError, data_lines, seconds};
 use crate::propagation::Position;

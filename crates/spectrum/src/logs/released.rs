@@ -1,8 +1,9 @@
 //! The files of the released ns-2 code (CRAHN on ns-2.31), which differ from the paper's.
 //!
-//! `map.txt`: the number N of PUs; N lines `channel x_tx y_tx x_rx y_rx alpha beta range`; then for each PU in turn a
-//! count K and K pairs of arrival and departure (s). Words are separated by any blanks and line ends, as `fscanf` reads
-//! them. `channel.txt`: lines `channel bit_rate packet_error_rate`, channel 0 being the control channel.
+//! `map.txt`: the number N of PUs; N lines `channel x_tx y_tx x_rx y_rx alpha beta range`; then for each PU
+//! in turn a count K and K pairs of arrival and departure (s). Words are separated by any blanks and line
+//! ends, as `fscanf` reads them. `channel.txt`: lines `channel bit_rate packet_error_rate`, channel 0 being
+//! the control channel.
 //!
 //! Channel c of these files is channel c of band c + 1 of ours, one channel per band.
 
@@ -157,7 +158,8 @@ pub fn write_map(map: &Map) -> Result<String, WriteError> {
     Ok(text)
 }
 
-/// Reads `channel.txt`: any number of channels from 0, channel 0 reserved for control. `file` names it in errors.
+/// Reads `channel.txt`: any number of channels from 0, channel 0 reserved for control. `file` names it in
+/// errors.
 pub fn read_channels(file: &str, text: &str) -> Result<ChannelTable, LogError> {
     let mut words = Words::new(file, text);
     let mut channels = BTreeMap::new();

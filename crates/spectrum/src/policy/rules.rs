@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// The next channel by number: (current + 1) % (B n), passing over reserved ones (MSWiM 2009, equation 3). With a single
-/// channel it "switches" to that one, delay and all, as the paper's pseudocode does.
+/// The next channel by number: (current + 1) % (B n), passing over reserved ones (MSWiM 2009, equation 3).
+/// With a single channel it "switches" to that one, delay and all, as the paper's pseudocode does.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin;
 
@@ -52,7 +52,8 @@ impl DecisionPolicy for Sticky {
     }
 }
 
-/// The other channel on which the fewest sensings reported a PU so far; the first in round-robin order among equals.
+/// The other channel on which the fewest sensings reported a PU so far; the first in round-robin order among
+/// equals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeastBusy;
 
@@ -68,8 +69,8 @@ impl DecisionPolicy for LeastBusy {
     }
 }
 
-/// The fastest other channel on which no PU was reported within `memory`; the first in round-robin order among equals.
-/// When a PU was reported on all of them, the next in round-robin order.
+/// The fastest other channel on which no PU was reported within `memory`; the first in round-robin order
+/// among equals. When a PU was reported on all of them, the next in round-robin order.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BestRate {

@@ -8,8 +8,8 @@ use cogtcp_units::Time;
 pub struct Assessment {
     /// For each outage the number of the prediction that belongs to it.
     pub matches: Vec<Option<usize>>,
-    /// Error of each predicted beginning that belongs to an outage, in seconds: positive when the outage came earlier
-    /// than predicted (the warning is late).
+    /// Error of each predicted beginning that belongs to an outage, in seconds: positive when the outage came
+    /// earlier than predicted (the warning is late).
     pub start_errors: Vec<f64>,
     /// Error of each predicted end, in seconds: positive when it was predicted too late.
     pub end_errors: Vec<f64>,

@@ -15,7 +15,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 #[schemars(rename = "Itinerary")]
 #[serde(deny_unknown_fields)]
 pub struct ItineraryConfig {
-    /// Standard deviation of the predicted beginning and, independently, of the predicted end (normal errors).
+    /// Standard deviation of the predicted beginning and, independently, of the predicted end (normal
+    /// errors).
     #[serde(default)]
     pub error: Duration,
     /// Probability that an outage is not predicted.
@@ -56,8 +57,8 @@ pub struct Itinerary {
 }
 
 impl Itinerary {
-    /// The record of a line whose true outages before `horizon` are `outages`. Random draws are from `stream`, one set
-    /// per outage, whatever the config, so that two settings meet the same luck.
+    /// The record of a line whose true outages before `horizon` are `outages`. Random draws are from
+    /// `stream`, one set per outage, whatever the config, so that two settings meet the same luck.
     pub fn new(
         outages: &[Outage],
         config: &ItineraryConfig,
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!(shifted(time, Duration::ZERO, -6.0), time);
     }
 
-    /// Whatever the errors: in the order of the beginnings, and none ends before it begins. False ones last as long as the
-    /// true ones, 5 s, and do not begin beyond the horizon.
+    /// Whatever the errors: in the order of the beginnings, and none ends before it begins. False ones last
+    /// as long as the true ones, 5 s, and do not begin beyond the horizon.
     #[test]
     fn a_record_is_in_order() {
         for predictions in [record(20_000, 0.0, None), record(0, 1.0, Some(20)), record(5_000, 0.5, Some(5))]

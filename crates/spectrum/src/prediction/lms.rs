@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 /// Keeps the update finite where the level did not change at all, dB^2.
 const FLOOR: f64 = 1e-3;
 
-/// Predicts a level some samples ahead by a linear filter whose weights follow the least-mean-squares rule, normalised
-/// (Yoo, Cypher and Golmie, MILCOM 2007, predict the received signal strength so).
+/// Predicts a level some samples ahead by a linear filter whose weights follow the least-mean-squares rule,
+/// normalised (Yoo, Cypher and Golmie, MILCOM 2007, predict the received signal strength so).
 ///
 /// Departure from the paper: the filter works on the last differences of the level, not on the level itself.
 /// So weights of zero mean a constant level, and a level far from zero does not slow the rule:
@@ -25,13 +25,14 @@ pub struct LmsFilter {
 }
 
 impl LmsFilter {
-    /// A filter of `order` weights (at least 1) and adaptation step `step` (above 0, below 2) that looks `horizon` samples
-    /// (at least 1) ahead.
+    /// A filter of `order` weights (at least 1) and adaptation step `step` (above 0, below 2) that looks
+    /// `horizon` samples (at least 1) ahead.
     pub fn new(order: usize, step: f64, horizon: usize) -> Self {
         Self { weights: vec![0.0; order.max(1)], step, horizon: horizon.max(1), levels: VecDeque::new() }
     }
 
-    /// Takes the next level and returns the one predicted `horizon` samples on: the level itself until there are enough.
+    /// Takes the next level and returns the one predicted `horizon` samples on: the level itself until there
+    /// are enough.
     pub fn push(&mut self, level: f64) -> f64 {
         self.levels.push_front(level);
         self.levels.truncate(self.weights.len() + self.horizon + 1);
@@ -79,8 +80,8 @@ mod tests {
         assert!((filter.weights.iter().sum::<f64>() - 10.0).abs() < 1e-2);
     }
 
-    /// By hand: order 1, horizon 1, step 1. Levels 0, 1, 3: d = 1, 2. At the third, e = 3 - (1 + 0 x 1) = 2 and
-    /// w = 1 x 2 x 1 / (1 + 0.001); predicted 3 + w x 2.
+    /// By hand: order 1, horizon 1, step 1. Levels 0, 1, 3: d = 1, 2. At the third, e = 3 - (1 + 0 x 1) = 2
+    /// and w = 1 x 2 x 1 / (1 + 0.001); predicted 3 + w x 2.
     #[test]
     fn one_step_by_hand() {
         let mut filter = LmsFilter::new(1, 1.0, 1);

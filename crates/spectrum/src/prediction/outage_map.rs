@@ -21,7 +21,8 @@ const MOST_METRES: f64 = 100_000.0;
 /// The longest time that a prediction is made ahead.
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
-/// How the outage map is made and read. Earlier journeys are simulated over the same line with seeds of their own.
+/// How the outage map is made and read. Earlier journeys are simulated over the same line with seeds of their
+/// own.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(rename = "OutageMap")]
 #[serde(deny_unknown_fields, default)]
@@ -247,8 +248,8 @@ impl Record {
         zones
     }
 
-    /// How long the train takes from `from` to `to` by the record, at its present speed, with the stops on the way that lie
-    /// beyond `stood`, s.
+    /// How long the train takes from `from` to `to` by the record, at its present speed, with the stops on
+    /// the way that lie beyond `stood`, s.
     fn seconds(&self, from: f64, to: f64, speed: f64, stood: f64) -> f64 {
         if to <= from {
             return 0.0;
@@ -311,7 +312,8 @@ mod tests {
         assert_eq!(moved.driving_at(125.0), 3.0);
     }
 
-    /// 10 m about 10 m take 1.5 - 0.5 = 1 s; about 30 m 5 - 3 = 2 s; about 20 m 3 - 1.5 = 1.5 s; before it begins none.
+    /// 10 m about 10 m take 1.5 - 0.5 = 1 s; about 30 m 5 - 3 = 2 s; about 20 m 3 - 1.5 = 1.5 s; before it
+    /// begins none.
     #[test]
     fn speed_is_that_over_ten_metres() {
         let record = record();
@@ -341,7 +343,8 @@ mod tests {
         );
     }
 
-    /// The stop at 15 m counts (30 s) while it lies ahead of where the train stood, by more than 1 m, and before the place.
+    /// The stop at 15 m counts (30 s) while it lies ahead of where the train stood, by more than 1 m, and
+    /// before the place.
     #[test]
     fn stops_on_the_way_count() {
         let seconds = |to, stood| record().seconds(10.0, to, 10.0, stood);

@@ -73,8 +73,8 @@ impl PredictorKind for SignalConfig {
 /// - The link is going down when the level of the serving base station is predicted to fall below the
 ///   threshold. It is also going down when another base station is predicted to exceed it by the margin of a
 ///   handoff. A handoff's length is known: its mean.
-/// - The link is going up when, during the outage, some base station is predicted to exceed the threshold by the margin of
-///   recovery. It is going up at once when the outage has not come and is no longer predicted.
+/// - The link is going up when, during the outage, some base station is predicted to exceed the threshold by
+///   the margin of recovery. It is going up at once when the outage has not come and is no longer predicted.
 #[derive(Clone, Debug)]
 pub struct SignalStrength {
     signal: Signal,

@@ -4,8 +4,8 @@ use crate::OutOfRange;
 
 /// Returns the throughput of the square-root law, `MSS/RTT sqrt(3 / (2 b p))`, in bits of payload per second.
 ///
-/// Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997. `segments_per_ack` is b: 1, or 2 with delayed ACKs. The law has no timeouts
-/// and no window limit: an upper bound where loss is above about 2 %.
+/// Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997. `segments_per_ack` is b: 1, or 2 with delayed ACKs. The law
+/// has no timeouts and no window limit: an upper bound where loss is above about 2 %.
 ///
 /// # Errors
 ///
@@ -97,7 +97,8 @@ mod tests {
     fn both_laws_by_hand() {
         // 1000 B, 0.1 s, p = 0.015, b = 1: window sqrt(3 / 0.03) = 10 segments, 100 a second, 800 kbit/s.
         assert!((mathis_throughput_bps(1000.0, 0.1, 0.015, 1.0).unwrap() - 800e3).abs() < 1e-6);
-        // p = 0.015: 0.1 sqrt(0.01) = 0.01; 3 sqrt(0.005625) = 0.225; 1 * 0.225 * 0.015 * (1 + 32 * 0.000225) = 0.0033993.
+        // p = 0.015: 0.1 sqrt(0.01) = 0.01; 3 sqrt(0.005625) = 0.225; 1 * 0.225 * 0.015 * (1 + 32 * 0.000225)
+        // = 0.0033993.
         let mut of = Pftk {
             segment_size_bytes: 1000.0,
             rtt_s: 0.1,

@@ -123,7 +123,8 @@ pub fn available_rounds(t_cc_s: f64, t_rto_s: f64, rtt_s: f64) -> Result<f64, Ou
 
 /// Returns the solution dW of equation (2), `dW + log2 dW = R`, in packets.
 ///
-/// Newton's method: the left side is increasing and concave, so that the iteration climbs to the root from below.
+/// Newton's method: the left side is increasing and concave, so that the iteration climbs to the root from
+/// below.
 ///
 /// # Errors
 ///
@@ -192,7 +193,8 @@ pub fn regime(delta_w: f64, bdp: f64) -> Regime {
     }
 }
 
-/// Returns the packets of one converged cycle: the numerators of (5), (6) and (7), windows and BDP in packets.
+/// Returns the packets of one converged cycle: the numerators of (5), (6) and (7), windows and BDP in
+/// packets.
 ///
 /// # Errors
 ///
@@ -216,8 +218,8 @@ pub fn packets_per_cycle(delta_w: f64, bdp: f64, rounds: f64, integral: bool) ->
 
 /// Returns `T_rto` of the model: from the start of a silence to the first retransmission after its end.
 ///
-/// The first timeout fires `rto_s` after the silence began, and every retransmission lost to the silence doubles the wait
-/// (RFC 6298 section 5.5) up to `max_rto_s`. The paper's model has one timeout a cycle.
+/// The first timeout fires `rto_s` after the silence began, and every retransmission lost to the silence
+/// doubles the wait (RFC 6298 section 5.5) up to `max_rto_s`. The paper's model has one timeout a cycle.
 ///
 /// # Errors
 ///

@@ -23,8 +23,9 @@ pub struct Cycle {
 
 /// Returns the share of time in which the radio transmits on a channel that no PU uses.
 ///
-/// A renewal argument over sensings, each of which finds its channel in the long-run state. It extends Liang et al., IEEE
-/// Trans. Wireless Commun. 7(4), 2008 by PUs that arrive during the transmission, by missed PUs and by changes of channel.
+/// A renewal argument over sensings, each of which finds its channel in the long-run state. It extends Liang
+/// et al., IEEE Trans. Wireless Commun. 7(4), 2008 by PUs that arrive during the transmission, by missed PUs
+/// and by changes of channel.
 ///
 /// # Errors
 ///

@@ -30,19 +30,20 @@ pub enum InitialWindow {
 pub enum DelayedAck {
     /// Every segment is acknowledged at once.
     Off,
-    /// At least after [`ReceiverConfig::ack_every`](crate::ReceiverConfig) full-sized segments, and after `timeout` at the latest.
+    /// At least after [`ReceiverConfig::ack_every`](crate::ReceiverConfig) full-sized segments, and after
+    /// `timeout` at the latest.
     On {
         /// Longest delay; RFC 5681: at most 500 ms.
         timeout: Duration,
     },
-    /// As long as segments keep coming: TCP-ADA (Singh and Kankipati, WCNC 2004). One acknowledgement, about, for a whole
-    /// window.
+    /// As long as segments keep coming: TCP-ADA (Singh and Kankipati, WCNC 2004). One acknowledgement, about,
+    /// for a whole window.
     Adaptive {
         /// Longest delay; RFC 5681: at most 500 ms, which is what scenarios have.
         limit: Duration,
     },
-    /// As a Linux receiver: after 40 ms, but at once for the first 16 segments, after pauses and duplicates, and as long as the window
-    /// that is offered grows.
+    /// As a Linux receiver: after 40 ms, but at once for the first 16 segments, after pauses and duplicates,
+    /// and as long as the window that is offered grows.
     Linux,
 }
 

@@ -84,7 +84,8 @@ fn faults_are_found() {
     }
 }
 
-/// The paths of the transfers do lose: chance takes segments of the lossy ones, and a window that outgrows the queue loses on any.
+/// The paths of the transfers do lose: chance takes segments of the lossy ones, and a window that outgrows
+/// the queue loses on any.
 #[test]
 fn paths_lose_by_chance_and_by_their_queue() {
     /// Cannot stand a loss. Its window stays at this many segments, or grows as far as it may.

@@ -66,8 +66,8 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::Sack,
             host: Host::Linux,
             control: NAME,
-            // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole segments. tcp_reno_ssthresh:
-            // half of cwnd.
+            // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole
+            // segments. tcp_reno_ssthresh: half of cwnd.
             settings: &[
                 ("abc_limit", Setting::Number(1000.0)),
                 ("whole_segments", Setting::Flag(true)),

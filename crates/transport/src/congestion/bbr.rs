@@ -1,13 +1,13 @@
-//! BBR, version 3: draft-ietf-ccwg-bbr, the working group's text of August 2026 (commit 4ce5e87 of its repository).
-//! Section names below are that draft's.
+//! BBR, version 3: draft-ietf-ccwg-bbr, the working group's text of August 2026 (commit 4ce5e87 of its
+//! repository). Section names below are that draft's.
 //!
 //! Departures, all forced by what a control sees:
 //! - A loss is judged at the ACK that reveals it, with the record of the newest segment that the ACK
 //!   delivered. The draft and Linux judge every lost segment by its own record, so `inflight_longterm` may be
 //!   a little lower here. The prefix of an offload burst ("InflightAtLoss") is not computed: a segment is a
 //!   packet here.
-//! - The draft's random numbers come from a hash of the connection's own progress (delivered bytes and time), because
-//!   a control owns no random stream. Two flows draw differently; a run repeats exactly.
+//! - The draft's random numbers come from a hash of the connection's own progress (delivered bytes and time),
+//!   because a control owns no random stream. Two flows draw differently; a run repeats exactly.
 //! - "Discontiguous ranges lost" in Startup are counted as ACKs that reveal losses, as Linux counts them.
 //! - The send quantum is what the draft computes, but segments leave one by one: it enters the window alone.
 

@@ -1,4 +1,5 @@
-//! BBR, version 1: what Linux runs as `bbr` (`tcp_bbr.c`; Cardwell et al., CACM 60(2), 2017; draft-cardwell-iccrg-bbr-congestion-control-00).
+//! BBR, version 1: what Linux runs as `bbr` (`tcp_bbr.c`; Cardwell et al., CACM 60(2), 2017;
+//! draft-cardwell-iccrg-bbr-congestion-control-00).
 //!
 //! ```text
 //! bw           = greatest delivery rate of 10 rounds (or the policer's, see long_term.rs)
@@ -6,13 +7,14 @@
 //! cwnd         = min(cwnd + delivered, cwnd_gain * bw * min_rtt + extra_acked + quanta)    Startup 2.885, ProbeBW 2; ProbeRTT 4 segments
 //! ```
 //!
-//! A loss lowers neither: for one round of fast recovery cwnd follows packet conservation, and is then as it was before. ProbeRTT comes when
-//! no RTT as low as the least was seen for 10 s.
+//! A loss lowers neither: for one round of fast recovery cwnd follows packet conservation, and is then as it
+//! was before. ProbeRTT comes when no RTT as low as the least was seen for 10 s.
 //!
 //! Departures from Linux:
 //! - The flight at the departure of the next segment (`bbr_packets_in_net_at_edt`) is taken as the flight
 //!   now. The pacer's backlog is at most one packet here, of two segments below 24 Mbit/s.
-//! - The phase of ProbeBW to begin with comes from a hash of the connection's own progress, because a control owns no random stream.
+//! - The phase of ProbeBW to begin with comes from a hash of the connection's own progress, because a control
+//!   owns no random stream.
 //! - A delayed ACK does not count as a new minimum RTT after the old one expired (`is_ack_delayed`). A
 //!   control does not see the delay, so the ACK counts here.
 //! - The recovery state comes from the previous ACK. `set_state` enters recovery without the bytes of an ACK

@@ -12,32 +12,39 @@
 //! Algorithm 1:  N^ = the least N with TP/BW > (N + 1) / (N (N + 2)), TP: the flow's throughput            equation (8)
 //! ```
 //!
-//! Where the paper is ambiguous or silent, and the choice made. "Author" is the rule of the first author's public ns-3
-//! code, which the preset `c2-author` follows; a parameter's name says where both can be had.
+//! Where the paper is ambiguous or silent, and the choice made. "Author" is the rule of the first author's
+//! public ns-3 code, which the preset `c2-author` follows; a parameter's name says where both can be had.
 //!
 //! 1. The band is printed as Dp * (1 + alpha, 1 + beta) with alpha 0.2 and beta 0.05: it is [1.05, 1.2] Dp.
-//! 2. N counts the flows "sharing the bottleneck", and ssthresh divides by N + 1: there N is without this flow. Algorithm 1
-//!    counts this flow. Here N always includes it; the SYN-ACK's option carries the flows that were there before.
+//! 2. N counts the flows "sharing the bottleneck", and ssthresh divides by N + 1: there N is without this
+//!    flow. Algorithm 1 counts this flow. Here N always includes it; the SYN-ACK's option carries the flows
+//!    that were there before.
 //! 3. No option on the SYN-ACK: `flows` (author: the script of one figure, by the clock).
 //! 4. cwnd begins at 1 segment, whatever the configured initial window is: the probe asks for it.
 //! 5. R: a Tustin filter, 0.8 R + 0.2 (s_k + s_(k-1)) / 2 (author; the paper has no filter; `rtt_gain`).
-//! 6. TP: bytes acknowledged over windows of 1 s from the beginning of congestion avoidance (author: one segment per ACK;
-//!    `tp_window`, `count`). Algorithm 1 is evaluated once per TP.
-//! 7. Algorithm 1's threshold: the paper's equation (8); author: the middle of 1/N and 1/(N+1), rounded to 0.01, and 4
-//!    for everything below 0.29 (`n_rule`, `n_cap`).
+//! 6. TP: bytes acknowledged over windows of 1 s from the beginning of congestion avoidance (author: one
+//!    segment per ACK; `tp_window`, `count`). Algorithm 1 is evaluated once per TP.
+//! 7. Algorithm 1's threshold: the paper's equation (8); author: the middle of 1/N and 1/(N+1), rounded to
+//!    0.01, and 4 for everything below 0.29 (`n_rule`, `n_cap`).
 //! 8. How N falls: "C2 re-estimates N" in saturation, so N takes a smaller N^ there. cwnd shrinks by one per
 //!    round trip, as always when N did not rise. Author: N falls in the ideal band, and ssthresh and at least
 //!    that window follow; in saturation a smaller N^ holds the window (`lower_n`).
-//! 9. No throughput yet, or no bandwidth: saturation shrinks by one per round trip (author: nothing; with `lower_n`).
-//! 10. T_w, the throughput window and the slope's windows have no values in the paper: 1 s, 1 s and 0.5 s (author).
-//! 11. sigma = 1/(N RTT) has no unit: milliseconds of RTT per second with RTT in seconds (author; `sigma_unit`).
-//! 12. Competition ends with the first window at or below sigma (author). It grows by N (author: N - 1, at least 1;
-//!     `compete`) and takes N from Algorithm 1 while it lasts, since "N is inversely proportional to throughput".
+//! 9. No throughput yet, or no bandwidth: saturation shrinks by one per round trip (author: nothing; with
+//!    `lower_n`).
+//! 10. T_w, the throughput window and the slope's windows have no values in the paper: 1 s, 1 s and 0.5 s
+//!     (author).
+//! 11. sigma = 1/(N RTT) has no unit: milliseconds of RTT per second with RTT in seconds (author;
+//!     `sigma_unit`).
+//! 12. Competition ends with the first window at or below sigma (author). It grows by N (author: N - 1, at
+//!     least 1; `compete`) and takes N from Algorithm 1 while it lasts, since "N is inversely proportional to
+//!     throughput".
 //! 13. When a starving flow may grow, and how often N may jump: at once and at every TP. Author: 2 s after
 //!     congestion avoidance began, and a jump per second (`settle`, `jump_interval`).
-//! 14. Duplicate ACKs: Reno's half (the paper is silent; author). Timeout: slow start with a new probe; until it answers,
-//!     ssthresh is half of FlightSize, at least 10 segments (author; `rto_floor`). N, Dp and R stay.
-//! 15. ssthresh is at least 2 segments, and follows cwnd down in saturation: slow start does not come back by draining.
+//! 14. Duplicate ACKs: Reno's half (the paper is silent; author). Timeout: slow start with a new probe; until
+//!     it answers, ssthresh is half of FlightSize, at least 10 segments (author; `rto_floor`). N, Dp and R
+//!     stay.
+//! 15. ssthresh is at least 2 segments, and follows cwnd down in saturation: slow start does not come back by
+//!     draining.
 //! 16. Dp is never aged (paper and author). After a handoff to a longer path C2 reads saturation for ever.
 //! 17. Delayed ACKs: if the first sequence gives no gap, or a gap of the receiver's timer, the next sequences
 //!     of slow start are tried, of up to 8 packets. Author: any gap counts.
@@ -483,7 +490,8 @@ fn paper_flows(ratio: f64, cap: u32) -> u32 {
     low
 }
 
-/// The author's: the least N with TP/BW, rounded up to 0.01, no less than the middle of 1/N and 1/(N+1), rounded down.
+/// The author's: the least N with TP/BW, rounded up to 0.01, no less than the middle of 1/N and 1/(N+1),
+/// rounded down.
 fn author_flows(ratio: f64, cap: u32) -> u32 {
     // Hundredths, so that rounding is exact.
     let hundredths = (ratio * 100.0).ceil();
@@ -577,8 +585,8 @@ impl CongestionControl for C2 {
     fn set_state(&mut self, _now: Time, _tcp: &mut TcpState, state: CaState) {
         match state {
             CaState::Open => self.timed_out = false,
-            // A sequence that loses a packet comes back spaced by loss recovery, not by the bottleneck; so does one
-            // behind a reduced window.
+            // A sequence that loses a packet comes back spaced by loss recovery, not by the bottleneck; so
+            // does one behind a reduced window.
             CaState::Disorder | CaState::Cwr | CaState::Recovery => self.drop_sequence(),
             CaState::Loss => self.restart(),
         }

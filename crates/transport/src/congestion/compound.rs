@@ -12,8 +12,10 @@
 //! ```
 //!
 //! Choices where draft-sridharan-tcpm-ctcp-02 is silent or open:
-//! - The RTT of a round is the mean of its samples; `rtt` offers the least and the last (as the ns-3 Compound of Zhou).
-//! - lambda, the weight of a new gamma, is 0.2 (0.8 on the old value, as a published implementation over CCP has it).
+//! - The RTT of a round is the mean of its samples; `rtt` offers the least and the last (as the ns-3 Compound
+//!   of Zhou).
+//! - lambda, the weight of a new gamma, is 0.2 (0.8 on the old value, as a published implementation over CCP
+//!   has it).
 //! - diff_reno is diff with cwnd in the place of win, of the last round that was over before the loss.
 //! - Below the low window dwnd stays as it is: it neither grows nor shrinks.
 //! - win at a loss event is FlightSize, as RFC 5681 takes it for Reno.
@@ -320,7 +322,8 @@ impl DelayWindow {
         self.dwnd = self.dwnd.min(tcp.cwnd.saturating_sub(tcp.mss));
     }
 
-    /// An ACK in congestion avoidance: at the end of a round the delay window, and with it the window, changes.
+    /// An ACK in congestion avoidance: at the end of a round the delay window, and with it the window,
+    /// changes.
     pub(super) fn grow(&mut self, tcp: &mut TcpState) {
         if !self.round.over(tcp) || self.samples == 0 {
             return;
@@ -351,7 +354,8 @@ impl DelayWindow {
         tcp.cwnd = reno + self.dwnd;
     }
 
-    /// Duplicate ACKs told of a loss and the window becomes `window`; Reno's part of it is half of what it was.
+    /// Duplicate ACKs told of a loss and the window becomes `window`; Reno's part of it is half of what it
+    /// was.
     pub(super) fn on_loss(&mut self, tcp: &TcpState, window: u64, keep: bool) {
         self.prior = (self.dwnd, self.gamma);
         let reno = tcp.flight_size.saturating_sub(self.dwnd) / 2;

@@ -1,4 +1,5 @@
-//! CUBIC (RFC 9438): between losses the window is a cubic function of time, flat around the window of the last loss.
+//! CUBIC (RFC 9438): between losses the window is a cubic function of time, flat around the window of the
+//! last loss.
 //!
 //! ```text
 //! W_cubic(t) = C * (t - K)^3 + W_max,   K = cbrt((W_max - cwnd_epoch) / C)         (1), (2); t: since the epoch began
@@ -10,8 +11,8 @@
 //! ```
 //!
 //! Departures and choices:
-//! - Growth counts the segments acknowledged, as Linux, where the RFC has (target - cwnd) / cwnd "for each received ACK":
-//!   with delayed ACKs the window would otherwise fall behind W_cubic.
+//! - Growth counts the segments acknowledged, as Linux, where the RFC has (target - cwnd) / cwnd "for each
+//!   received ACK": with delayed ACKs the window would otherwise fall behind W_cubic.
 //! - After a timeout, and after a slow start without loss, K = 0 and W_max = cwnd (sections 4.8 and 4.10). So
 //!   too if an epoch begins above W_max, which the RFC leaves open.
 //! - In the Reno-friendly region cwnd rises to W_est and never falls to it: the cubic of a round trip ahead
@@ -373,7 +374,8 @@ mod tests {
 
     #[test]
     fn the_reno_friendly_region_by_hand() {
-        // 20 segments, RTT 10 ms: ssthresh 14, W_est grows by 3 * 0.3/1.7 = 0.5294 a round until 20, then by 1.
+        // 20 segments, RTT 10 ms: ssthresh 14, W_est grows by 3 * 0.3/1.7 = 0.5294 a round until 20, then by
+        // 1.
         let rtt = Duration::from_millis(10);
         let mut bench = Bench::new(NAME, &[], 20);
         bench.loss();
@@ -508,8 +510,8 @@ mod tests {
         }
     }
 
-    /// Section 4.8 is for the loss event of a timeout. One that asked for no ssthresh, the second of a segment, is over with recovery:
-    /// the next fast retransmit begins a stage with W_max = cwnd.
+    /// Section 4.8 is for the loss event of a timeout. One that asked for no ssthresh, the second of a
+    /// segment, is over with recovery: the next fast retransmit begins a stage with W_max = cwnd.
     #[test]
     fn a_repeated_timeout_does_not_outlast_recovery() {
         let mut bench = Bench::new(NAME, &[], 100);

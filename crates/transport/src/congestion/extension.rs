@@ -12,16 +12,17 @@ pub trait ControlExtension {
     #[allow(unused_variables)]
     fn on_link_event(&mut self, now: Time, tcp: &mut TcpState, event: LinkEvent) {}
 
-    /// A duplicate ACK came, fewer than the threshold so far: whether to treat the oldest outstanding segment, last sent
-    /// at `head_sent_at`, as lost now. For controls with a finer timeout than the sender's.
+    /// A duplicate ACK came, fewer than the threshold so far: whether to treat the oldest outstanding
+    /// segment, last sent at `head_sent_at`, as lost now. For controls with a finer timeout than the
+    /// sender's.
     #[allow(unused_variables)]
     fn dup_ack_retransmit(&mut self, now: Time, tcp: &TcpState, head_sent_at: Time) -> bool {
         false
     }
 
-    /// The network says that the peer cannot be reached (ICMP destination unreachable for outstanding data). True: stop
-    /// and probe as under a closed window, until an ACK comes; what was outstanding is then sent again. RFC 1122 section
-    /// 4.2.3.9 has TCP do nothing.
+    /// The network says that the peer cannot be reached (ICMP destination unreachable for outstanding data).
+    /// True: stop and probe as under a closed window, until an ACK comes; what was outstanding is then
+    /// retransmitted. RFC 1122 section 4.2.3.9 has TCP do nothing.
     #[allow(unused_variables)]
     fn on_unreachable(&mut self, now: Time, tcp: &mut TcpState) -> bool {
         false

@@ -10,8 +10,8 @@ pub(super) const ABC_LIMIT: ParameterSpec = ParameterSpec {
     kind: ParameterKind::Number { default: 1.0, min: 1.0, max: 1000.0 },
 };
 
-/// RFC 5681 equation (2) with RFC 3465's L: cwnd grows by the bytes acknowledged, at most `limit` segments per ACK. The
-/// step may pass ssthresh, as the RFC's does.
+/// RFC 5681 equation (2) with RFC 3465's L: cwnd grows by the bytes acknowledged, at most `limit` segments
+/// per ACK. The step may pass ssthresh, as the RFC's does.
 pub(super) fn slow_start(tcp: &mut TcpState, acked: u64, limit: f64) {
     tcp.cwnd += acked.min((limit * tcp.mss as f64) as u64);
 }
@@ -26,7 +26,8 @@ pub(super) fn half_flight(tcp: &TcpState) -> u64 {
 pub(super) struct Additive {
     increase: f64,
     byte_counting: bool,
-    /// Counting bytes: those acknowledged and not yet turned into growth; counting ACKs: growth below one byte.
+    /// Counting bytes: those acknowledged and not yet turned into growth; counting ACKs: growth below one
+    /// byte.
     credit: f64,
 }
 
@@ -134,8 +135,8 @@ mod tests {
         assert!(round.over(&tcp));
     }
 
-    /// RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK, whatever it acknowledges: ten ACKs of a window of ten segments come to
-    /// a little less than a segment.
+    /// RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK, whatever it acknowledges: ten ACKs of a window
+    /// of ten segments come to a little less than a segment.
     #[test]
     fn growth_per_ack() {
         let mut tcp = testing::tcp(10);

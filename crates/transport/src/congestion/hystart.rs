@@ -1,6 +1,8 @@
-//! Slow start with HyStart++ (RFC 9406) as an option: it ends when round-trip times rise, before the queue overflows.
+//! Slow start with HyStart++ (RFC 9406) as an option: it ends when round-trip times rise, before the queue
+//! overflows.
 //!
-//! HyStart++ rules the first slow start of a connection only (RFC 9406 section 4.3): later ones know an ssthresh.
+//! HyStart++ rules the first slow start of a connection only (RFC 9406 section 4.3): later ones know an
+//! ssthresh.
 
 use super::growth;
 use super::{AckSample, ParameterKind, ParameterSpec, Parameters, TcpState};
@@ -203,7 +205,8 @@ mod tests {
     #[test]
     fn a_rise_slows_growth_to_a_quarter_and_ends_after_five_rounds() {
         let (mut hystart, mut tcp) = slow_start();
-        // Threshold 100/8 = 12.5 ms over the last round: 112 is no rise; over 112 it is 14 ms: 125 is none, 126 is.
+        // Threshold 100/8 = 12.5 ms over the last round: 112 is no rise; over 112 it is 14 ms: 125 is none,
+        // 126 is.
         for rtt in [100, 100, 112, 112, 125, 112] {
             assert!(!round(&mut hystart, &mut tcp, 8, rtt));
             assert!(hystart.css.is_none(), "{rtt}");

@@ -109,8 +109,8 @@ impl Parameters {
         self.0.is_empty()
     }
 
-    /// The number `name` of a table that went through [`Parameters::resolve`]; NaN if the specification has no such
-    /// number.
+    /// The number `name` of a table that went through [`Parameters::resolve`]; NaN if the specification has
+    /// no such number.
     pub fn number(&self, name: &str) -> f64 {
         match self.0.get(name) {
             Some(ParameterValue::Number(number)) => *number,

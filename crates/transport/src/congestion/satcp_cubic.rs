@@ -15,12 +15,15 @@
 //! whose SYN asked for reports gets them instead of a zero window.
 //!
 //! Scope and departures:
-//! - A report that travels takes the path's time, and is sent as early as the router warns (TU_advance). The sender's own link layer
-//!   tells when the link goes down, not before (SaTCP predicts it from orbits), and when it is up again, however long that took.
+//! - A report that travels takes the path's time, and is sent as early as the router warns (TU_advance). The
+//!   sender's own link layer tells when the link goes down, not before (SaTCP predicts it from orbits), and
+//!   when it is up again, however long that took.
 //! - The released code (LeoEM) is less than the paper's "inhibit". Under a report it keeps the cubic at a
 //!   timeout and shortens K to a ninth, but ssthresh and cwnd fall. Here neither falls.
-//! - No timer is stopped. An outage longer than the RTO is found over at the next expiration, which is backed off.
-//! - A timeout that began while inhibited stays so until it is repaired, however often the timer expires for it.
+//! - No timer is stopped. An outage longer than the RTO is found over at the next expiration, which is backed
+//!   off.
+//! - A timeout that began while inhibited stays so until it is repaired, however often the timer expires for
+//!   it.
 
 use super::cubic::{self, Cubic};
 use super::growth;
@@ -222,7 +225,8 @@ mod tests {
         bench.control.cwnd_event(bench.now, &mut bench.tcp, CaEvent::Loss);
         assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), 50 * MSS, "as it was");
         assert!(bench.control.owns_cwnd());
-        // The next loss event after the report has run out is CUBIC's own, and no timeout by mistake: W_max = 100.
+        // The next loss event after the report has run out is CUBIC's own, and no timeout by mistake: W_max =
+        // 100.
         bench.now += Duration::from_secs(6);
         bench.loss();
         assert_eq!(bench.segments(), 70.0);

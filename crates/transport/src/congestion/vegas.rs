@@ -63,8 +63,8 @@ pub const INFO: ControlInfo = ControlInfo {
         },
         Preset {
             name: "vegas-ns2",
-            // ns-2's Vegas looks for one more expired segment on the first two new ACKs after a retransmission;
-            // NewReno's partial ACKs are the nearest to that.
+            // ns-2's Vegas looks for one more expired segment on the first two new ACKs after a
+            // retransmission; NewReno's partial ACKs are the nearest to that.
             summary: "Vegas as ns-2 had it: alpha 1, beta 3, slow start every other round trip, NewReno recovery",
             recovery: Recovery::NewReno,
             host: Host::Rfc,
@@ -276,7 +276,8 @@ mod tests {
         for _ in 0..20 {
             bench.ack(MSS, ms(125));
         }
-        // All ACKs of the round double the window; the first of the next round decides by the least RTT, 125 ms.
+        // All ACKs of the round double the window; the first of the next round decides by the least RTT, 125
+        // ms.
         let before = bench.tcp.cwnd;
         bench.ack(MSS, ms(125));
         let at_end = before.max(bench.tcp.cwnd);

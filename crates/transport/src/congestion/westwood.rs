@@ -1,5 +1,5 @@
-//! TCP Westwood+: Reno's growth; after a loss event the window is what the path carries, by an estimate of the
-//! bandwidth from the ACKs.
+//! TCP Westwood+: Reno's growth; after a loss event the window is what the path carries, by an estimate of
+//! the bandwidth from the ACKs.
 //!
 //! ```text
 //! loss event (duplicate ACKs or timeout):  ssthresh = EBW * RTTmin, at least 2 segments
@@ -13,13 +13,14 @@
 //! ```
 //!
 //! Choices where the sources differ:
-//! - Linux halves the window during fast recovery and sets EBW * RTTmin at its end; the paper, and this, at its start.
-//! - When EBW * RTTmin exceeds cwnd, a loss event leaves cwnd as it is and slow start goes on to ssthresh (Mascolo et al.,
-//!   section 3.2).
+//! - Linux halves the window during fast recovery and sets EBW * RTTmin at its end; the paper, and this, at
+//!   its start.
+//! - When EBW * RTTmin exceeds cwnd, a loss event leaves cwnd as it is and slow start goes on to ssthresh
+//!   (Mascolo et al., section 3.2).
 //! - One paper gives max(cwnd / 2, EBW * RTTmin) (Zhou, Al Ali and Chowdhury, section 2.2): the parameter
 //!   `at_least_half`.
-//! - ns-3 takes its sample by a timer; here it is taken at the first ACK or loss event after that time, with the same
-//!   value.
+//! - ns-3 takes its sample by a timer; here it is taken at the first ACK or loss event after that time, with
+//!   the same value.
 
 use super::growth::{self, Additive};
 use super::{
@@ -290,8 +291,8 @@ impl BandwidthEstimator {
     }
 }
 
-/// Bytes that an ACK reports as delivered (the paper's procedure AckedCount): a duplicate ACK stands for a segment, which
-/// the cumulative ACK that follows must not count again.
+/// Bytes that an ACK reports as delivered (the paper's procedure AckedCount): a duplicate ACK stands for a
+/// segment, which the cumulative ACK that follows must not count again.
 #[derive(Clone, Copy, Debug, Default)]
 struct AckedCount {
     /// Bytes that duplicate ACKs have reported.
@@ -346,7 +347,8 @@ mod tests {
 
     #[test]
     fn linux_filter_by_hand() {
-        // Windows of 100 ms with 10 segments each: the first sample initialises. The fifth and later ones have 20.
+        // Windows of 100 ms with 10 segments each: the first sample initialises. The fifth and later ones
+        // have 20.
         let mut bench = Bench::new("westwood", &[], 10);
         let mut send = |segments: u64| {
             for _ in 0..segments {
@@ -364,8 +366,8 @@ mod tests {
         let faster = send(20);
         assert!(faster > steady && faster < 2 * steady, "{faster}");
 
-        // By hand, one ACK per 200 ms: 500 kB/s, 500 kB/s, 1 MB/s. first = 500 + 500/8 = 562.5 kB/s, second = 500 +
-        // 62.5/8 = 507.8125 kB/s; times RTTmin, 0.15 s.
+        // By hand, one ACK per 200 ms: 500 kB/s, 500 kB/s, 1 MB/s. first = 500 + 500/8 = 562.5 kB/s, second =
+        // 500 + 62.5/8 = 507.8125 kB/s; times RTTmin, 0.15 s.
         let mut estimator =
             BandwidthEstimator::new(&Parameters::new().resolve("westwood", INFO.parameters).unwrap());
         let state = tcp(10);
@@ -380,8 +382,8 @@ mod tests {
 
     #[test]
     fn tustin_filter_by_hand() {
-        // RTT 100 ms, one ACK of 10 kB every 100 ms: the first sample holds the first ACK, then one each: 100 kB/s.
-        // EBW: 0.1 * (100 + 0)/2 = 5; 4.5 + 10 = 14.5; 13.05 + 10 = 23.05 kB/s.
+        // RTT 100 ms, one ACK of 10 kB every 100 ms: the first sample holds the first ACK, then one each: 100
+        // kB/s. EBW: 0.1 * (100 + 0)/2 = 5; 4.5 + 10 = 14.5; 13.05 + 10 = 23.05 kB/s.
         let parameters = {
             let mut table = Parameters::new();
             table.set("filter", ParameterValue::Text("tustin".into()));
@@ -396,7 +398,8 @@ mod tests {
             let Filter::Tustin { estimate, .. } = estimator.filter else { unreachable!() };
             assert!((estimate - expected).abs() < 1e-6, "{estimate} {expected}");
         }
-        // The sample in progress counts when it is over, before ssthresh is told: (0.9 * 23050 + 10000) B/s * 0.1 s.
+        // The sample in progress counts when it is over, before ssthresh is told: (0.9 * 23050 + 10000) B/s *
+        // 0.1 s.
         let mut window = |now| estimator.ssthresh(now, &tcp(0));
         assert!(window(now).abs_diff(2305) <= 1);
         assert!(window(now + ms(150)).abs_diff(3074) <= 1);
@@ -404,9 +407,9 @@ mod tests {
 
     #[test]
     fn an_outage_dilutes_linux_samples() {
-        // 100 kB/s, then nothing for 500 ms and a timeout. Linux: the open sample, at most 110 ms long, becomes one of
-        // 500 to 610 ms: 0 to 11/61 of the rate, which moves `first` by 50/61/8 to 1/8 and `second` by an eighth of
-        // that.
+        // 100 kB/s, then nothing for 500 ms and a timeout. Linux: the open sample, at most 110 ms long,
+        // becomes one of 500 to 610 ms: 0 to 11/61 of the rate, which moves `first` by 50/61/8 to 1/8 and
+        // `second` by an eighth of that.
         let mut bench = Bench::new("westwood", &[], 10);
         for _ in 0..1000 {
             bench.now += ms(10);
@@ -477,8 +480,8 @@ mod tests {
         assert_eq!(control.ssthresh(Time::ZERO, &tcp(40)), 20 * MSS);
     }
 
-    /// A sample is at least `filter_window` long: after 400 ms at 100 kB/s there are three of 100 ms and none of a second. What is shown is
-    /// in bit/s.
+    /// A sample is at least `filter_window` long: after 400 ms at 100 kB/s there are three of 100 ms and none
+    /// of a second. What is shown is in bit/s.
     #[test]
     fn the_least_length_of_a_sample_is_a_parameter() {
         for (window, expected) in [(0.05, 800_000.0), (1.0, 0.0)] {

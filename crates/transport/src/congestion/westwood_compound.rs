@@ -1,5 +1,5 @@
-//! Westwood+'s window after a loss event with Compound's growth: what Zhou, Al Ali and Chowdhury propose in the last
-//! section of their study as future work.
+//! Westwood+'s window after a loss event with Compound's growth: what Zhou, Al Ali and Chowdhury propose in
+//! the last section of their study as future work.
 //!
 //! ```text
 //! loss event:            ssthresh = EBW * RTTmin                          the bandwidth estimate of Westwood+
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Choices, the proposal being one sentence:
-//! - After duplicate ACKs the new window is split as Compound splits it: Reno's part is half of what it was, the delay
-//!   window is the rest. After a timeout there is no delay window.
+//! - After duplicate ACKs the new window is split as Compound splits it: Reno's part is half of what it was,
+//!   the delay window is the rest. After a timeout there is no delay window.
 //! - gamma is tuned as Compound tunes it.
 //! - The filter is Linux's by default, the Compound constants are the draft's.
 

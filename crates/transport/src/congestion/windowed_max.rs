@@ -1,7 +1,7 @@
 //! A maximum over the latest rounds.
 
-/// The maximum over a window of rounds, exact to a quarter window with three samples (Nichols's filter, which Linux
-/// keeps in lib/win_minmax.c).
+/// The maximum over a window of rounds, exact to a quarter window with three samples (Nichols's filter, which
+/// Linux keeps in lib/win_minmax.c).
 #[derive(Clone, Debug, Default)]
 pub(super) struct WindowedMax([(u64, f64); 3]);
 
@@ -56,8 +56,8 @@ mod tests {
         assert_eq!(filter.best(), 60.0);
     }
 
-    /// The second and third best follow the best when a quarter and half of the window have passed, and no sooner
-    /// (`minmax_subwin_update` of Linux). Window 8: after more than 2 rounds, after more than 4.
+    /// The second and third best follow the best when a quarter and half of the window have passed, and no
+    /// sooner (`minmax_subwin_update` of Linux). Window 8: after more than 2 rounds, after more than 4.
     #[test]
     fn the_next_best_are_kept_by_quarters() {
         let best_after = |samples: &[(u64, f64)]| {
@@ -71,9 +71,11 @@ mod tests {
         assert_eq!(best_after(&[(0, 100.0), (1, 40.0), (2, 30.0), (3, 20.0), (9, 5.0)]), 20.0);
         // Once it is there, what comes later and is less does not take its place.
         assert_eq!(best_after(&[(0, 100.0), (3, 50.0), (4, 10.0), (9, 5.0)]), 50.0);
-        // The third best: round 4 is half of the window, not more, so that of round 5 is kept. The second is too old in round 12.
+        // The third best: round 4 is half of the window, not more, so that of round 5 is kept. The second is
+        // too old in round 12.
         assert_eq!(best_after(&[(0, 100.0), (3, 50.0), (4, 40.0), (5, 30.0), (12, 5.0)]), 30.0);
-        // In round 9 the second becomes the best, of round 3, as the next is. A quarter has passed in round 10: it makes way.
+        // In round 9 the second becomes the best, of round 3, as the next is. A quarter has passed in round
+        // 10: it makes way.
         let shifted = [(0, 100.0), (3, 50.0), (9, 10.0), (10, 5.0)];
         assert_eq!(best_after(&shifted), 50.0);
         assert_eq!(best_after(&[&shifted[..], &[(12, 1.0)]].concat()), 5.0);

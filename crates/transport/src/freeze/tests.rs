@@ -14,7 +14,8 @@ struct Wire {
     segment: Segment,
 }
 
-/// A sender and a receiver over a path of constant delay, with a manager beside one of them. In silence nothing arrives.
+/// A sender and a receiver over a path of constant delay, with a manager beside one of them. In silence
+/// nothing arrives.
 struct World {
     now: Time,
     sender: Sender,
@@ -203,7 +204,8 @@ fn trigger_freeze_probe_thaw() {
     }
 }
 
-/// Without a warning the same outage costs the window; with one half an RTT ahead the last flight is lost all the same.
+/// Without a warning the same outage costs the window; with one half an RTT ahead the last flight is lost all
+/// the same.
 #[test]
 fn no_warning_and_a_late_one_cost_a_timeout() {
     let mut plain = World::new(Beside::Receiver, false, &[(10_000, 13_000)]);
@@ -288,7 +290,8 @@ fn the_real_window_comes_back() {
     assert_eq!(syn.window, 700, "a SYN passes as it is");
 }
 
-/// A source that asks for reports in its SYN gets its real window and the time left, never a zero, and no all-clear.
+/// A source that asks for reports in its SYN gets its real window and the time left, never a zero, and no
+/// all-clear.
 #[test]
 fn a_source_that_wants_reports_is_told_and_not_held() {
     for beside in [Beside::Receiver, Beside::Sender] {
@@ -326,8 +329,8 @@ fn a_source_that_wants_reports_is_told_and_not_held() {
     assert_eq!(manager.freeze(ms(10), ms(20)).unwrap().window, 0);
 }
 
-/// Whatever order warnings and all-clears come in, and whatever silences they meet, data flow again once the last
-/// announced outage is over.
+/// Whatever order warnings and all-clears come in, and whatever silences they meet, data flow again once the
+/// last announced outage is over.
 #[test]
 fn no_order_of_triggers_deadlocks() {
     for case in 0..60 {
@@ -361,8 +364,8 @@ fn no_order_of_triggers_deadlocks() {
     }
 }
 
-/// Data of full size, zero-window acknowledgements and probes by their times: one freeze of 3 s, by the millisecond.
-/// (Goff et al., INFOCOM 2000; section III.B of Singh et al.; probes: RFC 9293 section 3.8.6.1.)
+/// Data of full size, zero-window acknowledgements and probes by their times: one freeze of 3 s, by the
+/// millisecond. (Goff et al., INFOCOM 2000; section III.B of Singh et al.; probes: RFC 9293 section 3.8.6.1.)
 #[test]
 fn one_freeze_message_by_message() {
     let mut world = World::new(Beside::Receiver, false, &[(10_000, 13_000)]);
@@ -389,8 +392,8 @@ fn one_freeze_message_by_message() {
     assert_eq!(data.iter().find(|(_, len)| *len > 1), Some(&(13_050, MSS as u32)));
 }
 
-/// Warned a round trip ahead or more, whatever the outage and whenever the all-clear comes after it: nothing but probes
-/// between, cwnd and ssthresh after as before, no timeout.
+/// Warned a round trip ahead or more, whatever the outage and whenever the all-clear comes after it: nothing
+/// but probes between, cwnd and ssthresh after as before, no timeout.
 #[test]
 fn a_timely_warning_saves_the_window_whatever_the_outage() {
     for case in 0..80 {
@@ -444,8 +447,8 @@ fn a_false_warning_costs_its_time_alone() {
     assert!((360..=420).contains(&lost), "{lost}");
 }
 
-/// The warning was lost: the three acknowledgements of the all-clear are duplicates to the source, which then need not wait for
-/// its timer. After a timeout they would say nothing new.
+/// The warning was lost: the three acknowledgements of the all-clear are duplicates to the source, which then
+/// need not wait for its timer. After a timeout they would say nothing new.
 #[test]
 fn a_lost_warning_leaves_the_all_clear_its_use() {
     let silence = [(10_000, 10_600)];
@@ -461,8 +464,8 @@ fn a_lost_warning_leaves_the_all_clear_its_use() {
     assert!(goes_on(&alone) > goes_on(&told), "{:?}", goes_on(&alone));
 }
 
-/// Said twice, or in the wrong order, the messages leave nobody frozen and cost no timeout. An all-clear to a source that is
-/// not held is three duplicates to it: a fast retransmit without need.
+/// Said twice, or in the wrong order, the messages leave nobody frozen and cost no timeout. An all-clear to a
+/// source that is not held is three duplicates to it: a fast retransmit without need.
 #[test]
 fn repeated_and_misordered_messages_do_no_harm() {
     for (downs, ups) in [(&[9_900, 9_950][..], &[13_000, 13_001][..]), (&[9_900], &[9_880, 13_000])] {
@@ -485,7 +488,8 @@ fn repeated_and_misordered_messages_do_no_harm() {
     }
 }
 
-/// Beside the receiver, with timestamps: the handshake gives the first sample, 100 ms, and each echo another with gain 1/8.
+/// Beside the receiver, with timestamps: the handshake gives the first sample, 100 ms, and each echo another
+/// with gain 1/8.
 #[test]
 fn echoes_of_timestamps_are_smoothed() {
     let mut manager = ConnectionManager::new(Beside::Receiver);

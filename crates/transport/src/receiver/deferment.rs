@@ -1,13 +1,14 @@
-//! TCP-ADA: how long an acknowledgement is postponed, by how fast segments come (Singh and Kankipati: TCP-ADA, TCP with
-//! adaptive delayed acknowledgement for mobile ad hoc networks, WCNC 2004).
+//! TCP-ADA: how long an acknowledgement is postponed, by how fast segments come (Singh and Kankipati:
+//! TCP-ADA, TCP with adaptive delayed acknowledgement for mobile ad hoc networks, WCNC 2004).
 //!
 //! ```text
 //! average   <- GAIN * average + (1 - GAIN) * time since the last segment
 //! postponed    FACTOR * average, anew from every in-order segment that comes before that time is over
 //! ```
 //!
-//! As long as segments keep coming none is acknowledged; the first pause sends one acknowledgement for all of them, so that
-//! it comes to about one a window. The ACK clock is lost with it: a sender that has filled its window waits for the pause.
+//! As long as segments keep coming none is acknowledged; the first pause sends one acknowledgement for all of
+//! them, so that it comes to about one a window. The ACK clock is lost with it: a sender that has filled its
+//! window waits for the pause.
 //!
 //! Scope and departures. Only the paper's abstract was at hand, with the descriptions of Singh, Bonnin and
 //! Ros (ITST 2012, section II.C) and of surveys. They give a time in proportion to a moving average of the
@@ -44,8 +45,8 @@ impl Deferment {
         });
     }
 
-    /// When an acknowledgement is due if nothing else comes; `None`: at once. `first` is when the earliest segment came that
-    /// it answers.
+    /// When an acknowledgement is due if nothing else comes; `None`: at once. `first` is when the earliest
+    /// segment came that it answers.
     pub(super) fn due(&self, now: Time, first: Time, limit: Duration) -> Option<Time> {
         let wait = Duration::from_nanos(self.average?.as_nanos() / FACTOR.1 * FACTOR.0);
         Some((now + wait).min(first + limit)).filter(|due| *due > now)

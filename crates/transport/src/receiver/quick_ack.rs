@@ -1,5 +1,5 @@
-//! When a Linux receiver delays an acknowledgement, and when it does not (`tcp_input.c`: "quick ACKs"; Sarolahti and Kuznetsov: Congestion
-//! control in Linux TCP, USENIX 2002, section 4.5).
+//! When a Linux receiver delays an acknowledgement, and when it does not (`tcp_input.c`: "quick ACKs";
+//! Sarolahti and Kuznetsov: Congestion control in Linux TCP, USENIX 2002, section 4.5).
 //!
 //! ```text
 //! at the start                                         16 ACKs at once
@@ -9,10 +9,10 @@
 //! PSH on a segment that the application reads at once   this one
 //! ```
 //!
-//! Other segments are acknowledged when more than one full segment waits, or after 40 ms (`TCP_DELACK_MIN`, which the adaptive delay of
-//! Linux comes to under bulk data). Not modelled: the delay adapted to segments that come slower than each 20 ms, interactive mode
-//! ("pingpong"), and the ACK at once of a segment that is not full. What becomes of ACKs of segments behind a gap:
-//! `sack_compression.rs`.
+//! Other segments are acknowledged when more than one full segment waits, or after 40 ms (`TCP_DELACK_MIN`,
+//! which the adaptive delay of Linux comes to under bulk data). Not modelled: the delay adapted to segments
+//! that come slower than each 20 ms, interactive mode ("pingpong"), and the ACK at once of a segment that is
+//! not full. What becomes of ACKs of segments behind a gap: `sack_compression.rs`.
 
 use cogtcp_units::{Duration, Time};
 
@@ -49,7 +49,8 @@ impl QuickAck {
         self.last_data = Some(now);
     }
 
-    /// The window grew with this segment: the lowest bit of the count is set (`tcp_grow_window`), so an even count outlasts the segment.
+    /// The window grew with this segment: the lowest bit of the count is set (`tcp_grow_window`), so an even
+    /// count outlasts the segment.
     pub(super) fn on_window_growth(&mut self) {
         self.left |= 1;
     }

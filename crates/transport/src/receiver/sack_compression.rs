@@ -1,5 +1,5 @@
-//! SACK compression: which acknowledgements of out-of-order segments a Linux receiver puts off (`tcp_input.c`,
-//! `__tcp_ack_snd_check`, since Linux 4.18).
+//! SACK compression: which acknowledgements of out-of-order segments a Linux receiver puts off
+//! (`tcp_input.c`, `__tcp_ack_snd_check`, since Linux 4.18).
 //!
 //! ```text
 //! while the cumulative ACK stands still    the first 3 duplicate ACKs at once, so that DupThresh is met
@@ -40,8 +40,8 @@ impl SackCompression {
         self.rtt = rtt;
     }
 
-    /// A segment came out of order, the cumulative acknowledgement standing at `frontier`: until when its ACK is put off; `None`: it goes at
-    /// once.
+    /// A segment came out of order, the cumulative acknowledgement standing at `frontier`: until when its ACK
+    /// is put off; `None`: it goes at once.
     pub(super) fn put_off(&mut self, now: Time, frontier: u64) -> Option<Time> {
         if self.put_off >= MOST {
             return None;

@@ -10,23 +10,27 @@
 //! a segment in order, or SACKed  the window grows by two segments, up to the room that this segment and what waits leave
 //! ```
 //!
-//! Linux counts memory, of which packets take more than their data ([`share_of_data`]). So 1448 bytes let the window grow from the first segment
-//! on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). All of it captured on Linux 6.18.
+//! Linux counts memory, of which packets take more than their data ([`share_of_data`]). So 1448 bytes let the
+//! window grow from the first segment on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). All of it
+//! captured on Linux 6.18.
 
 use cogtcp_units::{Duration, Time};
 
-/// Memory at the start, `tcp_rmem[1]`, and the data that it is for before a segment came (`TCP_DEFAULT_SCALING_RATIO`: half).
+/// Memory at the start, `tcp_rmem[1]`, and the data that it is for before a segment came
+/// (`TCP_DEFAULT_SCALING_RATIO`: half).
 const MEMORY: u64 = 131_072;
 const START: u64 = MEMORY / 2;
 /// A share of memory is counted in parts of it (`TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u64 = 256;
 /// Segments of a round trip that the start is right for (`TCP_INIT_CWND`).
 const FIRST: u64 = 10;
-/// Least size of a full segment that a receiver expects (`TCP_MSS_DEFAULT`): a smaller one says nothing of the share.
+/// Least size of a full segment that a receiver expects (`TCP_MSS_DEFAULT`): a smaller one says nothing of
+/// the share.
 const LEAST_FULL: u64 = 536;
 /// Headers of IPv4 and TCP with timestamps.
 const HEADERS: u64 = 52;
-/// What Linux has around a packet: `NET_SKB_PAD` and `skb_shared_info` in one allocation, which is a power of two, and `sk_buff`.
+/// What Linux has around a packet: `NET_SKB_PAD` and `skb_shared_info` in one allocation, which is a power of
+/// two, and `sk_buff`.
 const PADDING: u64 = 64 + 320;
 const HEAD: u64 = 256;
 
@@ -74,7 +78,8 @@ impl Tuning {
         tuning
     }
 
-    /// Most that may be offered while `held` bytes wait: the latest segment, what the application has not read, what is behind gaps.
+    /// Most that may be offered while `held` bytes wait: the latest segment, what the application has not
+    /// read, what is behind gaps.
     pub(super) fn window(&self, held: u64) -> u64 {
         self.window.min(self.bound().saturating_sub(held))
     }
@@ -88,12 +93,14 @@ impl Tuning {
         data.min(self.most).saturating_mul(WHOLE).div_ceil(self.share)
     }
 
-    /// A round-trip time, as the echo of a timestamp or the handshake gave it: a lower one counts at once, a higher one by an eighth.
+    /// A round-trip time, as the echo of a timestamp or the handshake gave it: a lower one counts at once, a
+    /// higher one by an eighth.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         self.rtt = if self.rtt.is_zero() || rtt < self.rtt { rtt } else { (self.rtt * 7 + rtt) / 8 };
     }
 
-    /// A segment of `len` bytes came that is larger than all before: what share of its memory is data (`tcp_measure_rcv_mss`).
+    /// A segment of `len` bytes came that is larger than all before: what share of its memory is data
+    /// (`tcp_measure_rcv_mss`).
     pub(super) fn on_size(&mut self, len: u64) {
         if len > self.full {
             self.full = len;
@@ -103,7 +110,8 @@ impl Tuning {
         }
     }
 
-    /// A segment came, in order or to be SACKed, and with it `held` bytes wait. Whether the window grows with it.
+    /// A segment came, in order or to be SACKed, and with it `held` bytes wait. Whether the window grows with
+    /// it.
     pub(super) fn on_segment(&mut self, held: u64) -> bool {
         let room = self.bound().saturating_sub(held);
         let grows = self.window < room;
@@ -149,7 +157,8 @@ mod tests {
         );
     }
 
-    /// By hand, and as Linux 6.18 does: with 1448 bytes six segments let the window grow, up to 5/8 of 128 KiB less the segment itself.
+    /// By hand, and as Linux 6.18 does: with 1448 bytes six segments let the window grow, up to 5/8 of 128
+    /// KiB less the segment itself.
     #[test]
     fn six_segments_let_the_first_window_grow() {
         let mut tuning = Tuning::new(4 << 20, 1448);
@@ -193,7 +202,8 @@ mod tests {
         assert_eq!(tuning.bound(), 2 << 20);
     }
 
-    /// Behind a gap: two segments for each that is SACKed, but not what they take of the room, which follows the last of them.
+    /// Behind a gap: two segments for each that is SACKed, but not what they take of the room, which follows
+    /// the last of them.
     #[test]
     fn grows_while_a_gap_is_open() {
         let mut tuning = Tuning::new(4 << 20, 1448);

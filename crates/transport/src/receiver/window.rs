@@ -43,7 +43,8 @@ impl Window {
         self.tuned = most;
     }
 
-    /// The application has taken what waited, so that `room` may be advertised: it is, from twice of what it was on (`tcp_cleanup_rbuf`).
+    /// The application has taken what waited, so that `room` may be advertised: it is, from twice of what it
+    /// was on (`tcp_cleanup_rbuf`).
     pub(super) fn give_back(&mut self, room: u64) {
         if room >= 2 * self.tuned.max(1) {
             self.tuned = room;
@@ -97,8 +98,8 @@ impl Window {
         self.taken
     }
 
-    /// Highest right edge advertised. Data up to it is accepted, also when rounding by the scale made a later window
-    /// smaller (RFC 7323 section 2.4).
+    /// Highest right edge advertised. Data up to it is accepted, also when rounding by the scale made a later
+    /// window smaller (RFC 7323 section 2.4).
     pub(super) fn right_edge(&self) -> u64 {
         self.right_edge
     }

@@ -2,7 +2,8 @@
 
 use super::{ReceiverHook, ReceiverHost};
 
-/// Answers a SYN that asks with the number of other flows over the bottleneck. One that does not ask gets no option.
+/// Answers a SYN that asks with the number of other flows over the bottleneck. One that does not ask gets no
+/// option.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowCount;
 

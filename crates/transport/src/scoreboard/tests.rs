@@ -87,7 +87,8 @@ fn retransmissions_count_in_pipe_until_acknowledged() {
     b.check();
 }
 
-/// A timeout forgets retransmissions and marks all but the SACKed segments lost (RFC 6675 section 5.1 keeps SACKs).
+/// A timeout forgets retransmissions and marks all but the SACKed segments lost (RFC 6675 section 5.1 keeps
+/// SACKs).
 #[test]
 fn timeout_marks_everything_lost() {
     let mut b = board(6);

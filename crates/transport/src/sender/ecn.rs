@@ -12,7 +12,8 @@ pub(super) struct Ecn {
     on: bool,
     /// The next segment with new data tells the receiver that the window was reduced.
     say_cwr: bool,
-    /// `snd_nxt` at the latest reduction by an echo: further echoes are of the same window until more is acknowledged.
+    /// `snd_nxt` at the latest reduction by an echo: further echoes are of the same window until more is
+    /// acknowledged.
     end: u64,
 }
 
@@ -23,8 +24,8 @@ impl Sender {
         self.config.ecn && self.syn_count == 0
     }
 
-    /// Whether the SYN-ACK agrees (RFC 3168 section 6.1.1: ECE without CWR), and no SYN was sent that did not offer ECN: after
-    /// that no data may be ECN-capable.
+    /// Whether the SYN-ACK agrees (RFC 3168 section 6.1.1: ECE without CWR), and no SYN was sent that did not
+    /// offer ECN: after that no data may be ECN-capable.
     pub(super) fn negotiate_ecn(&mut self, syn_ack: &Segment) {
         let agrees = syn_ack.flags.contains(Flags::ECE) && !syn_ack.flags.contains(Flags::CWR);
         self.ecn.on = self.config.ecn && self.syn_count == 1 && agrees;
@@ -40,8 +41,8 @@ impl Sender {
         self.ecn.say_cwr = self.ecn.on;
     }
 
-    /// ECT and CWR on a segment with data that leaves for the first time. Retransmissions (RFC 3168 section 6.1.5), window probes
-    /// (6.1.6) and pure ACKs (6.1.4) have neither.
+    /// ECT and CWR on a segment with data that leaves for the first time. Retransmissions (RFC 3168
+    /// section 6.1.5), window probes (6.1.6) and pure ACKs (6.1.4) have neither.
     #[inline]
     pub(super) fn put_ecn(&mut self, segment: &mut Segment) {
         if !self.ecn.on || segment.len == 0 {
@@ -53,11 +54,12 @@ impl Sender {
         }
     }
 
-    /// An echo of a mark, outside of recovery: congestion, as a lost segment is, with nothing to be sent again. One
-    /// reduction for a window of data (RFC 3168 section 6.1.2).
+    /// An echo of a mark, outside of recovery: congestion, as a lost segment is, with nothing to be
+    /// retransmitted. One reduction for a window of data (RFC 3168 section 6.1.2).
     ///
-    /// Departures: at a cwnd of one segment the RFC has the sender wait for its retransmission timer; here, and in Linux, the
-    /// window stays at one segment. The window falls at once, as the RFC has it and ns-2 does; Linux spreads it over a round trip by PRR.
+    /// Departures: at a cwnd of one segment the RFC has the sender wait for its retransmission timer; here,
+    /// and in Linux, the window stays at one segment. The window falls at once, as the RFC has it and ns-2
+    /// does; Linux spreads it over a round trip by PRR.
     pub(super) fn respond_to_echo(&mut self, now: Time, ack: &AckSample) {
         let reducible = matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder);
         if !(self.ecn.on && ack.ecn_echo && reducible) {
@@ -72,8 +74,8 @@ impl Sender {
         self.emit(TransportEvent::EcnReduction);
     }
 
-    /// Ends [`CaState::Cwr`] when data sent after the reduction is acknowledged: by then the receiver has seen CWR, if it was not
-    /// lost, and has stopped its echo.
+    /// Ends [`CaState::Cwr`] when data sent after the reduction is acknowledged: by then the receiver has
+    /// seen CWR, if it was not lost, and has stopped its echo.
     pub(super) fn complete_cwr(&mut self, now: Time) {
         if self.tcp.ca_state == CaState::Cwr && self.board.una() > self.ecn.end {
             self.set_ca_state(now, CaState::Open);

@@ -4,8 +4,8 @@ use super::{Sender, timers::Timer};
 use crate::{ControlExtension, Flags, Segment, SeqNumber, TransportEvent};
 use cogtcp_units::Time;
 
-/// Where the connection stands. FIN-WAIT, CLOSING, CLOSE-WAIT and LAST-ACK are `Established` with the FINs sent,
-/// acknowledged and received so far.
+/// Where the connection stands. FIN-WAIT, CLOSING, CLOSE-WAIT and LAST-ACK are `Established` with the FINs
+/// sent, acknowledged and received so far.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Connection {
     Idle,
@@ -57,7 +57,8 @@ impl Sender {
         syn
     }
 
-    /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3). Simultaneous opens are not modelled: the peer is passive.
+    /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3). Simultaneous opens are not modelled: the peer is
+    /// passive.
     pub(super) fn handle_syn_sent(&mut self, now: Time, segment: &Segment) {
         let ours = segment.flags.contains(Flags::ACK)
             && segment.ack == SeqNumber::from_offset(self.config.initial_sequence, 1);
@@ -114,8 +115,8 @@ impl Sender {
         self.emit(TransportEvent::Closed);
     }
 
-    /// A segment for a connection that was never established and is deleted: an ACK is answered by a reset (RFC 9293 section
-    /// 3.10.7.1). Departure: nothing answers for a connection that was.
+    /// A segment for a connection that was never established and is deleted: an ACK is answered by a reset
+    /// (RFC 9293 section 3.10.7.1). Departure: nothing answers for a connection that was.
     pub(super) fn handle_deleted(&mut self, segment: &Segment) {
         let was_established = self.board.nxt() > 0;
         if !was_established && segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
@@ -133,8 +134,8 @@ impl Sender {
     }
 
     fn negotiate(&mut self, syn_ack: &Segment) {
-        // 536 where the peer says nothing (RFC 9293 section 3.7.1). Departure: SMSS counts payload alone and is not
-        // lowered by options (RFC 6691), the path being taken to have room for them.
+        // 536 where the peer says nothing (RFC 9293 section 3.7.1). Departure: SMSS counts payload alone and
+        // is not lowered by options (RFC 6691), the path being taken to have room for them.
         let peer = syn_ack.mss().map_or(536, u64::from);
         self.tcp.mss = u64::from(self.config.mss).min(peer).max(1);
         self.sack_ok = self.config.recovery == crate::Recovery::Sack && syn_ack.sack_permitted();

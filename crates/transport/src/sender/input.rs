@@ -143,9 +143,9 @@ impl Sender {
         debug_assert!(self.rate.flight().is_none_or(|flight| flight == self.board.segments()));
     }
 
-    /// An ACK below SND.UNA: reordered on its way, it may SACK what no ACK before it did, and so is a duplicate ACK (RFC 6675 section
-    /// 2). Linux (`tcp_ack`: `old_ack`) neither measures nor changes cwnd by it; what it reports leaves the flight, and something
-    /// else may go.
+    /// An ACK below SND.UNA: reordered on its way, it may SACK what no ACK before it did, and so is a
+    /// duplicate ACK (RFC 6675 section 2). Linux (`tcp_ack`: `old_ack`) neither measures nor changes cwnd by
+    /// it; what it reports leaves the flight, and something else may go.
     #[cold]
     fn handle_old_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
         if !self.sack_ok {
@@ -195,8 +195,8 @@ impl Sender {
         }
     }
 
-    /// Linux: an ACK that SACKs what left before the oldest segment was last sent restarts the retransmission timer as well
-    /// (`tcp_clean_rtx_queue`).
+    /// Linux: an ACK that SACKs what left before the oldest segment was last sent restarts the retransmission
+    /// timer as well (`tcp_clean_rtx_queue`).
     fn sacks_older_than_front(&self, hint: RttHint) -> bool {
         self.times_out_as_linux()
             && hint
@@ -204,7 +204,8 @@ impl Sender {
                 .is_some_and(|earliest| self.board.get(0).is_some_and(|front| earliest < front.sent_at))
     }
 
-    /// The cumulative acknowledgement moves. Returns whether it newly covers data sent before the latest loss event and never again.
+    /// The cumulative acknowledgement moves. Returns whether it newly covers data sent before the latest loss
+    /// event and never again.
     #[inline]
     fn advance(
         &mut self,
@@ -238,16 +239,16 @@ impl Sender {
         });
         let fin = u64::from(self.fin_sent && ack == self.board.nxt());
         self.stats.bytes_acked += ack - una - fin;
-        // What duplicate ACKs or SACKs reported before is not delivered again. Without SACK the duplicates stand for
-        // all but the segment that filled the hole.
+        // What duplicate ACKs or SACKs reported before is not delivered again. Without SACK the duplicates
+        // stand for all but the segment that filled the hole.
         let earlier = if self.sack_ok {
             sacked
         } else {
             let earlier = self.reported.min(sample.acked.saturating_sub(self.tcp.mss));
             self.reported -= earlier;
             self.board.uncredit(earlier);
-            // Outside of fast recovery an ACK that moves on ends what duplicates stand for: those that a needless
-            // retransmit after a timeout causes stand for nothing, and no hole takes them back.
+            // Outside of fast recovery an ACK that moves on ends what duplicates stand for: those that a
+            // needless retransmit after a timeout causes stand for nothing, and no hole takes them back.
             if ack == self.board.nxt() || self.tcp.ca_state != CaState::Recovery {
                 self.reported = 0;
                 self.board.uncredit(u64::MAX);
@@ -264,7 +265,8 @@ impl Sender {
         original
     }
 
-    /// The acknowledgement moved to `ack`, which may tell of timeouts that were spurious, and may end a paced resume.
+    /// The acknowledgement moved to `ack`, which may tell of timeouts that were spurious, and may end a paced
+    /// resume.
     #[cold]
     fn end_episodes(&mut self, segment: &Segment, ack: u64) {
         let (tick, timestamps_ok) = (self.config.timestamp_tick, self.timestamps_ok);
@@ -334,15 +336,15 @@ impl Sender {
             sample.delivered += newly;
             self.rate.add(now, newly);
             if self.tcp.ca_state != CaState::Loss && !rack_in_use {
-                // In `Loss` everything outstanding at the timeout is marked; what was sent since waits for the next
-                // fast recovery (RFC 6675 section 5.1).
+                // In `Loss` everything outstanding at the timeout is marked; what was sent since waits for
+                // the next fast recovery (RFC 6675 section 5.1).
                 self.rate.lost += self.board.update_lost(self.config.dup_thresh);
             }
         }
     }
 
-    /// Whether the first block reports a duplicate (RFC 2883 section 4): below the cumulative acknowledgement, or
-    /// inside the second block.
+    /// Whether the first block reports a duplicate (RFC 2883 section 4): below the cumulative
+    /// acknowledgement, or inside the second block.
     fn is_d_sack(&mut self, segment: &Segment, ack: u64) -> bool {
         let isn = self.config.initial_sequence;
         let offsets = |index: usize| {
@@ -381,7 +383,8 @@ impl Sender {
         self.board.credit_duplicate();
     }
 
-    /// The peer's window (RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2 keep older segments from changing it).
+    /// The peer's window (RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2 keep older segments from changing
+    /// it).
     #[inline]
     fn take_window(&mut self, now: Time, segment: &Segment, ack: u64) {
         let newer = self.wl1.is_before(segment.seq) || (self.wl1 == segment.seq && self.wl2 <= ack);
@@ -425,15 +428,16 @@ impl Sender {
             self.tcp.latest_rtt = rtt;
             self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
             if self.config.rtt_sampling == RttSampling::EveryAck {
-                // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest segment
-                // (RFC 7323 section 4.3, case A).
+                // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest
+                // segment (RFC 7323 section 4.3, case A).
                 self.take_rtt(hint.earliest.map_or(rtt, |first| now.saturating_since(first)));
             }
         } else if hint.ambiguous
             && self.timestamps_ok
             && let Some(ts) = segment.timestamps()
         {
-            // The echo tells which transmission is answered, so Karn's restriction falls (RFC 7323 section 4.1).
+            // The echo tells which transmission is answered, so Karn's restriction falls (RFC 7323
+            // section 4.1).
             let ticks = self.ticks(now).wrapping_sub(ts.echo);
             if ts.echo != 0 && ticks < 1 << 31 {
                 let rtt = self.config.timestamp_tick * u64::from(ticks);
@@ -471,7 +475,8 @@ impl Sender {
         let progress = sample.acked > 0 || (sample.sacked > 0 && self.grows_by_sacks());
         if !owned && grow && progress && (self.tcp.cwnd_limited || !self.config.window_validation) {
             if self.times_out_as_linux() {
-                // What is newly delivered counts there (`tcp_cong_control`), not what earlier SACKs had reported.
+                // What is newly delivered counts there (`tcp_cong_control`), not what earlier SACKs had
+                // reported.
                 let delivered = AckSample { acked: sample.delivered, ..*sample };
                 self.control.cong_avoid(now, &mut self.tcp, &delivered);
             } else {

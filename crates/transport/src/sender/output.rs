@@ -45,7 +45,7 @@ impl Sender {
             return None;
         };
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
-            // What is sent again is a packet of its own, and waits for the pacer.
+            // What is retransmitted is a packet of its own, and waits for the pacer.
             self.offload.end();
         }
         if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && self.waits_for_more(now) {
@@ -65,8 +65,8 @@ impl Sender {
             Choice::New(len) => self.send_new(now, len),
             Choice::Again(index) => self.send_again(now, index),
             Choice::Rescue(index) => {
-                // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move. Departure: pipe counts the segment until it is
-                // acknowledged, where SetPipe() would forget it at the next ACK.
+                // RFC 6675 section 4, NextSeg rule 4: HighRxt does not move. Departure: pipe counts the
+                // segment until it is acknowledged, where SetPipe() would forget it at the next ACK.
                 let cursor = self.board.cursor();
                 self.rare.get_or_insert_default().rescue = Some(self.recovery_point);
                 let segment = self.send_again(now, index);
@@ -97,8 +97,8 @@ impl Sender {
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Choice> {
         if self.retransmit_front && self.board.flight_size() > 0 {
-            // RFC 6675 section 5 step 4.3: whatever cwnd. Departure: under PRR too, whose SndCnt may be less than a segment.
-            // What RACK found lost need not be the oldest.
+            // RFC 6675 section 5 step 4.3: whatever cwnd. Departure: under PRR too, whose SndCnt may be less
+            // than a segment. What RACK found lost need not be the oldest.
             let fast = self.tcp.ca_state == CaState::Recovery && self.rack_in_use();
             let first = if fast { self.board.next_lost() } else { None };
             return Some(Choice::Again(first.unwrap_or(0)));
@@ -130,8 +130,8 @@ impl Sender {
         }
     }
 
-    /// The tail loss probe (RFC 8985 section 7.3): new data where the peer's window takes it, whatever cwnd; else the
-    /// segment sent last in order.
+    /// The tail loss probe (RFC 8985 section 7.3): new data where the peer's window takes it, whatever cwnd;
+    /// else the segment sent last in order.
     fn choose_tail_probe(&mut self, now: Time) -> Option<Choice> {
         let recovers = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss);
         if recovers || self.board.flight_size() == 0 {
@@ -223,8 +223,8 @@ impl Sender {
             self.note_usage(true);
             return None;
         }
-        // Silly window avoidance (RFC 9293 section 3.8.6.2.1): a full segment, or the last of the data, or half of the
-        // largest window seen. The Nagle algorithm is off.
+        // Silly window avoidance (RFC 9293 section 3.8.6.2.1): a full segment, or the last of the data, or
+        // half of the largest window seen. The Nagle algorithm is off.
         let end = self.window_end.min(self.board.una().saturating_add(self.tcp.max_window));
         let usable = end.saturating_sub(nxt);
         if len <= usable {
@@ -288,8 +288,8 @@ impl Sender {
         let sent = match self.board.get(0) {
             // A probe's byte is beyond the window by design and does not count as outstanding.
             Some(front) if front.is(PROBE) => nxt - u64::from(front.len()),
-            // What is outstanding was let in before: as soon as the window reaches it again it may be retransmitted, and the
-            // retransmission timer must run for it.
+            // What is outstanding was let in before: as soon as the window reaches it again it may be
+            // retransmitted, and the retransmission timer must run for it.
             Some(_) => return self.window_end <= self.board.una(),
             None => nxt,
         };
@@ -402,13 +402,14 @@ impl Sender {
         if self.timed().is_some_and(|(end, _)| end > offset) {
             self.stop_timing();
         }
-        // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 3.2 step 3).
+        // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 3.2
+        // step 3).
         let impatient = self.config.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
         let runs_on = impatient || !self.config.restart_on_retransmit;
         let leave_running = runs_on && self.tcp.ca_state == CaState::Recovery;
         if (index == 0 && !leave_running) || self.timer == Timer::Off {
-            // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2; RFC 6298
-            // leaves it running.
+            // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2;
+            // RFC 6298 leaves it running.
             self.start_rto(now);
         }
         let segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);

@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985) in the sender: losses by time, the reordering timer, the tail loss probe. In use where it is set and
-//! SACK was negotiated.
+//! RACK-TLP (RFC 8985) in the sender: losses by time, the reordering timer, the tail loss probe. In use where
+//! it is set and SACK was negotiated.
 
 use super::{
     Sender,
@@ -11,7 +11,8 @@ use crate::scoreboard::RETRANSMITTED;
 use crate::{PrrRules, Recovery, Segment};
 use cogtcp_units::{Duration, Time};
 
-/// `TCP_TIMEOUT_MIN_US`: by how much a Linux host lengthens the reordering timer and the tail loss probe's. Two ticks before Linux 6.7.
+/// `TCP_TIMEOUT_MIN_US`: by how much a Linux host lengthens the reordering timer and the tail loss probe's.
+/// Two ticks before Linux 6.7.
 const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
 
 impl Sender {
@@ -65,7 +66,7 @@ impl Sender {
                     && self.board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
                 newly += self.board.mark_lost(index);
             }
-            // Delivered, sent again since, or lost now: another transmission speaks for it, if any.
+            // Delivered, retransmitted since, or lost now: another transmission speaks for it, if any.
             rack.order.pop_front();
         }
         self.rate.lost += newly;
@@ -85,7 +86,8 @@ impl Sender {
         self.clamp();
     }
 
-    /// RACK found a retransmission lost that left after the latest response, and there is something to retransmit.
+    /// RACK found a retransmission lost that left after the latest response, and there is something to
+    /// retransmit.
     pub(super) fn retransmission_is_lost(&mut self) -> bool {
         self.rack_in_use()
             && self.rare.as_ref().is_some_and(|rare| rare.retransmission_lost)
@@ -100,8 +102,8 @@ impl Sender {
         }
     }
 
-    /// Linux: where reordering extended beyond DupThresh segments, what SACKs deliver outside of recovery lets the window grow too
-    /// (`tcp_may_raise_cwnd`).
+    /// Linux: where reordering extended beyond DupThresh segments, what SACKs deliver outside of recovery
+    /// lets the window grow too (`tcp_may_raise_cwnd`).
     #[inline]
     pub(super) fn grows_by_sacks(&self) -> bool {
         self.times_out_as_linux()
@@ -112,7 +114,8 @@ impl Sender {
         u64::from(self.config.dup_thresh) * self.tcp.mss
     }
 
-    /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly lost.
+    /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly
+    /// lost.
     pub(super) fn mark_overdue_lost(&mut self, now: Time) -> u64 {
         let most = self.dup_thresh_bytes();
         if let Some(rack) = &mut self.rack
@@ -185,15 +188,16 @@ impl Sender {
         self.arm(timer, on_wheel(now, at.max(now), &self.config));
     }
 
-    /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or acknowledged last: an ACK that
-    /// acknowledges nothing leaves them alone (RFC 8985 section 7.2, RFC 6298 section 5).
+    /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or
+    /// acknowledged last: an ACK that acknowledges nothing leaves them alone (RFC 8985 section 7.2, RFC 6298
+    /// section 5).
     #[inline]
     pub(super) fn waits_for_reordering(&self) -> bool {
         self.timer == Timer::Reordering || self.rare.as_ref().is_some_and(|rare| rare.reorder_at.is_some())
     }
 
-    /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment sent). In Linux the RTO
-    /// counts from the oldest segment then, as long as that is to come.
+    /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment
+    /// sent). In Linux the RTO counts from the oldest segment then, as long as that is to come.
     pub(super) fn postpone_tail_probe(&mut self, now: Time) {
         if self.times_out_as_linux()
             && let Some(front) = self.board.get(0)
@@ -204,7 +208,8 @@ impl Sender {
         self.arm_next(now);
     }
 
-    /// Section 7.2: outside of loss recovery with nothing SACKed, one probe at a time, and none without a round-trip time since the last.
+    /// Section 7.2: outside of loss recovery with nothing SACKed, one probe at a time, and none without a
+    /// round-trip time since the last.
     fn may_probe_tail(&self) -> bool {
         self.config.tlp
             && self.rack_in_use()
@@ -268,8 +273,8 @@ impl Sender {
         }
     }
 
-    /// A loss that the probe repaired is a loss (section 7.4.2): the window becomes what it would be after fast recovery.
-    /// FlightSize is that before this ACK of `acked` bytes.
+    /// A loss that the probe repaired is a loss (section 7.4.2): the window becomes what it would be after
+    /// fast recovery. FlightSize is that before this ACK of `acked` bytes.
     fn react_to_repaired_loss(&mut self, now: Time, acked: u64) {
         self.remember_window();
         self.reduce_ssthresh(now, (self.board.flight_size() + acked).min(self.tcp.cwnd));

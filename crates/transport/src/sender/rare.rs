@@ -8,8 +8,9 @@ use crate::spurious::SpuriousCounter;
 use crate::undo::Undo;
 use cogtcp_units::{Rate, Time};
 
-/// What a sender needs under RACK-TLP or PRR alone, after a timeout or after a closed window. It is made when first written
-/// to: thousands of connections that never need it do not carry it, and an ACK looks at one pointer to find nothing.
+/// What a sender needs under RACK-TLP or PRR alone, after a timeout or after a closed window. It is made when
+/// first written to: thousands of connections that never need it do not carry it, and an ACK looks at one
+/// pointer to find nothing.
 #[derive(Debug, Default)]
 pub(super) struct Rare {
     pub(super) tlp: Tlp,
@@ -17,8 +18,8 @@ pub(super) struct Rare {
     pub(super) timed: Option<(u64, Time)>,
     /// RFC 6675's RescueRxt.
     pub(super) rescue: Option<u64>,
-    /// After a closed window ([`crate::SenderConfig::paced_resume`]): the rate at which cwnd is spread, and the offset whose
-    /// acknowledgement ends it.
+    /// After a closed window ([`crate::SenderConfig::paced_resume`]): the rate at which cwnd is spread, and
+    /// the offset whose acknowledgement ends it.
     pub(super) resume: Option<(Rate, u64)>,
     /// Where the data ends that the D-SACK of the ACK being handled reports.
     pub(super) d_sack_end: Option<u64>,
@@ -27,7 +28,8 @@ pub(super) struct Rare {
     /// When RACK's reordering timer expires.
     pub(super) reorder_at: Option<Time>,
     pub(super) prr: Prr,
-    /// RACK found a retransmission lost that left after the latest response to a loss, which came at `reduced_at`.
+    /// RACK found a retransmission lost that left after the latest response to a loss, which came at
+    /// `reduced_at`.
     pub(super) retransmission_lost: bool,
     pub(super) reduced_at: Time,
     /// A reset is due, with this sequence number.

@@ -82,7 +82,8 @@ impl Sender {
         let lost = lost || self.control_asks_to_retransmit(now);
         if lost {
             self.enter_fast_recovery(now, ack);
-            // The timer counts from the retransmission, as in BSD, Linux and ns-2; RFC 6298 leaves it running.
+            // The timer counts from the retransmission, as in BSD, Linux and ns-2; RFC 6298 leaves it
+            // running.
             return Outcome {
                 grow: false,
                 restart_timer: ack.acked > 0 || self.config.restart_on_retransmit,
@@ -104,8 +105,8 @@ impl Sender {
         if self.times_out_as_linux() { self.board.lost() > 0 } else { self.board.next_lost().is_some() }
     }
 
-    /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event, or the
-    /// duplicates may come from needless retransmissions. Tahoe and Reno: as configured.
+    /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event,
+    /// or the duplicates may come from needless retransmissions. Tahoe and Reno: as configured.
     fn may_fast_retransmit(&self) -> bool {
         let guard = self.config.fast_retransmit_guard;
         let guarded = match self.recovery() {
@@ -129,7 +130,8 @@ impl Sender {
         self.stats.fast_retransmits += 1;
         self.emit(TransportEvent::FastRetransmit);
         self.remember_window();
-        // RFC 3168 section 6.1.2: the window falls once for what is lost and what is marked in one window of data.
+        // RFC 3168 section 6.1.2: the window falls once for what is lost and what is marked in one window of
+        // data.
         if self.tcp.ca_state != CaState::Cwr {
             self.reduce_ssthresh(now, self.loss_flight());
         }
@@ -165,7 +167,8 @@ impl Sender {
                 self.set_ca_state(now, CaState::Recovery);
             }
             Recovery::Sack => {
-                // RFC 6675 section 5 step 4; 4.3: no rescue before what is retransmitted first is acknowledged.
+                // RFC 6675 section 5 step 4; 4.3: no rescue before what is retransmitted first is
+                // acknowledged.
                 self.board.rewind();
                 if self.rack_in_use() {
                     self.retransmit_front = self.board.next_lost().is_some();
@@ -182,7 +185,8 @@ impl Sender {
                     };
                     self.rare.get_or_insert_default().prr = prr;
                     self.set_prr_window(ack);
-                    // Departure from RFC 9937: where more is in flight than cwnd allows, cwnd does not rise to it at a loss.
+                    // Departure from RFC 9937: where more is in flight than cwnd allows, cwnd does not rise
+                    // to it at a loss.
                     self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.prior_cwnd);
                 } else {
                     self.lower_cwnd();
@@ -215,8 +219,8 @@ impl Sender {
                 self.exit_fast_recovery(now);
             }
             Recovery::NewReno if ack.acked > 0 => {
-                // Partial acknowledgement: retransmit the next hole, deflate by what was acknowledged, add one segment
-                // back if that was as much.
+                // Partial acknowledgement: retransmit the next hole, deflate by what was acknowledged, add
+                // one segment back if that was as much.
                 let newly_lost = self.board.mark_front_lost();
                 self.rate.lost += newly_lost;
                 self.retransmit_front = true;
@@ -247,7 +251,8 @@ impl Sender {
                         self.tcp.cwnd = self.tcp.ssthresh;
                     }
                     if self.times_out_as_linux() && self.loss_is_proven() {
-                        // A control with rules of its own for recovery, BBR, sees one (`prev_ca_state` is that of the ACK before).
+                        // A control with rules of its own for recovery, BBR, sees one (`prev_ca_state` is
+                        // that of the ACK before).
                         if self.control.owns_cwnd() {
                             self.leave_fast_recovery();
                         } else {

@@ -1,5 +1,5 @@
-//! Whole transfers over a link of fixed rate and delay that drops chosen segments. The rules one by one are tested by
-//! the dialogues in `tests/`.
+//! Whole transfers over a link of fixed rate and delay that drops chosen segments. The rules one by one are
+//! tested by the dialogues in `tests/`.
 
 use crate::{
     CaState, FRto, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
@@ -8,8 +8,8 @@ use crate::{
 use cogtcp_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// A 1 Mbit/s link with 50 ms each way, unlimited queue. The data segments sent as the n-th (from 0) in `drops` vanish;
-/// between `from` and `to` nothing passes, and what waits is kept.
+/// A 1 Mbit/s link with 50 ms each way, unlimited queue. The data segments sent as the n-th (from 0) in
+/// `drops` vanish; between `from` and `to` nothing passes, and what waits is kept.
 struct Link {
     drops: Vec<u64>,
     pause: (Time, Time),
@@ -124,8 +124,9 @@ fn lost_retransmission_needs_a_timeout() {
     }
 }
 
-/// What is retransmitted needlessly after a timeout brings duplicate ACKs, which stand for no segment that has left the network:
-/// the window grows on as if they had not come. Every segment is acknowledged, so that no ACK makes up for them.
+/// What is retransmitted needlessly after a timeout brings duplicate ACKs, which stand for no segment that
+/// has left the network: the window grows on as if they had not come. Every segment is acknowledged, so that
+/// no ACK makes up for them.
 #[test]
 fn duplicates_of_needless_retransmits_do_not_stop_growth() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
@@ -148,7 +149,8 @@ fn duplicates_of_needless_retransmits_do_not_stop_growth() {
     }
 }
 
-/// A pause of 3 s that keeps everything: RTOs after 1 and 2 more seconds, both spurious; F-RTO undoes the episode.
+/// A pause of 3 s that keeps everything: RTOs after 1 and 2 more seconds, both spurious; F-RTO undoes the
+/// episode.
 #[test]
 fn a_pause_makes_timeouts_spurious() {
     for (recovery, f_rto) in [

@@ -1,5 +1,5 @@
-//! The connection's one timer: SYN, retransmission (RFC 6298 section 5), persist (RFC 9293 section 3.8.6.1) or
-//! TIME-WAIT. No two of them are needed at once.
+//! The connection's one timer: SYN, retransmission (RFC 6298 section 5), persist (RFC 9293 section 3.8.6.1)
+//! or TIME-WAIT. No two of them are needed at once.
 
 use super::{Sender, handshake::Connection};
 use crate::congestion::{CaEvent, CaState};
@@ -22,7 +22,8 @@ pub(super) enum Timer {
     TimeWait,
 }
 
-/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`SenderConfig::timer_tick`]).
+/// When a timer fires that is set at `now` and due at `at`, on the host's wheel
+/// ([`SenderConfig::timer_tick`]).
 pub(super) fn on_wheel(now: Time, at: Time, config: &SenderConfig) -> Time {
     let tick = config.timer_tick.as_nanos();
     if tick == 0 || at == Time::MAX {
@@ -46,7 +47,8 @@ impl Sender {
         self.deadline = deadline;
     }
 
-    /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing. A driver asks `poll_transmit` next.
+    /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing. A driver asks `poll_transmit`
+    /// next.
     pub fn handle_timeout(&mut self, now: Time) {
         if now >= self.paced_until {
             // The pacer lets go; a driver that does not pull now is not to be asked again.
@@ -119,8 +121,8 @@ impl Sender {
         self.sync();
         self.tcp.flight_size = flight;
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
-        // RFC 5681 section 3.1: ssthresh is held when this segment was retransmitted by the timer before; RFC 3168 section 6.1.2: and
-        // when an echo has lowered it in this window.
+        // RFC 5681 section 3.1: ssthresh is held when this segment was retransmitted by the timer before;
+        // RFC 3168 section 6.1.2: and when an echo has lowered it in this window.
         if linux {
             if self.lowers_ssthresh_as_linux() {
                 self.remember_window();
@@ -139,7 +141,8 @@ impl Sender {
         self.rate.lost += newly_lost;
         self.end_tail_probe();
         if !self.control.owns_cwnd() {
-            // The loss window (RFC 5681 section 3.1). Departure from Linux: it is no larger than the window before.
+            // The loss window (RFC 5681 section 3.1). Departure from Linux: it is no larger than the window
+            // before.
             let in_flight = if linux { self.board.in_flight() } else { 0 };
             self.tcp.cwnd = (self.tcp.mss + in_flight).min(self.tcp.cwnd).max(self.tcp.mss);
         }
@@ -176,13 +179,15 @@ impl Sender {
         }
     }
 
-    /// Whether a timeout lowers ssthresh in Linux: once for a window of data, and not for timeouts without an ACK between.
+    /// Whether a timeout lowers ssthresh in Linux: once for a window of data, and not for timeouts without an
+    /// ACK between.
     fn lowers_ssthresh_as_linux(&self) -> bool {
         let window_is_over = self.board.una() >= self.recovery_point;
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder => true,
             CaState::Cwr | CaState::Recovery => window_is_over,
-            // While the peer's window is closed the kernel counts no retransmission, so that each timeout is a new one.
+            // While the peer's window is closed the kernel counts no retransmission, so that each timeout is
+            // a new one.
             CaState::Loss => window_is_over || self.rto_count == 1 || self.tcp.peer_window == 0,
         }
     }
@@ -248,9 +253,9 @@ impl Sender {
         }
     }
 
-    /// The peer's window is too small for the next segment and nothing will come to open it: probe (RFC 9293 section
-    /// 3.8.6.1). The first probe leaves after an RTO. If data is outstanding under a window shrunk to zero,
-    /// this timer replaces the retransmission timer, as in BSD: cwnd stays (Freeze-TCP needs this).
+    /// The peer's window is too small for the next segment and nothing will come to open it: probe (RFC 9293
+    /// section 3.8.6.1). The first probe leaves after an RTO. If data is outstanding under a window shrunk to
+    /// zero, this timer replaces the retransmission timer, as in BSD: cwnd stays (Freeze-TCP needs this).
     pub(super) fn start_persist(&mut self, now: Time) {
         if self.timer == Timer::Persist {
             return;
@@ -273,8 +278,8 @@ impl Sender {
     }
 
     fn persist_timeout(&mut self, now: Time) {
-        // RFC 9293 section 3.8.6.1: as long as the peer acknowledges the probes the connection stays; the user timeout
-        // counts from the last ACK.
+        // RFC 9293 section 3.8.6.1: as long as the peer acknowledges the probes the connection stays; the
+        // user timeout counts from the last ACK.
         if self.gives_up(now) {
             return;
         }
@@ -299,8 +304,9 @@ impl Sender {
         self.pace_resume();
     }
 
-    /// The peer can be reached again: what was outstanding is taken as lost and sent again in order as cwnd allows, at once.
-    /// BSD's persist mode has pulled SND.NXT back to SND.UNA and so does the same. No loss event: nothing is reduced here.
+    /// The peer can be reached again: what was outstanding is taken as lost and retransmitted in order as
+    /// cwnd allows, at once. BSD's persist mode has pulled SND.NXT back to SND.UNA and so does the same. No
+    /// loss event: nothing is reduced here.
     fn retransmit_outstanding(&mut self, now: Time) {
         if self.board.flight_size() == 0 {
             return;
@@ -314,7 +320,8 @@ impl Sender {
         self.frto = Frto::Idle;
     }
 
-    /// With [`paced_resume`](crate::SenderConfig::paced_resume): cwnd over SRTT, until what goes out of it is acknowledged.
+    /// With [`paced_resume`](crate::SenderConfig::paced_resume): cwnd over SRTT, until what goes out of it is
+    /// acknowledged.
     fn pace_resume(&mut self) {
         if self.config.paced_resume && !self.tcp.srtt.is_zero() {
             let window = self.inflated_cwnd().min(self.tcp.max_window);

@@ -1,4 +1,5 @@
-//! Taking a response to a loss back: after a spurious timeout, by timestamps (Eifel, RFC 3522) and by D-SACK (RFC 3708).
+//! Taking a response to a loss back: after a spurious timeout, by timestamps (Eifel, RFC 3522) and by D-SACK
+//! (RFC 3708).
 
 use super::{Sender, timestamp_ticks};
 use crate::congestion::{AckSample, CaEvent, CaState};
@@ -21,7 +22,8 @@ impl Sender {
 
     /// There will be a response to a loss: what it changes is kept, so that it can be undone.
     ///
-    /// Linux keeps three quarters of cwnd as the ssthresh to return to, if that is more (`tcp_current_ssthresh`).
+    /// Linux keeps three quarters of cwnd as the ssthresh to return to, if that is more
+    /// (`tcp_current_ssthresh`).
     pub(super) fn remember_window(&mut self) {
         let (cwnd, ssthresh) = (self.tcp.cwnd, self.tcp.ssthresh);
         let reducing = matches!(self.tcp.ca_state, CaState::Cwr | CaState::Recovery);
@@ -84,8 +86,8 @@ impl Sender {
         }
     }
 
-    /// An ACK of fast recovery that does not end it. True: recovery was needless and is over, or, in the light of what RACK finds now,
-    /// begins anew.
+    /// An ACK of fast recovery that does not end it. True: recovery was needless and is over, or, in the
+    /// light of what RACK finds now, begins anew.
     pub(super) fn undo_fast_recovery(&mut self, now: Time, ack: &AckSample, echo: Echo) -> bool {
         // With retransmissions on the way their ACKs are waited for (`tcp_try_undo_partial`).
         let partial = ack.acked > 0 && self.is_delayed(echo) && self.board.retransmitted() == 0;
@@ -104,9 +106,10 @@ impl Sender {
         self.leave_undone(now, false);
     }
 
-    /// The timeout was spurious, or needless: cwnd and ssthresh as before it, and nothing is lost. RFC 5682 leaves the response
-    /// open; this is Linux's. The Eifel response (RFC 4015) has cwnd = FlightSize + min(bytes acked, IW) and ssthresh at
-    /// least FlightSize, and starts SRTT and RTTVAR anew. The timer stays backed off until a round-trip time is measured.
+    /// The timeout was spurious, or needless: cwnd and ssthresh as before it, and nothing is lost. RFC 5682
+    /// leaves the response open; this is Linux's. The Eifel response (RFC 4015) has cwnd = FlightSize +
+    /// min(bytes acked, IW) and ssthresh at least FlightSize, and starts SRTT and RTTVAR anew. The timer
+    /// stays backed off until a round-trip time is measured.
     pub(super) fn undo_timeout(&mut self, now: Time, ack: &AckSample) {
         self.frto = Frto::Idle;
         self.restore_window(now, true);

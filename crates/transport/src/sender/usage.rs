@@ -1,9 +1,10 @@
-//! Whether cwnd limits what is sent: a window that is not used does not grow (RFC 7661's aim, by Linux's rule, `tcp_cwnd_validate`).
+//! Whether cwnd limits what is sent: a window that is not used does not grow (RFC 7661's aim, by Linux's
+//! rule, `tcp_cwnd_validate`).
 
 use crate::congestion::TcpState;
 
-/// How far the flight that is being acknowledged used cwnd. It changes only when the sender sends, or would send if cwnd had room, so
-/// that the ACK that empties the flight still belongs to that flight.
+/// How far the flight that is being acknowledged used cwnd. It changes only when the sender sends, or would
+/// send if cwnd had room, so that the ACK that empties the flight still belongs to that flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// Most bytes outstanding, while cwnd did not limit.
@@ -24,7 +25,8 @@ impl Usage {
         }
     }
 
-    /// In slow start half of cwnd in use is enough, since ACKs of the other half are on their way (`tcp_is_cwnd_limited`).
+    /// In slow start half of cwnd in use is enough, since ACKs of the other half are on their way
+    /// (`tcp_is_cwnd_limited`).
     #[inline]
     pub(super) fn limits(&self, tcp: &TcpState) -> bool {
         self.limited || (tcp.in_slow_start() && self.most_out.saturating_mul(2) > tcp.cwnd)

@@ -35,7 +35,8 @@ pub fn sender_config(recovery: Recovery, initial_window: u32) -> SenderConfig {
     }
 }
 
-/// A receiver's settings for dialogues: segments of [`MSS`] bytes, a buffer of 64,000 bytes, every segment acknowledged.
+/// A receiver's settings for dialogues: segments of [`MSS`] bytes, a buffer of 64,000 bytes, every segment
+/// acknowledged.
 pub fn receiver_config() -> ReceiverConfig {
     ReceiverConfig { mss: MSS, delayed_ack: DelayedAck::Off, buffer: 64_000, ..ReceiverConfig::default() }
 }
@@ -168,7 +169,8 @@ impl<E: Endpoint> Dialogue<E> {
         self.output.drain(..).map(|(_, segment)| segment.flags.contains(Flags::PSH)).collect()
     }
 
-    /// Moves time to the endpoint's next timer, which may stand between milliseconds, and expects exactly these segments.
+    /// Moves time to the endpoint's next timer, which may stand between milliseconds, and expects exactly
+    /// these segments.
     #[track_caller]
     pub fn expect_after_timeout(&mut self, text: &str) {
         self.advance(self.end.next_timeout());
@@ -253,8 +255,8 @@ impl SenderDialogue {
         Self::new(Sender::new(config, control), isn, SCRIPT_ISN)
     }
 
-    /// A sender after a handshake of [`RTT`] ms from time 0: it is 100 ms now. The peer permits SACK, does not scale
-    /// its window, advertises 65,535 bytes and answers timestamps if they are offered.
+    /// A sender after a handshake of [`RTT`] ms from time 0: it is 100 ms now. The peer permits SACK, does
+    /// not scale its window, advertises 65,535 bytes and answers timestamps if they are offered.
     #[track_caller]
     pub fn connected(config: SenderConfig) -> Self {
         let timestamps = config.timestamps;

@@ -2,15 +2,16 @@
 //!
 //! # How to write a dialogue
 //!
-//! A dialogue plays one end of a connection against a script, in the manner of packetdrill. Time is in milliseconds and
-//! moves only when the script moves it. Each test names the RFC section it checks.
+//! A dialogue plays one end of a connection against a script, in the manner of packetdrill. Time is in
+//! milliseconds and moves only when the script moves it. Each test names the RFC section it checks.
 //!
-//! - [`SenderDialogue`](harness::SenderDialogue): the sender against scripted ACKs.
-//!   `send` gives it a segment now, `expect` lists everything it sends now, `at` moves time and insists on silence
-//!   until then, `expect_at` moves time and lists what comes at that moment (and that nothing comes before).
-//! - [`ReceiverDialogue`](harness::ReceiverDialogue): the receiver against scripted data, with the same verbs.
-//! - [`Pipe`](harness::Pipe): sender and receiver over a path of fixed delay that drops the transmissions it is told to;
-//!   afterwards the log says when each segment was sent.
+//! - [`SenderDialogue`](harness::SenderDialogue): the sender against scripted ACKs. `send` gives it a segment
+//!   now, `expect` lists everything it sends now, `at` moves time and insists on silence until then,
+//!   `expect_at` moves time and lists what comes at that moment (and that nothing comes before).
+//! - [`ReceiverDialogue`](harness::ReceiverDialogue): the receiver against scripted data, with the same
+//!   verbs.
+//! - [`Pipe`](harness::Pipe): sender and receiver over a path of fixed delay that drops the transmissions it
+//!   is told to; afterwards the log says when each segment was sent.
 //!
 //! Segments are written as text, several separated by `;`:
 //!
@@ -26,8 +27,8 @@
 //! nosackOK  nows  nots  nocustom  noect                          expected to be absent
 //! ```
 //!
-//! In an expectation, what is not mentioned is not checked, except flags (PSH apart), the data range and SACK blocks,
-//! which must be exactly those given.
+//! In an expectation, what is not mentioned is not checked, except flags (PSH apart), the data range and SACK
+//! blocks, which must be exactly those given.
 
 #![allow(unreachable_pub)]
 

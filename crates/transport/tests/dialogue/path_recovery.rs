@@ -1,7 +1,8 @@
 //! The classic comparison, end to end: one to four drops in a window of ten.
 //!
-//! RTT 100 ms, no rate limit: the handshake ends at 100 ms, #1 to #10 leave at 100 ms, their ACKs are back at 200 ms.
-//! RTO 1 s. Limited transmit is off and the data ends with the window's follow-up, so that each recovery shows itself.
+//! RTT 100 ms, no rate limit: the handshake ends at 100 ms, #1 to #10 leave at 100 ms, their ACKs are back at
+//! 200 ms. RTO 1 s. Limited transmit is off and the data ends with the window's follow-up, so that each
+//! recovery shows itself.
 
 use crate::harness::*;
 use cogtcp_transport::*;
@@ -16,7 +17,8 @@ fn run_with(config: SenderConfig, drops: &[u64]) -> Pipe {
     pipe
 }
 
-/// RFC 5681 section 3.2: with one drop all but Tahoe are alike: one retransmission after a round trip, window halved.
+/// RFC 5681 section 3.2: with one drop all but Tahoe are alike: one retransmission after a round trip, window
+/// halved.
 #[test]
 fn rfc5681_3_2_one_drop() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
@@ -52,7 +54,8 @@ fn rfc6675_5_sack_all_holes_in_one_round_trip() {
     for drops in [&[1, 3][..], &[1, 3, 5], &[1, 3, 5, 7], &[2, 3], &[2, 3, 4], &[2, 3, 4, 5]] {
         let pipe = run(Recovery::Sack, drops);
         let expected: Vec<_> = drops.iter().map(|number| (200, *number)).collect();
-        // The four in a row leave six ACKs for the window of five: the last may wait for the first retransmission's ACK.
+        // The four in a row leave six ACKs for the window of five: the last may wait for the first
+        // retransmission's ACK.
         let retransmitted: Vec<_> = pipe.retransmissions().iter().map(|(_, number)| *number).collect();
         assert_eq!(retransmitted, drops, "{drops:?}");
         assert!(pipe.retransmissions().iter().all(|(time, _)| *time <= 300), "{:?}", pipe.retransmissions());
@@ -79,7 +82,8 @@ fn rfc6582_1_reno_times_out_with_three_drops_and_more() {
     }
 }
 
-/// ns-2's bugFix_: a second loss in the window brings Reno no second fast retransmit, and it waits for its timer.
+/// ns-2's bugFix_: a second loss in the window brings Reno no second fast retransmit, and it waits for its
+/// timer.
 #[test]
 fn reno_with_the_guard_of_a_window_times_out_with_two_drops() {
     let config = SenderConfig {
@@ -92,7 +96,8 @@ fn reno_with_the_guard_of_a_window_times_out_with_two_drops() {
     assert_eq!(pipe.retransmissions()[..2], [(200, 1), (1_300, 3)]);
 }
 
-/// Fall and Floyd 1996: Tahoe recovers from several drops without the timer, at the price of retransmitting what arrived.
+/// Fall and Floyd 1996: Tahoe recovers from several drops without the timer, at the price of retransmitting
+/// what arrived.
 #[test]
 fn tahoe_recovers_by_slow_start() {
     for drops in [&[1, 3][..], &[1, 3, 5], &[1, 3, 5, 7]] {
@@ -130,8 +135,8 @@ fn rfc3782_4_impatient() {
     let expected = [(200, 1), (300, 3), (400, 5), (500, 7), (600, 9), (650, 9)];
     assert_eq!(pipe.retransmissions()[..6], expected);
     assert_eq!(pipe.sender.stats().timeouts, 1);
-    // The 16 segments halved at the first loss, those 8 at the timeout: not half of the FlightSize that the duplicate
-    // ACKs let grow in between.
+    // The 16 segments halved at the first loss, those 8 at the timeout: not half of the FlightSize that the
+    // duplicate ACKs let grow in between.
     assert_eq!(pipe.sender.state().ssthresh, 4 * u64::from(MSS));
 }
 
@@ -157,7 +162,8 @@ fn rfc6675_5_lost_retransmission() {
         let config = SenderConfig { limited_transmit: false, ..sender_config(recovery, 10) };
         let mut pipe = Pipe::new(config, receiver_config()).drop(&[(1, 1), (1, 2)]).transfer(60);
         pipe.run_to_delivery(60);
-        // The timer has run since 100 ms, or since the retransmission (RFC 6675 section 5 step 4.3 leaves it).
+        // The timer has run since 100 ms, or since the retransmission (RFC 6675 section 5 step 4.3 leaves
+        // it).
         assert_eq!(pipe.sender.stats().timeouts, 1, "{recovery:?}");
         let times = pipe.sent_at(1);
         assert!(times[..2] == [100, 200] && (1_100..=1_200).contains(&times[2]), "{recovery:?}: {times:?}");
@@ -194,8 +200,8 @@ fn rfc5681_4_2_lost_acks() {
     }
 }
 
-/// RFC 3042 section 1: with a window of four one drop leaves three duplicate ACKs only by limited transmit where two
-/// arrive.
+/// RFC 3042 section 1: with a window of four one drop leaves three duplicate ACKs only by limited transmit
+/// where two arrive.
 #[test]
 fn rfc3042_1_limited_transmit_saves_a_timeout() {
     for (limited_transmit, timeouts) in [(true, 0), (false, 1)] {

@@ -97,8 +97,8 @@ fn rfc5681_4_2_filling_a_gap_at_once() {
     d.expect_at(200, "ack #7");
 }
 
-/// RFC 5681 section 4.2: no ACK is left over when a gap fills before the driver pulls: duplicate ACKs of the new number
-/// would signal a loss that is none.
+/// RFC 5681 section 4.2: no ACK is left over when a gap fills before the driver pulls: duplicate ACKs of the
+/// new number would signal a loss that is none.
 #[test]
 fn rfc5681_4_2_late_pulls_make_no_false_duplicates() {
     let mut receiver = ReceiverDialogue::connected(receiver_config()).end;
@@ -164,7 +164,8 @@ fn rfc7323_4_3_delayed_ack_echoes_the_first_timestamp() {
     d.expect_at(240, "ack #4 ts 240/50");
 }
 
-/// RFC 7323 section 4.3: a duplicate ACK echoes the last segment in order; the segment that fills the gap is echoed.
+/// RFC 7323 section 4.3: a duplicate ACK echoes the last segment in order; the segment that fills the gap is
+/// echoed.
 #[test]
 fn rfc7323_4_3_gap_echoes_the_last_in_order_timestamp() {
     let mut d = ReceiverDialogue::connected_by(receiver_config(), "S @0 ts 10/0");

@@ -16,7 +16,8 @@ fn agreed(config: ReceiverConfig) -> ReceiverDialogue {
     d
 }
 
-/// RFC 3168 section 6.1.1: an ECN-setup SYN has ECE and CWR, the SYN-ACK that agrees has ECE alone; the SYN-ACK is not ECN-capable.
+/// RFC 3168 section 6.1.1: an ECN-setup SYN has ECE and CWR, the SYN-ACK that agrees has ECE alone; the
+/// SYN-ACK is not ECN-capable.
 #[test]
 fn rfc3168_6_1_1_agrees_to_an_ecn_setup_syn_alone() {
     agreed(config());

@@ -49,7 +49,8 @@ fn rfc6298_5_5_syn_ack_is_retransmitted_with_back_off() {
     d.at(100_000);
 }
 
-/// RFC 9293 sections 3.8.3 and 3.10.8: after more than three minutes without an answer the passive open is back in LISTEN.
+/// RFC 9293 sections 3.8.3 and 3.10.8: after more than three minutes without an answer the passive open is
+/// back in LISTEN.
 #[test]
 fn rfc9293_3_8_3_unanswered_syn_ack_returns_to_listen() {
     let mut d = ReceiverDialogue::listening(receiver_config());
@@ -84,7 +85,8 @@ fn rfc5961_4_2_syn_after_the_handshake_is_challenged() {
     d.exchange("#1", "ack #2");
 }
 
-/// RFC 9293 section 3.4: data whose ACK field covers the SYN-ACK completes the handshake; the third ACK may be lost.
+/// RFC 9293 section 3.4: data whose ACK field covers the SYN-ACK completes the handshake; the third ACK may
+/// be lost.
 #[test]
 fn rfc9293_3_4_data_completes_the_handshake() {
     let mut d = ReceiverDialogue::listening(receiver_config());
@@ -169,8 +171,8 @@ fn a_repeated_fin_out_of_order_is_acknowledged_at_once() {
     d.exchange("F. @#2", "ack #1 sack 1001:1002 1001:1002");
 }
 
-/// RFC 9293 section 3.6: with manual reading the FIN is acknowledged at once, and answered by a FIN when the application
-/// has read everything.
+/// RFC 9293 section 3.6: with manual reading the FIN is acknowledged at once, and answered by a FIN when the
+/// application has read everything.
 #[test]
 fn rfc9293_3_6_close_wait_until_everything_is_read() {
     let mut d = ReceiverDialogue::connected(ReceiverConfig { manual_read: true, ..receiver_config() });
@@ -182,7 +184,8 @@ fn rfc9293_3_6_close_wait_until_everything_is_read() {
     d.expect("F. @1 ack 1002");
 }
 
-/// RFC 5961 section 3.2: a reset counts only at exactly RCV.NXT; elsewhere in the window it is challenged, outside ignored.
+/// RFC 5961 section 3.2: a reset counts only at exactly RCV.NXT; elsewhere in the window it is challenged,
+/// outside ignored.
 #[test]
 fn rfc5961_3_2_reset() {
     let mut d = ReceiverDialogue::connected(receiver_config());

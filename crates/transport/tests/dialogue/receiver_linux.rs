@@ -20,7 +20,8 @@ fn after_quick_acks() -> ReceiverDialogue {
     d
 }
 
-/// `tcp_cleanup_rbuf`, `ICSK_ACK_PUSHED`: what bears PSH is acknowledged as soon as the application has read it.
+/// `tcp_cleanup_rbuf`, `ICSK_ACK_PUSHED`: what bears PSH is acknowledged as soon as the application has read
+/// it.
 #[test]
 fn a_pushed_segment_is_acknowledged_at_once() {
     let mut d = after_quick_acks();
@@ -31,8 +32,8 @@ fn a_pushed_segment_is_acknowledged_at_once() {
     d.expect_at(140, "ack #23");
 }
 
-/// `__tcp_ack_snd_check`: behind a gap three duplicate ACKs go at once, then one for all segments of a millisecond, and the slack of
-/// its timer. What fills the gap is acknowledged at once.
+/// `__tcp_ack_snd_check`: behind a gap three duplicate ACKs go at once, then one for all segments of a
+/// millisecond, and the slack of its timer. What fills the gap is acknowledged at once.
 #[test]
 fn sacks_are_compressed_after_the_third() {
     let mut d = after_quick_acks();

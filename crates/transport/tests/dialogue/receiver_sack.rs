@@ -3,7 +3,8 @@
 use crate::harness::*;
 use cogtcp_transport::*;
 
-/// RFC 2018 section 4: the first block holds the segment that triggered the ACK, then the most recently reported ones.
+/// RFC 2018 section 4: the first block holds the segment that triggered the ACK, then the most recently
+/// reported ones.
 #[test]
 fn rfc2018_4_most_recent_block_first() {
     let mut d = ReceiverDialogue::connected(receiver_config());

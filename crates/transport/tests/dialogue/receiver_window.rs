@@ -27,7 +27,8 @@ fn rfc9293_3_8_6_automatic_reading() {
     assert_eq!(d.end.delivered(), 20_000);
 }
 
-/// RFC 9293 section 3.8.6.1: a window probe is answered with the window as it is, and not accepted while it is closed.
+/// RFC 9293 section 3.8.6.1: a window probe is answered with the window as it is, and not accepted while it
+/// is closed.
 #[test]
 fn rfc9293_3_8_6_1_window_probes_are_answered() {
     let mut d = ReceiverDialogue::connected(manual(1_000));
@@ -79,8 +80,8 @@ fn rfc9293_3_8_6_2_2_small_segments_move_the_edge_in_steps() {
     d.exchange("901:1001", "ack 1001 win 4000");
 }
 
-/// RFC 9293 section 3.8.6.2.2 and RFC 5681 section 4.2: reading that opens a small window is told at once, whatever the
-/// delayed ACK.
+/// RFC 9293 section 3.8.6.2.2 and RFC 5681 section 4.2: reading that opens a small window is told at once,
+/// whatever the delayed ACK.
 #[test]
 fn rfc9293_3_8_6_2_2_window_update_does_not_wait() {
     let config = ReceiverConfig {

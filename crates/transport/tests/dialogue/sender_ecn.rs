@@ -29,7 +29,8 @@ fn rfc3168_6_1_1_ecn_setup_syn() {
     d.expect("S @0 noect");
 }
 
-/// RFC 3168 section 6.1.1: only a SYN-ACK with ECE and without CWR agrees; both may be what some peers reflect blindly.
+/// RFC 3168 section 6.1.1: only a SYN-ACK with ECE and without CWR agrees; both may be what some peers
+/// reflect blindly.
 #[test]
 fn rfc3168_6_1_1_what_agrees() {
     for (syn_ack, agrees) in [("S.E", true), ("S.", false), ("S.EW", false), ("S.W", false)] {
@@ -46,7 +47,8 @@ fn rfc3168_6_1_1_what_agrees() {
     d.expect("#1 noect");
 }
 
-/// RFC 3168 section 6.1.1.1: a SYN that is sent again does not offer ECN; after one that did not, no data is ECN-capable.
+/// RFC 3168 section 6.1.1.1: a SYN that is sent again does not offer ECN; after one that did not, no data is
+/// ECN-capable.
 #[test]
 fn rfc3168_6_1_1_1_a_repeated_syn_offers_no_ecn() {
     let mut d = SenderDialogue::closed(config(Recovery::Sack));
@@ -59,7 +61,8 @@ fn rfc3168_6_1_1_1_a_repeated_syn_offers_no_ecn() {
     d.expect("#1 noect");
 }
 
-/// RFC 3168 section 6.1.2: an echo halves the window as a lost segment does, sends nothing again, and the next new data says CWR.
+/// RFC 3168 section 6.1.2: an echo halves the window as a lost segment does, sends nothing again, and the
+/// next new data says CWR.
 #[test]
 fn rfc3168_6_1_2_an_echo_halves_the_window() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
@@ -75,8 +78,8 @@ fn rfc3168_6_1_2_an_echo_halves_the_window() {
     }
 }
 
-/// RFC 3168 section 6.1.2: once for a window of data, whatever further ACKs echo; growth goes on and the next echo counts when data
-/// is acknowledged that was sent after the reduction.
+/// RFC 3168 section 6.1.2: once for a window of data, whatever further ACKs echo; growth goes on and the next
+/// echo counts when data is acknowledged that was sent after the reduction.
 #[test]
 fn rfc3168_6_1_2_once_a_window() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -95,7 +98,8 @@ fn rfc3168_6_1_2_once_a_window() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().ecn_reductions), (3, 3, 2));
 }
 
-/// RFC 3168 section 6.1.2: a loss in the window that an echo has reduced does not reduce it again, and a later one does.
+/// RFC 3168 section 6.1.2: a loss in the window that an echo has reduced does not reduce it again, and a
+/// later one does.
 #[test]
 fn rfc3168_6_1_2_a_loss_in_the_same_window_reduces_no_further() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -111,7 +115,8 @@ fn rfc3168_6_1_2_a_loss_in_the_same_window_reduces_no_further() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().timeouts), (1, 5, 1));
 }
 
-/// RFC 3168 section 6.1.2: an echo in the recovery of a loss changes nothing: the window has been reduced for it.
+/// RFC 3168 section 6.1.2: an echo in the recovery of a loss changes nothing: the window has been reduced for
+/// it.
 #[test]
 fn rfc3168_6_1_2_an_echo_in_recovery_reduces_no_further() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -122,8 +127,8 @@ fn rfc3168_6_1_2_an_echo_in_recovery_reduces_no_further() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().ecn_reductions), (5, 5, 0));
 }
 
-/// RFC 3168 sections 6.1.2 and 6.1.5: the window falls by a loss: CWR goes with the first new data, and what is sent again is neither
-/// ECN-capable nor says CWR.
+/// RFC 3168 sections 6.1.2 and 6.1.5: the window falls by a loss: CWR goes with the first new data, and what
+/// is sent again is neither ECN-capable nor says CWR.
 #[test]
 fn rfc3168_6_1_2_cwr_after_a_fast_retransmit() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -166,8 +171,8 @@ fn an_echo_without_ecn_is_ignored() {
     assert_eq!((d.cwnd(), d.end.stats().ecn_reductions), (11, 0));
 }
 
-/// A control sees an echo by Linux's hooks, in Linux's order: `ssthresh`, `set_state(Cwr)`, and at the end `set_state(Open)` and
-/// `cwnd_event(CompleteCwr)`; no `cong_avoid` between.
+/// A control sees an echo by Linux's hooks, in Linux's order: `ssthresh`, `set_state(Cwr)`, and at the end
+/// `set_state(Open)` and `cwnd_event(CompleteCwr)`; no `cong_avoid` between.
 #[test]
 fn a_control_sees_the_reduction_by_linuxs_hooks() {
     use std::sync::{Arc, Mutex};

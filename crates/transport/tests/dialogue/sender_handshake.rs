@@ -77,7 +77,8 @@ fn rfc9293_3_7_1_mss() {
     d.expect("1:537; 537:1001");
 }
 
-/// RFC 9293 section 3.10.7.3: in SYN-SENT an ACK of something else changes nothing, a reset that acknowledges the SYN ends it.
+/// RFC 9293 section 3.10.7.3: in SYN-SENT an ACK of something else changes nothing, a reset that acknowledges
+/// the SYN ends it.
 #[test]
 fn rfc9293_3_10_7_3_syn_sent() {
     let mut d = SenderDialogue::closed(sender_config(Recovery::Sack, 2));
@@ -196,7 +197,8 @@ fn rfc9293_3_6_close_survives_losses() {
     assert_eq!(pipe.receiver.state(), ReceiverState::Closed);
 }
 
-/// RFC 9293 section 3.10.7.4: a FIN beyond what has arrived is acknowledged and does not end the other direction.
+/// RFC 9293 section 3.10.7.4: a FIN beyond what has arrived is acknowledged and does not end the other
+/// direction.
 #[test]
 fn rfc9293_3_10_7_4_a_fin_out_of_order() {
     let mut d =

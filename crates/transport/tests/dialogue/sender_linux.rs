@@ -1,4 +1,5 @@
-//! What Linux does differently after losses and timeouts (`timeout_rules`, `prr_rules`, `segmentation_offload`), against what the RFCs have.
+//! What Linux does differently after losses and timeouts (`timeout_rules`, `prr_rules`,
+//! `segmentation_offload`), against what the RFCs have.
 
 use crate::harness::*;
 use cogtcp_transport::*;
@@ -26,8 +27,8 @@ fn in_flight(config: SenderConfig) -> SenderDialogue {
     d
 }
 
-/// `tcp_clean_rtx_queue`: a SACK of what left before the oldest segment was sent again restarts the retransmission timer. RFC 6298
-/// restarts it for what is acknowledged cumulatively, and for nothing else.
+/// `tcp_clean_rtx_queue`: a SACK of what left before the oldest segment was sent again restarts the
+/// retransmission timer. RFC 6298 restarts it for what is acknowledged cumulatively, and for nothing else.
 #[test]
 fn a_sack_restarts_the_retransmission_timer() {
     let next = |config| {
@@ -48,8 +49,9 @@ fn a_sack_restarts_the_retransmission_timer() {
     assert!(after > at(1000), "{after:?}");
 }
 
-/// `tcp_rearm_rto` by way of `tcp_schedule_loss_probe`: where new data leaves while a tail loss probe is due, the timeout counts from
-/// the oldest segment, and the probe comes no later. In RFC 8985 it counts from the last ACK.
+/// `tcp_rearm_rto` by way of `tcp_schedule_loss_probe`: where new data leaves while a tail loss probe is due,
+/// the timeout counts from the oldest segment, and the probe comes no later. In RFC 8985 it counts from the
+/// last ACK.
 #[test]
 fn the_probe_comes_no_later_than_the_timeout_of_the_oldest_segment() {
     let probe = |config| {
@@ -66,13 +68,15 @@ fn the_probe_comes_no_later_than_the_timeout_of_the_oldest_segment() {
         d.expect("#4");
         d.end.poll_timeout()
     };
-    // SRTT 100, RTTVAR 37.5: the RTO is 250 ms. RFC: two SRTT from #4, 530, but no later than 250 ms from the ACK, 450.
+    // SRTT 100, RTTVAR 37.5: the RTO is 250 ms. RFC: two SRTT from #4, 530, but no later than 250 ms from the
+    // ACK, 450.
     assert_eq!(probe(rfc()), at(450));
     // Linux: RTTVAR 50, as the deviation falls once a round trip only: 300 ms from #3.
     assert_eq!(probe(linux()), at(420));
 }
 
-/// `tcp_enter_loss`: ssthresh is lowered once for a window of data. RFC 5681 lowers it anew where a timeout follows a fast retransmit.
+/// `tcp_enter_loss`: ssthresh is lowered once for a window of data. RFC 5681 lowers it anew where a timeout
+/// follows a fast retransmit.
 #[test]
 fn ssthresh_is_lowered_once_for_a_window() {
     let after = |config| {
@@ -88,7 +92,8 @@ fn ssthresh_is_lowered_once_for_a_window() {
     assert_eq!((after(rfc()), after(linux())), (2, 5));
 }
 
-/// `tcp_process_loss`: a retransmission that RACK finds lost after a timeout begins fast recovery; the RFCs go on with slow start.
+/// `tcp_process_loss`: a retransmission that RACK finds lost after a timeout begins fast recovery; the RFCs
+/// go on with slow start.
 #[test]
 fn recovery_begins_anew_for_a_retransmission_lost_after_a_timeout() {
     let play = |config| {
@@ -108,8 +113,8 @@ fn recovery_begins_anew_for_a_retransmission_lost_after_a_timeout() {
     assert_eq!(play(linux()), (1, CaState::Recovery));
 }
 
-/// `tcp_time_to_recover` (`lost_out`): what is lost beyond the end of a fast recovery begins another one when it is over, with its own
-/// reduction, though it was sent again in the first.
+/// `tcp_time_to_recover` (`lost_out`): what is lost beyond the end of a fast recovery begins another one when
+/// it is over, with its own reduction, though it was sent again in the first.
 #[test]
 fn a_recovery_follows_a_recovery_that_leaves_something_lost() {
     let play = |config| {
@@ -132,8 +137,9 @@ fn prr(prr_rules: PrrRules) -> SenderConfig {
     SenderConfig { prr: true, prr_rules, ..linux() }
 }
 
-/// `tcp_cwnd_reduction`: PRR counts whole segments. ssthresh is 5 of 10: one leaves for the first, the third and the fifth that are delivered.
-/// In bytes half a segment is there at the third, and the second segment leaves for the fourth.
+/// `tcp_cwnd_reduction`: PRR counts whole segments. ssthresh is 5 of 10: one leaves for the first, the third
+/// and the fifth that are delivered. In bytes half a segment is there at the third, and the second segment
+/// leaves for the fourth.
 #[test]
 fn prr_rounds_up_to_segments() {
     let play = |rules, answers: [&str; 4]| {
@@ -150,7 +156,8 @@ fn prr_rounds_up_to_segments() {
     play(PrrRules::Linux, ["", "#13", "", "#14"]);
 }
 
-/// `tcp_rack_reo_timeout`: where RACK's timer begins a recovery, one segment counts as delivered. So the second of two delivered later is the third.
+/// `tcp_rack_reo_timeout`: where RACK's timer begins a recovery, one segment counts as delivered. So the
+/// second of two delivered later is the third.
 #[test]
 fn prr_counts_a_segment_where_the_timer_begins_a_recovery() {
     let mut d = in_flight(SenderConfig { limited_transmit: true, ..prr(PrrRules::Linux) });
@@ -160,8 +167,8 @@ fn prr_counts_a_segment_where_the_timer_begins_a_recovery() {
     d.exchange("ack #1 sack #2-4", "#12");
 }
 
-/// `tcp_rack_reo_timeout`: what the timer finds lost in a recovery leaves in the window that is there. In RFC 9937 only ACKs let something
-/// out, and here a loss lowers the window.
+/// `tcp_rack_reo_timeout`: what the timer finds lost in a recovery leaves in the window that is there. In
+/// RFC 9937 only ACKs let something out, and here a loss lowers the window.
 #[test]
 fn prr_and_the_reordering_timer() {
     let play = |rules, late: &str| {
@@ -182,8 +189,8 @@ fn prr_and_the_reordering_timer() {
     play(PrrRules::Linux, "#7");
 }
 
-/// RFC 3522 section 3.2: an ACK that echoes a timestamp from before the first retransmission shows the timeout to be spurious;
-/// one that echoes the retransmission's does not.
+/// RFC 3522 section 3.2: an ACK that echoes a timestamp from before the first retransmission shows the
+/// timeout to be spurious; one that echoes the retransmission's does not.
 #[test]
 fn rfc3522_3_2_eifel_after_a_timeout() {
     let play = |echo: u64| {
@@ -202,7 +209,8 @@ fn rfc3522_3_2_eifel_after_a_timeout() {
     assert_eq!(play(400), (0, 2, CaState::Loss));
 }
 
-/// RFC 3522 section 3.2, of a fast retransmit: the original was late. The response of RFC 4015 restores the window.
+/// RFC 3522 section 3.2, of a fast retransmit: the original was late. The response of RFC 4015 restores the
+/// window.
 #[test]
 fn rfc3522_3_2_eifel_after_a_fast_retransmit() {
     let play = |echo: u64| {
@@ -222,8 +230,8 @@ fn rfc3522_3_2_eifel_after_a_fast_retransmit() {
     assert!(cwnd <= 5, "{cwnd}");
 }
 
-/// `tcp_update_pacing_rate`, `tcp_tso_autosize`: twice the window in a round trip while it is far below ssthresh. 200 segments in 100 ms
-/// make 4,000 a second, of which 3.9 leave in 1/1024 s: three in a packet.
+/// `tcp_update_pacing_rate`, `tcp_tso_autosize`: twice the window in a round trip while it is far below
+/// ssthresh. 200 segments in 100 ms make 4,000 a second, of which 3.9 leave in 1/1024 s: three in a packet.
 #[test]
 fn packets_of_slow_start_are_those_of_twice_the_window() {
     let config = SenderConfig { segmentation_offload: true, ..sender_config(Recovery::Sack, 200) };
@@ -234,8 +242,9 @@ fn packets_of_slow_start_are_those_of_twice_the_window() {
     assert_eq!(pushed[..9], [false, false, true].repeat(3));
 }
 
-/// `tcp_tso_autosize`, `__tcp_transmit_skb`: at 10 segments in 100 ms packets have two segments, and the second bears PSH. What is left
-/// alone waits while an ACK is near (`tcp_tso_should_defer`), 1 ms at most, and bears none.
+/// `tcp_tso_autosize`, `__tcp_transmit_skb`: at 10 segments in 100 ms packets have two segments, and the
+/// second bears PSH. What is left alone waits while an ACK is near (`tcp_tso_should_defer`), 1 ms at most,
+/// and bears none.
 #[test]
 fn segments_leave_in_pairs_whose_second_bears_psh() {
     let pushed = |offload| {
@@ -255,8 +264,9 @@ fn segments_leave_in_pairs_whose_second_bears_psh() {
     assert_eq!(pushed(false), [vec![false; 10], vec![false; 3]]);
 }
 
-/// `TCP_TIMEOUT_MIN_US`: with ticks of 4 ms the reordering timer takes 25 + 2 ms, seven ticks, and ends at the next one; the tail loss probe 200 + 2 ms,
-/// 51 ticks. Two ticks more than 25 and 200 ms, as Linux had it up to 6.6, would be 240 and 416 ms.
+/// `TCP_TIMEOUT_MIN_US`: with ticks of 4 ms the reordering timer takes 25 + 2 ms, seven ticks, and ends at
+/// the next one; the tail loss probe 200 + 2 ms, 51 ticks. Two ticks more than 25 and 200 ms, as Linux had it
+/// up to 6.6, would be 240 and 416 ms.
 #[test]
 fn reordering_timer_and_probe_wait_two_milliseconds_longer() {
     let config = SenderConfig { timer_tick: ms(4), tlp: true, ..linux() };

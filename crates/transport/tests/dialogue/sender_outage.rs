@@ -63,8 +63,8 @@ fn a_control_hears_of_the_radio_with_what_is_in_flight() {
     assert_eq!(*heard.lock().unwrap(), [4000, 4001]);
 }
 
-/// ATCP, disconnected: one segment of cwnd, probes in place of retransmissions, and from the first ACK on everything that was
-/// outstanding again, by slow start; ssthresh as it was, and no timeout.
+/// ATCP, disconnected: one segment of cwnd, probes in place of retransmissions, and from the first ACK on
+/// everything that was outstanding again, by slow start; ssthresh as it was, and no timeout.
 #[test]
 fn atcp_waits_for_the_peer_and_starts_from_one_segment() {
     let config = SenderConfig { initial_ssthresh: 4_000, ..sender_config(Recovery::NewReno, 4) };
@@ -159,7 +159,8 @@ fn satcp_asks_for_reports() {
     d.expect(&format!("S @0 custom {}", freeze::WANTS_REPORTS));
 }
 
-/// RFC 9293 section 3.8.6: a window taken back counts; the sender that does not heed it sends what it was once offered.
+/// RFC 9293 section 3.8.6: a window taken back counts; the sender that does not heed it sends what it was
+/// once offered.
 #[test]
 fn rfc9293_3_8_6_a_window_taken_back() {
     for heeds_shrinking in [true, false] {
@@ -179,7 +180,8 @@ fn rfc9293_3_8_6_a_window_taken_back() {
     }
 }
 
-/// A window that opens after a freeze lets out a burst, or with `paced_resume` cwnd over SRTT: 5 segments in 100 ms.
+/// A window that opens after a freeze lets out a burst, or with `paced_resume` cwnd over SRTT: 5 segments in
+/// 100 ms.
 #[test]
 fn a_resume_is_a_burst_or_paced() {
     for paced_resume in [false, true] {

@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985) and PRR (RFC 9937) segment by segment. The round trip takes 100 ms, so a quarter of it, RACK's first
-//! reordering window, is 25 ms.
+//! RACK-TLP (RFC 8985) and PRR (RFC 9937) segment by segment. The round trip takes 100 ms, so a quarter of
+//! it, RACK's first reordering window, is 25 ms.
 
 use crate::harness::*;
 use cogtcp_transport::*;
@@ -35,8 +35,8 @@ fn rfc8985_6_2_one_sack_and_the_reordering_timer() {
     assert_eq!(d.end.stats().timeouts, 0);
 }
 
-/// Section 6.2 step 5: the timer runs for the last segment that may be overdue, #5 of 105 ms; by then all are lost. What left after the
-/// segment SACKed has none.
+/// Section 6.2 step 5: the timer runs for the last segment that may be overdue, #5 of 105 ms; by then all are
+/// lost. What left after the segment SACKed has none.
 #[test]
 fn rfc8985_6_2_the_timer_is_that_of_the_last_overdue_segment() {
     let mut d = SenderDialogue::connected(rack());
@@ -80,8 +80,8 @@ fn rfc8985_6_2_reordering_is_waited_for() {
     d.expect_at(235, "#3");
 }
 
-/// Section 3.2: a lost retransmission is found like any other loss, without a timeout. Section 9.3: without PRR it is answered
-/// by a reduction of its own: half of the 5 segments that were allowed.
+/// Section 3.2: a lost retransmission is found like any other loss, without a timeout. Section 9.3: without
+/// PRR it is answered by a reduction of its own: half of the 5 segments that were allowed.
 #[test]
 fn rfc8985_3_2_lost_retransmission() {
     let mut d = in_flight(rack(), "#1-10");
@@ -127,8 +127,8 @@ fn rfc8985_9_3_one_response_to_the_retransmissions_before_it() {
     assert_eq!((d.end.state().ssthresh, d.end.state().cwnd), (2_500, 2_500));
 }
 
-/// Section 6.2 step 2: an ACK whose timestamp echoes the original proves nothing about what was sent before the
-/// retransmission.
+/// Section 6.2 step 2: an ACK whose timestamp echoes the original proves nothing about what was sent before
+/// the retransmission.
 #[test]
 fn rfc8985_6_2_timestamps_tell_the_original_from_the_retransmission() {
     let mut d = in_flight(SenderConfig { timestamps: true, ..rack() }, "#1-10");
@@ -157,7 +157,8 @@ fn rfc8985_6_3_timeout_marks_what_is_overdue() {
     assert_eq!((d.end.state().lost, d.end.state().in_flight), (1000, 2000));
 }
 
-/// Section 7.2 and 7.3: after 2 SRTT without an ACK the last segment goes again, and its SACK reveals the losses.
+/// Section 7.2 and 7.3: after 2 SRTT without an ACK the last segment goes again, and its SACK reveals the
+/// losses.
 #[test]
 fn rfc8985_7_3_probe_of_the_last_segment() {
     let mut d = SenderDialogue::connected(rack_tlp());
@@ -210,7 +211,8 @@ fn rfc8985_7_2_each_new_segment_puts_the_probe_off() {
     d.expect_at(450, "#3");
 }
 
-/// Section 7.4: a probe that repaired a loss is answered as a loss, unless a D-SACK says that the original arrived.
+/// Section 7.4: a probe that repaired a loss is answered as a loss, unless a D-SACK says that the original
+/// arrived.
 #[test]
 fn rfc8985_7_4_repaired_loss() {
     for (answer, ssthresh) in [("ack #4", Some(2)), ("ack #4 sack #3", None)] {
@@ -233,7 +235,8 @@ fn rfc8985_7_4_repaired_loss() {
     }
 }
 
-/// Section 7.4.2: the reduction is that of a fast recovery: half of the eight segments that the revealing ACK found in flight.
+/// Section 7.4.2: the reduction is that of a fast recovery: half of the eight segments that the revealing ACK
+/// found in flight.
 #[test]
 fn rfc8985_7_4_2_repaired_loss_halves_the_flight() {
     let mut d = SenderDialogue::connected(rack_tlp());
@@ -252,9 +255,9 @@ fn rfc8985_7_4_2_repaired_loss_halves_the_flight() {
     assert_eq!(d.ssthresh(), 4);
 }
 
-/// RFC 9937 section 6.2, by hand. Twenty in flight, #1 lost, ssthresh 10; RecoverFS = 20 - 3 + 1 = 18 segments. What may be out
-/// after the n-th delivery of the recovery is ceil(10 n / 18) segments: with n = 4, 6, 8, 9, 11 a whole one more. RFC 6675
-/// alone is silent until half of the window has arrived.
+/// RFC 9937 section 6.2, by hand. Twenty in flight, #1 lost, ssthresh 10; RecoverFS = 20 - 3 + 1 = 18
+/// segments. What may be out after the n-th delivery of the recovery is ceil(10 n / 18) segments: with n = 4,
+/// 6, 8, 9, 11 a whole one more. RFC 6675 alone is silent until half of the window has arrived.
 #[test]
 fn rfc9937_6_2_sends_in_proportion() {
     let prr = SenderConfig {
@@ -288,7 +291,8 @@ fn rfc9937_6_2_sends_in_proportion() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.state().ca_state), (10, 10, CaState::Open));
 }
 
-/// RFC 9937 section 6.2: losses beyond the reduction make no silence; below ssthresh each delivery lets one segment go (CRB).
+/// RFC 9937 section 6.2: losses beyond the reduction make no silence; below ssthresh each delivery lets one
+/// segment go (CRB).
 #[test]
 fn rfc9937_6_2_conservative_bound() {
     let prr = SenderConfig {
@@ -306,8 +310,8 @@ fn rfc9937_6_2_conservative_bound() {
     assert_eq!(d.end.state().in_flight, 6_000);
 }
 
-/// RFC 9937 section 6.2, SafeACK: below ssthresh an ACK that moves on lets one segment more go than it delivers, however little it moves,
-/// unless it reveals a loss.
+/// RFC 9937 section 6.2, SafeACK: below ssthresh an ACK that moves on lets one segment more go than it
+/// delivers, however little it moves, unless it reveals a loss.
 #[test]
 fn rfc9937_6_2_slow_start_bound() {
     let prr = SenderConfig {

@@ -50,7 +50,8 @@ fn rfc5681_3_2_threshold_of_five() {
     }
 }
 
-/// RFC 5681 section 2: an ACK with data, with another window, or with nothing outstanding is no duplicate ACK.
+/// RFC 5681 section 2: an ACK with data, with another window, or with nothing outstanding is no duplicate
+/// ACK.
 #[test]
 fn rfc5681_2_what_is_no_duplicate_ack() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -68,7 +69,8 @@ fn rfc5681_2_what_is_no_duplicate_ack() {
     assert_eq!(d.end.stats().fast_retransmits, 0);
 }
 
-/// RFC 3042 section 2: a new segment on each of the first two duplicate ACKs; cwnd stays, and ssthresh does not count them.
+/// RFC 3042 section 2: a new segment on each of the first two duplicate ACKs; cwnd stays, and ssthresh does
+/// not count them.
 #[test]
 fn rfc3042_2_limited_transmit() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
@@ -155,8 +157,8 @@ fn rfc5681_3_2_reno_one_drop() {
     assert_eq!(d.end.state().ca_state, CaState::Open);
 }
 
-/// RFC 5681 section 3.2, RFC 6582 section 1: with three drops Reno leaves recovery at the partial ACK, and the two
-/// segments sent in recovery bring too few duplicate ACKs: it must wait for the timer.
+/// RFC 5681 section 3.2, RFC 6582 section 1: with three drops Reno leaves recovery at the partial ACK, and
+/// the two segments sent in recovery bring too few duplicate ACKs: it must wait for the timer.
 #[test]
 fn rfc5681_3_2_reno_three_drops_time_out() {
     let mut d = ten_in_flight(config(Recovery::Reno));
@@ -205,7 +207,8 @@ fn rfc6582_3_2_newreno_one_drop() {
     assert_eq!((d.cwnd(), d.ssthresh()), (5, 5));
 }
 
-/// RFC 6582 section 3.2 step 3: a partial ACK retransmits the next hole, deflates by what it acknowledges less one segment.
+/// RFC 6582 section 3.2 step 3: a partial ACK retransmits the next hole, deflates by what it acknowledges
+/// less one segment.
 #[test]
 fn rfc6582_3_2_newreno_partial_ack() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -247,7 +250,8 @@ fn rfc6582_3_2_full_ack_options() {
     }
 }
 
-/// RFC 6582 section 3.2 step 1 and section 4: duplicate ACKs of what was sent before the last loss event start no new one.
+/// RFC 6582 section 3.2 step 1 and section 4: duplicate ACKs of what was sent before the last loss event
+/// start no new one.
 #[test]
 fn rfc6582_4_recover_guards_after_a_timeout() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -301,7 +305,8 @@ fn rfc6675_5_sack_one_drop() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.state().ca_state), (5, 5, CaState::Open));
 }
 
-/// RFC 6675 section 5 with two drops: the second is retransmitted as soon as it is known and the pipe has room.
+/// RFC 6675 section 5 with two drops: the second is retransmitted as soon as it is known and the pipe has
+/// room.
 #[test]
 fn rfc6675_5_sack_two_drops() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -370,8 +375,8 @@ fn rfc6675_5_sack_four_drops() {
     assert_eq!((d.cwnd(), d.end.stats().timeouts, d.end.stats().segments_retransmitted), (5, 0, 4));
 }
 
-/// RFC 6675 section 5: three runs of SACKed data, or more than two segments of it, mark a loss before the third
-/// duplicate ACK (IsLost on step 2).
+/// RFC 6675 section 5: three runs of SACKed data, or more than two segments of it, mark a loss before the
+/// third duplicate ACK (IsLost on step 2).
 #[test]
 fn rfc6675_5_lost_by_sacked_bytes() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -380,7 +385,8 @@ fn rfc6675_5_lost_by_sacked_bytes() {
     assert_eq!(d.end.stats().fast_retransmits, 1);
 }
 
-/// RFC 6675 section 4, NextSeg rule 3: with no new data and nothing lost, an unSACKed segment below the highest SACK goes.
+/// RFC 6675 section 4, NextSeg rule 3: with no new data and nothing lost, an unSACKed segment below the
+/// highest SACK goes.
 #[test]
 fn rfc6675_4_next_seg_rule_3() {
     let mut d = SenderDialogue::connected(config(Recovery::Sack));
@@ -393,12 +399,13 @@ fn rfc6675_4_next_seg_rule_3() {
     d.exchange("ack #1 sack #2-4", "#1");
     d.exchange("ack #1 sack #2-5", "");
     d.exchange("ack #1 sack #2-6", "");
-    // pipe: #1, #7, #9, #10 = 4, cwnd 5. #7 is not lost by IsLost (1000 bytes above), there is no new data: rule 3.
+    // pipe: #1, #7, #9, #10 = 4, cwnd 5. #7 is not lost by IsLost (1000 bytes above), there is no new data:
+    // rule 3.
     d.exchange("ack #1 sack #8 #2-6", "#7");
 }
 
-/// RFC 6675 section 4, NextSeg rule 4: once in a recovery the last segment is retransmitted to keep the ACKs coming, and by section 5
-/// step 4.3 not before what was retransmitted first is acknowledged.
+/// RFC 6675 section 4, NextSeg rule 4: once in a recovery the last segment is retransmitted to keep the ACKs
+/// coming, and by section 5 step 4.3 not before what was retransmitted first is acknowledged.
 #[test]
 fn rfc6675_4_rescue_retransmission() {
     let mut d = SenderDialogue::connected(config(Recovery::Sack));
@@ -411,8 +418,8 @@ fn rfc6675_4_rescue_retransmission() {
     d.exchange("ack #1 sack #2-4", "#1");
     d.exchange("ack #1 sack #2-5", "");
     d.exchange("ack #1 sack #2-6", "");
-    // pipe: #1, #8, #9, #10 = 4; nothing lost, no new data, nothing below the highest SACK. RescueRxt is the end of #1,
-    // and HighACK is below it.
+    // pipe: #1, #8, #9, #10 = 4; nothing lost, no new data, nothing below the highest SACK. RescueRxt is the
+    // end of #1, and HighACK is below it.
     d.exchange("ack #1 sack #2-7", "");
     d.at(300);
     // The partial ACK leaves #8 to #10: rule 4. One rescue only, though pipe is 4 of 5.
@@ -425,7 +432,8 @@ fn rfc6675_4_rescue_retransmission() {
     assert_eq!((d.end.stats().timeouts, d.cwnd()), (0, 5));
 }
 
-/// RFC 6675 section 5.1: a timeout in recovery ends it; the scoreboard is kept and SACKed data is not sent again.
+/// RFC 6675 section 5.1: a timeout in recovery ends it; the scoreboard is kept and SACKed data is not sent
+/// again.
 #[test]
 fn rfc6675_5_1_timeout_keeps_the_scoreboard() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -437,8 +445,8 @@ fn rfc6675_5_1_timeout_keeps_the_scoreboard() {
     d.exchange("ack #2 sack #3-4", "#2; #5");
 }
 
-/// RFC 5681 equation (4) with "no more than": what a long recovery has sent stays outstanding behind its end, and the next loss
-/// halves cwnd, not all that.
+/// RFC 5681 equation (4) with "no more than": what a long recovery has sent stays outstanding behind its end,
+/// and the next loss halves cwnd, not all that.
 #[test]
 fn rfc5681_3_1_a_loss_after_a_long_recovery_halves_cwnd() {
     let mut d = ten_in_flight(config(Recovery::NewReno));
@@ -461,7 +469,8 @@ fn rfc5681_3_1_a_loss_after_a_long_recovery_halves_cwnd() {
     assert_eq!((d.cwnd(), d.ssthresh(), d.end.stats().fast_retransmits), (2, 2, 2));
 }
 
-/// RFC 6675 section 5: a cumulative ACK past the recovery point ends recovery; duplicate ACKs during it are no new loss.
+/// RFC 6675 section 5: a cumulative ACK past the recovery point ends recovery; duplicate ACKs during it are
+/// no new loss.
 #[test]
 fn rfc6675_5_one_reduction_per_window() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -496,7 +505,8 @@ fn rfc2883_4_d_sack_is_no_loss() {
     assert_eq!((d.end.stats().d_sacks, d.end.stats().fast_retransmits), (4, 0));
 }
 
-/// RFC 2883 section 4: also where the duplicate lies above the cumulative acknowledgement, within the second block.
+/// RFC 2883 section 4: also where the duplicate lies above the cumulative acknowledgement, within the second
+/// block.
 #[test]
 fn rfc2883_4_d_sack_within_the_second_block() {
     let mut d = ten_in_flight(config(Recovery::Sack));
@@ -516,8 +526,8 @@ fn a_duplicate_counts_as_a_segment_delivered() {
     assert_eq!(d.end.state().delivered - before, 3 * u64::from(MSS));
 }
 
-/// RFC 6582 section 3.2 step 1 binds a control too that takes one duplicate as enough: where recovery ended, the duplicate may come
-/// from what was sent again needlessly.
+/// RFC 6582 section 3.2 step 1 binds a control too that takes one duplicate as enough: where recovery ended,
+/// the duplicate may come from what was sent again needlessly.
 #[test]
 fn an_eager_control_retransmits_only_beyond_the_last_recovery() {
     #[derive(Debug)]
@@ -572,8 +582,9 @@ fn rfc2018_8_absurd_blocks() {
     d.exchange("ack #11", "#11-21");
 }
 
-/// A fast retransmit restarts the timer, in the Impatient variant of NewReno too: there only partial ACKs after the first do not
-/// (RFC 6582 section 3.2 step 3). The least RTO of 350 ms from 200 ms on, not from the transmission at 100 ms.
+/// A fast retransmit restarts the timer, in the Impatient variant of NewReno too: there only partial ACKs
+/// after the first do not (RFC 6582 section 3.2 step 3). The least RTO of 350 ms from 200 ms on, not from the
+/// transmission at 100 ms.
 #[test]
 fn the_impatient_variant_restarts_the_timer_at_the_fast_retransmit() {
     for newreno_variant in [NewRenoVariant::Impatient, NewRenoVariant::SlowButSteady] {
@@ -592,7 +603,8 @@ fn the_impatient_variant_restarts_the_timer_at_the_fast_retransmit() {
     }
 }
 
-/// RFC 6675 section 5.1: after a timeout, what was sent since is not found lost before the next fast recovery.
+/// RFC 6675 section 5.1: after a timeout, what was sent since is not found lost before the next fast
+/// recovery.
 #[test]
 fn rfc6675_5_1_sacks_after_a_timeout_mark_nothing() {
     let config =

@@ -86,7 +86,8 @@ fn rfc6298_2_3_clock_granularity() {
     assert_eq!(d.rto_ms(), 200);
 }
 
-/// RFC 6298 sections 5.5 and 5.6: back-off doubles; RFC 5681 section 3.1: ssthresh is halved once, cwnd is one segment.
+/// RFC 6298 sections 5.5 and 5.6: back-off doubles; RFC 5681 section 3.1: ssthresh is halved once, cwnd is
+/// one segment.
 #[test]
 fn rfc6298_5_5_back_off() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 10));
@@ -109,8 +110,8 @@ fn rfc5681_3_1_ssthresh_floor() {
     assert_eq!(d.end.state().ssthresh, 2_000);
 }
 
-/// RFC 6298 section 3 (Karn) and 5.5 to 5.7: the ACK of a retransmitted segment gives no sample, and the back-off stays until one
-/// comes.
+/// RFC 6298 section 3 (Karn) and 5.5 to 5.7: the ACK of a retransmitted segment gives no sample, and the
+/// back-off stays until one comes.
 #[test]
 fn rfc6298_3_karn() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 1));
@@ -228,7 +229,8 @@ fn rfc5681_3_1_timeout_skips_what_is_acknowledged() {
     d.exchange("ack #9", "#9-11");
 }
 
-/// RFC 5682 section 2: two ACKs that advance after the timeout's retransmission: it was spurious, the window comes back.
+/// RFC 5682 section 2: two ACKs that advance after the timeout's retransmission: it was spurious, the window
+/// comes back.
 #[test]
 fn rfc5682_2_spurious_timeout() {
     let mut d =
@@ -294,7 +296,8 @@ fn rfc5682_2_everything_acknowledged() {
     assert_eq!(d.end.stats().undone_timeouts, 0);
 }
 
-/// RFC 5682 section 3.1: with SACK, new data SACKed between that was never retransmitted shows a spurious timeout.
+/// RFC 5682 section 3.1: with SACK, new data SACKed between that was never retransmitted shows a spurious
+/// timeout.
 #[test]
 fn rfc5682_3_1_sack_enhanced() {
     let mut d =
@@ -308,8 +311,9 @@ fn rfc5682_3_1_sack_enhanced() {
     assert_eq!((d.cwnd(), d.end.stats().undone_timeouts), (4, 1));
 }
 
-/// RFC 5682 section 2.1: when the timer expires again before any ACK the algorithm starts anew. All the timeouts of the
-/// episode were spurious, and the timer stays backed off until a round-trip time is measured (RFC 6298 section 5.5).
+/// RFC 5682 section 2.1: when the timer expires again before any ACK the algorithm starts anew. All the
+/// timeouts of the episode were spurious, and the timer stays backed off until a round-trip time is measured
+/// (RFC 6298 section 5.5).
 #[test]
 fn rfc5682_2_1_timeouts_in_a_row() {
     for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
@@ -328,7 +332,8 @@ fn rfc5682_2_1_timeouts_in_a_row() {
     }
 }
 
-/// RFC 5682 section 2.1 step 1: a timeout in the recovery of another, an ACK having come between them, is taken as genuine.
+/// RFC 5682 section 2.1 step 1: a timeout in the recovery of another, an ACK having come between them, is
+/// taken as genuine.
 #[test]
 fn rfc5682_2_1_timeout_in_the_recovery_of_another() {
     let mut d =
@@ -347,7 +352,8 @@ fn rfc5682_2_1_timeout_in_the_recovery_of_another() {
     assert_eq!(d.end.stats().undone_timeouts, 0);
 }
 
-/// RFC 5682 section 2.1 step 2a: less than the segment that was retransmitted is acknowledged: conventional recovery.
+/// RFC 5682 section 2.1 step 2a: less than the segment that was retransmitted is acknowledged: conventional
+/// recovery.
 #[test]
 fn rfc5682_2_1_part_of_the_segment() {
     for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
@@ -399,8 +405,8 @@ fn rfc5682_3_1_duplicate_without_news() {
     assert_eq!((d.cwnd(), d.end.stats().undone_timeouts), (3, 0));
 }
 
-/// RFC 5682 section 3.1 step 3: an ACK of all that was sent before the timeout, and of no more, is of an original; one of more
-/// than that may be of the new segments.
+/// RFC 5682 section 3.1 step 3: an ACK of all that was sent before the timeout, and of no more, is of an
+/// original; one of more than that may be of the new segments.
 #[test]
 fn rfc5682_3_1_recovery_point() {
     for (answer, undone) in [("ack #3", 1), ("ack #4", 0)] {
@@ -417,8 +423,8 @@ fn rfc5682_3_1_recovery_point() {
     }
 }
 
-/// RFC 7323 section 4.3, case A: with every ACK timed, the RTO counts from the earliest segment that a delayed ACK answers:
-/// 130 ms; the control sees the latest's 100 ms.
+/// RFC 7323 section 4.3, case A: with every ACK timed, the RTO counts from the earliest segment that a
+/// delayed ACK answers: 130 ms; the control sees the latest's 100 ms.
 #[test]
 fn rfc7323_4_3_the_wait_of_a_delayed_ack() {
     let mut d = SenderDialogue::connected(SenderConfig {
@@ -449,8 +455,8 @@ fn rfc5682_off_goes_back() {
     d.exchange("ack #3", "#4-5");
 }
 
-/// End to end: a pause longer than the RTO that loses nothing. Every recovery finds its timeout spurious by the tags;
-/// with F-RTO the window is restored and only the first segment is retransmitted.
+/// End to end: a pause longer than the RTO that loses nothing. Every recovery finds its timeout spurious by
+/// the tags; with F-RTO the window is restored and only the first segment is retransmitted.
 #[test]
 fn rfc5682_2_pause_end_to_end() {
     for (f_rto, undone) in [(FRto::Off, 0), (FRto::Basic, 1)] {
@@ -491,7 +497,8 @@ fn rfc9293_3_8_3_user_timeout() {
     assert!(d.end.is_closed() && d.events().contains(&TransportEvent::Aborted));
 }
 
-/// RFC 5681 section 3.1: ssthresh is held when a segment times out again; ns-2 lowers it to two segments (`hold_ssthresh`).
+/// RFC 5681 section 3.1: ssthresh is held when a segment times out again; ns-2 lowers it to two segments
+/// (`hold_ssthresh`).
 #[test]
 fn rfc5681_3_1_ssthresh_at_a_repeated_timeout() {
     for (hold_ssthresh, second) in [(true, 5), (false, 2)] {
@@ -506,7 +513,8 @@ fn rfc5681_3_1_ssthresh_at_a_repeated_timeout() {
     }
 }
 
-/// ns-2: the back-off of a lost SYN lasts until a round-trip time is measured (`keep_syn_backoff`); RFC 6298 section 5.7 has 3 s.
+/// ns-2: the back-off of a lost SYN lasts until a round-trip time is measured (`keep_syn_backoff`); RFC 6298
+/// section 5.7 has 3 s.
 #[test]
 fn rfc6298_5_7_or_the_back_off_of_the_syn() {
     let config = SenderConfig { keep_syn_backoff: true, ..quick(Recovery::Reno, 10) };
@@ -533,7 +541,8 @@ fn rfc6298_5_7_or_the_back_off_of_the_syn() {
     d.expect_at(3_600, "#3");
 }
 
-/// RFC 6298 section 5 and ns-3: the timer runs on at a fast retransmit (`restart_on_retransmit` off); BSD, Linux and ns-2 restart it.
+/// RFC 6298 section 5 and ns-3: the timer runs on at a fast retransmit (`restart_on_retransmit` off); BSD,
+/// Linux and ns-2 restart it.
 #[test]
 fn rfc6298_5_the_timer_at_a_fast_retransmit() {
     for (restart_on_retransmit, expiry) in [(true, 1_900), (false, 1_100)] {
@@ -554,8 +563,8 @@ fn rfc6298_5_the_timer_at_a_fast_retransmit() {
     }
 }
 
-/// RFC 2018 section 8: the oldest segment is SACKed and yet not acknowledged when the timer expires: the receiver has taken back what
-/// it said, and all is sent again, what was SACKed too.
+/// RFC 2018 section 8: the oldest segment is SACKed and yet not acknowledged when the timer expires: the
+/// receiver has taken back what it said, and all is sent again, what was SACKed too.
 #[test]
 fn rfc2018_8_reneging() {
     let mut d = SenderDialogue::connected(SenderConfig {

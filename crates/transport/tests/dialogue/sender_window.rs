@@ -219,7 +219,8 @@ fn rfc9293_3_8_6_1_persist() {
     assert_eq!((d.end.stats().window_probes, d.end.stats().timeouts), (3, 0));
 }
 
-/// RFC 9293 section 3.8.6.1: probing goes on for as long as the peer answers, at max_rto intervals, and cwnd stays.
+/// RFC 9293 section 3.8.6.1: probing goes on for as long as the peer answers, at max_rto intervals, and cwnd
+/// stays.
 #[test]
 fn rfc9293_3_8_6_1_persist_never_gives_up() {
     let config = SenderConfig { max_rto: ms(4_000), ..sender_config(Recovery::Sack, 2) };
@@ -252,8 +253,8 @@ fn rfc9293_3_8_6_1_probe_is_accepted() {
     d.at(100_000);
 }
 
-/// RFC 9293 section 3.8.6.1: a window that closes over data in flight stops the retransmission timer; when it reopens, be
-/// it only over that data, what was lost is retransmitted.
+/// RFC 9293 section 3.8.6.1: a window that closes over data in flight stops the retransmission timer; when it
+/// reopens, be it only over that data, what was lost is retransmitted.
 #[test]
 fn rfc9293_3_8_6_1_window_closes_and_reopens_over_lost_data() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 2));
@@ -271,7 +272,8 @@ fn rfc9293_3_8_6_1_window_closes_and_reopens_over_lost_data() {
     d.exchange("ack #3 win 20000", "#3-4");
 }
 
-/// RFC 9293 section 3.8.6.2.1: a window of less than a segment is not filled with a small one while data is out.
+/// RFC 9293 section 3.8.6.2.1: a window of less than a segment is not filled with a small one while data is
+/// out.
 #[test]
 fn rfc9293_3_8_6_2_1_sender_avoids_silly_segments() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 4));
@@ -355,7 +357,8 @@ fn rfc7661_4_application_limited_window_does_not_grow() {
     }
 }
 
-/// RFC 9293 section 3.7.4 is off: a last segment under MSS goes at once (the Nagle algorithm is not modelled).
+/// RFC 9293 section 3.7.4 is off: a last segment under MSS goes at once (the Nagle algorithm is not
+/// modelled).
 #[test]
 fn rfc9293_3_7_4_small_last_segment() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 10));
@@ -380,7 +383,8 @@ impl CongestionControl for Paced {
     fn cong_avoid(&mut self, _now: cogtcp_units::Time, _tcp: &mut TcpState, _ack: &AckSample) {}
 }
 
-/// Pacing: with a rate set by the control, segments leave one by one at that rate: 1000 payload bytes in 10 ms.
+/// Pacing: with a rate set by the control, segments leave one by one at that rate: 1000 payload bytes in 10
+/// ms.
 #[test]
 fn pacing_spaces_the_segments() {
     let mut d = SenderDialogue::with_control(sender_config(Recovery::Sack, 4), Box::new(Paced("800 kbit/s")));
@@ -395,8 +399,8 @@ fn pacing_spaces_the_segments() {
     d.expect_at(210, "#6");
 }
 
-/// Segmentation offload: the second segment of a packet is not paced. What is sent again is a packet of its own: it waits for the pacer,
-/// also where only the first segment of a packet has left.
+/// Segmentation offload: the second segment of a packet is not paced. What is sent again is a packet of its
+/// own: it waits for the pacer, also where only the first segment of a packet has left.
 #[test]
 fn a_retransmission_within_a_packet_is_paced() {
     let play = |loss: bool| {

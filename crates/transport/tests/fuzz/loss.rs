@@ -1,12 +1,12 @@
-//! What a loss or an echoed mark (ECN) may do to the window, checked at every fast retransmit, timeout and response to an echo of
-//! every fuzzed connection:
+//! What a loss or an echoed mark (ECN) may do to the window, checked at every fast retransmit, timeout and
+//! response to an echo of every fuzzed connection:
 //!
 //! - cwnd does not rise;
 //! - ssthresh is at most max(beta * cwnd, 2 SMSS), cwnd being that before the loss.
 //!
 //! [`most_kept`] is the one list of who may do otherwise, and why. An undo (F-RTO, Eifel, D-SACK) restores
-//! both and is no loss; what is found lost by the same ACK is a loss at the window restored. So it is where a recovery ends, with
-//! cwnd = ssthresh (RFC 9937 section 6.4), and the same ACK begins another one.
+//! both and is no loss; what is found lost by the same ACK is a loss at the window restored. So it is where a
+//! recovery ends, with cwnd = ssthresh (RFC 9937 section 6.4), and the same ACK begins another one.
 
 use cogtcp_transport::{CaState, Sender, TransportEvent};
 
@@ -19,18 +19,20 @@ pub struct Window {
     undone: u64,
 }
 
-/// The largest share of cwnd that the control called `name` leaves as ssthresh by any of its presets, after a fast retransmit
-/// or a timeout. `None`: its ssthresh is no share of cwnd.
+/// The largest share of cwnd that the control called `name` leaves as ssthresh by any of its presets, after a
+/// fast retransmit or a timeout. `None`: its ssthresh is no share of cwnd.
 fn most_kept(name: &str, timeout: bool) -> Option<f64> {
     match name {
         "cubic" => Some(0.7),
         // 3/4 by its `ns2` rules (Brakmo and Peterson 1995, section 3.1).
         "vegas" => Some(0.75),
-        // Westwood+: the estimated bandwidth times the least RTT, which may be over cwnd; slow start then goes on.
+        // Westwood+: the estimated bandwidth times the least RTT, which may be over cwnd; slow start then
+        // goes on.
         "westwood" | "westwood-compound" => None,
         // After a timeout C2 leaves ten segments at least (`rto_floor`).
         "c2" if timeout => None,
-        // What is no congestion leaves both as they are: ATCP without an ECN echo, SaTCP during a handoff. BBR has no ssthresh.
+        // What is no congestion leaves both as they are: ATCP without an ECN echo, SaTCP during a handoff.
+        // BBR has no ssthresh.
         "atcp" | "satcp-cubic" | "bbr" | "bbr1" => None,
         _ => Some(0.5),
     }

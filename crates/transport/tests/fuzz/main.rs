@@ -1,8 +1,9 @@
 //! Model-based fuzzing of sender against receiver over a lossy, reordering, duplicating, pausing path.
 //!
-//! Everything follows from one 64-bit seed: the settings of both ends, the control, what the application writes and
-//! reads, what the path does to each segment. The model is the stream itself: the fuzzer holds the bytes, copies what
-//! the receiver says it accepts, and compares. A run must deliver every byte once and close within bounded virtual time.
+//! Everything follows from one 64-bit seed: the settings of both ends, the control, what the application
+//! writes and reads, what the path does to each segment. The model is the stream itself: the fuzzer holds the
+//! bytes, copies what the receiver says it accepts, and compares. A run must deliver every byte once and
+//! close within bounded virtual time.
 //!
 //! A failure prints its seed. To replay it, or to try more seeds:
 //!

@@ -49,7 +49,8 @@ pub struct World {
     /// Until when the sender's driver does not pull.
     blocked_until: Time,
 
-    /// Highest right edge of the window that the receiver advertised, and that the sender has seen, in stream positions.
+    /// Highest right edge of the window that the receiver advertised, and that the sender has seen, in stream
+    /// positions.
     advertised: u64,
     allowed: u64,
     /// Rcv.Wind.Shift in use.
@@ -251,8 +252,9 @@ impl World {
         }
     }
 
-    /// What the sender sends lies in the window it was told of, but for the byte of a probe and the FIN. Only data that leaves for
-    /// the first time is ECN-capable, and says CWR (RFC 3168 sections 6.1.2, 6.1.4 to 6.1.6).
+    /// What the sender sends lies in the window it was told of, but for the byte of a probe and the FIN. Only
+    /// data that leaves for the first time is ECN-capable, and says CWR (RFC 3168 sections 6.1.2, 6.1.4 to
+    /// 6.1.6).
     fn check_data(&mut self, segment: &Segment) {
         if segment.is_ecn_capable() {
             let start = self.position(segment.seq);

@@ -5,9 +5,9 @@ use super::Entry;
 /// Where a number without an entry is.
 const NOWHERE: u32 = u32::MAX;
 
-/// A minimum heap with four children per node and at most one entry for each number. Siblings lie together in one cache line: the
-/// children of place `p` are group `p + 1`, and the first is alone in group 0. What is free holds
-/// [`Entry::NEVER`], which loses every comparison.
+/// A minimum heap with four children per node and at most one entry for each number. Siblings lie together in
+/// one cache line: the children of place `p` are group `p + 1`, and the first is alone in group 0. What is
+/// free holds [`Entry::NEVER`], which loses every comparison.
 #[derive(Debug, Default)]
 pub(super) struct Heap {
     groups: Vec<Group>,

@@ -7,7 +7,8 @@ use cogtcp_units::Time;
 /// A slot is 2^12 ns, a fifth of a slot of the DCF: few entries share one.
 const SHIFT: u32 = 12;
 
-/// Slots of the wheel: it reaches 17 ms ahead. 64 words of 64 bits say which of them hold something, and one word which of the words.
+/// Slots of the wheel: it reaches 17 ms ahead. 64 words of 64 bits say which of them hold something, and one
+/// word which of the words.
 const SLOTS: usize = 4096;
 
 /// No number.
@@ -151,7 +152,8 @@ impl Wheel {
         if self.words == 0 {
             return first;
         }
-        // Once around from the slot at which the wheel begins: the rest of its word, the words after it, its word again.
+        // Once around from the slot at which the wheel begins: the rest of its word, the words after it, its
+        // word again.
         let start = self.base as usize % SLOTS;
         let word = start / 64;
         let rest = self.full[word] & (u64::MAX << (start % 64));
@@ -179,7 +181,8 @@ mod tests {
     use cogtcp_units::{Duration, RandomStream};
     use std::collections::BTreeMap;
 
-    /// Against a sorted map: near and far, several in a slot, gaps longer than the wheel, and all the way round it.
+    /// Against a sorted map: near and far, several in a slot, gaps longer than the wheel, and all the way
+    /// round it.
     #[test]
     fn the_first_is_the_least_wherever_it_stands() {
         for (seed, spread) in [(1, 3_000), (2, 400_000), (3, 17_000_000), (4, 60_000_000)] {

@@ -43,8 +43,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// Routing has heard of a failure, and has taken out of the queue what waited for the neighbour that is gone. What it says
-    /// itself comes after this.
+    /// Routing has heard of a failure, and has taken out of the queue what waited for the neighbour that is
+    /// gone. What it says itself comes after this.
     pub fn failure_told(&mut self) {
         if self.config.mac.rules.takes_next_before_routing {
             self.take_untaken();
@@ -188,7 +188,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// Whether the exchange that `number` would begin at `now` is over before a silence that it knows of begins.
+    /// Whether the exchange that `number` would begin at `now` is over before a silence that it knows of
+    /// begins.
     fn fits(&self, number: u32, to: Destination, frames: &Frames, now: Time) -> bool {
         let silence = self.config.silence;
         let open_until = |number: u32| match self.stations.ear(number).silent {
@@ -230,15 +231,17 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let contention = &mut self.stations.ear_mut(number).contention;
         contention.resume(from);
         if contention.is_ready() {
-            // Its frame has been ready for longer: what says since when is a line of memory that a hearer needs for nothing else.
+            // Its frame has been ready for longer: what says since when is a line of memory that a hearer
+            // needs for nothing else.
             let due = contention.counted(&self.timing);
             debug_assert_eq!(due, self.stations.due(number, &self.timing));
             self.agenda.act_at_latest(number, due);
         }
     }
 
-    /// Some radios fall silent or open, all at once; their present phase ends at `until`. A radio that is silent begins no
-    /// exchange, and hears no first frame of one; an exchange that was answered is completed.
+    /// Some radios fall silent or open, all at once; their present phase ends at `until`. A radio that is
+    /// silent begins no exchange, and hears no first frame of one; an exchange that was answered is
+    /// completed.
     pub fn set_silent(&mut self, now: Time, interfaces: &[InterfaceId], silent: bool, until: Time) {
         for interface in interfaces {
             let was_silent = self.stations.ear(interface.0).silent;
@@ -256,7 +259,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let mut concerned: Vec<u32> = interfaces.iter().map(|interface| interface.0).collect();
         if self.config.silence.waits_for_peer {
-            // Whoever waits for one of them, and whoever holds an exchange back: nobody else depends on a radio that is not its own.
+            // Whoever waits for one of them, and whoever holds an exchange back: nobody else depends on a
+            // radio that is not its own.
             for InterfaceId(interface) in interfaces {
                 let stations = &self.stations;
                 let watchers = &mut self.watchers[*interface as usize];
@@ -281,8 +285,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.stations.ear(number).is_held_up(&self.listening) && !self.is_blocked(number)
     }
 
-    /// The packet first in line may be another: from now on `number` hears of the radio that it is for. Returns whether that
-    /// radio is another.
+    /// The packet first in line may be another: from now on `number` hears of the radio that it is for.
+    /// Returns whether that radio is another.
     pub(super) fn watch(&mut self, number: u32) -> bool {
         if !self.config.silence.waits_for_peer {
             return false;
@@ -363,8 +367,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.go_to(number, home, now);
         }
         if failed.is_some() && self.config.mac.rules.takes_packet_at_once {
-            // ns-2 tells of the failure (`xmit_failure_`) before it takes the next packet: what waits for the same neighbour leaves
-            // the queue, and what routing has to say goes first.
+            // ns-2 tells of the failure (`xmit_failure_`) before it takes the next packet: what waits for the
+            // same neighbour leaves the queue, and what routing has to say goes first.
             self.line_up(number, now);
             self.untaken.push(number);
             self.untaken_at = now;

@@ -241,7 +241,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.reschedule(number);
     }
 
-    /// ns-2: the medium is not idle, so the CTS is dropped, or the data wait for another RTS without a failure counted.
+    /// ns-2: the medium is not idle, so the CTS is dropped, or the data wait for another RTS without a
+    /// failure counted.
     fn give_up_answer(&mut self, number: u32, kind: FrameKind, to: u32, now: Time) {
         let asked = if kind == FrameKind::Cts { to } else { number };
         if let Some(service) = &mut self.stations[asked].cold.service {

@@ -112,7 +112,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         !self.has_channels && !self.config.phy.propagation.varies() && self.positions.max_speed() == 0.0
     }
 
-    /// The neighbours of a station, which [`find_neighbours`](Self::find_neighbours) has found; to be put back.
+    /// The neighbours of a station, which [`find_neighbours`](Self::find_neighbours) has found; to be put
+    /// back.
     fn take_neighbours(&mut self, number: u32) -> Vec<Hearer> {
         let near = self.neighbours[number as usize].take();
         debug_assert!(near.is_some(), "its neighbours have been found, and are not out");
@@ -170,9 +171,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         });
     }
 
-    /// Whether those who cannot receive a frame may come after those who can, each in the order of their numbers: a processor
-    /// predicts runs of the same. Who can is the same for all frames, unless rates differ in what they need. Where a frame
-    /// that fails at a station can end that station's wait for an answer, events follow, and stations come by number.
+    /// Whether those who cannot receive a frame may come after those who can, each in the order of their
+    /// numbers: a processor predicts runs of the same. Who can is the same for all frames, unless rates
+    /// differ in what they need. Where a frame that fails at a station can end that station's wait for an
+    /// answer, events follow, and stations come by number.
     #[inline]
     fn weak_last(&self) -> bool {
         self.config.mac.rules.eifs_after == EifsAfter::AnySensed && self.config.phy.rates.is_empty()
@@ -203,7 +205,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.stations.prefetch_ear(hearers[ahead].station);
     }
 
-    /// Works out, once, who is in reach of a station where nobody moves; who is so in any case, if what arrives there varies.
+    /// Works out, once, who is in reach of a station where nobody moves; who is so in any case, if what
+    /// arrives there varies.
     fn find_neighbours(&mut self, number: u32, now: Time) {
         if self.neighbours.len() < self.stations.len() {
             self.neighbours.resize(self.stations.len(), None);
@@ -302,14 +305,15 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             if ear.has_guard {
                 self.stations.confirm_nav(number, now);
             }
-            // Whoever has not begun by now heard it before its next slot: its slots are counted up to the frame's start.
+            // Whoever has not begun by now heard it before its next slot: its slots are counted up to the
+            // frame's start.
             self.stations.freeze(number, now - delay, &self.timing);
         }
         missed
     }
 
-    /// Why a radio that sends or has silences does not receive a frame, if it does not. One that is silent stays with the exchange
-    /// that it is in, and hears no first frame of another.
+    /// Why a radio that sends or has silences does not receive a frame, if it does not. One that is silent
+    /// stays with the exchange that it is in, and hears no first frame of another.
     fn deaf(&self, number: u32, kind: FrameKind, from: Time, until: Time) -> Option<Cause> {
         let station = &self.stations[number];
         if self.stations.is_sending_at(number, from) {
@@ -343,7 +347,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let sender = frame.sender;
         self.stations.ear_mut(sender).is_sending = false;
-        // All of them listen to its channel, or wait for this frame as the answer of their exchange: who leaves hears it no more.
+        // All of them listen to its channel, or wait for this frame as the answer of their exchange: who
+        // leaves hears it no more.
         let eifs = self.timing.eifs(self.channel_rate(frame.channel));
         for (place, hearer) in hearers.iter().enumerate() {
             self.look_ahead(&hearers, place);
@@ -364,8 +369,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.free_frames.push(index);
     }
 
-    /// What is in the air around a station changes: a chunk of the frame that it is set on has ended. Nothing where frames are judged
-    /// as a whole.
+    /// What is in the air around a station changes: a chunk of the frame that it is set on has ended. Nothing
+    /// where frames are judged as a whole.
     #[inline]
     fn hear_chunk(&mut self, number: u32, now: Time) {
         if let Some(decoder) = self.decoders.get_mut(number as usize)
@@ -499,8 +504,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// Tunes a radio to another channel. What it was receiving is lost; what is in the air there already makes its medium
-    /// busy, and cannot be received.
+    /// Tunes a radio to another channel. What it was receiving is lost; what is in the air there already
+    /// makes its medium busy, and cannot be received.
     pub fn tune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
         self.stations[at.0].cold.home = channel;
         self.retune(now, at, channel);

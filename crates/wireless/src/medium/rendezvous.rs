@@ -14,7 +14,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// The channel of a frame of `number` where it is not the one that it is tuned to: what it sends as the sender of an exchange.
+    /// The channel of a frame of `number` where it is not the one that it is tuned to: what it sends as the
+    /// sender of an exchange.
     pub(super) fn frame_channel(&self, number: u32, kind: FrameKind) -> Option<ChannelId> {
         if self.config.rendezvous == Rendezvous::Common || !matches!(kind, FrameKind::Rts | FrameKind::Data) {
             return None;

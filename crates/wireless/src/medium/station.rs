@@ -7,8 +7,8 @@ use crate::{Cause, Counters, FrameKind, InterfaceId, MediumConfig, Outgoing};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Power, RandomStream, Rate, Time};
 
-/// An interface of a node. A node of one radio has one; the three-radio node of the released CRAHN code has a control
-/// interface, a transmitter that follows its receivers and a receiver.
+/// An interface of a node. A node of one radio has one; the three-radio node of the released CRAHN code has a
+/// control interface, a transmitter that follows its receivers and a receiver.
 #[derive(Clone, Debug)]
 pub struct InterfaceConfig {
     /// The node that it belongs to, by the number that [`Positions`](crate::Positions) knows.
@@ -145,7 +145,8 @@ pub(super) struct Cold<T> {
     /// The channel that it was put on, where others look for it.
     pub(super) home: ChannelId,
     next_sequence: u32,
-    /// The station that its packet first in line is for, or [`NOBODY`]; kept where senders wait for silent receivers.
+    /// The station that its packet first in line is for, or [`NOBODY`]; kept where senders wait for silent
+    /// receivers.
     pub(super) watches: u32,
     pub(super) counters: Counters,
     /// The last packet handed up of each sender, by sender. Few: a line of memory or two.

@@ -64,7 +64,8 @@ impl Ear {
     }
 }
 
-/// All stations, what every frame touches apart from the rest. A number out of range is a mistake of the caller.
+/// All stations, what every frame touches apart from the rest. A number out of range is a mistake of the
+/// caller.
 #[derive(Debug)]
 pub(super) struct Stations<T> {
     ears: Vec<Ear>,
@@ -73,7 +74,8 @@ pub(super) struct Stations<T> {
     channels: Vec<ChannelId>,
     /// By station: its node.
     nodes: Vec<u32>,
-    /// By station: packets handed up ([`Counters::received`]). One that is for everybody touches nothing else of a station.
+    /// By station: packets handed up ([`Counters::received`]). One that is for everybody touches nothing else
+    /// of a station.
     pub(super) received: Vec<u64>,
 }
 
@@ -236,7 +238,8 @@ impl<T> Stations<T> {
         if ear.has_guard { ear.nav.min(self[number].nav_guard) } else { ear.nav }
     }
 
-    /// Sets the NAV, unless it reaches further already. `guard`: when an RTS that nothing follows is forgotten.
+    /// Sets the NAV, unless it reaches further already. `guard`: when an RTS that nothing follows is
+    /// forgotten.
     #[inline]
     pub(super) fn set_nav(&mut self, number: u32, until: Time, guard: Time) {
         let nav = self.nav(number);

@@ -23,7 +23,8 @@ pub(super) struct Whole {
     arrives: Time,
     end: Time,
     failed: Option<(Failure, Cause)>,
-    /// When the receiver may count again: at the end, or when a frame to it has ended that is lost. `Time::MAX`: it does.
+    /// When the receiver may count again: at the end, or when a frame to it has ended that is lost.
+    /// `Time::MAX`: it does.
     idle: Time,
     /// Until when either waits for EIFS.
     eifs: [Time; 2],
@@ -42,8 +43,8 @@ struct Terms {
 }
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
-    /// The exchange that `number` begins at `now` goes its way without more events, if nobody can disturb it. Returns whether it
-    /// does.
+    /// The exchange that `number` begins at `now` goes its way without more events, if nobody can disturb it.
+    /// Returns whether it does.
     pub(super) fn work_out(&mut self, number: u32, to: Destination, frames: &Frames, now: Time) -> bool {
         let Destination::Interface(InterfaceId(peer)) = to else { return false };
         if !self.config.whole_exchanges {
@@ -63,8 +64,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         true
     }
 
-    /// The power at which the two hear each other, if nothing can come between them: the receiver hears the whole of the first frame
-    /// before it would begin one itself.
+    /// The power at which the two hear each other, if nothing can come between them: the receiver hears the
+    /// whole of the first frame before it would begin one itself.
     fn undisturbed(&mut self, number: u32, peer: u32, frames: &Frames, now: Time) -> Option<f64> {
         let (delay, span) = (self.timing.delay, if frames.with_rts { frames.rts } else { frames.data });
         let from = now + delay;
@@ -94,7 +95,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// The power at which two stations that are alone and stand still always hear each other; `None`: it is not so.
+    /// The power at which two stations that are alone and stand still always hear each other; `None`: it is
+    /// not so.
     fn find_pair_power(&mut self, now: Time) -> Option<f64> {
         let phy = &self.config.phy;
         let is_simple = self.stations.len() == 2
@@ -228,7 +230,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.spoils(hearer, &frame, terms.power, 0.0)
     }
 
-    /// The duration field of a frame of an exchange. For the record alone: nobody else is there who would heed it.
+    /// The duration field of a frame of an exchange. For the record alone: nobody else is there who would
+    /// heed it.
     fn reserves(&self, terms: &Terms, kind: FrameKind, frames: &Frames) -> Duration {
         let sifs = self.timing.sifs;
         let rest = sifs * 3 + frames.cts + frames.data + frames.ack;

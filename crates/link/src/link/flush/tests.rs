@@ -23,7 +23,8 @@ fn frame(number: u32) -> Frame<Packet> {
     Frame::new(Packet(number), 1000)
 }
 
-/// Five frames come at time zero. At 2.5 transmissions 0 and 1 are on their way, 2 is on the air, 3 and 4 wait.
+/// Five frames come at time zero. At 2.5 transmissions 0 and 1 are on their way, 2 is on the air, 3 and 4
+/// wait.
 fn loaded(discipline: Option<&str>) -> Link<Packet> {
     let config = LinkConfig::new(Rate::from_bits_per_second(10_000_000), Duration::from_nanos(DELAY));
     let site = || Site { rate: config.rate, stream: RandomStream::new(1, "queue", 0) };
@@ -103,7 +104,8 @@ fn what_waits_and_what_is_under_way_is_destroyed() {
     }
 }
 
-/// At the very instant at which a frame arrives the link does not destroy it: on a slower clock it might have been taken already.
+/// At the very instant at which a frame arrives the link does not destroy it: on a slower clock it might have
+/// been taken already.
 #[test]
 fn what_has_arrived_is_not_under_way() {
     let mut link = loaded(None);
@@ -114,7 +116,8 @@ fn what_has_arrived_is_not_under_way() {
     assert_eq!(std::iter::from_fn(|| link.take_flushed()).count(), 4);
 }
 
-/// A silence that is over before the frame on the air would have been: the transmitter is free when it would have been.
+/// A silence that is over before the frame on the air would have been: the transmitter is free when it would
+/// have been.
 #[test]
 fn the_transmitter_is_at_the_frame_to_its_end() {
     let mut link = loaded(None);

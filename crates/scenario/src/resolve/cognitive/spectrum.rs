@@ -50,7 +50,8 @@ pub(in crate::resolve) fn spectrum(
     })
 }
 
-/// Warns of PUs of an ad hoc network that were given no place: all stand at its corner, out of reach of most nodes.
+/// Warns of PUs of an ad hoc network that were given no place: all stand at its corner, out of reach of most
+/// nodes.
 fn warn_of_one_place(
     spectrum: &Spectrum,
     area: Option<AreaSize>,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reading {
-    /// A band becomes busy when a sample reaches this power. The samples are dBm then; without it they are 1 and 0.
+    /// A band becomes busy when a sample reaches this power. The samples are dBm then; without it they are 1
+    /// and 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Power>,
     /// A busy band becomes idle when a sample falls by more than this below the threshold.

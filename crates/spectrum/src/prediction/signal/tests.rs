@@ -156,7 +156,8 @@ fn the_link_is_back_where_the_first_station_recovers() {
     assert!(matches!(predictor.warned, Warned::Ending));
 }
 
-/// Shows the predictor one measurement of station 0, which the filter takes as it is: it has too few for weights.
+/// Shows the predictor one measurement of station 0, which the filter takes as it is: it has too few for
+/// weights.
 fn show(predictor: &mut SignalStrength, millis: u64, level: f32, serving: Option<u16>) -> Option<Forecast> {
     let time = Time::from_millis(millis);
     predictor
@@ -164,7 +165,8 @@ fn show(predictor: &mut SignalStrength, millis: u64, level: f32, serving: Option
     predictor.poll(time)
 }
 
-/// Below the threshold: it goes down now. At -96 (threshold + recovery) it is taken back; below that it is not.
+/// Below the threshold: it goes down now. At -96 (threshold + recovery) it is taken back; below that it is
+/// not.
 #[test]
 fn a_warning_is_taken_back_when_the_level_recovers() {
     let mut predictor = predictor(0.0);

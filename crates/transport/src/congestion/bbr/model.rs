@@ -1,4 +1,5 @@
-//! The path as BBR models it: bandwidth, volume, rounds, aggregation ("Updating Network Path Model Parameters").
+//! The path as BBR models it: bandwidth, volume, rounds, aggregation ("Updating Network Path Model
+//! Parameters").
 
 use super::Cycle;
 use crate::congestion::windowed_max::WindowedMax;

@@ -247,7 +247,8 @@ mod tests {
     use crate::congestion::Parameters;
     use crate::congestion::testing::{MSS, tcp};
 
-    /// ProbeInflightLongtermUpward(): a segment per `up_acked_per_inc` bytes, but only while cwnd is used and reaches the bound.
+    /// ProbeInflightLongtermUpward(): a segment per `up_acked_per_inc` bytes, but only while cwnd is used and
+    /// reaches the bound.
     #[test]
     fn the_bound_rises_only_where_cwnd_reaches_it() {
         for (cwnd, limited, expected) in

@@ -84,7 +84,7 @@ impl Path {
         let mut sample = AckSample { prior_in_flight: self.tcp.in_flight, ..AckSample::default() };
         while let Some((sent, ack)) = self.air.pop_front() {
             self.tcp.in_flight -= MSS;
-            // A sender's scoreboard has what was dropped sent again; here it is only gone.
+            // A sender's scoreboard has what was dropped retransmitted; here it is only gone.
             let mut left = sent;
             if ack.is_none() {
                 left.set(SACKED);
@@ -142,7 +142,8 @@ impl Path {
 fn startup_ends_on_the_plateau_and_drain_empties_the_queue() {
     let mut path = Path::new(10, 40, u64::MAX / 16);
     path.run_to_state("Drain", 2.0);
-    // From 10 packets, doubling each round, the BDP is passed after three rounds; three more rounds show no growth.
+    // From 10 packets, doubling each round, the BDP is passed after three rounds; three more rounds show no
+    // growth.
     let rounds = path.now.as_secs_f64() / 0.04;
     assert!((5.0..14.0).contains(&rounds), "{rounds} base round trips");
     while path.state() == "Drain" {
@@ -207,8 +208,9 @@ fn shallow_buffer_bounds_what_is_in_flight() {
     assert!(!format!("{:?}", path.bbr).contains("inflight_longterm: inf, bw_latest"));
 }
 
-/// The bandwidth estimate follows a change of the channel: up by probing, down by the losses in a buffer of one BDP.
-/// (Without losses it may take minutes: ProbeRTT, each 5 s, cuts the cycles off that would advance the filter.)
+/// The bandwidth estimate follows a change of the channel: up by probing, down by the losses in a buffer of
+/// one BDP. (Without losses it may take minutes: ProbeRTT, each 5 s, cuts the cycles off that would advance
+/// the filter.)
 #[test]
 fn follows_the_rate_of_the_channel() {
     let mut path = Path::new(5, 40, 50_000);
@@ -250,8 +252,8 @@ fn timeout_and_its_end() {
     assert_eq!(tcp.cwnd, before);
 }
 
-/// "Pacing Rate: BBR.pacing_rate": 1 % below gain times bw. "SetSendQuantum" and "UpdateOffloadBudget": three quanta of a millisecond, each
-/// of two segments at least.
+/// "Pacing Rate: BBR.pacing_rate": 1 % below gain times bw. "SetSendQuantum" and "UpdateOffloadBudget": three
+/// quanta of a millisecond, each of two segments at least.
 #[test]
 fn pacing_and_quanta_by_hand() {
     let mut bbr = Bbr::new(&Parameters::new().resolve("bbr", INFO.parameters).unwrap());

@@ -17,7 +17,8 @@ fn run_to(path: &mut Path, mode: &str, limit_s: f64) {
     }
 }
 
-/// CACM 2017: Startup doubles each round and ends when three rounds bring less than a quarter more; Drain empties what it queued.
+/// CACM 2017: Startup doubles each round and ends when three rounds bring less than a quarter more; Drain
+/// empties what it queued.
 #[test]
 fn startup_and_drain() {
     let mut path = path(u64::MAX / 16);
@@ -66,7 +67,8 @@ fn probe_bw_cycles_through_eight_phases() {
     assert!((50..=100).contains(&phases.len()), "{}", phases.len());
 }
 
-/// 10 s after the least RTT was last seen the window is four segments for 200 ms and a round trip, and then what it was.
+/// 10 s after the least RTT was last seen the window is four segments for 200 ms and a round trip, and then
+/// what it was.
 #[test]
 fn probe_rtt_every_ten_seconds() {
     let mut path = path(u64::MAX / 16);
@@ -87,7 +89,8 @@ fn probe_rtt_every_ten_seconds() {
     assert!((rtt - 40.0).abs() < 2.0, "{rtt}");
 }
 
-/// A channel of half the rate: the maximum of ten rounds forgets the old rate in ten round trips of the longer queue, and the window follows.
+/// A channel of half the rate: the maximum of ten rounds forgets the old rate in ten round trips of the
+/// longer queue, and the window follows.
 #[test]
 fn the_bandwidth_of_ten_rounds_is_forgotten() {
     let mut path = path(u64::MAX / 16);
@@ -99,7 +102,8 @@ fn the_bandwidth_of_ten_rounds_is_forgotten() {
     assert!(path.tcp.cwnd < 80_000, "{} {:#?}", path.tcp.cwnd, path.bbr);
 }
 
-/// A buffer of a fifth of a BDP loses what two BDP in flight are too many, and the rate stays: what version 3 does away with.
+/// A buffer of a fifth of a BDP loses what two BDP in flight are too many, and the rate stays: what version 3
+/// does away with.
 #[test]
 fn a_shallow_buffer_does_not_slow_it() {
     let mut path = path(BDP / 5);
@@ -135,7 +139,8 @@ fn recovery_conserves_packets_and_gives_the_window_back() {
     assert_eq!(bench.tcp.cwnd, before);
 }
 
-/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five, of which the older is forgotten.
+/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five, of which the older
+/// is forgotten.
 #[test]
 fn aggregation_is_remembered_for_two_spans_of_five_rounds() {
     let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));
@@ -156,7 +161,8 @@ fn aggregation_is_remembered_for_two_spans_of_five_rounds() {
     assert!(kept[..8].iter().all(|kept| *kept));
 }
 
-/// A link that is silent for a second and holds what it has: Linux's estimate of what one burst brought beyond bw is bounded by 100 ms of bw.
+/// A link that is silent for a second and holds what it has: Linux's estimate of what one burst brought
+/// beyond bw is bounded by 100 ms of bw.
 #[test]
 fn aggregation_is_bounded() {
     let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));

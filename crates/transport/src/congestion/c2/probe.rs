@@ -6,9 +6,9 @@ use cogtcp_units::Time;
 /// Most packets of a sequence.
 const LONGEST: usize = 8;
 
-/// Watches what leaves between two ACKs in slow start until one such sequence has two packets or more and its ACKs come
-/// back apart. With a window of one segment the sequence is one packet and tells nothing; the next is two packets, the
-/// paper's case.
+/// Watches what leaves between two ACKs in slow start until one such sequence has two packets or more and its
+/// ACKs come back apart. With a window of one segment the sequence is one packet and tells nothing; the next
+/// is two packets, the paper's case.
 ///
 /// The rate is bytes over time: the bytes of the sequence that the first ACK did not cover, over the time
 /// from this ACK to the ACK that covers all. With an ACK per packet this is the paper's (L - 1) * S /
@@ -43,7 +43,8 @@ impl Probe {
         }
     }
 
-    /// An ACK for `acked` more bytes, up to `una`. Returns the rate in bytes per second when it completes a sequence.
+    /// An ACK for `acked` more bytes, up to `una`. Returns the rate in bytes per second when it completes a
+    /// sequence.
     pub(super) fn on_ack(&mut self, now: Time, una: u64, acked: u64) -> Option<f64> {
         if self.count < 2 {
             *self = Self::default();

@@ -25,8 +25,8 @@ impl RttSlope {
         *self = Self::new(self.window);
     }
 
-    /// Takes the RTT `seconds`. Returns the slope, seconds per second, when this sample ends a window; zero when the
-    /// window has too few samples to tell one.
+    /// Takes the RTT `seconds`. Returns the slope, seconds per second, when this sample ends a window; zero
+    /// when the window has too few samples to tell one.
     pub(super) fn sample(&mut self, now: Time, seconds: f64) -> Option<f64> {
         let start = *self.start.get_or_insert(now);
         if self.count == 0.0 {

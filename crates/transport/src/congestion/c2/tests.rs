@@ -24,7 +24,8 @@ fn author() -> Parameters {
     preset.parameters(&Parameters::new()).resolve(NAME, INFO.parameters).unwrap()
 }
 
-/// In congestion avoidance since `now` minus 10 s, BW 1.25 MB/s, Dp 100 ms, R as told: BW * Dp is 125 segments.
+/// In congestion avoidance since `now` minus 10 s, BW 1.25 MB/s, Dp 100 ms, R as told: BW * Dp is 125
+/// segments.
 fn avoiding(mut control: C2, n: u32, segments: u64, r: f64) -> (C2, TcpState) {
     let mut tcp = tcp(segments);
     tcp.ssthresh = 2 * MSS;
@@ -44,8 +45,8 @@ fn round(control: &mut C2, tcp: &mut TcpState) {
     }
 }
 
-/// One sender over a FIFO link of `rate` bytes per second and a fixed delay; every packet is acknowledged. Returns the
-/// window and the RTT at the end.
+/// One sender over a FIFO link of `rate` bytes per second and a fixed delay; every packet is acknowledged.
+/// Returns the window and the RTT at the end.
 fn over_a_link(bench: &mut Bench, rate: f64, delay: Duration, seconds: f64) -> (f64, Duration) {
     let transmission = Duration::from_secs_f64(MSS as f64 / rate);
     let end = bench.now + Duration::from_secs_f64(seconds);
@@ -228,8 +229,8 @@ fn the_authors_ideal_band_lowers_n() {
 
 #[test]
 fn throughput_is_bytes_or_acks_over_its_window() {
-    // 100 ACKs of two segments in 1 s: 200 kB/s of 1.25 MB/s = 0.16: N^ = 6 (0.1458 < 0.16 < 0.1714). Counted as
-    // one segment per ACK 0.08: the author's 4.
+    // 100 ACKs of two segments in 1 s: 200 kB/s of 1.25 MB/s = 0.16: N^ = 6 (0.1458 < 0.16 < 0.1714). Counted
+    // as one segment per ACK 0.08: the author's 4.
     for (control, n) in [(c2(&[]), 6), (C2::new(&author()), 4)] {
         let (mut control, mut tcp) = avoiding(control, 1, 50, 0.11);
         control.sample_start = Time::ZERO;

@@ -59,7 +59,8 @@ pub(super) struct LinuxCubic {
     /// Window at the last loss, after fast convergence; zero: none, or a timeout came since.
     w_max: u64,
     epoch: Option<Epoch>,
-    /// Segments to be acknowledged for one segment of growth, by the cubic or Reno's window; the jiffy and cwnd for which it was made.
+    /// Segments to be acknowledged for one segment of growth, by the cubic or Reno's window; the jiffy and
+    /// cwnd for which it was made.
     count: u64,
     counted_at: u64,
     counted_cwnd: u64,
@@ -346,7 +347,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// 717/1024 of the window, whole: 100 to 70, 15 to 10 (10.5), never below 2; of cwnd and not of what is in flight.
+    /// 717/1024 of the window, whole: 100 to 70, 15 to 10 (10.5), never below 2; of cwnd and not of what is
+    /// in flight.
     #[test]
     fn a_loss_leaves_seven_tenths_of_cwnd() {
         for (segments, left) in [(100, 70), (15, 10), (2, 2)] {
@@ -365,7 +367,8 @@ mod tests {
         assert_eq!(bench.segments(), 105.0);
     }
 
-    /// W_max = 1000, cwnd = 700: K = cbrt(300 / 0.4) = 9.086 s. After 5 s: 1000 - 0.4 (9.086 - 5.1)^3 = 974.7.
+    /// W_max = 1000, cwnd = 700: K = cbrt(300 / 0.4) = 9.086 s. After 5 s: 1000 - 0.4 (9.086 - 5.1)^3 =
+    /// 974.7.
     #[test]
     fn the_window_follows_the_cubic() {
         let mut bench = bench(1000);
@@ -377,7 +380,8 @@ mod tests {
         assert!((970.0..977.0).contains(&bench.segments()), "{}", bench.segments());
     }
 
-    /// 20 segments and 10 ms: the cubic is flat, W_est grows by 8/15 of a segment a round, beyond the window of the loss too.
+    /// 20 segments and 10 ms: the cubic is flat, W_est grows by 8/15 of a segment a round, beyond the window
+    /// of the loss too.
     #[test]
     fn the_reno_friendly_window_never_grows_by_one_a_round() {
         let mut bench = bench(20);
@@ -390,7 +394,8 @@ mod tests {
         assert!((40.0..48.0).contains(&bench.segments()), "{}", bench.segments());
     }
 
-    /// Rounds of 100 ms, then one of 113: more than an eighth above the least. Slow start ends within that round.
+    /// Rounds of 100 ms, then one of 113: more than an eighth above the least. Slow start ends within that
+    /// round.
     #[test]
     fn a_rise_of_the_rtt_ends_slow_start_at_once() {
         let mut bench = bench(20);

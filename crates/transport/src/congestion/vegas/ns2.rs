@@ -89,8 +89,8 @@ impl VegasNs2 {
             // A round of one segment queues behind nothing of its own: its RTT is the base, even if greater.
             self.base_rtt = rtt;
         }
-        // (expected - actual) * base, with expected = outstanding / base and actual = sent in the round / rtt; ns-2's
-        // outstanding counts the segment just acknowledged.
+        // (expected - actual) * base, with expected = outstanding / base and actual = sent in the round /
+        // rtt; ns-2's outstanding counts the segment just acknowledged.
         let outstanding = (tcp.snd_nxt.saturating_sub(tcp.snd_una) + tcp.mss) as f64 / tcp.mss as f64;
         let sent = sent as f64 / tcp.mss as f64;
         let ratio = self.base_rtt.as_nanos() as f64 / rtt.as_nanos() as f64;
@@ -308,7 +308,8 @@ mod tests {
 
     #[test]
     fn congestion_avoidance_keeps_alpha_to_beta_queued() {
-        // delta = int(20 - 20 * 100/rtt + 0.5): 0 at 100 ms, 2 at 110 ms (1.8 + 0.5 = 2.3), 5 at 130 ms (4.6 + 0.5).
+        // delta = int(20 - 20 * 100/rtt + 0.5): 0 at 100 ms, 2 at 110 ms (1.8 + 0.5 = 2.3), 5 at 130 ms (4.6
+        // + 0.5).
         for (rtt, grows) in [(100, 1), (110, 0), (130, -1)] {
             let mut bench = bench(20);
             bench.tcp.ssthresh = 2 * MSS;

@@ -17,8 +17,9 @@ pub struct Sent {
     pub transmission: u32,
 }
 
-/// The whole connection. Each direction takes half of [`RTT`]; the path has no rate limit, so that a window's worth of
-/// segments sent together arrives together and everything happens in rounds, unless [`Pipe::spacing`] is set.
+/// The whole connection. Each direction takes half of [`RTT`]; the path has no rate limit, so that a window's
+/// worth of segments sent together arrives together and everything happens in rounds, unless
+/// [`Pipe::spacing`] is set.
 #[derive(Debug)]
 pub struct Pipe {
     pub sender: Sender,
