@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from cogtcp import Scenario, run
-from cogtcp.emulation import emulate
+from cogtcp import Scenario, ScenarioError, run
+from cogtcp.emulation import check, emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 
@@ -103,3 +103,31 @@ def test_a_file_over_quic_completes() -> None:
     with as_in_time(emulated):
         expected = simulated.rows("flows")[0]["completion_s"]
         assert emulated.rows("flows")[0]["completion_s"] == pytest.approx(expected, rel=0.1)
+
+
+@on_kernel
+@side_by_side
+def test_marks_reach_quic_through_the_kernels_sockets() -> None:
+    text = TEXT.replace('"30 packets"', "{ codel = { limit = 200 } }")
+    losses, reductions = [], []
+    for settings in ({"control": "quinn-newreno", "ecn": True}, {"control": "quinn-newreno"}):
+        result = emulate(Scenario.from_toml(text).set("flow.0.transport", {"quic": settings}))
+        (counts,) = result.rows("quic_flows")
+        losses.append(counts["lost_packets"])
+        reductions.append(result.events.column("kind").to_pylist().count("loss"))
+    # With ECN the queue marks what it drops otherwise.
+    assert losses[0] == 0 < losses[1]
+    assert min(reductions) > 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting"),
+    [
+        ({"rebinds_after": "2 s"}, "rebinds_after"),
+        ({"control": "test_quic:Still"}, "a control written in Python"),
+    ],
+)
+def test_what_only_the_simulator_has_is_refused(settings: dict[str, str], setting: str) -> None:
+    scenario = Scenario.from_toml(TEXT, allow_python=True).set("flow.0.transport", {"quic": settings})
+    with pytest.raises(ScenarioError, match=setting):
+        check(scenario)

@@ -149,6 +149,14 @@ impl Plan {
                 known: "flows on the route of least delay, without Multipath TCP",
             });
         }
+        for flow in &experiment.flows {
+            let Protocol::Other(transport, _) = &flow.protocol else { continue };
+            if let Some(setting) = transport.only_simulated() {
+                let what = format!("{} of \"{}\" ({setting})", flow.transport, flow.name);
+                let known = "QUIC with every control that is not in Python, at one address; the simulator has the rest";
+                return Err(EmulationError::Scenario { what, known });
+            }
+        }
         let by_udp = experiment.flows.iter().any(|flow| flow.tcp().is_none());
         let sockets = experiment
             .flows

@@ -9,6 +9,8 @@ pub struct Datagram {
     pub bytes: Vec<u8>,
     /// Filler after [`Self::bytes`], in bytes.
     pub filler: u32,
+    /// The client's UDP port that the datagram leaves from or is sent to, counted from 0 each time that the client's address changes.
+    pub port: u16,
 }
 
 impl Datagram {

@@ -72,7 +72,7 @@ pub fn encode(segment: &Segment, mptcp: &Mptcp) -> Datagram {
     );
     // The data offset counts the ports, checksum and urgent pointer too.
     bytes[8] = (((bytes.len() + 8) / 4) << 4) as u8;
-    Datagram { bytes, filler: segment.len }
+    Datagram { bytes, filler: segment.len, ..Datagram::default() }
 }
 
 fn put_mptcp(bytes: &mut Vec<u8>, segment: &Segment, mptcp: &Mptcp) {
@@ -237,7 +237,7 @@ mod tests {
     fn foreign_bytes_are_refused() {
         for length in 0..30 {
             let bytes = vec![5; length];
-            assert_eq!(decode(&Datagram { bytes, filler: 0 }), None, "{length} bytes");
+            assert_eq!(decode(&Datagram { bytes, ..Datagram::default() }), None, "{length} bytes");
         }
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod values;
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 
-use cogtcp_scenario::{ControlSpec, Experiment, FlowSpec, is_external};
+use cogtcp_scenario::{ControlSpec, Experiment, is_external};
 use cogtcp_simulator::ControlFailure;
 use cogtcp_transport::conformance::check_congestion_control_with_seeds;
 use cogtcp_transport::{
@@ -318,7 +318,7 @@ pub(crate) fn build(
 
 /// Whether a flow's control is written in Python.
 pub(crate) fn needs_python(experiment: &Experiment) -> bool {
-    experiment.flows.iter().filter_map(FlowSpec::tcp).any(|tcp| is_external(&tcp.control.name))
+    experiment.flows.iter().any(|flow| flow.external_control().is_some())
 }
 
 /// Plays a class through the conformance suite with the random sequences of so many seeds. Returns the rule that it

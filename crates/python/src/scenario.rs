@@ -3,9 +3,7 @@
 use crate::control;
 use crate::errors::{input_error, scenario_error};
 use crate::wait::interruptible;
-use cogtcp_scenario::{
-    Experiment, LinkSpec, STARTERS, Scenario as Inner, ScenarioError, all_transports, is_external,
-};
+use cogtcp_scenario::{Experiment, LinkSpec, STARTERS, Scenario as Inner, ScenarioError, all_transports};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -159,8 +157,8 @@ impl Scenario {
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let experiment = self.resolve(py, &Arc::default())?;
         for flow in &experiment.flows {
-            let Some(tcp) = flow.tcp().filter(|tcp| is_external(&tcp.control.name)) else { continue };
-            control::build(&flow.name, &tcp.control)
+            let Some(foreign) = flow.external_control() else { continue };
+            control::build(&flow.name, &foreign)
                 .map_err(|error| input_error(py, &format!("flow \"{}\": {error}", flow.name)))?;
         }
         Ok(())

@@ -279,7 +279,7 @@ impl Controller for Handle {
         metrics
     }
 
-    /// Only a migration copies a control, and migration is off. The copy shares its state.
+    /// A change of the client's address copies the server's control (RFC 9000, section 9.4: as from a NAT, so it stays). The copy shares its state.
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self(self.0.clone()))
     }

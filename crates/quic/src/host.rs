@@ -24,8 +24,10 @@ pub(crate) struct Host {
     /// From oldest to newest: the newest is the one in use, the others drain.
     connections: Vec<(ConnectionHandle, Connection)>,
     /// Datagrams of the endpoint itself.
-    outbox: VecDeque<Vec<u8>>,
-    peer: SocketAddr,
+    outbox: VecDeque<(Vec<u8>, SocketAddr)>,
+    is_client: bool,
+    /// The client's port, counted from 0 each time that its address changes. A server knows it from what arrives.
+    port: u16,
     offers_ecn: bool,
     buffer: Vec<u8>,
     due: Time,
@@ -43,12 +45,13 @@ impl fmt::Debug for Host {
 }
 
 impl Host {
-    pub(crate) fn new(endpoint: Endpoint, peer: SocketAddr, offers_ecn: bool) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, is_client: bool, offers_ecn: bool) -> Self {
         Self {
             endpoint,
             connections: Vec::new(),
             outbox: VecDeque::new(),
-            peer,
+            is_client,
+            port: 0,
             offers_ecn,
             buffer: Vec::new(),
             due: Time::MAX,
@@ -58,8 +61,8 @@ impl Host {
 
     /// Keeps a log from now on; `sizes` as in [`Log::new`].
     pub(crate) fn keep_log(&mut self, sizes: [u64; 2]) {
-        let own = if self.peer == SERVER { CLIENT } else { SERVER };
-        self.log = Some(Box::new(Log::new([own, self.peer], sizes)));
+        let addresses = if self.is_client { [CLIENT, SERVER] } else { [SERVER, CLIENT] };
+        self.log = Some(Box::new(Log::new(addresses, sizes)));
     }
 
     /// Logs by `write`, where a log is kept.
@@ -83,10 +86,10 @@ impl Host {
 
     /// Opens a connection. Returns whether it began.
     pub(crate) fn connect(&mut self, now: Time, config: ClientConfig) -> bool {
-        let made = self.endpoint.connect(instant(now), config, self.peer, "receiver");
+        let made = self.endpoint.connect(instant(now), config, SERVER, "receiver");
         let is_open = made.is_ok();
         self.connections.extend(made.ok());
-        self.settle(now);
+        self.settle();
         is_open
     }
 
@@ -95,16 +98,26 @@ impl Host {
         self.connections.last_mut().map(|(_, connection)| connection)
     }
 
-    /// A datagram has arrived. Returns whether it opened a connection.
-    pub(crate) fn receive(&mut self, now: Time, datagram: &[u8], is_marked: bool) -> bool {
-        let data = BytesMut::from(datagram);
+    /// The client's address changes to `port`, which quinn does not notice: a NAT did it.
+    pub(crate) const fn rebind(&mut self, port: u16) {
+        self.port = port;
+    }
+
+    /// A datagram has arrived, from or to `port` of the client. Returns whether it opened a connection.
+    pub(crate) fn receive(&mut self, now: Time, data: BytesMut, port: u16, is_marked: bool) -> bool {
+        let peer = if self.is_client { SERVER } else { client(port) };
+        // The NAT has forgotten where datagrams to an earlier port are to go.
+        if self.is_client && port != self.port {
+            return false;
+        }
+        let logged = self.log.is_some().then(|| data.clone());
         let ecn = match (self.offers_ecn, is_marked) {
             (false, _) => None,
             (true, false) => Some(EcnCodepoint::Ect0),
             (true, true) => Some(EcnCodepoint::Ce),
         };
         self.buffer.clear();
-        let event = self.endpoint.handle(instant(now), self.peer, None, ecn, data, &mut self.buffer);
+        let event = self.endpoint.handle(instant(now), peer, None, ecn, data, &mut self.buffer);
         let mut is_new = false;
         match event {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
@@ -123,22 +136,24 @@ impl Host {
                     }
                     Err(error) => {
                         if let Some(transmit) = error.response {
-                            self.outbox.push_back(self.buffer[..transmit.size].to_vec());
+                            self.outbox.push_back((self.buffer[..transmit.size].to_vec(), peer));
                         }
                     }
                 }
             }
             Some(DatagramEvent::Response(transmit)) => {
-                self.outbox.push_back(self.buffer[..transmit.size].to_vec());
+                self.outbox.push_back((self.buffer[..transmit.size].to_vec(), peer));
             }
             None => {}
         }
-        self.settle(now);
-        if self.log.is_some() {
+        self.settle();
+        if let Some(datagram) = logged {
             let has_keys = !self.is_handshaking();
-            if let Some(log) = &mut self.log {
-                log.received(now, datagram, ecn, has_keys);
-            }
+            let remote = self.connection().map(|connection| connection.remote_address());
+            self.log(|log| {
+                log.received(now, &datagram, ecn, has_keys);
+                log.migrated(now, remote);
+            });
         }
         is_new
     }
@@ -148,15 +163,16 @@ impl Host {
         for (_, connection) in &mut self.connections {
             connection.handle_timeout(instant(now));
         }
-        self.settle(now);
+        self.settle();
     }
 
-    /// Returns the next datagram, and whether it carries ECT(0). The bytes stay until the next call.
-    pub(crate) fn transmit(&mut self, now: Time) -> Option<(&[u8], bool)> {
+    /// Returns the next datagram, whether it carries ECT(0), and the client's port that it is from or to. The bytes stay until the next call.
+    pub(crate) fn transmit(&mut self, now: Time) -> Option<(&[u8], bool, u16)> {
         self.buffer.clear();
-        if let Some(datagram) = self.outbox.pop_front() {
+        if let Some((datagram, destination)) = self.outbox.pop_front() {
             self.buffer = datagram;
-            return Some((&self.buffer, false));
+            let port = self.port_of(destination);
+            return Some((&self.buffer, false, port));
         }
         let buffer = &mut self.buffer;
         let sent = self
@@ -164,9 +180,15 @@ impl Host {
             .iter_mut()
             .rev()
             .find_map(|(_, connection)| connection.poll_transmit(instant(now), 1, buffer));
-        self.settle(now);
-        let Transmit { size, ecn, .. } = sent?;
-        Some((&self.buffer[..size], self.offers_ecn && ecn.is_some()))
+        self.settle();
+        let Transmit { size, ecn, destination, .. } = sent?;
+        let port = self.port_of(destination);
+        Some((&self.buffer[..size], self.offers_ecn && ecn.is_some(), port))
+    }
+
+    /// The client's port of a datagram to `destination`.
+    fn port_of(&self, destination: SocketAddr) -> u16 {
+        if self.is_client { self.port } else { destination.port().wrapping_sub(CLIENT.port()) }
     }
 
     /// Returns the next event of the connection in use; the others' are dropped.
@@ -193,7 +215,7 @@ impl Host {
         if let Some(connection) = self.connection() {
             connection.close(instant(now), VarInt::from_u32(0), bytes::Bytes::new());
         }
-        self.settle(now);
+        self.settle();
     }
 
     /// When [`Self::expire`] is due.
@@ -202,7 +224,7 @@ impl Host {
     }
 
     /// Exchanges events between endpoint and connections, forgets connections that are over, and finds the next timer.
-    fn settle(&mut self, now: Time) {
+    fn settle(&mut self) {
         let Self { endpoint, connections, .. } = self;
         let mut newer = connections.len();
         connections.retain_mut(|(handle, connection)| {
@@ -215,25 +237,35 @@ impl Host {
             // The newest stays for its events and its state, though its handle may be given out again.
             newer == 0 || !connection.is_drained()
         });
-        self.touch(now);
+        self.touch();
     }
 
     /// Finds the next timer after the application has used the connection.
-    pub(crate) fn touch(&mut self, _now: Time) {
+    pub(crate) fn touch(&mut self) {
         let next = self.connections.iter_mut().filter_map(|(_, connection)| connection.poll_timeout()).min();
         self.due = next.map_or(Time::MAX, time);
     }
 }
 
-/// Returns the datagram of `bytes`: zeros at its end become filler, for which the peer puts zeros again.
-pub(crate) fn compact(bytes: &[u8]) -> Datagram {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    Datagram { bytes: bytes[..end].to_vec(), filler: (bytes.len() - end) as u32 }
+/// Returns the address of the client's port, counted from 0.
+fn client(port: u16) -> SocketAddr {
+    SocketAddr::new(CLIENT.ip(), CLIENT.port().wrapping_add(port))
+}
+
+/// Returns the datagram of `bytes` from or to `port` of the client: zeros at its end become filler, for which the peer puts zeros again.
+pub(crate) fn compact(bytes: &[u8], port: u16) -> Datagram {
+    // Application data is zeros: whole blocks of them are the rule.
+    let mut end = bytes.len();
+    while let Some(rest) = bytes[..end].strip_suffix(&[0; 64]) {
+        end = rest.len();
+    }
+    let end = bytes[..end].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    Datagram { bytes: bytes[..end].to_vec(), filler: (bytes.len() - end) as u32, port }
 }
 
 /// Returns the bytes of `datagram`, filler included.
-pub(crate) fn whole(datagram: &Datagram) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(datagram.payload_size() as usize);
+pub(crate) fn whole(datagram: &Datagram) -> BytesMut {
+    let mut bytes = BytesMut::with_capacity(datagram.payload_size() as usize);
     bytes.extend_from_slice(&datagram.bytes);
     bytes.resize(datagram.payload_size() as usize, 0);
     bytes

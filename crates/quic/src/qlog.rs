@@ -60,6 +60,8 @@ pub(crate) struct Log {
     state: &'static str,
     /// The ECN codepoint of the latest datagram that arrived.
     ecn: Option<EcnCodepoint>,
+    /// The peer's new address has not answered a challenge yet.
+    is_validating: bool,
 }
 
 impl Log {
@@ -74,6 +76,7 @@ impl Log {
             metrics: None,
             state: "",
             ecn: None,
+            is_validating: false,
         }
     }
 
@@ -102,6 +105,16 @@ impl Log {
     pub(crate) fn closed(&mut self, at: Time, is_own: bool) {
         let initiator = if is_own { "local" } else { "remote" };
         self.push_latest(at, "quic:connection_closed", format!("{{\"initiator\":\"{initiator}\"}}"));
+    }
+
+    /// The peer's address is `remote` now.
+    pub(crate) fn migrated(&mut self, at: Time, remote: Option<SocketAddr>) {
+        if let Some(remote) = remote.filter(|remote| *remote != self.addresses[1]) {
+            self.addresses[1] = remote;
+            self.is_validating = true;
+            let data = format!("{{\"new\":\"migration_started\",\"tuple_remote\":{}}}", address(remote));
+            self.push_latest(at, "quic:migration_state_updated", data);
+        }
     }
 
     /// The probe timeout has expired.
@@ -175,6 +188,13 @@ impl Log {
             let data = format!("{}}}", described(&packet, number));
             self.learn(&packet, connection);
             self.push(at, connection, "quic:packet_received", data);
+            // RFC 9000, section 8.2.3: the response validates the path.
+            let mut frames = wire::frames(packet.payload);
+            if self.is_validating && frames.any(|frame| frame.name() == "path_response") {
+                self.is_validating = false;
+                let data = "{\"old\":\"migration_started\",\"new\":\"migration_complete\"}".to_owned();
+                self.push(at, connection, "quic:migration_state_updated", data);
+            }
         }
     }
 

@@ -97,24 +97,24 @@ impl Endpoint for Receiver {
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let whole = whole(received.packet);
         self.arrived_bytes += contents(&whole, |_, _| {}).data;
-        if self.host.receive(now, &whole, received.marked) {
+        if self.host.receive(now, whole, received.packet.port, received.marked) {
             // Streams of the connection before are over.
             self.streams.clear();
         }
         self.listen(now);
-        self.host.touch(now);
+        self.host.touch();
         self.progress.duplicate_bytes = self.arrived_bytes.saturating_sub(self.progress.received_bytes);
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.host.expire(now);
         self.listen(now);
-        self.host.touch(now);
+        self.host.touch();
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
-        let (bytes, ecn_capable) = self.host.transmit(now)?;
-        let packet = compact(bytes);
+        let (bytes, ecn_capable, port) = self.host.transmit(now)?;
+        let packet = compact(bytes, port);
         self.host.log_sent(now, false);
         self.progress.sent_packets += 1;
         Some(Outgoing { packet, path: PathId::default(), ecn_capable, data: 0 })

@@ -97,6 +97,8 @@ pub struct Sender {
     release: Time,
     is_flow_blocked: bool,
     opened_at: Time,
+    /// When the client's address changes; [`Time::MAX`]: never, or no longer.
+    rebinds_at: Time,
     progress: Progress,
     counts: Counts,
     reductions: u64,
@@ -138,6 +140,7 @@ impl Sender {
             release: Time::ZERO,
             is_flow_blocked: false,
             opened_at: Time::ZERO,
+            rebinds_at: Time::MAX,
             progress: Progress::default(),
             counts: Counts::default(),
             reductions: 0,
@@ -340,7 +343,7 @@ impl Sender {
         self.listen(now);
         self.feed();
         self.finish(now);
-        self.host.touch(now);
+        self.host.touch();
         if !(self.is_open && self.host.is_handshaking()) {
             (self.rescue, self.rescues) = (Time::MAX, 0);
         } else if self.host.due() < Time::MAX {
@@ -355,6 +358,15 @@ impl Sender {
     fn round_trip(&self) -> Duration {
         let smoothed = self.control.as_ref().map_or(Duration::ZERO, |control| control.watched().smoothed);
         if smoothed.is_zero() { INITIAL_RTT } else { smoothed }
+    }
+
+    /// The client's address changes when its time has come.
+    fn rebind(&mut self, now: Time) {
+        // A server follows no client before the handshake is confirmed (RFC 9000, section 9): it would be over for good.
+        if now >= self.rebinds_at && self.is_confirmed {
+            self.rebinds_at = Time::MAX;
+            self.host.rebind(1);
+        }
     }
 
     fn set_saturated(&mut self, is_saturated: bool) {
@@ -397,6 +409,9 @@ impl Endpoint for Sender {
         self.counts.handshake = None;
         self.is_open = self.host.connect(now, self.ends.client_config());
         self.control = self.factory.latest();
+        if let Some(after) = self.ends.rebinds_after().filter(|_| self.counts.connections == 0) {
+            self.rebinds_at = now + after;
+        }
         self.counts.connections += 1;
         self.after(now);
     }
@@ -422,6 +437,7 @@ impl Endpoint for Sender {
         let (before, mut newly) = (acked(&self.control), 0);
         // A datagram that also acknowledges packets of the handshake is not compared.
         let mut is_plain = true;
+        self.rebind(now);
         let whole = whole(received.packet);
         contents(&whole, |packet, frame| {
             is_plain &= packet.kind.space() == 2;
@@ -431,7 +447,7 @@ impl Endpoint for Sender {
                 _ => {}
             }
         });
-        self.host.receive(now, &whole, received.marked);
+        self.host.receive(now, whole, received.packet.port, received.marked);
         if is_plain {
             // quinn passes a packet that it had declared lost over: nobody hears of its acknowledgement.
             self.counts.spurious_losses += newly.saturating_sub(acked(&self.control) - before);
@@ -474,6 +490,7 @@ impl Endpoint for Sender {
             return None;
         }
         self.release = Time::ZERO;
+        self.rebind(now);
         self.feed();
         let control = self.control.as_ref();
         control.map(Shared::take_asked);
@@ -489,9 +506,9 @@ impl Endpoint for Sender {
         if let Some(control) = control.filter(|_| is_stuck) {
             control.lift(false);
         }
-        let (bytes, ecn_capable) = made?;
+        let (bytes, ecn_capable, port) = made?;
         let size = bytes.len() as u64;
-        let packet = compact(bytes);
+        let packet = compact(bytes, port);
         let mut is_resent = false;
         let (sent, streams) = (&mut self.sent, &mut self.streams);
         let mut number = None;

@@ -33,11 +33,17 @@ impl Sent {
 
     /// Returns how many ack-eliciting packets `ack` acknowledges for the first time.
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>) -> u64 {
-        while self.above.front().is_some_and(|number| *number <= ack.largest) {
-            self.below.extend(self.above.pop_front());
-        }
-        let Some(&lowest) = self.below.first() else { return 0 };
         let mut newly = 0;
+        // Nearly all packets are in the first range of the first acknowledgement after them.
+        let lowest = ack.ranges().next().map_or(u64::MAX, |(low, _)| low);
+        while let Some(number) = self.above.pop_front_if(|number| *number <= ack.largest) {
+            if number >= lowest {
+                newly += 1;
+            } else {
+                self.below.insert(number);
+            }
+        }
+        let Some(&lowest) = self.below.first() else { return newly };
         for (low, high) in ack.ranges().take_while(|(_, high)| *high >= lowest) {
             while let Some(&number) = self.below.range(low..=high).next() {
                 self.below.remove(&number);

@@ -3,11 +3,13 @@
 use crate::clock::standard;
 use crate::control::{Chosen, Factory};
 use crate::crypto::{Handshakes, ResetKey, Tickets, token_key};
-use crate::host::{CLIENT, Host, SERVER};
+use crate::host::Host;
 use crate::random::{CONNECTION_ID, ConnectionIds, Mix};
 use crate::{Receiver, Sender};
 use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
-use cogtcp_transport::{ControlError, ParameterValue, Parameters, Preset, make};
+use cogtcp_transport::{
+    CongestionControl, ControlError, ParameterValue, Parameters, Preset, is_external, make,
+};
 use cogtcp_units::{Bytes, Check, Duration, Time};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, ConnectionId, Endpoint, EndpointConfig, IdleTimeout, NoneTokenStore,
@@ -32,7 +34,7 @@ const QUINN_NEWRENO: &str = "quinn-newreno";
 #[serde(deny_unknown_fields, default)]
 pub struct QuicSettings {
     /// Congestion control: "quinn-cubic" and "quinn-newreno" are quinn's own; any TCP transport (as "c2" or "westwood") stands for its
-    /// control with its parameters. Recovery is QUIC's with all of them.
+    /// control with its parameters, and "module:Class" for one written in Python. Recovery is QUIC's with all of them.
     pub control: String,
     /// Parameters of a control that is not quinn's, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,6 +56,10 @@ pub struct QuicSettings {
     /// The connection ends silently after this long without a packet; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
+    /// The client's address changes so long after its first connection opened, as when a NAT binds it anew, and once the handshake is
+    /// confirmed; without it: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebinds_after: Option<Duration>,
     /// Size of the server's Certificate message, 16 B to 100 kB. The default is from RFC 8448's trace; chains of public servers
     /// have several kilobytes.
     pub certificate_size: Bytes,
@@ -70,6 +76,7 @@ impl Default for QuicSettings {
             ecn: false,
             receive_window: Bytes::new(16 << 20),
             idle_timeout: None,
+            rebinds_after: None,
             certificate_size: Bytes::new(445),
         }
     }
@@ -82,7 +89,8 @@ impl QuicSettings {
         [QUINN_CUBIC, QUINN_NEWRENO].into_iter().chain(presets).collect()
     }
 
-    fn user_parameters(&self) -> Parameters {
+    /// Returns the parameters of the control.
+    pub fn user_parameters(&self) -> Parameters {
         let mut parameters = Parameters::new();
         for (name, value) in &self.parameters {
             parameters.set(name, value.clone());
@@ -95,6 +103,8 @@ impl QuicSettings {
         match self.control.as_str() {
             QUINN_CUBIC => Ok(Chosen::QuinnCubic),
             QUINN_NEWRENO => Ok(Chosen::QuinnNewReno),
+            // Whoever runs the experiment builds it: `build_around`.
+            name if is_external(name) => Ok(Chosen::QuinnCubic),
             name => {
                 let preset = Preset::find(name).map_err(|unknown| ControlError::UnknownControl {
                     name: unknown.name,
@@ -113,6 +123,15 @@ impl QuicSettings {
     fn datagram_size(&self, connection: Connection) -> u16 {
         let size = self.max_datagram_size.map_or(u64::from(connection.segment_size) + 12, Bytes::get);
         size.clamp(SMALLEST_DATAGRAM, LARGEST_DATAGRAM) as u16
+    }
+
+    /// Returns the two ends of a connection at rest whose congestion control `make` makes, once for each connection.
+    pub fn build_around(
+        &self,
+        connection: Connection,
+        make: Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>,
+    ) -> Pair {
+        self.pair(connection, Chosen::Ours(make))
     }
 
     fn pair(&self, connection: Connection, chosen: Chosen) -> Pair {
@@ -135,16 +154,21 @@ impl Protocol for QuicSettings {
             "" => QUINN_CUBIC,
             rest => rest.strip_prefix('-')?,
         };
-        Self::controls().contains(&control).then(|| Self { control: control.to_owned(), ..Self::default() })
+        (Self::controls().contains(&control) || is_external(control))
+            .then(|| Self { control: control.to_owned(), ..Self::default() })
     }
 
     fn check(&self, found: &mut dyn Check) {
         match self.chosen() {
-            Ok(Chosen::QuinnCubic | Chosen::QuinnNewReno) if !self.parameters.is_empty() => found.error(
-                "parameters",
-                format!("\"{}\" is quinn's control, which has no parameters here", self.control),
-                "take them out, or name a TCP transport as control".into(),
-            ),
+            Ok(Chosen::QuinnCubic | Chosen::QuinnNewReno)
+                if !self.parameters.is_empty() && !is_external(&self.control) =>
+            {
+                found.error(
+                    "parameters",
+                    format!("\"{}\" is quinn's control, which has no parameters here", self.control),
+                    "take them out, or name a TCP transport as control".into(),
+                )
+            }
             Ok(_) => {}
             Err(error) => {
                 let place = if matches!(error, ControlError::UnknownControl { .. }) {
@@ -185,6 +209,13 @@ impl Protocol for QuicSettings {
                 "write \"16 KiB\" to \"1024 GiB\"".into(),
             );
         }
+        if self.rebinds_after.is_some_and(Duration::is_zero) {
+            found.error(
+                "rebinds_after",
+                "the client's address would change before its first packet".into(),
+                "write \"1 ms\" or more".into(),
+            );
+        }
         if self.idle_timeout.is_some_and(|timeout| timeout < Duration::from_millis(1)) {
             found.error(
                 "idle_timeout",
@@ -209,6 +240,7 @@ pub(crate) struct Ends {
     factory: Arc<Factory>,
     datagram_size: u16,
     initial_window: u64,
+    rebinds_after: Option<Duration>,
     offers_ecn: bool,
     seed: u64,
     /// Connections opened: each has connection IDs of its own.
@@ -257,6 +289,7 @@ impl Ends {
             factory,
             datagram_size,
             initial_window,
+            rebinds_after: settings.rebinds_after,
             offers_ecn: settings.ecn,
             seed: connection.seed,
             opened: Arc::default(),
@@ -272,19 +305,22 @@ impl Ends {
         let (mut client, mut server) = (self.client(), self.server());
         client.connect(Time::ZERO, self.client_config());
         for _ in 0..10 {
-            while let Some((bytes, _)) = client.transmit(Time::ZERO) {
-                let bytes = bytes.to_vec();
-                server.receive(Time::ZERO, &bytes, false);
+            while let Some((bytes, _, port)) = client.transmit(Time::ZERO) {
+                server.receive(Time::ZERO, bytes.into(), port, false);
             }
-            while let Some((bytes, _)) = server.transmit(Time::ZERO) {
-                let bytes = bytes.to_vec();
-                client.receive(Time::ZERO, &bytes, false);
+            while let Some((bytes, _, port)) = server.transmit(Time::ZERO) {
+                client.receive(Time::ZERO, bytes.into(), port, false);
             }
         }
     }
 
     pub(crate) const fn datagram_size(&self) -> u16 {
         self.datagram_size
+    }
+
+    /// How long after the first connection opened the client's address changes.
+    pub(crate) const fn rebinds_after(&self) -> Option<Duration> {
+        self.rebinds_after
     }
 
     /// The largest datagram and the initial window in bytes.
@@ -316,14 +352,14 @@ impl Ends {
 
     /// Returns the client's host.
     pub(crate) fn client(&self) -> Host {
-        Host::new(self.endpoint(10, None), SERVER, self.offers_ecn)
+        Host::new(self.endpoint(10, None), true, self.offers_ecn)
     }
 
     /// Returns the server's host.
     pub(crate) fn server(&self) -> Host {
         let mut config = ServerConfig::new(self.handshakes.clone(), token_key());
-        config.transport_config(self.server.clone()).migration(false);
-        Host::new(self.endpoint(20, Some(Arc::new(config))), CLIENT, self.offers_ecn)
+        config.transport_config(self.server.clone()).migration(self.rebinds_after.is_some());
+        Host::new(self.endpoint(20, Some(Arc::new(config))), false, self.offers_ecn)
     }
 
     /// Returns the settings of the client's next connection.

@@ -284,6 +284,16 @@ impl FlowSpec {
         if let Protocol::Tcp(tcp) = &self.protocol { Some(tcp) } else { None }
     }
 
+    /// Returns the congestion control from outside that the flow runs (see [`crate::is_external`]); `None`: it runs none.
+    pub fn external_control(&self) -> Option<ControlSpec> {
+        match &self.protocol {
+            Protocol::Tcp(tcp) => {
+                Some(tcp.control.clone()).filter(|control| crate::is_external(&control.name))
+            }
+            Protocol::Other(transport, _) => transport.external_control(),
+        }
+    }
+
     /// Returns the most bytes of application data in a packet.
     pub fn segment_size(&self) -> u32 {
         match &self.protocol {

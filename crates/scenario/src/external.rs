@@ -3,12 +3,9 @@
 use crate::tree::Path;
 use crate::{Scenario, ScenarioError, suggest};
 
-/// True if `name` has the form of an external control, `module:Class`: dotted identifiers on both sides of
-/// one colon. Only the form is known here; the driver of the experiment finds the class. As a transport it
-/// runs over SACK with the RFCs' settings, and `parameters` are for its constructor.
-pub fn is_external(name: &str) -> bool {
-    name.split_once(':').is_some_and(|(module, class)| is_dotted(module) && is_dotted(class))
-}
+/// True if `name` has the form of an external control, `module:Class`. The driver of the experiment finds the
+/// class. As a transport it runs over SACK with the RFCs' settings, and `parameters` are for its constructor.
+pub use cogtcp_transport::is_external;
 
 impl Scenario {
     /// The controls from outside that the scenario names, each with the field that names it.
@@ -17,7 +14,10 @@ impl Scenario {
             let path = Path::of("flow").index(i);
             let congestion =
                 flow.tcp.congestion.as_deref().map(|name| (path.key("tcp").key("congestion"), name));
-            congestion.into_iter().chain([(path.key("transport"), flow.transport.name())])
+            let (at, name) = flow.transport.named_control();
+            congestion
+                .into_iter()
+                .chain([(at.iter().fold(path.key("transport"), |path, key| path.key(key)), name)])
         });
         let all = self.tcp.congestion.as_deref().map(|name| (Path::of("tcp").key("congestion"), name));
         all.into_iter().chain(flows).filter(|(_, name)| is_external(name)).collect()
@@ -46,14 +46,6 @@ impl Scenario {
 
 const OUTSIDE_REMEDY: &str = "if you trust it, allow it with --allow-python (in Python: allow_python=True), or name it on the \
 command line yourself: --transport or --set";
-
-fn is_dotted(path: &str) -> bool {
-    path.split('.').all(|part| {
-        let mut letters = part.chars();
-        letters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
-            && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
-    })
-}
 
 /// The remedy for a name that is in no registry: what is near in `names`, or the form of a name from outside.
 pub(crate) fn remedy(name: &str, names: &[&str]) -> String {

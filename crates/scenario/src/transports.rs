@@ -1,8 +1,8 @@
 //! Transports that are not TCP: the registry, and the transport of a flow as scenarios write it.
 
-use crate::{external, is_external};
+use crate::{ControlSpec, external, is_external};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
-use cogtcp_transport::Preset;
+use cogtcp_transport::{CongestionControl, Preset};
 use cogtcp_units::Check;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -10,6 +10,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+
+/// Makes the congestion control of a connection.
+pub type ControlMaker = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
 /// A transport that is not TCP, as the list of transports knows it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -91,6 +95,45 @@ transports! {
     Quic: cogtcp_quic::QuicSettings,
 }
 
+impl TransportSpec {
+    /// Returns the congestion control from outside that the transport runs (see [`is_external`]); `None`: it runs none.
+    pub fn external_control(&self) -> Option<ControlSpec> {
+        match self {
+            #[cfg(feature = "quic")]
+            Self::Quic(settings) if is_external(&settings.control) => {
+                Some(ControlSpec { name: settings.control.clone(), parameters: settings.user_parameters() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a setting that only the simulator has; `None`: the transport runs on both planes.
+    pub fn only_simulated(&self) -> Option<&'static str> {
+        match self {
+            #[cfg(feature = "quic")]
+            Self::Quic(settings) if is_external(&settings.control) => Some("a control written in Python"),
+            #[cfg(feature = "quic")]
+            Self::Quic(settings) if settings.rebinds_after.is_some() => Some("rebinds_after"),
+            _ => None,
+        }
+    }
+
+    /// Returns the two ends of a connection at rest whose congestion control `control` makes, once for each connection. A transport
+    /// without [`Self::external_control`] ignores `control`.
+    pub fn build_around(&self, connection: Connection, control: ControlMaker) -> Pair {
+        match self {
+            #[cfg(feature = "quic")]
+            Self::Quic(settings) if is_external(&settings.control) => {
+                settings.build_around(connection, control)
+            }
+            _ => {
+                drop(control);
+                self.build(connection)
+            }
+        }
+    }
+}
+
 /// Returns the names of all transports: TCP's presets, then the others.
 pub(crate) fn transport_names() -> Vec<&'static str> {
     let presets = Preset::all().iter().map(|preset| preset.name);
@@ -141,6 +184,19 @@ impl Transport {
         match self {
             Self::Named(name) => name,
             Self::Set(spec) => spec.name(),
+        }
+    }
+
+    /// Returns the name that stands for the congestion control, and where it stands below the transport.
+    pub(crate) fn named_control(&self) -> (&'static [&'static str], &str) {
+        match self {
+            #[cfg(feature = "quic")]
+            Self::Set(TransportSpec::Quic(settings)) => (&["quic", "control"], &settings.control),
+            #[cfg(feature = "quic")]
+            Self::Named(name) if TransportSpec::of_name(name).is_some() => {
+                (&[], name.strip_prefix("quic-").unwrap_or(name))
+            }
+            _ => (&[], self.name()),
         }
     }
 

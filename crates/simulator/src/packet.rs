@@ -316,7 +316,8 @@ mod tests {
     fn datagrams_come_out_as_they_went_in_and_leave_their_places() {
         let mut store = DatagramStore::default();
         for round in 0..3_u8 {
-            let sent = [0, 1].map(|n| cogtcp_endpoint::Datagram { bytes: vec![round, n], filler: 1000 });
+            let sent =
+                [0, 1].map(|n| cogtcp_endpoint::Datagram { bytes: vec![round, n], filler: 1000, port: 0 });
             let packets = [0, 1].map(|n| store.pack(sent[n].clone(), Time::from_millis(5), n == 1));
             assert_eq!((store.len(), packets.map(|packet| packet.is_ecn_capable())), (2, [false, true]));
             assert!(packets.iter().all(|packet| packet.is_datagram() && !packet.is_segment()));

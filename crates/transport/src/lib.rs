@@ -14,6 +14,7 @@ mod config;
 pub mod conformance;
 pub mod congestion;
 mod event;
+mod external;
 pub mod freeze;
 mod frto;
 mod host;
@@ -46,6 +47,7 @@ pub use congestion::{
     control_info, controls, linux_control, make,
 };
 pub use event::TransportEvent;
+pub use external::is_external;
 pub use host::Host;
 pub use preset::{Preset, Setting, UnknownPreset};
 pub use rate_sample::RateSample;

@@ -6,6 +6,7 @@ use crate::error::{EmulationError, Tried};
 use crate::observer::Happening;
 use crate::packet::FIRST_PORT;
 use crate::states::Shown;
+use crate::sys;
 use crate::udp::unspecified;
 use cogtcp_endpoint::{BoxedEndpoint, Datagram, Outgoing, Pair, PathId, Received, Supply};
 use cogtcp_hosts::quic::QuicCounts;
@@ -14,7 +15,7 @@ use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
 use cogtcp_units::Time;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 /// The receiving socket of flow `number`, in the namespace that this thread is in.
 pub(crate) fn receiver(number: usize, address: IpAddr) -> Result<UdpSocket, EmulationError> {
@@ -31,9 +32,14 @@ pub(crate) fn sender(number: usize, address: IpAddr) -> Result<UdpSocket, Emulat
 
 fn bound(to: SocketAddr) -> Result<UdpSocket, EmulationError> {
     let socket = UdpSocket::bind(to).tried("a UDP socket cannot be bound")?;
+    sys::report_ecn(socket.as_fd(), to.is_ipv6()).tried("a UDP socket cannot report ECN")?;
     socket.set_nonblocking(true).tried("a socket cannot be set not to block")?;
     Ok(socket)
 }
+
+/// Codepoints of RFC 3168, section 5.
+const ECT_0: u8 = 2;
+const CONGESTION_EXPERIENCED: u8 = 3;
 
 /// The socket of an end.
 #[derive(Debug)]
@@ -41,18 +47,26 @@ struct Socket {
     socket: UdpSocket,
     /// Whether the socket has a peer: the receiver's has none until the first packet arrives.
     is_connected: bool,
+    /// Whether what it sends is ECN-capable.
+    is_capable: bool,
 }
 
 impl Socket {
+    const fn new(socket: UdpSocket, is_connected: bool) -> Self {
+        Self { socket, is_connected, is_capable: false }
+    }
+
     /// Hands over what arrived, and says that time has passed.
     fn receive(&mut self, now: Time, endpoint: &mut BoxedEndpoint, buffer: &mut [u8]) {
-        while let Ok((size, peer)) = self.socket.recv_from(buffer) {
-            if !self.is_connected {
-                self.is_connected = self.socket.connect(peer).is_ok();
-            }
-            let packet = Datagram { bytes: buffer[..size].to_vec(), filler: 0 };
-            // A socket does not say whether a packet was marked. No transport here offers ECN.
-            let received = Received { packet: &packet, path: PathId::default(), marked: false };
+        if !self.is_connected
+            && let Ok((_, peer)) = self.socket.peek_from(buffer)
+        {
+            self.is_connected = self.socket.connect(peer).is_ok();
+        }
+        while let Ok((size, ecn)) = sys::receive_datagram(self.socket.as_fd(), buffer) {
+            let packet = Datagram { bytes: buffer[..size].to_vec(), ..Datagram::default() };
+            let received =
+                Received { packet: &packet, path: PathId::default(), marked: ecn == CONGESTION_EXPERIENCED };
             endpoint.handle_packet(now, received);
         }
         if endpoint.poll_timeout() <= now {
@@ -62,7 +76,14 @@ impl Socket {
 
     /// Sends what there is to send.
     fn send(&mut self, now: Time, endpoint: &mut BoxedEndpoint, buffer: &mut [u8]) {
-        while let Some(Outgoing { packet, .. }) = endpoint.poll_transmit(now) {
+        while let Some(Outgoing { packet, ecn_capable, .. }) = endpoint.poll_transmit(now) {
+            if ecn_capable != self.is_capable {
+                let is_v6 = self.socket.local_addr().is_ok_and(|address| address.is_ipv6());
+                let codepoint = if ecn_capable { ECT_0 } else { 0 };
+                // A kernel that refuses sends without ECN, as a sender may.
+                let _ = sys::set_ecn(self.socket.as_fd(), is_v6, codepoint);
+                self.is_capable = ecn_capable;
+            }
             let size = (packet.payload_size() as usize).min(buffer.len());
             let head = packet.bytes.len().min(size);
             buffer[..head].copy_from_slice(&packet.bytes[..head]);
@@ -101,10 +122,7 @@ impl Datagrams {
             account,
             application,
             ends: DatagramEnds::new(pair),
-            sockets: [
-                Socket { socket: own, is_connected: true },
-                Socket { socket: other, is_connected: false },
-            ],
+            sockets: [Socket::new(own, true), Socket::new(other, false)],
             has_started: false,
             has_stopped: false,
             supplied: 0,

@@ -113,6 +113,59 @@ pub(crate) fn send_packet(socket: BorrowedFd<'_>, to: PacketAddress, bytes: &[u8
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Lets a UDP socket report the ECN codepoint of what it receives (ip(7), ipv6(7)).
+pub(crate) fn report_ecn(socket: BorrowedFd<'_>, is_v6: bool) -> io::Result<()> {
+    let (level, name) = if is_v6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_RECVTOS)
+    };
+    set_option(socket, level, name, &1_i32.to_ne_bytes())
+}
+
+/// Sets the ECN codepoint of what a UDP socket sends.
+pub(crate) fn set_ecn(socket: BorrowedFd<'_>, is_v6: bool, codepoint: u8) -> io::Result<()> {
+    let (level, name) =
+        if is_v6 { (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) } else { (libc::IPPROTO_IP, libc::IP_TOS) };
+    set_option(socket, level, name, &i32::from(codepoint).to_ne_bytes())
+}
+
+/// Receives a datagram. Returns its size and its ECN codepoint (RFC 3168): 0 unless [`report_ecn`] was called.
+pub(crate) fn receive_datagram(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, u8)> {
+    let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // Aligned as the header of a control message must be.
+    let mut control = [0_u64; 8];
+    // SAFETY: zero is a value of every field.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control) as _;
+    // SAFETY: `message` names one piece of memory of this length, and room for control messages of this length.
+    let size = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    if size < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut ecn = 0;
+    // SAFETY: the kernel has filled `message` in.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    // SAFETY: the header is null or within `control`.
+    while let Some(header) = unsafe { next.as_ref() } {
+        let kind = (header.cmsg_level, header.cmsg_type);
+        if kind == (libc::IPPROTO_IP, libc::IP_TOS) || kind == (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) {
+            // The class of traffic is an int, the type of service a byte: of both the first byte that counts is the lowest.
+            // SAFETY: such a message has at least one byte of data; of an int in the order of this machine, the lowest is picked.
+            let data = unsafe { libc::CMSG_DATA(next) };
+            let lowest = if kind.0 == libc::IPPROTO_IPV6 && cfg!(target_endian = "big") { 3 } else { 0 };
+            // SAFETY: as above.
+            ecn = unsafe { *data.add(lowest) } & 3;
+        }
+        // SAFETY: `next` is a header of `message`.
+        next = unsafe { libc::CMSG_NXTHDR(&raw const message, next) };
+    }
+    Ok((size as usize, ecn))
+}
+
 /// Ends the sending direction of a connection.
 pub(crate) fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no memory is passed.

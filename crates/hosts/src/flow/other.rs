@@ -16,6 +16,11 @@ pub(super) struct Other {
     pub(super) warm: PathCounts,
 }
 
+/// What the sender waits for, where it is at work; a receiver's packets do not say.
+fn awaited_by(end: End, other: &Other) -> Awaited {
+    if end == End::Sender { other.ends.awaited() } else { Awaited::Nothing }
+}
+
 /// The streams of a path, of data and of acknowledgements, and what the hosts counted of each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathStreams {
@@ -42,7 +47,7 @@ impl Flow {
                 self.queuing.record(delivery.waited);
             }
         }
-        let awaited = other.ends.awaited();
+        let awaited = awaited_by(end, other);
         other.ends.end(end).handle_packet(now, Received { packet: datagram, path, marked: is_marked });
         let delivered = other.ends.receiver.progress().delivered_bytes;
         self.pump_other(now, end, awaited, delivery.is_measured, plane);
@@ -54,7 +59,7 @@ impl Flow {
     /// The timer of `end` is due.
     pub(super) fn expire_other(&mut self, now: Time, end: End, plane: &mut impl Plane) {
         let Ends::Other(other) = &mut self.ends else { return };
-        let awaited = other.ends.awaited();
+        let awaited = awaited_by(end, other);
         other.ends.end(end).handle_timeout(now);
         self.pump_other(now, end, awaited, false, plane);
     }
@@ -105,7 +110,6 @@ impl Flow {
         plane: &mut impl Plane,
     ) {
         let Ends::Other(other) = &mut self.ends else { return };
-        let awaited = if end == End::Sender { awaited } else { Awaited::Nothing };
         while let Some(Outgoing { packet, ecn_capable, path, .. }) = other.ends.end(end).poll_transmit(now) {
             let (ids, counters) = match path.0.checked_sub(1) {
                 None => (&self.ids, &mut self.counters),

@@ -20,6 +20,7 @@ fn play(case: u64, control: &str) {
         control: control.to_owned(),
         zero_rtt: draw.below(2) == 0,
         ack_frequency: (draw.below(3) == 0).then(|| 1 + draw.below(10) as u32),
+        rebinds_after: (draw.below(4) == 0).then(|| Duration::from_nanos(1 + draw.below(5_000_000_000))),
         ..QuicSettings::default()
     };
     let mut net = Net::new(&settings, case, path);

@@ -222,7 +222,7 @@ impl Endpoint for TfrcReceiver {
             loss_event_rate: p,
             lost: self.lost,
         };
-        let packet = Datagram { bytes: feedback.encode(), filler: 0 };
+        let packet = Datagram { bytes: feedback.encode(), ..Datagram::default() };
         Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data: 0 })
     }
 

@@ -328,7 +328,7 @@ impl Endpoint for TfrcSender {
         // From the time at which the packet was due: a late driver does not lower the rate. After idle time, from now.
         let due = if now.saturating_since(self.next) > self.interval() { now } else { self.next };
         self.next = due + self.interval();
-        let packet = Datagram { bytes: header, filler: data };
+        let packet = Datagram { bytes: header, filler: data, ..Datagram::default() };
         Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data })
     }
 

@@ -1,7 +1,7 @@
 //! Whether anything in an experiment is left to chance.
 
 use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
-use crate::{TcpSpec, Traffic, Train, is_external};
+use crate::{TcpSpec, Traffic, Train};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_traffic::{Pattern, Period};
 use cogtcp_units::Probability;
@@ -67,8 +67,9 @@ impl FlowSpec {
         // Nobody knows what a control from outside does. Those in the registry draw nothing.
         let at_random = matches!(self.traffic, Traffic::Requests(config) if config.is_random());
         let starts_at_random = !self.start_jitter.is_zero();
-        let is_drawn = |tcp: &TcpSpec| !tcp.sender.timer_tick.is_zero() || is_external(&tcp.control.name);
-        at_random || starts_at_random || self.tcp().is_some_and(is_drawn)
+        let is_drawn = |tcp: &TcpSpec| !tcp.sender.timer_tick.is_zero();
+        let is_foreign = self.external_control().is_some();
+        at_random || starts_at_random || is_foreign || self.tcp().is_some_and(is_drawn)
     }
 }
 

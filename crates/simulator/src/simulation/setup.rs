@@ -2,15 +2,16 @@
 
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};
-use crate::options::{RunError, RunOptions, TraceLevel, make_control};
+use crate::options::{ControlFactory, RunError, RunOptions, TraceLevel, make_control};
 use crate::parts::{Parts, Plan, World};
 use crate::plane::Plane;
 use crate::recorder::Recorder;
-use cogtcp_hosts::Flow;
+use cogtcp_hosts::{DatagramEnds, Flow};
 use cogtcp_network::{Network, Recording, Routes};
-use cogtcp_scenario::{Experiment, TcpSpec, Traffic};
+use cogtcp_scenario::{ControlMaker, Experiment, FlowSpec, Protocol, TcpSpec, Traffic};
 use cogtcp_units::Time;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 impl<'e> Simulation<'e> {
     /// The run of `experiment`, at time zero.
@@ -50,7 +51,10 @@ impl<'e> Simulation<'e> {
             let number = number as u32;
             plan.plane.network.boards().listen(spec.from, number);
             let control = |tcp: &TcpSpec| make_control(&spec.name, &tcp.control, options.controls.as_deref());
-            let mut flow = Flow::new(number, spec, ids, seed, control)?;
+            let mut flow = match foreign_ends(number, spec, seed, options.controls.as_ref())? {
+                Some(ends) => Flow::over(number, spec, ids, ends),
+                None => Flow::new(number, spec, ids, seed, control)?,
+            };
             if options.trace == TraceLevel::Packets {
                 flow.keep_logs();
             }
@@ -134,4 +138,26 @@ fn check_size(experiment: &Experiment) -> Result<(), RunError> {
         return Err(RunError::Time("a flow's traffic has a rate of zero; give it a rate above zero"));
     }
     Ok(())
+}
+
+/// The ends of flow `number` whose transport is not TCP and runs a congestion control from outside; `None`: any other flow.
+fn foreign_ends(
+    number: u32,
+    spec: &FlowSpec,
+    seed: u64,
+    factory: Option<&Arc<dyn ControlFactory>>,
+) -> Result<Option<DatagramEnds>, RunError> {
+    let (Protocol::Other(transport, connection), Some(control)) = (&spec.protocol, spec.external_control())
+    else {
+        return Ok(None);
+    };
+    // Once here, so that a control that cannot be built is an error of this run.
+    make_control(&spec.name, &control, factory.map(Arc::as_ref))?;
+    let (flow, factory) = (spec.name.clone(), factory.cloned());
+    let make: ControlMaker = Arc::new(move || {
+        let made = make_control(&flow, &control, factory.as_deref());
+        made.expect("what is built for the first connection is built for all")
+    });
+    let pair = transport.build_around(connection.of_flow(seed, number), make);
+    Ok(Some(DatagramEnds::new(pair)))
 }
