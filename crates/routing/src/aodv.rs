@@ -12,8 +12,8 @@ mod request;
 mod seen;
 mod settings;
 
-pub use config::{AodvConfig, ErrorTo, LocalRepair, RequestTimeout};
-pub use settings::{AodvProfile, AodvSettings};
+pub use config::{ErrorTo, LocalRepair, RequestTimeout};
+pub use settings::{AodvConfig, AodvProfile, AodvSettings};
 
 use crate::outbox::Outbox;
 use crate::registry::{Protocol, WrongSetting};

@@ -11,6 +11,7 @@
 mod bytes;
 mod check;
 mod measures;
+mod overlay;
 mod position;
 mod power;
 mod prefetch;

@@ -4,6 +4,7 @@
 //! IEEE 802.11-2007; `ns2` is `mac/mac-802_11.cc` of ns-2.35, `ns3` the `wifi` module of ns-3. Where the standard is
 //! silent, `standard` has what [`Profile::Standard`]'s table in `docs/adhoc.md` says.
 
+use cogtcp_units::overlay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,34 +99,16 @@ pub enum AnswerRate {
     Same,
 }
 
-/// The rules, and the settings of a scenario that override the profile's.
-macro_rules! rules {
-    ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
-        /// The rules, each a setting of its own.
-        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-        pub struct Rules {
-            $($(#[$about])* pub $name: $type,)*
-        }
+overlay! {
+    /// The rules, each a setting of its own.
+    #[derive(Copy, Eq)]
+    pub struct Rules {}
 
-        /// Rules that differ from the profile.
-        #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-        #[serde(deny_unknown_fields, default)]
-        #[schemars(rename = "Rules")]
-        pub struct RuleSettings {
-            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
-        }
+    /// Rules that differ from those of the profile.
+    #[derive(Copy, Eq)]
+    #[schemars(rename = "Rules")]
+    pub struct RuleSettings {}
 
-        impl RuleSettings {
-            /// Returns all rules: the profile's, overridden by the settings.
-            pub fn over(&self, profile: Profile) -> Rules {
-                let base = Rules::of(profile);
-                Rules { $($name: self.$name.unwrap_or(base.$name),)* }
-            }
-        }
-    };
-}
-
-rules! {
     /// A backoff is drawn from 0..CW with CW in (9.2.4): yes; ns2 (`Random % cw`): no.
     backoff_reaches_cw: bool,
     /// A frame that finds the medium idle waits DIFS and a backoff: no, it goes at once (9.2.5.1); ns2: yes.
@@ -165,9 +148,9 @@ rules! {
 }
 
 impl RuleSettings {
-    /// Whether nothing is set.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+    /// Returns all rules: those of the profile with the settings over them.
+    pub fn over(&self, profile: Profile) -> Rules {
+        self.overlay(Rules::of(profile))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What RFC 826 leaves open, as settings.
 
-use cogtcp_units::{Check, Duration};
+use cogtcp_units::{Check, Duration, overlay};
 use cogtcp_wireless::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,50 +47,19 @@ pub enum ArpDrops {
     Newest,
 }
 
-macro_rules! arp {
-    ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
-        /// How neighbours' addresses are found.
-        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-        pub struct ArpConfig {
-            $($(#[$about])* pub $name: $type,)*
-        }
+overlay! {
+    /// How neighbours' addresses are found.
+    #[derive(Copy, Eq)]
+    pub struct ArpConfig {}
 
-        /// Address resolution in a scenario. Without `protocol`: none; under the MAC profiles ns2 and ns3 rfc826 as these have it.
-        #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-        #[serde(deny_unknown_fields, default)]
-        #[schemars(rename = "Arp")]
-        pub struct ArpSettings {
-            /// Whether addresses are resolved: none; ns2, ns3: rfc826.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub protocol: Option<ArpProtocol>,
-            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
-        }
+    /// Address resolution in a scenario. Without `protocol`: none; under the MAC profiles ns2 and ns3 rfc826 as these have it.
+    #[derive(Copy, Eq)]
+    #[schemars(rename = "Arp")]
+    pub struct ArpSettings {
+        /// Whether addresses are resolved: none; ns2, ns3: rfc826.
+        protocol: ArpProtocol,
+    }
 
-        impl ArpSettings {
-            /// The first setting that says nothing where addresses are known.
-            fn first_detail(&self) -> Option<&'static str> {
-                $(if self.$name.is_some() { return Some(stringify!($name)); })*
-                None
-            }
-
-            /// Returns all settings: the profile's, overridden by the explicit ones; `None`: addresses are
-            /// known.
-            pub fn over(&self, profile: Profile) -> Option<ArpConfig> {
-                let (usual, base) = match profile {
-                    Profile::Standard => (ArpProtocol::None, ArpConfig::rfc()),
-                    Profile::Ns2 => (ArpProtocol::Rfc826, ArpConfig::ns2()),
-                    Profile::Ns3 => (ArpProtocol::Rfc826, ArpConfig::ns3()),
-                };
-                if self.protocol.unwrap_or(usual) == ArpProtocol::None {
-                    return None;
-                }
-                Some(ArpConfig { $($name: self.$name.unwrap_or(base.$name),)* })
-            }
-        }
-    };
-}
-
-arp! {
     /// Packets that wait for an address (0 to 100000): 1; ns3: 3.
     held_packets: u32,
     /// Which one goes when there are more: oldest; ns3: newest.
@@ -112,14 +81,22 @@ arp! {
 }
 
 impl ArpSettings {
-    /// Whether nothing is set.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+    /// Returns the settings of the profile with what is set over them; `None`: every address is known.
+    pub fn over(&self, profile: Profile) -> Option<ArpConfig> {
+        let (usual, base) = match profile {
+            Profile::Standard => (ArpProtocol::None, ArpConfig::rfc()),
+            Profile::Ns2 => (ArpProtocol::Rfc826, ArpConfig::ns2()),
+            Profile::Ns3 => (ArpProtocol::Rfc826, ArpConfig::ns3()),
+        };
+        match self.protocol.unwrap_or(usual) {
+            ArpProtocol::None => None,
+            ArpProtocol::Rfc826 => Some(self.overlay(base)),
+        }
     }
 
     /// Tells `check` what is wrong with it under `profile`.
     pub fn check(&self, profile: Profile, check: &mut impl Check) {
-        if let Some(field) = self.first_detail()
+        if let Some(field) = self.first_set()
             && self.over(profile).is_none()
         {
             let message = "this has no effect: addresses are not resolved here".to_owned();

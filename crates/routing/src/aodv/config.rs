@@ -1,5 +1,6 @@
 //! The settings of AODV: by RFC 3561 (section 10), ns-2 and ns-3.
 
+use super::AodvConfig;
 use crate::message::WireFormat;
 use crate::registry::WrongSetting;
 use cogtcp_units::{Duration, Time};
@@ -42,100 +43,6 @@ pub enum LocalRepair {
     /// link, and sends no error, even if the search fails. By mistake its timer counts the time from the
     /// start of the run twice.
     Ns2,
-}
-
-/// Settings of AODV, with the names of RFC 3561, section 10.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AodvConfig {
-    /// Lifetime of a route that is used.
-    pub active_route_timeout: Duration,
-    /// Lifetime that a destination gives in its reply.
-    pub my_route_timeout: Duration,
-    /// Lifetime of a reverse route; `None`: by the formula of section 6.5.
-    pub reverse_route_life: Option<Duration>,
-    /// The most hops between two nodes of the network.
-    pub net_diameter: u8,
-    /// Estimate of the time of one hop.
-    pub node_traversal_time: Duration,
-    /// How long a request is remembered, so that its copies are dropped; `None`: PATH_DISCOVERY_TIME.
-    pub request_memory: Option<Duration>,
-    /// Requests that go through the whole network after the rings.
-    pub rreq_retries: u32,
-    /// Requests that a node originates in a second at most; 0: no limit.
-    pub rreq_ratelimit: u32,
-    /// Errors that a node sends in a second at most; 0: no limit.
-    pub rerr_ratelimit: u32,
-    /// Time to live of the first request.
-    pub ttl_start: u8,
-    /// What each further ring adds.
-    pub ttl_increment: u8,
-    /// The greatest ring; after it comes NET_DIAMETER.
-    pub ttl_threshold: u8,
-    /// Added to the time to live in RING_TRAVERSAL_TIME.
-    pub timeout_buffer: u8,
-    /// How to wait for a reply.
-    pub request_timeout: RequestTimeout,
-    /// After a failed search: how long until the next for the same destination.
-    pub failure_pause: Duration,
-    /// Whether nodes send hellos.
-    pub hello: bool,
-    /// Whether they do so off active routes too.
-    pub hello_always: bool,
-    /// Time between hellos.
-    pub hello_interval: Duration,
-    /// Hellos that may be lost before the link counts as broken.
-    pub allowed_hello_loss: u32,
-    /// Whether a hello follows a spectrum handoff of the node, as in CR-AODV. This is the network layer's
-    /// reconfiguration of Di Felice, Chowdhury and Bononi (MSWiM 2009, section 4.2), which leaves its content
-    /// open.
-    pub hello_at_handoff: bool,
-    /// Whether a frame that the MAC gives up breaks the link.
-    pub link_feedback: bool,
-    /// G flag of own requests.
-    pub gratuitous_replies: bool,
-    /// D flag of own requests.
-    pub destination_only: bool,
-    /// A flag of all replies: the next hop acknowledges, or goes on the blacklist.
-    pub reply_acknowledgement: bool,
-    /// Broadcasts that are passed on wait for a random time up to this. RFC 3561 has none; both simulators have 10 ms,
-    /// without which neighbours that hear one broadcast would answer it at the same instant.
-    pub jitter: Duration,
-    /// Own requests wait so too (ns-3, RFC 5148): nodes that begin to seek at one instant would collide, and again at every
-    /// repetition. In ns-2 they do not; there the MAC draws a backoff before every frame.
-    pub jitter_own: bool,
-    /// Whatever is heard makes a route to the neighbour that sent it (6.2, 6.5, 6.7). In ns-2 only requests and replies make
-    /// routes, to the node that they are about.
-    pub neighbor_routes: bool,
-    /// How often the ends of routes and of waits for replies are looked at; zero: each at its time. ns-2: every 0.5 s
-    /// (`RouteCacheTimer`), all nodes at the same instants. A packet that wants a route after the wait is over begins the next
-    /// request at once.
-    pub timer_interval: Duration,
-    /// The wait for a reply counts with the time of a hop as the last three searches for the destination had it (ns-2:
-    /// `PerHopTime`), not with NODE_TRAVERSAL_TIME. Here a search is measured from its last request on; ns-2 has the time in
-    /// the message.
-    pub measured_hop_time: bool,
-    /// TTL_THRESHOLD is compared with the ring before, so that the last ring may reach beyond it: 8 after 6 (ns-2: `sendRequest`).
-    pub threshold_of_last_ring: bool,
-    /// After a search that failed the next goes through the whole network at once (ns-2: `rt_req_last_ttl`).
-    pub wide_after_failure: bool,
-    /// Which nodes receive errors.
-    pub error_to: ErrorTo,
-    /// A message of routing that the MAC gives up breaks the link too, and a reply puts the neighbour on the blacklist (6.8). In ns-2
-    /// only data do (`rt_ll_failed`).
-    pub routing_breaks_link: bool,
-    /// Data make those that they come from precursors. RFC 3561 and ns-2 make them of replies alone.
-    pub data_precursors: bool,
-    /// Data prolong the routes to next hop, previous hop and source beside that to the destination (6.2). In ns-2 that to the
-    /// destination alone (`forward`).
-    pub prolongs_all: bool,
-    /// A destination raises its number with every reply (ns-2: `recvRequest`), so that every reply is news.
-    pub fresh_replies: bool,
-    /// A reply that says what is known already is passed on (here); RFC 3561 (6.7) and ns-2 let it end there.
-    pub repeats_replies: bool,
-    /// Whether relays mend routes.
-    pub local_repair: LocalRepair,
-    /// Sizes of messages.
-    pub wire: WireFormat,
 }
 
 impl AodvConfig {
