@@ -138,6 +138,8 @@ pub struct Link<P> {
     /// A number of the owner's, kept where a hop finds it: where packets go next, for one.
     pub label: u32,
     delay: u64,
+    /// No packet arrives before this: one that left before the delay fell does then.
+    not_before: u64,
     gate: Gate,
     /// Whether a packet that finds nothing waiting goes on the air at once: the gate transmits, and no discipline asks to
     /// see it first.
@@ -214,6 +216,7 @@ impl<P: Payload> Link<P> {
             last_size: 0,
             label: Self::UNLABELLED,
             delay: config.delay.as_nanos(),
+            not_before: 0,
             gate: Gate::Open,
             is_direct: discipline.is_none(),
             last_lost: false,
@@ -425,7 +428,8 @@ impl<P: Payload> Link<P> {
         if !self.last_lost {
             self.counters.carried_bytes += u64::from(wire);
         }
-        (self.free_at.saturating_add(self.delay), if self.last_lost { wire | LOST } else { wire })
+        let arrival = self.free_at.saturating_add(self.delay).max(self.not_before);
+        (arrival, if self.last_lost { wire | LOST } else { wire })
     }
 
     /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to schedule, when
@@ -489,6 +493,21 @@ impl<P: Payload> Link<P> {
         self.catch_up(at);
         self.draining = self.draining(at);
         if had_arrival { None } else { self.next_arrival() }
+    }
+
+    /// Sets the propagation delay of what is sent from `now` on. What has left the transmitter, and the frame on the air, keep the delay before. No
+    /// packet overtakes another: where the delay falls, a packet that would arrive before those under way arrives with the last of them.
+    pub fn set_delay(&mut self, now: Time, delay: Duration) {
+        let delay = delay.as_nanos();
+        if delay == self.delay {
+            return;
+        }
+        // What is due by now began at the delay before. Without a packet under way nothing can be: a packet waits for the gate alone.
+        if self.begun > 0 {
+            self.catch_up(now.as_nanos());
+            self.not_before = self.not_before.max(self.ring.get(self.begun - 1).time);
+        }
+        self.delay = delay;
     }
 
     /// The frame on the air is destroyed: nothing of it is carried.

@@ -58,6 +58,11 @@ pub trait Radio: std::fmt::Debug + Send {
         self.state().rate
     }
 
+    /// The propagation delay of the links, one way; `None`: their own.
+    fn delay(&self) -> Option<Duration> {
+        None
+    }
+
     /// Time and events up to `now`, which must not lie before the last [`advance`](Self::advance).
     fn stats(&self, now: Time) -> RadioStats {
         let state = self.state();

@@ -574,3 +574,31 @@ fn a_hop_touches_two_cache_lines() {
     assert!(counters + offset_of!(LinkCounters, drops) <= 128);
     assert_eq!(align_of::<Link<Packet>>(), 128);
 }
+
+/// The delay falls from 40 to 10 ms at 1 ms: the frame on the air keeps its 40 ms, and the ones after it wait for it at the far end.
+#[test]
+fn no_packet_overtakes_another_when_the_delay_falls() {
+    let mut link = made(&config());
+    let _ = link.offer(at(0), frame(0));
+    let _ = link.offer(at(0), frame(1));
+    let _ = link.offer(at(0), frame(2));
+    link.set_delay(at(1_000_000), Duration::from_millis(10));
+    // Frame 1 is on the air from 0.8 ms to 1.6 ms.
+    let last = 2 * TX + DELAY;
+    let _ = link.offer(at(45_000_000), frame(3));
+    let later = 45_000_000 + TX + 10_000_000;
+    let arrivals: Vec<(u32, u64)> = drain(&mut link).iter().map(|(number, at, ..)| (*number, *at)).collect();
+    assert_eq!(arrivals, [(0, TX + DELAY), (1, last), (2, last), (3, later)]);
+}
+
+/// The delay rises from 40 to 70 ms: what is under way arrives as before.
+#[test]
+fn what_is_under_way_keeps_its_delay() {
+    let mut link = made(&config());
+    let _ = link.offer(at(0), frame(0));
+    let _ = link.offer(at(0), frame(1));
+    link.set_delay(at(TX / 2), Duration::from_millis(70));
+    let arrivals: Vec<u64> = drain(&mut link).iter().map(|arrival| arrival.1).collect();
+    assert_eq!(arrivals, [TX + DELAY, 2 * TX + 70_000_000]);
+    assert_eq!(link.delay(), Duration::from_millis(70));
+}
