@@ -15,6 +15,9 @@ SEEDS = range(1, 6)
 #: What stands beside `access = "scheduled"`: TDD of 10 MHz, about 20 Mbit/s down.
 CELL = 'cell = { bandwidth = "10 MHz", duplex = { tdd = 2 }, sinr = "14 dB" }'
 
+#: What stands in place of the times of sensing and the detector under CBRS.
+CBRS = 'regulation = { cbrs = { heartbeat = "10 s" } }'
+
 #: What stands in place of [spectrum] and [[radio]] for a cycle.
 CYCLE = """[[radio]]
 name = "radio"
@@ -32,9 +35,15 @@ def variants() -> dict[str, str]:
     none = found[1]
     cycle = re.sub(r"\[spectrum\].*?(?=\[\[flow\]\])", CYCLE, none, flags=re.DOTALL)
     links = 'links = ["air"]\n'
+    sensing = 'detector = "perfect"\nsensing_time = "50 ms"\ntransmission_time = "950 ms"\n'
+    assert sensing in none
     return {
         "`none`, hold": none,
         "`none`, drop": none.replace(links, f'{links}silence = "drop"\n'),
+        "`none`, CBRS": none.replace(sensing, f"{CBRS}\n"),
+        "`scheduled`, CBRS": none.replace(sensing, f"{CBRS}\n").replace(
+            'access = "none"', f'access = "scheduled"\n{CELL}'
+        ),
         "`scheduled`": none.replace('access = "none"', f'access = "scheduled"\n{CELL}'),
         "`dcf`": none.replace('access = "none"', 'access = "dcf"'),
         "cycle, hold": cycle,
@@ -66,9 +75,18 @@ def test_the_page_says_what_each_access_delivers() -> None:
 
 
 def test_the_scenario_has_at_most_forty_lines() -> None:
-    for name in ("`none`, hold", "`scheduled`", "`dcf`"):
+    for name in ("`none`, hold", "`none`, CBRS", "`scheduled`", "`dcf`"):
         assert len(variants()[name].splitlines()) <= 40, name
 
 
 def test_the_page_names_the_cell() -> None:
     assert CELL in PAGE.read_text(encoding="utf-8")
+    assert CBRS in PAGE.read_text(encoding="utf-8")
+
+
+def test_a_regulated_link_disturbs_incumbents_no_longer_than_it_may() -> None:
+    for name in ("`none`, CBRS", "`scheduled`, CBRS"):
+        run = cogtcp.run(cogtcp.Scenario.from_toml(variants()[name]), seed=1, trace="summary")
+        (radio,) = run.radios.to_pylist()
+        assert radio["pu_overdue_s"] == 0
+        assert radio["pu_interfered_s"] > 0

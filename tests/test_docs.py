@@ -313,6 +313,9 @@ def whole(block: Block) -> list[str]:
     match str(block.page.relative_to(ROOT / "docs")).removesuffix(".md").split("/"):
         case ["detectors" | "policies", _] | ["radios", "cognitive-user"]:
             return [HEAD + LINK + SPECTRUM + RADIO + "[radio.cr]\n" + TIMES + text + FLOWS]
+        case ["regulations", _]:
+            # A regulation takes the place of sensing, but for quiet periods.
+            return [HEAD + LINK + SPECTRUM + RADIO + "[radio.cr]\n" + text + 'access = "none"\n' + FLOWS]
         case ["primary-users", _]:
             return [HEAD + LINK + channels + text + RADIO + "[radio.cr]\n" + USERS + FLOWS]
         case ["radios", "channels"]:
@@ -320,7 +323,7 @@ def whole(block: Block) -> list[str]:
         case ["radios", "cell"]:
             text = text.replace("[radio.cr]\n", f"[radio.cr]\n{USERS}")
             return [HEAD + LINK + SPECTRUM + RADIO + text + FLOWS]
-        case ["radios", "cycle" | "journey"]:
+        case ["radios", "cycle" | "journey" | "leo"]:
             return [HEAD + LINK + RADIO + text.replace("maps/", f"{ROOT}/scenarios/maps/") + FLOWS]
         case ["predictors", _]:
             train = (ROOT / "scenarios/train-journey.toml").read_text()
@@ -471,6 +474,7 @@ def test_tables_of_parameters_are_those_of_the_types() -> None:
 REGISTRIES = (
     ("Detector", "detectors", {"perfect": "fixed", "as_released": "fixed"}),
     ("Policy", "policies", {}),
+    ("Regulation", "regulations", {}),
     ("Prediction", "predictors", {}),
     ("Queue", "queues", {}),
     ("TransportSpec", "transports", {}),
@@ -501,7 +505,7 @@ def test_every_model_of_a_registry_has_its_page(
 
 def test_pages_of_models_say_the_same_kinds_of_things() -> None:
     folders = (
-        *("detectors", "policies", "predictors", "primary-users"),
+        *("detectors", "policies", "predictors", "primary-users", "regulations"),
         *("radios", "queues", "congestion", "transports", "traffic"),
     )
     pages = [page for folder in folders for page in (ROOT / "docs" / folder).glob("*.md")]

@@ -392,6 +392,7 @@ fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>, spectrum: Option<&Spectru
         Some(RadioKind::Journey(journey, _)) => {
             journey.line.signal.rates.iter().map(|step| step.rate).collect()
         }
+        Some(RadioKind::Leo(leo, _)) => leo.rate.map_or_else(Vec::new, |rates| rates.to_vec()),
         Some(RadioKind::Unshared(..)) => {
             spectrum.iter().flat_map(|it| it.channels.iter()).map(|(_, it)| it.rate).collect()
         }

@@ -27,6 +27,7 @@ pub(crate) fn radio_row(radio: Code, stats: &RadioStats, protection: Option<&Pro
         pu_exposed_share: value(Protection::exposed_share),
         pu_interfered_s: value(|p| p.interfered.as_secs_f64()),
         pu_interfered_share: value(Protection::interfered_share),
+        pu_overdue_s: value(|p| p.overdue.map_or(f64::NAN, Duration::as_secs_f64)),
         pu_collisions: count(|p| p.collisions),
         vacated: count(|p| p.vacated),
         outlasted: count(|p| p.outlasted),

@@ -169,6 +169,8 @@ tables! {
         pu_interfered_s: f64 in "s",
         /// Share of the primary users' ON time interfered with.
         pu_interfered_share: f64 in "",
+        /// Of that, ON time later than the radio's regulation allows, measured. Not-a-number without a regulation.
+        pu_overdue_s: f64 in "s",
         /// ON periods of which any part was interfered with, measured.
         pu_collisions: u64 in "",
         /// Times that the radio left a primary user that it had been open over, measured.

@@ -14,6 +14,7 @@ pub use spectrum::{
 
 use crate::Flat;
 use cogtcp_spectrum::detector::FusionRule;
+use cogtcp_spectrum::regulation::RegulationConfig;
 use cogtcp_units::{Decibel, Length, Power};
 use cogtcp_wireless::Dcf;
 use schemars::JsonSchema;
@@ -34,6 +35,9 @@ pub struct PairOfUsers {
     /// The cell, with `access = "scheduled"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellSettings>,
+    /// What protects incumbents in place of sensing times: a regulation of CBRS, DFS or TV white space, or quiet periods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regulation: Option<RegulationConfig>,
     /// Neighbours that sense with each end, from places of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperation: Option<Cooperation>,

@@ -119,6 +119,8 @@ pub enum RadioKind {
     Cycle(CycleConfig, Gating),
     /// A train's journey.
     Journey(JourneySpec, Gating),
+    /// A link over satellites.
+    Leo(cogtcp_spectrum::LeoConfig, Gating),
     /// The CR user in full with its MAC. It has one link, and the experiment a spectrum.
     Cognitive(Box<CognitiveSpec>),
     /// The CR user without a MAC, whose channel is its links' own while it is open. The experiment has a spectrum.
@@ -163,6 +165,11 @@ impl RadioKind {
         }
     }
 
+    /// Returns the CR user, with whatever access.
+    pub fn user(&self) -> Option<&CognitiveSpec> {
+        self.cognitive().or_else(|| self.user_without_mac())
+    }
+
     /// Returns the cell, if a base station schedules.
     pub fn cell(&self) -> Option<&crate::CellSettings> {
         if let Self::Scheduled(_, cell) = self { Some(cell) } else { None }
@@ -171,7 +178,10 @@ impl RadioKind {
     /// What silence does to links without a MAC; `None`: there is one, which decides that.
     pub fn gating(&self) -> Option<Gating> {
         match self {
-            Self::Cycle(_, gating) | Self::Journey(_, gating) | Self::Unshared(_, gating) => Some(*gating),
+            Self::Cycle(_, gating)
+            | Self::Journey(_, gating)
+            | Self::Leo(_, gating)
+            | Self::Unshared(_, gating) => Some(*gating),
             // Packets wait for the base station.
             Self::Scheduled(..) => Some(Gating::default()),
             Self::Cognitive(_) => None,

@@ -2,7 +2,7 @@
 
 use crate::{CognitiveUser, Journey};
 use cogtcp_link::{Flush, Silence};
-use cogtcp_spectrum::{ChannelChoice, PuArrivals, SensingCycle};
+use cogtcp_spectrum::{ChannelChoice, LeoConfig, PuArrivals, SensingCycle};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct Radio {
     /// open, and at which rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journey: Option<Journey>,
+    /// A link over satellites in low orbit in place of sensing, pu, channel and dwell: handoffs with an outage and a change of delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leo: Option<LeoConfig>,
     /// A CR user in full at each end of its one link, in place of all the above but name and links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cr: Option<Box<CognitiveUser>>,

@@ -155,6 +155,7 @@ impl Scenario {
         let train = train::build(self, &network, &radios, &run, findings);
         let flows = flows::build(self, &network, findings);
         let udp = udp::build(self, &network, findings);
+        cognitive::check_frames(&radios, spectrum.as_ref(), (&flows, &udp), findings);
         let rows = series_rows(&run, flows.len(), network.links.len());
         if rows > MOST_SERIES_ROWS {
             findings.warn(

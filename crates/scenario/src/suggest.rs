@@ -57,6 +57,9 @@ pub(crate) fn example(field: &str) -> String {
         "name" => "name = \"my-scenario\"",
         "run" => "a section [run] with duration = \"60 s\"",
         "duration" => "duration = \"60 s\"",
+        "sensing_time" => "sensing_time = \"50 ms\", or a regulation = { cbrs = {} }",
+        "transmission_time" => "transmission_time = \"950 ms\"",
+        "detector" => "detector = \"perfect\", or { map = { snr = \"-20 dB\" } }",
         "topology" => {
             "a section [topology.dumbbell], [topology.single_hop], [topology.chain] or [topology.graph]"
         }

@@ -53,7 +53,7 @@ fn what_is_left_out_has_the_values_of_the_paper() {
     );
     assert_eq!(pair.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
-    assert!(matches!(&pair.user.shared.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
+    assert!(matches!(pair.user.shared.detector(), DetectorConfig::Map(map) if map.p_on.is_none()));
     let p_on = pair.surroundings.duty_cycle;
     assert!((p_on - 0.75).abs() < 1e-9, "{p_on}");
 }
@@ -129,6 +129,70 @@ fn a_cr_user_without_a_mac_refuses_settings_of_a_mac() {
     assert!(scenario.warnings().is_empty(), "{:?}", scenario.warnings());
     let kind = &scenario.resolve().unwrap().radios[0].kind;
     assert!(kind.unshared().is_some() && kind.cognitive().is_none() && kind.gating().is_some());
+}
+
+/// What does not go together with a regulation is said in one line, with the clause or the time that it breaks.
+#[test]
+fn a_regulation_refuses_what_it_replaces_or_forbids() {
+    let regulated = |regulation: &str| {
+        let times = "sensing_time = \"200 ms\"\ntransmission_time = \"1 s\"\ndetector = { map = { snr = \"-20 dB\" } }\n";
+        assert!(TEXT.contains(times));
+        TEXT.replace(times, &format!("access = \"none\"\nregulation = {regulation}\n"))
+    };
+    let problem = |text: &str| {
+        let error = Scenario::parse(text, "cr.toml").and_then(|scenario| scenario.resolve()).unwrap_err();
+        assert!(error.more.is_empty(), "{error}");
+        error.to_string()
+    };
+    for (regulation, message) in [
+        ("{ cbrs = { stop = \"61 s\" } }", "write at most \"1min\""),
+        ("{ cbrs = { transmit = \"10 min\" } }", "write at most"),
+        ("{ cbrs = { stop = \"60 s\" } }", "sum of less than 300 s"),
+        ("{ cbrs = { answer = \"2 min\" } }", "less than heartbeat and retry"),
+        ("{ cbrs = { dpa = { reduce = { by = \"10 dB\" } } } }", "rate at less power is not known"),
+        ("{ cbrs = {} }\ndetector = \"perfect\"", "does not sense by a cycle: detector has no effect"),
+        ("{ dfs = { availability_check = \"10 s\" } }", "table 4 of KDB 905462 D02"),
+        ("{ dfs = { closing = \"199 ms\" } }", "write a shorter closing"),
+        ("{ dfs = { closing = \"1 s\" } }", "write at most \"200 ms\""),
+        ("{ tvws = { lead = \"1 ms\" } }", "write a longer lead"),
+        ("{ tvws = {} }\ncooperation = { neighbours = [[\"0 m\", \"0 m\"]] }", "take cooperation out"),
+        ("{ quiet_periods = {} }", "\"detector\" is missing"),
+        ("{ quiet_periods = { within = \"20 ms\" } }\ndetector = \"perfect\"", "does not fit into a frame"),
+        ("{ quiet_periods = { between = \"25 ms\" } }\ndetector = \"perfect\"", "no whole number of frames"),
+        (
+            "{ quiet_periods = {} }\ndetector = \"perfect\"\nsensing_time = \"1 s\"",
+            "take sensing_time or regulation out",
+        ),
+        ("{ sas = {} }", "\"cbrs\", \"dfs\", \"tvws\" or \"quiet_periods\""),
+    ] {
+        let found = problem(&regulated(regulation));
+        assert!(found.contains(message), "{regulation}: {found}");
+    }
+    let reduced = "{ cbrs = { dpa = { reduce = { by = \"10 dB\", rate = \"1 Mbit/s\" } } } }";
+    for (access, message) in [("dcf", "one power and one rate"), ("scheduled", "take rate out")] {
+        let text = regulated(reduced).replace("\"none\"", &format!("\"{access}\""));
+        assert!(problem(&text).contains(message), "{access}");
+    }
+    // Without a regulation the times of sensing are required.
+    let found = problem(&TEXT.replace("sensing_time = \"200 ms\"\n", ""));
+    assert!(found.contains("\"sensing_time\" is missing"), "{found}");
+}
+
+/// Satellites leave no cycle, and periods have room for their parts.
+#[test]
+fn a_satellite_link_is_refused_where_it_makes_no_sense() {
+    let cycle = TEXT.split("[radio.cr]").next().unwrap().replace("[spectrum]\nchannels = { uniform = \"1 Mbit/s\" }\npu = { exponential = { alpha = 0.5, beta = 1.5 } }\n", "");
+    let flow = "[[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n";
+    for (leo, message) in [
+        ("{ delay = [\"20 ms\", \"40 ms\"] }", "\"outage\" is missing"),
+        ("{ outage = \"20 s\", delay = [\"20 ms\", \"40 ms\"] }", "write a longer period, or shorter edges"),
+        ("{ outage = \"1 s\", delay = [\"40 ms\", \"20 ms\"] }", "begins above its end"),
+        ("{ outage = \"1 s\", delay = [\"40 ms\", \"50 ms\"] }\ndwell = \"1 s\"", "keep either dwell or leo"),
+    ] {
+        let text = format!("{cycle}leo = {leo}\n{flow}");
+        let error = Scenario::parse(&text, "leo.toml").and_then(|scenario| scenario.resolve()).unwrap_err();
+        assert!(error.to_string().contains(message), "{leo}: {error}");
+    }
 }
 
 /// What is wrong with a cell is said at its place.

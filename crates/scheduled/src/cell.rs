@@ -15,7 +15,7 @@ use crate::frame::Direction;
 use crate::handover::{Handover, Move};
 use crate::rlc::{Bearer, Content, Mode, Timers};
 use crate::scheduler::{Candidate, Scheduler};
-use cogtcp_units::{Duration, RandomStream, Rate, Time};
+use cogtcp_units::{Decibel, Duration, RandomStream, Rate, Time};
 use std::collections::VecDeque;
 use uplink::Uplink;
 
@@ -166,6 +166,8 @@ pub struct Cell {
     unplayed: u64,
     /// Until when the channel is open; `None`: it is closed.
     open: Option<Time>,
+    /// Power by direction, in relation to the power for which the SINR is given; linear.
+    power: [f64; 2],
 }
 
 impl Cell {
@@ -239,6 +241,7 @@ impl Cell {
             next_slot: (saturated > 0).then_some(0),
             unplayed: 0,
             open: Some(Time::MAX),
+            power: [1.0; 2],
             config,
         }
     }
@@ -249,12 +252,27 @@ impl Cell {
         let varies = self.config.coherence.is_some() || self.config.handover.is_some();
         let sinr = match varies {
             true => f64::INFINITY,
-            false => self.config.users[user].sinr[direction as usize].linear(),
+            false => self.streams[2 * user + direction as usize].sinr,
         };
         let choose = |codings: &[Coding]| {
             codings.iter().rev().find(|it| errors::needed(it.efficiency) <= sinr).copied()
         };
         self.config.carrier.rate(&self.config.frame, direction, choose)
+    }
+
+    /// Base stations transmit at this power, in relation to the power for which the SINR of users is given.
+    /// Returns whether it changes. Users keep their power.
+    pub fn set_power(&mut self, power: Decibel) -> bool {
+        let before = std::mem::replace(&mut self.power[0], power.linear());
+        if before == self.power[0] {
+            return false;
+        }
+        // Under fading the SINR of each slot follows from this one.
+        for stream in self.streams.iter_mut().step_by(2) {
+            stream.sinr *= self.power[0] / before;
+            stream.now = (stream.sinr, stream.sinr);
+        }
+        true
     }
 
     /// Returns what the last slot was to a user in a direction.

@@ -24,8 +24,10 @@
 //! may stay (no delay, sense again at once). Neighbours may sense too.
 
 mod protection;
+mod regulated;
 
 use protection::ProtectionMeter;
+use regulated::Obeyed;
 
 pub use protection::Protection;
 
@@ -33,6 +35,7 @@ use crate::air::{Air, HeardPu, Receiver, SnrModel};
 use crate::detector::{Detector, FusionRule, fused_probability};
 use crate::policy::{ChannelHistory, Decision, DecisionPolicy, DecisionView};
 use crate::propagation::Position;
+use crate::regulation::RegulationConfig;
 use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState, Verdict};
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::sync::Arc;
@@ -66,6 +69,11 @@ pub struct CognitiveConfig {
     pub neighbours: Vec<Position>,
     /// How its report and the neighbours' become one.
     pub fusion: FusionRule,
+    /// A second, longer look on the same channel where the first reports a PU, as in IEEE 802.22: only what this reports counts. It is
+    /// also the look at a channel to which the radio has switched.
+    pub second_look: Option<Duration>,
+    /// The regulation that it obeys.
+    pub regulation: Option<RegulationConfig>,
 }
 
 impl Default for CognitiveConfig {
@@ -85,6 +93,8 @@ impl Default for CognitiveConfig {
             snr: SnrModel::fixed_db(-20.0),
             neighbours: Vec::new(),
             fusion: FusionRule::Or,
+            second_look: None,
+            regulation: None,
         }
     }
 }
@@ -111,6 +121,9 @@ pub enum CognitiveConfigError {
     /// Time would stand still, or nothing would ever be sent.
     #[error("{0} is zero; give a duration above zero")]
     ZeroTime(&'static str),
+    /// A regulation says when it transmits.
+    #[error("a regulation says when the radio transmits: it has no sensing and transmission times")]
+    Regulated,
     /// A channel that is not there, or not for data.
     #[error("the radio starts on channel {0}, which is not a channel for data; choose another")]
     Channel(u32),
@@ -146,7 +159,11 @@ pub struct CognitiveRadio {
     /// What the last sensing reported, and how many reported a PU.
     reported: bool,
     reports: u64,
+    /// Whether this is the second look at the channel.
+    looks_again: bool,
     meter: ProtectionMeter,
+    /// What it obeys in place of sensing.
+    rules: Option<Box<Obeyed>>,
 }
 
 impl CognitiveRadio {
@@ -184,10 +201,19 @@ impl CognitiveRadio {
             history: ChannelHistory::new(air.channels.len()),
             reported: false,
             reports: 0,
+            looks_again: false,
             meter: ProtectionMeter::new(&air, config.position, &config.receiver),
+            rules: None,
             config,
             air,
         };
+        if let Some(regulation) = radio.config.regulation.clone() {
+            radio.meter.limit(regulation.kind().allowed());
+            radio.take_up(&regulation);
+            if radio.is_regulated() {
+                return Ok(radio);
+            }
+        }
         radio.tune(Time::ZERO);
         if !radio.config.start.is_zero()
             && radio.meter.is_occupied(&radio.air, radio.state.channel, Time::ZERO)
@@ -205,6 +231,9 @@ impl CognitiveRadio {
         transmission: Duration,
     ) -> Result<(), CognitiveConfigError> {
         check_times(sensing, transmission)?;
+        if self.config.regulation.is_some() {
+            return Err(CognitiveConfigError::Regulated);
+        }
         self.config.sensing_time = sensing;
         self.config.transmission_time = transmission;
         Ok(())
@@ -228,12 +257,16 @@ impl CognitiveRadio {
     /// Notes that the radio, or its peer on its channel, put a frame on the air over [from, until): what it shares with a
     /// PU there is interference. To be called while the radio is still on that channel, in the order of time.
     pub fn transmitted(&mut self, from: Time, until: Time) {
-        self.meter.transmitted(&self.air, self.loaded, from, until);
+        self.transmitted_on(self.loaded, from, until);
     }
 
     /// Notes the same of a frame that was on the air of `channel`, which the radio may have left since.
     pub fn transmitted_on(&mut self, channel: ChannelId, from: Time, until: Time) {
         self.meter.transmitted(&self.air, channel, from, until);
+        debug_assert!(
+            self.rules.is_none() || self.meter.is_in_time(),
+            "a regulated radio transmits over no primary user beyond the allowed time: {from:?} to {until:?} on {channel:?}"
+        );
     }
 
     /// The channel of its traffic: the one tuned to, but while it looks for another the last one.
@@ -303,6 +336,10 @@ impl CognitiveRadio {
         self.pu_due = self.next_pu(at + Duration::from_nanos(1));
         self.state.stats.pu_arrivals += 1;
         if self.state.phase == Phase::Transmitting {
+            if self.rules.is_some() {
+                // A regulated radio may have been open since long before the last PU.
+                self.meter.pu_came_anew(&self.air, self.loaded, at);
+            }
             self.meter.pu_came(at);
         }
         self.state.emit(at, LinkEvent::PuArrival { during: self.state.phase });
@@ -312,7 +349,8 @@ impl CognitiveRadio {
     fn start_sensing(&mut self, at: Time) {
         self.fall_silent(at);
         self.sensed = self.state.channel;
-        let until = at + self.config.sensing_time;
+        let look = self.config.second_look.filter(|_| self.looks_again || self.switching);
+        let until = at + look.unwrap_or(self.config.sensing_time);
         self.enter(at, Phase::Sensing, until);
         self.state.stats.sensings += 1;
         self.state.emit(at, LinkEvent::SensingStart { until });
@@ -349,6 +387,12 @@ impl CognitiveRadio {
         }
         self.meter.sensed(verdict);
         self.state.emit(at, LinkEvent::SensingEnd { verdict });
+        let was_first = self.config.second_look.is_some() && !self.looks_again && !self.switching;
+        self.looks_again = reported && was_first;
+        if self.looks_again {
+            self.start_sensing(at);
+            return;
+        }
         if !reported {
             match self.wanted.take().filter(|wanted| *wanted != self.state.channel) {
                 Some(wanted) => self.start_switching(at, wanted),
@@ -459,11 +503,16 @@ impl Radio for CognitiveRadio {
     }
 
     fn next_change(&self) -> Time {
-        self.until.min(self.pu_due)
+        let own = self.until.min(self.pu_due);
+        self.rules.as_ref().map_or(own, |rules| own.min(rules.next_change()))
     }
 
     /// At the same instant the end of a phase comes before a PU.
     fn change(&mut self, at: Time) {
+        if self.rules.as_ref().is_some_and(|rules| self.until <= at || rules.next_change() <= at) {
+            self.obey(at);
+            return;
+        }
         if self.until > at {
             self.meet_pu(at);
             return;

@@ -1,6 +1,6 @@
-//! A link over satellites in low orbit: another satellite at each handover, with its own delay and rate.
+//! A link over satellites in low orbit: another satellite at each handoff, with its own delay and rate.
 //!
-//! Time has periods of [`handover`](LeoConfig::handover). A period begins with an outage; at its beginning and at its end the delay is
+//! Time has periods of [`period`](LeoConfig::period). A period begins with an outage; at its beginning and at its end the delay is
 //! higher. Within a period the delay is constant.
 
 use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState};
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeoConfig {
-    /// From one handover to the next: 15 s with Starlink.
-    #[serde(default = "handover")]
-    pub handover: Duration,
-    /// When the first handover begins; without it: at a time that is drawn, uniformly over the first period.
+    /// From one handoff to the next: 15 s with Starlink.
+    #[serde(default = "period")]
+    pub period: Duration,
+    /// When the first handoff begins; without it: at a time that is drawn, uniformly over the first period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Duration>,
-    /// How long a handover keeps the link silent.
+    /// How long a handoff keeps the link silent.
     pub outage: Duration,
-    /// Delay over a satellite, drawn uniformly between these two at each handover. It takes the place of the link's delay.
+    /// Delay over a satellite, drawn uniformly between these two at each handoff. It takes the place of the link's delay.
     pub delay: [Duration; 2],
     /// Rate over a satellite, drawn likewise. Without it: the link's own rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,15 +28,15 @@ pub struct LeoConfig {
     /// How much higher the delay is at the edges of a period.
     #[serde(default)]
     pub spike: Duration,
-    /// How long the first edge lasts, from the beginning of the handover on.
+    /// How long the first edge lasts, from the beginning of the handoff on.
     #[serde(default = "first_edge")]
     pub first_edge: Duration,
-    /// How long the last edge lasts, before the next handover.
+    /// How long the last edge lasts, before the next handoff.
     #[serde(default = "last_edge")]
     pub last_edge: Duration,
 }
 
-fn handover() -> Duration {
+fn period() -> Duration {
     Duration::from_secs(15)
 }
 
@@ -53,7 +53,7 @@ fn last_edge() -> Duration {
 impl LeoConfig {
     /// Says what makes no sense: spans beyond `longest`, a delay beyond `longest_delay`, a period shorter than its parts.
     pub fn check(&self, longest: Duration, longest_delay: Duration, check: &mut impl Check) {
-        check.span("handover", self.handover, false, longest);
+        check.span("period", self.period, false, longest);
         check.span("start", self.start.unwrap_or_default(), true, longest);
         check.span("outage", self.outage, true, longest);
         for (number, delay) in self.delay.iter().enumerate() {
@@ -67,10 +67,12 @@ impl LeoConfig {
         }
         check.span("spike", self.spike, true, longest_delay);
         let parts = self.outage.max(self.first_edge) + self.last_edge;
-        if parts >= self.handover {
-            let message =
-                format!("the edges and the outage of a period take \"{parts}\", and a period \"{}\"", self.handover);
-            check.error("handover", message, "write a longer handover, or shorter edges".to_owned());
+        if parts >= self.period {
+            let message = format!(
+                "the edges and the outage of a period take \"{parts}\", and a period \"{}\"",
+                self.period
+            );
+            check.error("period", message, "write a longer period, or shorter edges".to_owned());
         }
     }
 }
@@ -78,7 +80,7 @@ impl LeoConfig {
 /// What happens next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Next {
-    Handover,
+    Handoff,
     OutageEnds,
     EdgeEnds,
     EdgeBegins,
@@ -101,13 +103,13 @@ pub struct LeoRadio {
 }
 
 impl LeoRadio {
-    /// Returns the link as it is at time zero, in the run of seed `seed`. It draws from the stream `radio/<name>/satellite`: a first handover where
+    /// Returns the link as it is at time zero, in the run of seed `seed`. It draws from the stream `radio/<name>/satellite`: a first handoff where
     /// none is given, then delay and rate of each satellite.
     pub fn new(config: &LeoConfig, seed: u64, name: &str) -> Self {
         let mut stream = RandomStream::new(seed, &format!("radio/{name}/satellite"), 0);
         let next = match config.start {
             Some(start) => Time::ZERO + start,
-            None => Time::ZERO + stream.uniform_duration(Duration::from_nanos(1), config.handover),
+            None => Time::ZERO + stream.uniform_duration(Duration::from_nanos(1), config.period),
         };
         let mut radio = Self {
             config: config.clone(),
@@ -115,7 +117,7 @@ impl LeoRadio {
             stream,
             next,
             began: Time::ZERO,
-            due: (Time::MAX, Next::Handover),
+            due: (Time::MAX, Next::Handoff),
             base: Duration::ZERO,
             at_edge: false,
         };
@@ -138,7 +140,7 @@ impl LeoRadio {
     fn after_edge(&self, now: Time) -> (Time, Next) {
         let edge = Time::from_nanos(self.next.as_nanos().saturating_sub(self.config.last_edge.as_nanos()));
         if self.config.last_edge.is_zero() || edge <= now {
-            (self.next, Next::Handover)
+            (self.next, Next::Handoff)
         } else {
             (edge, Next::EdgeBegins)
         }
@@ -183,11 +185,11 @@ impl Radio for LeoRadio {
         match self.due.1 {
             Next::EdgeBegins => {
                 self.at_edge = true;
-                self.due = (self.next, Next::Handover);
+                self.due = (self.next, Next::Handoff);
                 return;
             }
-            Next::Handover => {
-                (self.began, self.next) = (at, at + self.config.handover);
+            Next::Handoff => {
+                (self.began, self.next) = (at, at + self.config.period);
                 self.at_edge = !self.config.first_edge.is_zero();
                 self.state.channel = ChannelId(self.state.channel.0 + 1);
                 self.draw();

@@ -4,11 +4,12 @@
 //! queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!
-//! Three radios, one trait ([`Radio`]):
+//! Four radios, one trait ([`Radio`]):
 //!
 //! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
 //! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and channels.
 //! - [`journey::JourneyRadio`]: the radio of a train on a line with base stations and tunnels.
+//! - [`LeoRadio`]: a link over satellites in low orbit, whose delay changes at each handoff.
 //!
 //! Reading order:
 //!
@@ -19,6 +20,7 @@
 //! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
 //! - [`journey`]: a train's journey along a line, as a radio.
 //! - [`prediction`]: predicting outages.
+//! - [`regulation`]: what protects incumbents by regulation, in place of sensing.
 //! - [`CognitiveConfig`], [`CognitiveRadio`], [`Protection`].
 
 pub mod activity;
@@ -30,6 +32,7 @@ pub mod detector;
 mod intervals;
 pub mod journey;
 mod law;
+mod leo;
 pub mod logs;
 pub mod math;
 pub mod policy;
@@ -48,4 +51,5 @@ pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Prote
 pub use cycle::{ChannelChoice, CognitiveCycle, CycleConfig, PuArrivals, SensingClock, SensingCycle};
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
+pub use leo::{LeoConfig, LeoRadio};
 pub use radio_trait::{Radio, RadioState, RadioStats};

@@ -7,7 +7,7 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 
 fn config() -> LeoConfig {
     LeoConfig {
-        handover: Duration::from_secs(15),
+        period: Duration::from_secs(15),
         start: Some(Duration::from_secs(5)),
         outage: MS(50),
         delay: [MS(20), MS(40)],
@@ -35,7 +35,7 @@ fn changes(radio: &mut LeoRadio, end: u64) -> Vec<(u64, Phase, bool)> {
     found
 }
 
-/// A handover at 5 s and each 15 s: 50 ms without a link, 30 ms more delay for 140 ms after its beginning and 75 ms before the next.
+/// A handoff at 5 s and each 15 s: 50 ms without a link, 30 ms more delay for 140 ms after its beginning and 75 ms before the next.
 #[test]
 fn a_period_has_an_outage_and_two_edges() {
     let mut radio = LeoRadio::new(&config(), 1, "satellite");
@@ -60,14 +60,18 @@ fn a_period_has_an_outage_and_two_edges() {
 fn an_outage_may_outlast_the_edge() {
     let mut radio = LeoRadio::new(&LeoConfig { outage: MS(500), ..config() }, 1, "satellite");
     let silent = Phase::Switching;
-    let expected =
-        [(4_925, Phase::Transmitting, true), (5_000, silent, true), (5_140, silent, false), (5_500, Phase::Transmitting, false)];
+    let expected = [
+        (4_925, Phase::Transmitting, true),
+        (5_000, silent, true),
+        (5_140, silent, false),
+        (5_500, Phase::Transmitting, false),
+    ];
     assert_eq!(changes(&mut radio, 6_000), expected);
 }
 
 /// Without an outage the link is never silent; a handoff is told all the same.
 #[test]
-fn a_handover_without_an_outage_is_a_handoff() {
+fn a_handoff_without_an_outage_is_a_handoff() {
     let mut radio = LeoRadio::new(&LeoConfig { outage: Duration::ZERO, ..config() }, 1, "satellite");
     let mut handoffs = 0;
     while radio.next_change() < Time::from_millis(60_000) {
@@ -103,11 +107,15 @@ fn satellites_are_drawn_uniformly() {
     }
 }
 
-/// Without a time for it the first handover is anywhere in the first period, by the seed.
+/// Without a time for it the first handoff is anywhere in the first period, by the seed.
 #[test]
-fn the_first_handover_is_drawn() {
+fn the_first_handoff_is_drawn() {
     let first = |seed| {
-        let mut radio = LeoRadio::new(&LeoConfig { start: None, last_edge: Duration::ZERO, ..config() }, seed, "satellite");
+        let mut radio = LeoRadio::new(
+            &LeoConfig { start: None, last_edge: Duration::ZERO, ..config() },
+            seed,
+            "satellite",
+        );
         let at = radio.next_change();
         radio.advance(at);
         assert_eq!(radio.phase(), Phase::Switching);
@@ -115,5 +123,8 @@ fn the_first_handover_is_drawn() {
     };
     let times: Vec<Time> = (0..100).map(first).collect();
     assert!(times.iter().all(|at| *at <= Time::from_millis(15_000)));
-    assert!(times.iter().any(|at| *at < Time::from_millis(3_000)) && times.iter().any(|at| *at > Time::from_millis(12_000)));
+    assert!(
+        times.iter().any(|at| *at < Time::from_millis(3_000))
+            && times.iter().any(|at| *at > Time::from_millis(12_000))
+    );
 }

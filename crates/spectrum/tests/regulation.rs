@@ -3,10 +3,10 @@
 
 use cogtcp_spectrum::ChannelId;
 use cogtcp_spectrum::regulation::{
-    Availability, Cbsd, CbsdTimers, Dfs, DfsState, DfsTimers, GrantState, SasAnswer, SasRequest,
+    Availability, Cbsd, CbsdTimers, Dfs, DfsState, DfsTimers, GrantState, Operation, SasAnswer, SasRequest,
     WhiteSpaceDevice, WhiteSpaceRequest, WhiteSpaceTimers,
 };
-use cogtcp_units::{Duration, RandomStream, Time};
+use cogtcp_units::{Decibel, Duration, RandomStream, Time};
 
 fn s(seconds: f64) -> Time {
     Time::from_secs_f64(seconds)
@@ -21,8 +21,11 @@ fn cbsd() -> Cbsd {
 /// A CBSD with the right to transmit from 0 s on, until 240 s; heartbeats each 60 s.
 fn authorized() -> Cbsd {
     let mut cbsd = cbsd();
-    assert_eq!(cbsd.advance(Time::ZERO), Some(SasRequest::Grant));
-    cbsd.hear(Time::ZERO, SasAnswer::Grant { expires: s(86_400.0), heartbeat: SECOND * 60 });
+    assert_eq!(cbsd.advance(Time::ZERO), Some(SasRequest::Grant(None)));
+    cbsd.hear(
+        Time::ZERO,
+        SasAnswer::Grant { operation: Operation::default(), expires: s(86_400.0), heartbeat: SECOND * 60 },
+    );
     assert_eq!(cbsd.advance(Time::ZERO), Some(SasRequest::Heartbeat(GrantState::Granted)));
     cbsd.hear(Time::ZERO, SasAnswer::Authorized { until: s(240.0) });
     cbsd
@@ -33,7 +36,10 @@ fn authorized() -> Cbsd {
 fn a_cbsd_transmits_once_a_heartbeat_is_answered() {
     let mut cbsd = cbsd();
     cbsd.advance(Time::ZERO);
-    cbsd.hear(Time::ZERO, SasAnswer::Grant { expires: s(3600.0), heartbeat: SECOND * 60 });
+    cbsd.hear(
+        Time::ZERO,
+        SasAnswer::Grant { operation: Operation::default(), expires: s(3600.0), heartbeat: SECOND * 60 },
+    );
     assert_eq!((cbsd.state(), cbsd.transmits(s(1.0))), (GrantState::Granted, false));
     let cbsd = authorized();
     assert_eq!((cbsd.state(), cbsd.transmits(s(1.0))), (GrantState::Authorized, true));
@@ -57,11 +63,11 @@ fn a_suspended_grant_stops_within_60_s_and_comes_back() {
 #[test]
 fn a_terminated_grant_is_asked_for_anew() {
     let mut cbsd = authorized();
-    cbsd.hear(s(60.0), SasAnswer::Terminated);
+    cbsd.hear(s(60.0), SasAnswer::Terminated(None));
     assert_eq!(cbsd.state(), GrantState::Idle);
     assert!(cbsd.transmits(s(119.9)) && !cbsd.transmits(s(120.0)));
     assert_eq!(cbsd.next_change(), s(90.0));
-    assert_eq!(cbsd.advance(s(90.0)), Some(SasRequest::Grant));
+    assert_eq!(cbsd.advance(s(90.0)), Some(SasRequest::Grant(None)));
     cbsd.hear(s(90.0), SasAnswer::Refused);
     assert_eq!(cbsd.next_change(), s(120.0));
     // A late answer to an old heartbeat gives no right.
@@ -87,7 +93,10 @@ fn transmit_expire_time_ends_the_right_to_transmit() {
 fn a_grant_expires() {
     let mut cbsd = cbsd();
     cbsd.advance(Time::ZERO);
-    cbsd.hear(Time::ZERO, SasAnswer::Grant { expires: s(100.0), heartbeat: SECOND * 60 });
+    cbsd.hear(
+        Time::ZERO,
+        SasAnswer::Grant { operation: Operation::default(), expires: s(100.0), heartbeat: SECOND * 60 },
+    );
     cbsd.hear(Time::ZERO, SasAnswer::Authorized { until: s(240.0) });
     cbsd.advance(s(60.0));
     assert_eq!(cbsd.next_change(), s(100.0));
@@ -124,9 +133,13 @@ fn no_incumbent_of_cbrs_suffers_beyond_300_s() {
             cbsd.hear(
                 at,
                 match request {
-                    SasRequest::Grant if active => SasAnswer::Refused,
-                    SasRequest::Grant => SasAnswer::Grant { expires: at + SECOND * 1500, heartbeat },
-                    SasRequest::Heartbeat(_) if active && random.below(2) == 0 => SasAnswer::Terminated,
+                    SasRequest::Grant(_) if active => SasAnswer::Refused,
+                    SasRequest::Grant(_) => SasAnswer::Grant {
+                        operation: Operation::default(),
+                        expires: at + SECOND * 1500,
+                        heartbeat,
+                    },
+                    SasRequest::Heartbeat(_) if active && random.below(2) == 0 => SasAnswer::Terminated(None),
                     SasRequest::Heartbeat(_) if active => SasAnswer::Suspended,
                     SasRequest::Heartbeat(_) => SasAnswer::Authorized { until },
                 },
@@ -318,4 +331,28 @@ fn no_channel_is_used_outside_its_schedule() {
             now += Duration::from_secs_f64(900.0 * random.uniform());
         }
     }
+}
+
+const HERE: ChannelId = CHANNELS[0];
+const REDUCED: Operation = Operation { channel: HERE, reduction: Decibel(10.0) };
+
+/// WINNF-TS-0016 section 8.6, response code 500 with operationParam: a new grant with these parameters is asked for at once. What is on the air
+/// keeps the old ones until the new grant is authorized.
+#[test]
+fn a_grant_that_ends_with_suggested_parameters_is_replaced() {
+    let mut cbsd = authorized();
+    cbsd.hear(s(60.0), SasAnswer::Terminated(Some(REDUCED)));
+    assert_eq!(cbsd.advance(s(60.0)), Some(SasRequest::Grant(Some(REDUCED))));
+    assert_eq!(cbsd.on_air(s(60.1)), Some((Operation::default(), s(120.0))));
+    let granted = SasAnswer::Grant { operation: REDUCED, expires: s(9000.0), heartbeat: SECOND * 60 };
+    cbsd.hear(s(60.2), granted);
+    assert_eq!(cbsd.on_air(s(60.2)), Some((Operation::default(), s(120.0))), "a grant is no right");
+    cbsd.advance(s(60.2));
+    cbsd.hear(s(60.4), SasAnswer::Authorized { until: s(300.0) });
+    assert_eq!(cbsd.on_air(s(60.4)), Some((REDUCED, s(360.0))));
+    // A grant that is refused leaves nothing to suggest again.
+    cbsd.hear(s(61.0), SasAnswer::Terminated(Some(REDUCED)));
+    cbsd.advance(s(61.0));
+    cbsd.hear(s(61.1), SasAnswer::Refused);
+    assert_eq!(cbsd.advance(s(91.1)), Some(SasRequest::Grant(None)));
 }

@@ -575,7 +575,7 @@ fn a_hop_touches_two_cache_lines() {
     assert_eq!(align_of::<Link<Packet>>(), 128);
 }
 
-/// The delay falls from 40 to 10 ms at 1 ms: the frame on the air keeps its 40 ms, and the ones after it wait for it at the far end.
+/// The delay falls from 40 to 10 ms at 1 ms. The frame on the air keeps its 40 ms; later frames wait for it at the far end.
 #[test]
 fn no_packet_overtakes_another_when_the_delay_falls() {
     let mut link = made(&config());

@@ -72,7 +72,7 @@ fn build(
     let (link, user) = (&experiment.links[number], &cognitive.user);
     let mut radios = Vec::new();
     for (config, name) in cognitive.ends.iter().zip(&experiment.radio_names(spec)) {
-        let detector = user.shared.detector.kind().build(&cognitive.surroundings);
+        let detector = user.shared.detector().kind().build(&cognitive.surroundings);
         let detector = detector.map_err(|error| error.to_string())?;
         let policy = user.shared.policy.kind().build();
         let radio = CognitiveRadio::new(config.clone(), Arc::clone(&air), detector, policy, seed, name);

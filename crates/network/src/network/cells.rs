@@ -15,7 +15,7 @@ use cogtcp_scheduled::cell::DIRECTIONS;
 use cogtcp_scheduled::frame::Direction;
 use cogtcp_scheduled::{Buffers, Cell, Interference, SlotUse};
 use cogtcp_spectrum::Radio;
-use cogtcp_units::{Rate, Time};
+use cogtcp_units::{Decibel, Rate, Time};
 use cogtcp_wireless::FrameKind;
 
 /// A cell with its links.
@@ -113,6 +113,11 @@ impl<P: Payload> Network<P> {
         let it = &mut cells[place];
         let Some(user) = radios[radio].user_mut() else { return };
         let is_silent = user.radio().phase().is_silent();
+        if it.cell.set_power(Decibel(-user.radio().power_reduction().0)) {
+            for (stream, rate) in it.rates.iter_mut().enumerate() {
+                *rate = it.cell.rate(stream / 2, DIRECTIONS[stream % 2]);
+            }
+        }
         let gate = Gate::of_served(is_silent);
         for (pipe, rate) in it.pipes.iter().zip(&it.rates) {
             // A cell serves the link: no arrival is scheduled by it.

@@ -273,7 +273,11 @@ impl<P: Payload> Network<P> {
         for place in 0..self.radios[number].pipes.len() {
             let it = &self.radios[number];
             let (pipe, rate) = (it.pipes[place], it.mover.radio().rate());
-            self.set_channel(now, pipe, it.gate(pipe), rate, observer);
+            let gate = it.gate(pipe);
+            if let Some(delay) = it.mover.radio().delay() {
+                self.pipes[pipe as usize].set_delay(now, delay);
+            }
+            self.set_channel(now, pipe, gate, rate, observer);
         }
     }
 }

@@ -28,6 +28,8 @@ struct Opening {
     until: Time,
     channel: ChannelId,
     rate: Rate,
+    /// The radio transmits below its power, so that primary users do not have to bear it.
+    is_reduced: bool,
 }
 
 /// The CR user of links without a MAC.
@@ -62,7 +64,7 @@ impl ChannelUser {
     ) -> Result<Self, String> {
         let settings = &cognitive.user.shared;
         let [first, second] = &cognitive.ends;
-        let detector = settings.detector.kind().build(&cognitive.surroundings);
+        let detector = settings.detector().kind().build(&cognitive.surroundings);
         let detector = detector.map_err(|error| error.to_string())?;
         let policy = settings.policy.kind().build();
         let radio = CognitiveRadio::new(first.clone(), Arc::clone(air), detector, policy, seed, &spec.name);
@@ -106,8 +108,9 @@ impl ChannelUser {
     pub(super) fn note_channel(&mut self, now: Time, has_packets: bool) {
         let open = !self.radio.phase().is_silent();
         let (channel, rate) = (self.radio.loaded(), self.radio.rate().unwrap_or_default());
+        let is_reduced = self.is_reduced();
         if let Some(last) = self.openings.back_mut().filter(|last| last.until == Time::MAX) {
-            if open && (last.channel, last.rate) == (channel, rate) {
+            if open && (last.channel, last.rate, last.is_reduced) == (channel, rate, is_reduced) {
                 return;
             }
             last.until = now;
@@ -116,7 +119,7 @@ impl ChannelUser {
             if !has_packets {
                 self.openings.clear();
             }
-            self.openings.push_back(Opening { from: now, until: Time::MAX, channel, rate });
+            self.openings.push_back(Opening { from: now, until: Time::MAX, channel, rate, is_reduced });
         }
     }
 
@@ -135,7 +138,7 @@ impl ChannelUser {
         };
         // The last opening by whose rate the frame can have begun in it, or in the silence after it.
         let place = self.openings.iter().rposition(|opening| opening.from <= start_at(opening.rate))?;
-        let Opening { until: closed, channel, rate, .. } = self.openings[place];
+        let Opening { until: closed, channel, rate, is_reduced, .. } = self.openings[place];
         let start = start_at(rate);
         let passed = self
             .openings
@@ -145,10 +148,10 @@ impl ChannelUser {
         self.openings.drain(..passed.min(place));
         if lost == Some(DropCause::Silence) {
             // Nothing of it was sent into the silence that destroyed it.
-            self.count_on_air(channel, start, until.min(closed));
+            self.count_on_air(channel, is_reduced, start, until.min(closed));
             return None;
         }
-        self.count_on_air(channel, start, until);
+        self.count_on_air(channel, is_reduced, start, until);
         if lost.is_some() {
             return None;
         }
@@ -168,7 +171,7 @@ impl ChannelUser {
             kind: FrameKind::Data,
             from,
             until,
-            signal: self.signal,
+            signal: self.signal / self.radio.power_reduction().linear(),
             others: 0.0,
             capture: self.capture,
         })
@@ -183,7 +186,7 @@ impl ChannelUser {
     /// A slot of direction 0 or 1 is on the air. Returns whether primary users or noise destroy what is received.
     pub(super) fn sends_slot(&mut self, direction: usize, from: Time, until: Time) -> bool {
         let channel = self.radio.loaded();
-        self.count_on_air(channel, from, until);
+        self.count_on_air(channel, self.is_reduced(), from, until);
         self.fate(direction, channel, from, until) != Fate::Captured
     }
 
@@ -192,8 +195,15 @@ impl ChannelUser {
         self.errs(direction, self.radio.loaded())
     }
 
-    /// Counts that a frame was on the air of `channel`, but for the time for which another one of this radio is counted.
-    fn count_on_air(&mut self, channel: ChannelId, from: Time, until: Time) {
+    fn is_reduced(&self) -> bool {
+        self.radio.power_reduction().0 > 0.0
+    }
+
+    /// Counts that a frame was on the air of `channel`, unless at reduced power, but for the time for which another one of this radio is counted.
+    fn count_on_air(&mut self, channel: ChannelId, is_reduced: bool, from: Time, until: Time) {
+        if is_reduced {
+            return;
+        }
         let mut at = from;
         let mut free = Vec::new();
         for (begin, end) in &self.covered {

@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensingSettings {
-    /// Sensing time t_s.
-    pub sensing_time: Duration,
-    /// Transmission time T_p.
-    pub transmission_time: Duration,
+    /// Sensing time t_s. Required without `regulation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensing_time: Option<Duration>,
+    /// Transmission time T_p. Required without `regulation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transmission_time: Option<Duration>,
     /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly. Where radios sense apart, sensings by
     /// exact timers can fall into step. In an ad hoc network: with independent sensing only.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -29,8 +31,9 @@ pub struct SensingSettings {
     /// is not reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<u32>,
-    /// How it senses.
-    pub detector: DetectorConfig,
+    /// How it senses. Required without `regulation`, and with its quiet periods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detector: Option<DetectorConfig>,
     /// How loud PUs are to a detector that has an SNR.
     #[serde(default)]
     pub pu_snr: PuSnr,
@@ -43,6 +46,13 @@ pub struct SensingSettings {
     /// Which frames are lost.
     #[serde(default)]
     pub reception: Reception,
+}
+
+impl SensingSettings {
+    /// Returns the detector; where none is given, one that is never asked.
+    pub fn detector(&self) -> &DetectorConfig {
+        self.detector.as_ref().unwrap_or(&DetectorConfig::Perfect)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

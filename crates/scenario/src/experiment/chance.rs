@@ -48,6 +48,7 @@ impl RadioSpec {
             }
             // The terrain and those who pass; backoff, errors of detection.
             RadioKind::Journey(..)
+            | RadioKind::Leo(..)
             | RadioKind::Cognitive(_)
             | RadioKind::Unshared(..)
             | RadioKind::Scheduled(..) => true,

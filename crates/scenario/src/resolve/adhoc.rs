@@ -198,10 +198,10 @@ fn cognitive_node(
         let message = "nodes that sense by a common clock have no jitter";
         findings.error(&path.key("jitter"), message, "take jitter out, or write sensing = \"independent\"");
     }
-    let (radio, surroundings) = radio(&cr.shared, capture, spectrum, &path, run, findings)?;
+    let (radio, surroundings) = radio(&cr.shared, None, capture, spectrum, &path, run, findings)?;
     Some(CognitiveNode {
         radio,
-        detector: cr.shared.detector.clone(),
+        detector: cr.shared.detector().clone(),
         surroundings,
         policy: cr.shared.policy,
         times: cr.sensing,

@@ -1,7 +1,9 @@
 //! CR users in full: the spectrum with its files, and the radios with their MAC.
 
+mod regulation;
 mod spectrum;
 
+pub(super) use regulation::check_frames;
 pub(super) use spectrum::{files, spectrum};
 
 use super::Findings;
@@ -15,6 +17,7 @@ use cogtcp_link::Silence;
 use cogtcp_spectrum::air::{Receiver, SnrModel};
 use cogtcp_spectrum::detector::Surroundings;
 use cogtcp_spectrum::propagation::Position;
+use cogtcp_spectrum::regulation::RegulationConfig;
 use cogtcp_spectrum::{ChannelId, CognitiveConfig};
 use cogtcp_units::{Decibel, Duration};
 use cogtcp_wireless::Dcf;
@@ -104,6 +107,7 @@ fn loses(link: &LinkSpec) -> bool {
 /// What both kinds of CR users are: their radio, wherever it stands, and what its detector may take from around it.
 pub(super) fn radio(
     settings: &SensingSettings,
+    regulation: Option<&RegulationConfig>,
     capture: Decibel,
     spectrum: &SpectrumSpec,
     path: &Path,
@@ -111,16 +115,17 @@ pub(super) fn radio(
     findings: &mut Findings,
 ) -> Option<(CognitiveConfig, Surroundings)> {
     let before = findings.errors.len();
+    let times = regulation::times(settings, regulation, path, findings);
     for (key, span, zero) in [
-        ("sensing_time", settings.sensing_time, false),
-        ("transmission_time", settings.transmission_time, false),
+        ("sensing_time", times.sensing, false),
+        ("transmission_time", times.transmission, false),
         ("jitter", settings.jitter, true),
         ("switching_delay", settings.switching_delay, true),
         ("start", settings.start, true),
     ] {
         findings.check_span(&path.key(key), span, zero, LONGEST);
     }
-    let cycle = settings.sensing_time + settings.transmission_time;
+    let cycle = times.sensing + times.transmission;
     let cycles = run.duration.as_nanos() / cycle.as_nanos().max(1);
     if cycles > MOST_POINTS {
         findings.error(
@@ -133,15 +138,17 @@ pub(super) fn radio(
     }
     let channel = channel(settings.channel, spectrum, path, findings);
     let surroundings = Surroundings { duty_cycle: duty_cycle(spectrum) };
-    if let Err(error) = settings.detector.kind().build(&surroundings) {
+    if let Err(error) = settings.detector().kind().build(&surroundings) {
         findings.error(&path.key("detector"), error.to_string(), "");
     }
     if !findings.none_since(before) {
         return None;
     }
     let config = CognitiveConfig {
-        sensing_time: settings.sensing_time,
-        transmission_time: settings.transmission_time,
+        sensing_time: times.sensing,
+        transmission_time: times.transmission,
+        second_look: times.second_look,
+        regulation: regulation.cloned(),
         jitter: settings.jitter,
         switching_delay: settings.switching_delay,
         start: settings.start,
@@ -149,7 +156,7 @@ pub(super) fn radio(
         receiver: Receiver::new(settings.sensitivity, capture.0),
         snr: match settings.pu_snr {
             // To one without an SNR it does not matter.
-            PuSnr::Stated => SnrModel::Fixed(settings.detector.kind().snr().unwrap_or_default().linear()),
+            PuSnr::Stated => SnrModel::Fixed(settings.detector().kind().snr().unwrap_or_default().linear()),
             PuSnr::Received => SnrModel::Received,
         },
         ..CognitiveConfig::default()
@@ -188,6 +195,7 @@ pub(super) fn user(
         }
         Access::None | Access::Scheduled => check_unshared(user, &path, findings),
     }
+    regulation::check_user(user, &path, findings);
     if user.cell.is_some() && user.access != Access::Scheduled {
         findings.error(
             &path.key("cell"),
@@ -195,7 +203,8 @@ pub(super) fn user(
             "write access = \"scheduled\", or take cell out",
         );
     }
-    let (radio, surroundings) = radio(&user.shared, user.capture, spectrum, &path, run, findings)?;
+    let (radio, surroundings) =
+        radio(&user.shared, user.regulation.as_ref(), user.capture, spectrum, &path, run, findings)?;
     if !findings.none_since(before) {
         return None;
     }
@@ -280,7 +289,7 @@ fn warn_certain(user: &SensingSettings, spectrum: &SpectrumSpec, path: &Path, fi
         return;
     }
     let path = path.key("pu_snr");
-    if !user.detector.kind().hears_loudness() {
+    if !user.detector().kind().hears_loudness() {
         findings.warn(
             &path,
             "the detector looks at the PU's presence alone",
@@ -319,7 +328,7 @@ fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, f
     let packet = slowest.transmission_time(1500 + user.mac.header_bytes());
     if user.access == Access::Dcf
         && user.while_peer_senses == WhilePeerSenses::Wait
-        && packet >= user.shared.transmission_time
+        && user.shared.transmission_time.is_some_and(|time| packet >= time)
     {
         findings.warn(
             &path.key("transmission_time"),

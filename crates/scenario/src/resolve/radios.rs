@@ -2,7 +2,7 @@
 
 use super::Findings;
 use super::network::Network;
-use crate::limits::{LONGEST, MOST_POINTS};
+use crate::limits::{LONGEST, LONGEST_DELAY, MOST_POINTS};
 use crate::source::Source;
 use crate::tree::Path;
 use crate::{Access, Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
@@ -91,7 +91,7 @@ fn has_mac(radio: &Radio) -> bool {
     radio.cr.as_ref().is_some_and(|user| user.access != Access::None)
 }
 
-/// What moves the radio: exactly one of `cr`, `journey`, and the fields of a cycle.
+/// What moves the radio: exactly one of `cr`, `journey`, `leo`, and the fields of a cycle.
 fn kind(
     radio: &Radio,
     link: Option<&LinkSpec>,
@@ -116,6 +116,17 @@ fn kind(
             findings.error(&path.key(key), message, format!("keep either {key} or journey"));
         }
     }
+    if let Some(leo) = &radio.leo {
+        let beside = BESIDE_CR[..OF_CYCLE].iter().map(|(key, given, _)| (*key, given(radio)));
+        let others = [("cr", radio.cr.is_some()), ("journey", radio.journey.is_some())];
+        for (key, _) in beside.chain(others).filter(|(_, given)| *given) {
+            let message =
+                format!("the radio has both leo and {key}: satellites decide when the links are open");
+            findings.error(&path.key(key), message, format!("keep either {key} or leo"));
+        }
+        leo.check(LONGEST, LONGEST_DELAY, &mut findings.under(&path.key("leo")));
+        check_cycles(&path.key("leo").key("period"), leo.period, run, findings);
+    }
     if radio.flush.is_some() && radio.silence != Silence::Down {
         let message = "only silence = \"down\" destroys waiting packets and packets in flight";
         findings.error(&path.key("flush"), message, "write silence = \"down\" as well, or take flush out");
@@ -138,6 +149,7 @@ fn kind(
             let spec = super::journey::journey(journey, source, &path.key("journey"), run, findings)?;
             Some(RadioKind::Journey(spec, gating))
         }
+        (None, None) if radio.leo.is_some() => radio.leo.clone().map(|leo| RadioKind::Leo(leo, gating)),
         (None, None) => Some(RadioKind::Cycle(cycle(radio, path, run, findings), gating)),
     }
 }

@@ -22,7 +22,7 @@ impl Cell {
             stream.again.clear();
             stream.busy.clear();
             if let Some(sinr) = it.sinr {
-                stream.sinr = sinr.linear();
+                stream.sinr = sinr.linear() * self.power[direction as usize];
                 stream.now = (stream.sinr, stream.sinr);
             }
             if kind == Kind::Lossless {
@@ -66,6 +66,7 @@ impl Cell {
             return;
         };
         let sinr = Track::sinr(track, now, self.whereabouts[user].station).linear();
+        let sinr = sinr * self.power[direction as usize];
         let stream = &mut self.streams[2 * user + direction as usize];
         (stream.sinr, stream.now) = (sinr, (sinr, sinr));
     }

@@ -14,6 +14,8 @@ pub struct Protection {
     pub exposed: Duration,
     /// ON time during which a frame was on the air on their channel.
     pub interfered: Duration,
+    /// Of that, ON time later than a regulation allows; `None` without a regulation.
+    pub overdue: Option<Duration>,
     /// ON periods of which any part was interfered with.
     pub collisions: u64,
     /// Sensings that missed a PU.
@@ -51,6 +53,7 @@ impl Protection {
             pu_airtime: self.pu_airtime - before.pu_airtime,
             exposed: self.exposed - before.exposed,
             interfered: self.interfered - before.interfered,
+            overdue: self.overdue.map(|overdue| overdue - before.overdue.unwrap_or_default()),
             collisions: self.collisions - before.collisions,
             missed_detections: self.missed_detections - before.missed_detections,
             false_alarms: self.false_alarms - before.false_alarms,
@@ -82,6 +85,8 @@ pub(super) struct ProtectionMeter {
     /// For each PU, the index after the last ON period counted as a collision.
     collided: Vec<usize>,
     counts: Protection,
+    /// How long after its arrival a PU may be transmitted over.
+    limit: Option<Duration>,
     /// Since when the radio has been transmitting over a PU unnoticed.
     pu_since: Option<Time>,
     /// Last moment open to traffic.
@@ -96,6 +101,7 @@ impl ProtectionMeter {
             heard_since: Time::ZERO,
             collided: vec![0; air.activity.users.len()],
             counts: Protection::default(),
+            limit: None,
             pu_since: None,
             last_open: Time::ZERO,
         }
@@ -117,11 +123,33 @@ impl ProtectionMeter {
                 continue;
             }
             self.counts.interfered += activity.busy_in(from, until);
+            if let Some(limit) = self.limit {
+                for on in &activity.as_slice()[hit.clone()] {
+                    let late = (on.arrival + limit).max(from);
+                    let overdue = on.departure.min(until).saturating_since(late);
+                    *self.counts.overdue.get_or_insert_default() += overdue;
+                }
+            }
             // Frames of one ON period are one collision.
             let counted = &mut self.collided[pu.index];
             self.counts.collisions += hit.end.saturating_sub(hit.start.max(*counted)) as u64;
             *counted = hit.end.max(*counted);
         }
+    }
+
+    /// PUs by channel.
+    pub(super) fn heard(&self) -> &[Vec<HeardPu>] {
+        &self.heard
+    }
+
+    /// A regulation allows the radio to transmit over a PU for so long after its arrival.
+    pub(super) fn limit(&mut self, limit: Duration) {
+        (self.limit, self.counts.overdue) = (Some(limit), Some(Duration::ZERO));
+    }
+
+    /// Whether no frame was on the air over a PU for longer than allowed.
+    pub(super) fn is_in_time(&self) -> bool {
+        self.counts.overdue.unwrap_or_default().is_zero()
     }
 
     /// The radio was open to traffic on `channel` over [from, until).
@@ -144,16 +172,39 @@ impl ProtectionMeter {
         self.pu_since.get_or_insert(at);
     }
 
+    /// A PU comes: what was there before may have left unnoticed.
+    pub(super) fn pu_came_anew(&mut self, air: &Air, channel: ChannelId, at: Time) {
+        let before = Time::from_nanos(at.as_nanos().saturating_sub(1));
+        if self.pu_since.is_some() && !self.is_occupied(air, channel, before) {
+            self.pu_since = None;
+            self.counts.outlasted += 1;
+        }
+    }
+
+    /// The radio left its channel, on which a PU is or is not.
+    pub(super) fn left(&mut self, is_occupied: bool) {
+        let Some(since) = self.pu_since.take() else { return };
+        if is_occupied {
+            self.vacate(since);
+        } else {
+            self.counts.outlasted += 1;
+        }
+    }
+
+    fn vacate(&mut self, since: Time) {
+        let span = self.last_open.saturating_since(since);
+        self.counts.vacated += 1;
+        self.counts.vacate_total += span;
+        self.counts.vacate_max = self.counts.vacate_max.max(span);
+    }
+
     /// A sensing ended.
     pub(super) fn sensed(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Detected => {
                 self.counts.detections += 1;
                 if let Some(since) = self.pu_since.take() {
-                    let span = self.last_open.saturating_since(since);
-                    self.counts.vacated += 1;
-                    self.counts.vacate_total += span;
-                    self.counts.vacate_max = self.counts.vacate_max.max(span);
+                    self.vacate(since);
                 }
             }
             Verdict::Missed => self.counts.missed_detections += 1,

@@ -1,8 +1,26 @@
 //! CBRS: the grant of a CBSD (a base station), as its Spectrum Access System (SAS) gives, renews, suspends and ends it.
 //!
 //! WINNF-TS-0016 section 8.5 (grant) and 8.6 (heartbeat); 47 CFR 96.39(c)(2): a CBSD follows an instruction of its SAS within 60 s.
+//! The parameters of a grant never change. A SAS that wants other ones ends the grant and suggests them (operationParam, section 8.6).
 
-use cogtcp_units::{Duration, Time};
+use crate::ChannelId;
+use cogtcp_units::{Decibel, Duration, Time};
+
+/// operationParam: the frequencies and the power of a grant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Operation {
+    /// operationFrequencyRange.
+    pub channel: ChannelId,
+    /// By how much maxEirp is below the power of the CBSD.
+    pub reduction: Decibel,
+}
+
+impl Operation {
+    /// Whether maxEirp is below the power of the CBSD.
+    pub fn is_reduced(&self) -> bool {
+        self.reduction.0 > 0.0
+    }
+}
 
 /// How a CBSD behaves within the rules.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,19 +48,21 @@ pub enum GrantState {
 }
 
 /// What a CBSD asks its SAS.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SasRequest {
-    /// A grant.
-    Grant,
+    /// A grant, with the parameters that the SAS has suggested, if it has.
+    Grant(Option<Operation>),
     /// A heartbeat, with operationState.
     Heartbeat(GrantState),
 }
 
 /// What a SAS answers.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SasAnswer {
     /// A grant until grantExpireTime, whose heartbeats come at heartbeatInterval.
     Grant {
+        /// operationParam.
+        operation: Operation,
         /// grantExpireTime.
         expires: Time,
         /// heartbeatInterval.
@@ -57,8 +77,8 @@ pub enum SasAnswer {
     },
     /// SUSPENDED_GRANT, 501: stop, keep the grant and go on with heartbeats.
     Suspended,
-    /// TERMINATED_GRANT, 500: stop, and give the grant up.
-    Terminated,
+    /// TERMINATED_GRANT, 500: stop, and give the grant up. With operationParam: ask at once for a grant with these parameters.
+    Terminated(Option<Operation>),
 }
 
 /// A CBSD and its grant.
@@ -75,6 +95,12 @@ pub struct Cbsd {
     asks_at: Time,
     /// Until when it is still on the air though it has no right any more.
     closes_at: Time,
+    /// The parameters of its grant.
+    granted: Operation,
+    /// The parameters that it transmits with, or did last.
+    used: Operation,
+    /// What the SAS has suggested.
+    suggested: Option<Operation>,
 }
 
 impl Cbsd {
@@ -88,7 +114,15 @@ impl Cbsd {
             transmits_until: Time::ZERO,
             asks_at: Time::ZERO,
             closes_at: Time::ZERO,
+            granted: Operation::default(),
+            used: Operation::default(),
+            suggested: None,
         }
+    }
+
+    /// It asks for this channel first.
+    pub fn prefer(&mut self, channel: ChannelId) {
+        self.granted.channel = channel;
     }
 
     /// Returns the state of the grant.
@@ -99,6 +133,18 @@ impl Cbsd {
     /// Returns whether it is on the air at `now`.
     pub fn transmits(&self, now: Time) -> bool {
         (self.state == GrantState::Authorized && now < self.transmits_until) || now < self.closes_at
+    }
+
+    /// Returns the parameters of its grant, or of its last one.
+    pub fn granted(&self) -> Operation {
+        self.granted
+    }
+
+    /// Returns what it transmits with at `now`, and until when, as things are.
+    pub fn on_air(&self, now: Time) -> Option<(Operation, Time)> {
+        let rightful = self.transmits_until.min(self.expires) + self.timers.stop;
+        let until = if self.state == GrantState::Authorized { rightful } else { self.closes_at };
+        (now < until).then_some((self.used, until))
     }
 
     /// Returns when [`advance`](Self::advance) is to be called.
@@ -127,7 +173,7 @@ impl Cbsd {
         }
         if self.state == GrantState::Idle {
             self.asks_at = now + self.timers.retry;
-            return Some(SasRequest::Grant);
+            return Some(SasRequest::Grant(self.suggested.take()));
         }
         // An answer that never comes is asked for again.
         self.asks_at = now + self.heartbeat;
@@ -137,8 +183,9 @@ impl Cbsd {
     /// The SAS answers.
     pub fn hear(&mut self, now: Time, answer: SasAnswer) {
         match answer {
-            SasAnswer::Grant { expires, heartbeat } if self.state == GrantState::Idle => {
+            SasAnswer::Grant { operation, expires, heartbeat } if self.state == GrantState::Idle => {
                 (self.state, self.expires, self.heartbeat) = (GrantState::Granted, expires, heartbeat);
+                self.granted = operation;
                 // The first heartbeat asks for the right to transmit.
                 self.asks_at = now;
             }
@@ -146,7 +193,8 @@ impl Cbsd {
             SasAnswer::Refused => self.asks_at = now + self.timers.retry,
             SasAnswer::Authorized { until } if self.state != GrantState::Idle => {
                 (self.state, self.transmits_until) = (GrantState::Authorized, until.min(self.expires));
-                self.closes_at = Time::ZERO;
+                // What it closed with other parameters ends here.
+                (self.closes_at, self.used) = (Time::ZERO, self.granted);
             }
             // An answer about a grant that is over.
             SasAnswer::Authorized { .. } => {}
@@ -155,9 +203,10 @@ impl Cbsd {
                 self.state = GrantState::Granted;
             }
             SasAnswer::Suspended => {}
-            SasAnswer::Terminated => {
+            SasAnswer::Terminated(suggested) => {
                 self.give_up(now);
-                self.asks_at = now + self.timers.retry;
+                self.suggested = suggested;
+                self.asks_at = if suggested.is_some() { now } else { now + self.timers.retry };
             }
         }
     }

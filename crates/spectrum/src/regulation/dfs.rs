@@ -49,8 +49,8 @@ pub enum DfsState {
 #[derive(Clone, Debug)]
 pub struct Dfs {
     timers: DfsTimers,
-    /// From when on each channel may be checked.
-    free_from: Vec<Time>,
+    /// The channels, and from when on each may be checked.
+    channels: Vec<(ChannelId, Time)>,
     state: DfsState,
     /// What of the control signals of a move is not spent.
     control_left: Duration,
@@ -59,14 +59,27 @@ pub struct Dfs {
 impl Dfs {
     /// Returns a device that begins at time zero with the first of `channels` channels.
     pub fn new(timers: DfsTimers, channels: u32) -> Self {
+        let channels: Vec<ChannelId> = (0..channels).map(ChannelId).collect();
+        Self::over(timers, &channels)
+    }
+
+    /// Returns a device that begins at time zero with the first of `channels`.
+    pub fn over(timers: DfsTimers, channels: &[ChannelId]) -> Self {
         let mut device = Self {
             timers,
-            free_from: vec![Time::ZERO; channels as usize],
+            channels: channels.iter().map(|channel| (*channel, Time::ZERO)).collect(),
             state: DfsState::Waiting(Time::ZERO),
             control_left: Duration::ZERO,
         };
         device.choose(Time::ZERO);
         device
+    }
+
+    /// It has checked the channel that it is to check, before time zero.
+    pub fn has_checked(&mut self) {
+        if let DfsState::Checking(channel, _) = self.state {
+            self.state = DfsState::Operating(channel);
+        }
     }
 
     /// Returns what it does.
@@ -97,7 +110,7 @@ impl Dfs {
 
     /// Radar is found on a channel.
     pub fn radar(&mut self, now: Time, channel: ChannelId) {
-        if let Some(free) = self.free_from.get_mut(channel.0 as usize) {
+        if let Some((_, free)) = self.channels.iter_mut().find(|(id, _)| *id == channel) {
             *free = now + self.timers.non_occupancy;
         }
         match self.state {
@@ -143,17 +156,17 @@ impl Dfs {
 
     /// The next channel without radar, round robin; where there is none it waits for the first that is free.
     fn choose(&mut self, now: Time) {
-        let many = self.free_from.len();
+        let many = self.channels.len();
         let last = match self.state {
             DfsState::Checking(own, _) | DfsState::Operating(own) | DfsState::Moving(own, _) => {
-                own.0 as usize + 1
+                self.channels.iter().position(|(id, _)| *id == own).map_or(0, |place| place + 1)
             }
             DfsState::Waiting(_) => 0,
         };
-        let found = (0..many).map(|turn| (last + turn) % many).find(|place| self.free_from[*place] <= now);
+        let found = (0..many).map(|turn| self.channels[(last + turn) % many]).find(|(_, free)| *free <= now);
         self.state = match found {
-            Some(place) => DfsState::Checking(ChannelId(place as u32), now + self.timers.availability_check),
-            None => DfsState::Waiting(self.free_from.iter().copied().min().unwrap_or(Time::MAX)),
+            Some((channel, _)) => DfsState::Checking(channel, now + self.timers.availability_check),
+            None => DfsState::Waiting(self.channels.iter().map(|(_, free)| *free).min().unwrap_or(Time::MAX)),
         };
     }
 }

@@ -48,18 +48,35 @@ pub struct WhiteSpaceDevice {
     asks_at: Time,
     channel: Option<ChannelId>,
     notifies: bool,
+    /// Until when everything has been played.
+    played: Time,
 }
 
 impl WhiteSpaceDevice {
     /// Returns a device that asks at time zero.
     pub fn new(timers: WhiteSpaceTimers) -> Self {
         let asks_at = Time::ZERO;
-        Self { timers, available: Vec::new(), checked: None, asks_at, channel: None, notifies: false }
+        Self {
+            timers,
+            available: Vec::new(),
+            checked: None,
+            asks_at,
+            channel: None,
+            notifies: false,
+            played: Time::ZERO,
+        }
     }
 
     /// Returns the channel that it may use at `now`.
     pub fn channel(&self, now: Time) -> Option<ChannelId> {
         self.channel.filter(|channel| self.holds(now, *channel))
+    }
+
+    /// Returns until when it may use a channel that it may use at `now`.
+    pub fn holds_until(&self, now: Time, channel: ChannelId) -> Time {
+        let entries =
+            self.available.iter().filter(|it| it.channel == channel && it.from <= now && now < it.until);
+        entries.map(|it| it.until).max().unwrap_or(now).min(self.ceases_at())
     }
 
     /// Whether a channel is known to be available, by an answer that is not too old.
@@ -78,12 +95,13 @@ impl WhiteSpaceDevice {
         let ends = self.available.iter().flat_map(|it| [it.from, it.until]).chain([self.ceases_at()]);
         let last = self.asks_at;
         // What is past changes nothing.
-        let coming = ends.filter(|at| self.checked.is_some_and(|checked| *at > checked)).min();
+        let coming = ends.filter(|at| self.checked.is_some() && *at > self.played).min();
         if self.notifies { Time::ZERO } else { coming.unwrap_or(Time::MAX).min(last) }
     }
 
     /// Does what is due at `now`. Returns what it sends.
     pub fn advance(&mut self, now: Time) -> Option<WhiteSpaceRequest> {
+        self.played = now;
         self.choose(now);
         if std::mem::take(&mut self.notifies)
             && let Some(channel) = self.channel
@@ -102,7 +120,7 @@ impl WhiteSpaceDevice {
     /// The database answers: these channels, and no others (AVAIL_SPECTRUM_RESP).
     pub fn hear(&mut self, now: Time, available: &[Availability]) {
         self.available = available.to_vec();
-        self.checked = Some(now);
+        (self.checked, self.played) = (Some(now), now);
         self.asks_at = now + self.timers.check;
         self.choose(now);
     }
