@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock clean FORCE
+.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -189,6 +189,9 @@ reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages an
 	$(BIN)/python docs/generate_api.py
 	$(BIN)/python docs/generate_models.py
 	$(BIN)/python docs/generate_departures.py
+
+transports-table: $(VENV)/.core ## Every transport on the shipped scenarios, 30 seeds: docs/transports-table.md
+	$(BIN)/python docs/generate_transports.py
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv
