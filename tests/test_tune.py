@@ -19,11 +19,12 @@ import pytest
 
 from cogtcp import RunError, Scenario, ScenarioError, UsageError, headline, models, run, spectrum, tune
 from cogtcp.cli import main
+from cogtcp.lab import controls
 from cogtcp.metrics import METRICS
 from cogtcp.output import is_ours
 from cogtcp.runner import Journal, Outcome
 from cogtcp.statistics import mean_interval
-from cogtcp.tuning import goal, search, space
+from cogtcp.tuning import charged, goal, search, space
 from cogtcp.tuning.result import Tuning
 from cogtcp.tuning.theory import Theory
 from conftest import ROOT, SMALL, Command, command_line, files
@@ -766,3 +767,17 @@ def test_it_says_what_nothing_charges_for(command: Command, tmp_path: Path) -> N
     # What nobody could sense is charged for by the objective itself.
     done = command("tune", "cr-single-hop", "--vary", "flow.*.transport=newreno,sack", *short, "transports")
     assert "charge" not in done.err
+
+
+def test_a_page_that_varies_a_field_knows_what_is_not_charged_for() -> None:
+    """The lab takes the rules as patterns: what tune says of a field, the lab says."""
+    rules = charged.describe("goodput")
+    said = {
+        path: [rule["said"] for rule in rules if re.search(rule["pattern"], path)]
+        for path in ("radio.0.sensing.off", T_S, "radio.0.cr.channel", "flow.0.transport")
+    }
+    assert "never sensing is best" in said["radio.0.sensing.off"][0]
+    assert said[T_S][0].startswith("goodput ignores interference")
+    assert all('--constraint "pu_interference<=5%"' in said[path][0] for path in ("radio.0.sensing.off", T_S))
+    assert said["radio.0.cr.channel"] == said["flow.0.transport"] == []
+    assert controls.describe()["uncharged"] == rules
