@@ -1,7 +1,7 @@
 //! Congestion controls from outside the registry.
 
-/// Returns true if `name` has the form of a control from outside, `module:Class`: dotted identifiers on both sides of one colon.
-/// Whoever runs the experiment finds it; here only the form is known.
+/// Returns true if `name` has the form of a control from outside, `module:Class`: dotted identifiers on both
+/// sides of one colon. Only the form is known here; the driver of the experiment finds the class.
 pub fn is_external(name: &str) -> bool {
     name.split_once(':').is_some_and(|(module, class)| is_dotted(module) && is_dotted(class))
 }

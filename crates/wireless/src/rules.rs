@@ -104,7 +104,7 @@ overlay! {
     #[derive(Copy, Eq)]
     pub struct Rules {}
 
-    /// Rules that differ from those of the profile.
+    /// Rules that override the profile's.
     #[derive(Copy, Eq)]
     #[schemars(rename = "Rules")]
     pub struct RuleSettings {}
@@ -148,7 +148,7 @@ overlay! {
 }
 
 impl RuleSettings {
-    /// Returns all rules: those of the profile with the settings over them.
+    /// Returns all rules: the profile's, overridden by the settings.
     pub fn over(&self, profile: Profile) -> Rules {
         self.overlay(Rules::of(profile))
     }
