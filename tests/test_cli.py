@@ -21,7 +21,7 @@ RESULTS = {
 }  # fmt: skip
 # Tables of what only some runs have.
 EXTENSIONS = {
-    "tcp_segments", "quic_flows", "quic_log", "payloads",
+    "tcp_segments", "quic_flows", "quic_log", "payloads", "subflows",
     "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
     "emulation",
     "routing", "ways", "drops", "nodes", "searches", "places", "routes", "frames",

@@ -731,6 +731,9 @@ mod tests {
             [
                 "tcp_flows",
                 "quic_flows",
+                "quic_log",
+                "payloads",
+                "subflows",
                 "tcp_segments",
                 "trains",
                 "train_flows",

@@ -31,6 +31,7 @@ TABLES = (
     "links",
     "radios",
     "quic_flows",
+    "subflows",
     "trains",
     "train_flows",
     "predictions",
