@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cogtcp.atlas.lookup import Survey
 
 #: Winners that have a colour; the others share one.
-_COLORS = 6
+_COLORS = 5
 
 
 def atlas_page(survey: Survey, *, lab: str = "") -> str:
@@ -39,7 +39,8 @@ def atlas_page(survey: Survey, *, lab: str = "") -> str:
         name: sum(value == most for value, most in zip(values, best, strict=True))
         for name, values in survey.efficiency.items()
     }
-    shown = sorted(CANDIDATES, key=lambda name: -wins[name])
+    # By shares: a transport may be measured at few of the points.
+    shown = sorted(CANDIDATES, key=lambda name: -wins[name] / measured[name])
     good = {
         name: sum(v >= (1 - AS_GOOD) * most for v, most in zip(values, best, strict=True))
         for name, values in every.items()
@@ -48,8 +49,8 @@ def atlas_page(survey: Survey, *, lab: str = "") -> str:
         "atlas.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         script=script,
-        runs=survey.provenance.get("runs", "unknown"),
-        points=len(survey.places),
+        runs=f"{int(survey.provenance.get('runs', 0)):,}",
+        points=f"{len(survey.places):,}",
         version=survey.provenance.get("version", ""),
         axes=[(axis.name, axis.title, axis.meaning) for axis in AXES],
         silences=SILENCES,

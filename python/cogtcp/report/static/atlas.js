@@ -125,7 +125,7 @@ function boundaries(x, y) {
 function tell(found, members, x, y, sx, sy, width) {
   const names = found.order.slice(0, 3)
     .map((t) => `${atlas.transports[t]} ${(found.means[t] / 10).toFixed(0)} %`).join(", ");
-  const sure = found.sure ? `ahead by ${(found.gap / 10).toFixed(1)} % of the capacity` : "which is first cannot be told";
+  const sure = found.sure ? `ahead by ${(found.gap / 10).toFixed(1)} % of the capacity` : "the order of the first two is inconclusive";
   const said = pick("said");
   const causes = found.order.slice(0, 2).map((t) => `${atlas.transports[t]} ${why(t, members)}`).join("; ");
   said.textContent = `${names}: ${sure} (${members.length} points). The link's time is lost to: ${causes}. `;
