@@ -145,7 +145,7 @@ def test_quick_on_the_command_line(small: Path, capsys: pytest.CaptureFixture[st
     assert "Unlike the atlas: sensing and primary users together" in capsys.readouterr().out
     for options, says in (
         (["cr-single-hop", "--quick"], "does not cover this scenario"),
-        (["sensed-link", "--quick", "--for", "utility"], "is of goodput"),
+        (["sensed-link", "--quick", "--for", "utility"], "covers goodput"),
         (["sensed-link", "--quick", "--constraint", "delay<=1 s"], "knows no --constraint"),
     ):
         assert main(["advise", *options]) == 2
