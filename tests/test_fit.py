@@ -331,7 +331,7 @@ def test_one_direction_leaves_the_delay_unknown(plain: Path, tmp_path: Path) -> 
     found = fit(file)
     assert any("only one direction" in note for note in found.notes)
     assert "delay" in {estimate.name for estimate in found.unknown}
-    assert "25 ms is assumed" in found.text
+    assert "the scenario has 25 ms" in found.text
 
 
 def made(
