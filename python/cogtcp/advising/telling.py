@@ -135,7 +135,7 @@ def _changes(advice: Advice) -> str:
         reach = min(max(max(f, 1 / f) for f in probe.looked) for probe in advice.probes if probe.looked)
         return (
             f"No single field changes the answer within {reach:g} times and 1/{reach:g} of its value "
-            f"({len(advice.probes)} fields)."
+            f"({len(advice.probes)} field{'s' if len(advice.probes) > 1 else ''})."
         )
     said = [f"{p.wins} wins at {_short(p)} {p.at} (it is {p.value})" for p in turning[:_MOST]]
     return f"What would change the answer: {join(said)}."
