@@ -127,6 +127,7 @@ impl Rack {
     /// A D-SACK arrived: the reordering window was too small (step 4). Departure: not called for the D-SACK
     /// of a tail loss probe, which no reordering caused (Linux's rule).
     pub(crate) fn on_d_sack(&mut self, una: u64, nxt: u64) {
+        // The window grows once per round trip: until SND.UNA passes `dsack_round`.
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if self.dsack_round.is_none() {
             self.dsack_round = Some(nxt);
@@ -159,6 +160,7 @@ impl Rack {
     /// was sent after the latest delivered one (step 5).
     pub(crate) fn due(&self, at: Time, end: u64, window: Duration) -> Option<Time> {
         let latest = self.latest?;
+        // Of one instant, by sequence number: RACK_sent_after().
         ((at, end) < latest).then(|| at + self.rtt + window)
     }
 

@@ -161,6 +161,7 @@ impl Receiver {
             syn_option: None,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
+            // The SYN-ACK acknowledges the SYN, which has offset 0.
             last_ack: 1,
             answered_tag: 0,
             latest_tag: 0,
@@ -260,6 +261,7 @@ impl Receiver {
                 return Some(self.send_syn_ack(now));
             }
             let mut fin = self.acknowledge(now);
+            // Also a retransmission, after which this side's next number is 2.
             fin.seq = SeqNumber::from_offset(self.config.initial_sequence, 1);
             fin.flags = fin.flags | Flags::FIN;
             return Some(fin);
@@ -330,6 +332,7 @@ impl Receiver {
 
     /// In-order bytes that the application has taken, of all connections together.
     pub fn delivered(&self) -> u64 {
+        // Offset 0 is the SYN.
         self.taken_before + self.window.taken() - 1
     }
 
@@ -473,6 +476,7 @@ impl Receiver {
             self.stats.unacceptable += 1;
             return false;
         };
+        // RFC 7323 section 5.5: after 24 idle days the clock may have wrapped, and TS.Recent proves nothing.
         let proven = now.saturating_since(self.ts_recent_at) < TIMESTAMP_LIFE;
         if !(self.config.paws && proven && self.is_older(stamp.value)) {
             if !proven {
@@ -528,6 +532,7 @@ impl Receiver {
     /// The acknowledgement field (RFC 9293 section 3.10.7.4, fifth). False: the segment is to be dropped.
     fn handle_ack(&mut self, now: Time, segment: &Segment) -> bool {
         let sent = match self.state {
+            // The SYN; from LAST-ACK on the FIN too.
             ReceiverState::SynReceived | ReceiverState::Established | ReceiverState::CloseWait => 1,
             _ => 2,
         };
@@ -681,10 +686,11 @@ impl Receiver {
         {
             let ticks = timestamp(now).wrapping_sub(stamp.echo);
             if ticks < 1 << 31 {
+                // Linux: at least one tick (`tcp_rcv_rtt_measure_ts`).
                 tuning.on_rtt(TIMESTAMP_TICK * u64::from(ticks.max(1)));
             }
         }
-        // Without SACK the window stands still behind a gap, so that ACKs remain duplicates.
+        // Without SACK the window stays behind a gap, so that ACKs remain duplicates.
         let frontier = self.reassembly.frontier();
         let counts = start == frontier || (self.sack && start > frontier);
         if !counts {
@@ -801,6 +807,7 @@ impl Receiver {
             self.window.advertise_unscaled(),
             Flags::SYN | Flags::ACK,
         );
+        // The option has 16 bits (RFC 9293 section 3.2).
         segment.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
         if self.ecn {
             // RFC 3168 section 6.1.1: an ECN-setup SYN-ACK has ECE alone.

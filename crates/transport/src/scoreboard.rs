@@ -159,6 +159,7 @@ impl Scoreboard {
     /// RFC 6675's pipe: outstanding, less what was SACKed or is lost, plus retransmissions in the network.
     #[inline]
     pub(crate) const fn in_flight(&self) -> u64 {
+        // Duplicate ACKs may also stand for bytes marked lost: the difference could fall below zero.
         (self.nxt - self.una + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
     }
 
@@ -184,6 +185,7 @@ impl Scoreboard {
 
     /// Offset of a segment of the ring.
     pub(crate) fn offset(&self, sent: &Sent) -> u64 {
+        // The low half suffices: a window is at most 2^30 bytes (RFC 7323 section 2.3).
         self.una + u64::from(sent.start.wrapping_sub(self.una as u32))
     }
 
@@ -444,6 +446,7 @@ impl Scoreboard {
         self.lost += if sent.is(LOST) { 0 } else { len };
         sent.set(LOST);
         sent.clear(RETRANSMITTED);
+        // The cursor may have passed the segment, which is due for another retransmission.
         self.cursor = self.cursor.min(index);
         len
     }
@@ -496,6 +499,7 @@ impl Scoreboard {
         self.dup_credit = 0;
         self.frontier = self.ring.len();
         self.cursor = 0;
+        // No underflow: LOST and SACKED exclude each other, so every lost segment was counted again.
         self.lost - before
     }
 
@@ -516,6 +520,7 @@ impl Scoreboard {
         }
         self.runs.clear();
         self.sacked = 0;
+        // Segments before the frontier that were SACKed are neither SACKed nor lost now.
         self.frontier = 0;
     }
 
@@ -571,6 +576,7 @@ impl Scoreboard {
             Some(run) if run.end == self.nxt => self.lower_bound(run.start),
             _ => self.ring.len(),
         };
+        // Runs never touch: the segment before the last run is not SACKed.
         end.checked_sub(1)
     }
 
@@ -587,6 +593,7 @@ impl Scoreboard {
     /// Debug builds: checks every running count against a full scan, while the window is small.
     #[inline]
     pub(crate) fn check(&self) {
+        // A scan of a large window at each ACK would make debug runs quadratic.
         if !cfg!(debug_assertions) || self.ring.len() > 64 {
             return;
         }

@@ -208,6 +208,7 @@ impl Sender {
             syn_sent_at: Time::ZERO,
             ack_pending: false,
             tag: 0,
+            // Offset 0 is the SYN: data begins at 1.
             data_end: 1,
             saturated: false,
             fin_queued: false,
@@ -276,12 +277,14 @@ impl Sender {
     /// several senders that offers each segment to one of them, and to the next where that one may not send
     /// now.
     pub fn take_back(&mut self, bytes: u64) {
+        // What was sent stays. Before the handshake SND.NXT is 0, and data begins at 1.
         self.data_end = self.data_end.saturating_sub(bytes).max(self.board.nxt()).max(1);
     }
 
     /// Whether there is always data to send.
     pub fn set_saturated(&mut self, on: bool) {
         if self.saturated && !on {
+            // A saturated sender sends beyond `data_end`: what was sent counts as written.
             self.data_end = self.data_end.max(self.board.nxt().max(1));
         }
         self.saturated = on && !self.fin_queued;
@@ -427,6 +430,7 @@ impl Sender {
     }
 
     fn inflated_cwnd(&self) -> u64 {
+        // NewReno's deflation may exceed cwnd; a segment must still fit.
         self.tcp.cwnd.saturating_add_signed(self.inflation).max(self.tcp.mss)
     }
 
@@ -459,6 +463,7 @@ impl Sender {
     /// Keeps what a control set within bounds.
     #[inline]
     fn clamp(&mut self) {
+        // With less than one segment no new data could leave.
         self.tcp.cwnd = self.tcp.cwnd.max(self.tcp.mss);
     }
 
@@ -487,6 +492,7 @@ impl Sender {
         if self.timestamps_ok {
             segment.set_timestamps(self.ticks(now), self.ts_recent);
         }
+        // Tag 0 means none (`Receiver::answered_tag`): the counter skips it.
         self.tag = self.tag.wrapping_add(1).max(1);
         segment.tag = self.tag;
         segment
@@ -494,6 +500,7 @@ impl Sender {
 }
 
 fn timestamp_ticks(now: Time, tick: Duration) -> u32 {
+    // The cast truncates on purpose: the clock has 32 bits and wraps (RFC 7323 section 5.4).
     (now.as_nanos() / tick.as_nanos().max(1)) as u32
 }
 

@@ -29,6 +29,7 @@ impl Sender {
     pub(super) fn make_syn(&mut self, now: Time) -> Segment {
         let mut syn = self.segment(now, 0, Flags::SYN);
         syn.ack = SeqNumber::new(0);
+        // The option has 16 bits (RFC 9293 section 3.2).
         syn.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
         if self.config.recovery == crate::Recovery::Sack {
             syn.set_sack_permitted();
@@ -127,6 +128,7 @@ impl Sender {
     /// The reset that is due: `SEQ = SEG.ACK`, no ACK.
     pub(super) fn make_reset(&mut self) -> Option<Segment> {
         let seq = self.rare.as_mut()?.reset.take()?;
+        // Tag 0 means none: the counter skips it.
         self.tag = self.tag.wrapping_add(1).max(1);
         let mut reset = Segment::new(seq, SeqNumber::new(0), 0, 0, Flags::RST);
         reset.tag = self.tag;
@@ -141,6 +143,7 @@ impl Sender {
         self.sack_ok = self.config.recovery == crate::Recovery::Sack && syn_ack.sack_permitted();
         self.negotiate_ecn(syn_ack);
         self.peer_scale =
+            // RFC 7323 section 2.3: a shift over 14 counts as 14.
             if self.config.window_scaling { syn_ack.window_scale().unwrap_or(0).min(14) } else { 0 };
         if self.config.timestamps
             && let Some(ts) = syn_ack.timestamps()

@@ -82,6 +82,7 @@ impl Sender {
         {
             self.ts_recent = ts.value;
         }
+        // Compared before `take_window` stores the new window.
         let window_same = segment.window == self.last_window;
         let mut sample = AckSample {
             acked: ack - una,
@@ -101,9 +102,12 @@ impl Sender {
             rare.d_sack_end = None;
         }
         if let Some(rack) = &mut self.rack {
+            // Before anything is delivered: reordering is measured against earlier ACKs, whatever the order
+            // of blocks.
             rack.begin_ack();
         }
         let mut hint = RttHint::default();
+        // Before SND.UNA moves, which F-RTO compares with the ACK.
         let mut frto = self.frto_ack(ack);
         if ack > una {
             frto.original |= self.advance(now, segment, ack, &mut sample, &mut hint);
@@ -122,6 +126,7 @@ impl Sender {
         self.take_window(now, segment, ack);
         self.round_trip(now, segment, &mut sample, hint);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
+        // RFC 8985 section 6.2: losses (step 5) after min_RTT (step 1) and the reordering window (step 4).
         if self.rack_in_use() {
             self.rack_ack(now, ack, &sample, bare && segment.sack().is_empty());
             self.detect_losses(now);
@@ -226,6 +231,7 @@ impl Sender {
         self.board.advance(ack, |sent| {
             rate.on_acked(sent);
             if sent.is(SACKED) {
+                // Its SACK has given RACK and the RTT their sample: this ACK comes too late for one.
                 sacked += u64::from(sent.len());
                 return;
             }
@@ -277,6 +283,7 @@ impl Sender {
         }
         let first = timestamp_ticks(rare.spurious.first_at(), tick);
         let timestamps = segment.timestamps().filter(|_| timestamps_ok);
+        // By the sign of the difference, since the 32-bit clock wraps (RFC 7323 section 5.4).
         let echoed_before = timestamps.map(|ts| (ts.echo.wrapping_sub(first) as i32) < 0);
         let count = rare.spurious.on_acknowledged(segment.tag, echoed_before);
         if count > 0 {
@@ -295,6 +302,7 @@ impl Sender {
         hint: &mut RttHint,
         frto: &mut FrtoAck,
     ) {
+        // A D-SACK block reports a duplicate and delivers nothing (RFC 2883 section 4).
         let skip = usize::from(self.is_d_sack(segment, ack));
         let isn = self.config.initial_sequence;
         let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
@@ -311,6 +319,7 @@ impl Sender {
             else {
                 continue;
             };
+            // Linux ignores reversed blocks and blocks beyond SND.NXT as well (`tcp_is_sackblock_valid`).
             if start >= end || end > self.board.nxt() {
                 continue;
             }
@@ -376,6 +385,7 @@ impl Sender {
     /// A duplicate ACK without SACK: some segment, one SMSS, has been delivered.
     fn credit_duplicate(&mut self, now: Time, sample: &mut AckSample) {
         let flight = self.board.flight_size();
+        // At most what is outstanding (Linux: `tcp_limit_reno_sacked`): the network may duplicate ACKs.
         let bytes = self.tcp.mss.min(flight.saturating_sub(self.reported));
         self.reported += bytes;
         sample.delivered += bytes;
@@ -404,6 +414,8 @@ impl Sender {
             if !self.window_is_closed() {
                 if self.board.take_probe_back() {
                     self.rate.forget_flight();
+                    // The peer may still acknowledge the byte: `handle_established` accepts an ACK up to
+                    // here.
                     self.probed_to = self.board.nxt() + 1;
                 }
                 self.end_persist(now);
@@ -439,6 +451,7 @@ impl Sender {
             // The echo tells which transmission is answered, so Karn's restriction falls (RFC 7323
             // section 4.1).
             let ticks = self.ticks(now).wrapping_sub(ts.echo);
+            // Zero is no echo (Linux: `tcp_ack_update_rtt`). From 2^31 on the echo is ahead of the clock.
             if ts.echo != 0 && ticks < 1 << 31 {
                 let rtt = self.config.timestamp_tick * u64::from(ticks);
                 sample.rtt = Some(rtt);
@@ -470,6 +483,7 @@ impl Sender {
     fn drive_control(&mut self, now: Time, sample: &AckSample, grow: bool) {
         self.sync();
         self.tcp.cwnd_limited = self.usage.limits(&self.tcp);
+        // Linux's order: `pkts_acked` (`tcp_clean_rtx_queue`) comes before `tcp_cong_control`.
         self.control.pkts_acked(now, &mut self.tcp, sample);
         let owned = self.control.cong_control(now, &mut self.tcp, sample);
         let progress = sample.acked > 0 || (sample.sacked > 0 && self.grows_by_sacks());

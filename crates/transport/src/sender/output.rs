@@ -60,6 +60,7 @@ impl Sender {
                 return None;
             }
         }
+        // After the pacer's test: a retransmission that the pacer holds back stays due.
         self.retransmit_front &= !matches!(choice, Choice::Again(_));
         match choice {
             Choice::New(len) => self.send_new(now, len),
@@ -79,6 +80,8 @@ impl Sender {
                 segment
             }
             Choice::ProbeAgain(index) => {
+                // HighRxt does not move: segments below the probe may be lost, and recovery must still find
+                // them.
                 let cursor = self.board.cursor();
                 let segment = self.send_again(now, index);
                 self.board.set_cursor(cursor);
@@ -179,6 +182,7 @@ impl Sender {
             // F-RTO step 2b: up to two new segments and nothing else.
             return if budget > 0 { self.choose_new(now, u64::MAX) } else { None };
         }
+        // RFC 5682 section 2.1: between steps 1 and 2 nothing else leaves.
         if self.frto == Frto::Retransmitted {
             return None;
         }
@@ -210,6 +214,7 @@ impl Sender {
             if self.fin_queued {
                 return (!self.fin_sent).then_some(Choice::New(0));
             }
+            // With less room cwnd limits as well (Linux: `tcp_rate_check_app_limited`).
             if room >= self.tcp.mss {
                 self.rate.set_app_limited(self.board.in_flight());
             }
@@ -217,6 +222,7 @@ impl Sender {
         }
         let len = available.min(self.tcp.mss);
         let idle = self.board.flight_size() == 0;
+        // After a restart `room` is not asked: nothing is outstanding, and cwnd holds at least a segment.
         if idle && self.config.restart_after_idle && self.is_idle(now) {
             self.restart_window(now);
         } else if len > room {
@@ -266,6 +272,7 @@ impl Sender {
             self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.initial_window);
         }
         self.clamp();
+        // One restart per idle period, even if the segment must wait after all.
         self.last_data_at = now;
     }
 
@@ -305,10 +312,12 @@ impl Sender {
         let pushed = self.config.segmentation_offload && self.ends_packet(in_flight);
         if in_flight == 0 {
             self.sync();
+            // As Linux's `tcp_event_data_sent`: nothing in flight, though something may be outstanding.
             self.control.cwnd_event(now, &mut self.tcp, CaEvent::TxStart);
             self.clamp();
         }
         if self.board.flight_size() == 0 {
+            // Idle time is no lack of progress: the user timeout counts from here (RFC 9293 section 3.8.3).
             self.progress_at = now;
         }
         let fin = self.fin_queued && !self.saturated && offset + u64::from(len) == self.data_end;
@@ -319,6 +328,7 @@ impl Sender {
         }
         self.board.push(sent, len + u32::from(fin));
         self.note_transmission(now, offset, len + u32::from(fin));
+        // In CWR a duplicate ACK does not lead to Disorder, and yet limited transmit sends.
         let duplicates = self.tcp.ca_state == CaState::Cwr && self.dup_acks > 0;
         if self.tcp.ca_state == CaState::Disorder || duplicates {
             self.limited += u64::from(len);
@@ -373,6 +383,7 @@ impl Sender {
         let tcp = &self.tcp;
         // tcp_update_pacing_rate().
         let rate = tcp.pacing_rate.or_else(|| {
+            // Defaults of `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
             let gain = if tcp.cwnd < tcp.ssthresh / 2 { 200 } else { 120 };
             let bytes = tcp.cwnd.max(in_flight) * gain / 100;
             (!tcp.srtt.is_zero()).then(|| Rate::from_bytes_in(bytes, tcp.srtt))
@@ -384,6 +395,7 @@ impl Sender {
     fn ends_packet(&mut self, in_flight: u64) -> bool {
         let (tcp, mss) = (&self.tcp, self.tcp.mss);
         let waiting = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(self.board.nxt()) };
+        // Linux keeps at least two packets in flight (`tcp_cwnd_test`).
         let room = tcp.cwnd.saturating_sub(in_flight).min(tcp.cwnd / 2);
         let bytes = room.min(self.window_end.saturating_sub(self.board.nxt())).min(waiting);
         let mut offload = self.offload;
@@ -399,6 +411,7 @@ impl Sender {
         let offset = self.board.offset(&sent);
         self.note_transmission(now, offset, sent.len());
         self.note_retransmission(now);
+        // Karn's algorithm (RFC 6298 section 3): the timed data's ACK is ambiguous now.
         if self.timed().is_some_and(|(end, _)| end > offset) {
             self.stop_timing();
         }
@@ -471,6 +484,7 @@ impl Sender {
         if fin {
             flags = flags | Flags::FIN;
         }
+        // RFC 9293 section 3.9.1.2: PSH on the last segment that is queued.
         if !self.saturated && offset + u64::from(len) >= self.data_end && len > 0 {
             flags = flags | Flags::PSH;
         }

@@ -139,6 +139,7 @@ impl Sender {
         {
             rack.order.clear();
             rack.order.extend(self.board.unsacked());
+            // The scoreboard has them by offset; a retransmission left later than its offset suggests.
             rack.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
         }
     }
@@ -174,6 +175,7 @@ impl Sender {
     /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
     pub(super) fn arm_next(&mut self, now: Time) {
         let longer = if self.config.timer_tick.is_zero() { Duration::ZERO } else { LEAST_TIMEOUT };
+        // Section 8: these timers exclude each other.
         let (timer, at) = if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
             (Timer::Reordering, (at + longer).min(self.rto_at))
         } else if self.may_probe_tail() {
@@ -221,6 +223,7 @@ impl Sender {
     /// The probe timer expired (section 7.3): the driver's next `poll_transmit` takes the probe.
     pub(super) fn tail_probe_timeout(&mut self, now: Time) {
         self.rare.get_or_insert_default().tlp.pending = true;
+        // Section 7.3: after the attempt to probe the RTO runs, not the PTO.
         self.rto_at = now + self.rtt.rto(&self.config);
         self.arm(Timer::Retransmit, on_wheel(now, self.rto_at, &self.config));
     }

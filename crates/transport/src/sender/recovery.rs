@@ -29,7 +29,10 @@ impl Sender {
                 }
                 self.complete_cwr(now);
                 let outcome = self.recover_open(now, ack);
+                // After the losses: a loss and a mark in one ACK reduce the window once (RFC 3168 section
+                // 6.1.2).
                 self.respond_to_echo(now, ack);
+                // Linux does not grow cwnd in CWR either (`tcp_cong_control`).
                 Outcome { grow: outcome.grow && self.tcp.ca_state != CaState::Cwr, ..outcome }
             }
             CaState::Recovery => self.recover_fast(now, ack, echo),
@@ -114,6 +117,7 @@ impl Sender {
             Recovery::Reno if guard == FastRetransmitGuard::Timeout => self.after_rto,
             Recovery::Tahoe | Recovery::Reno | Recovery::Sack => guard != FastRetransmitGuard::Off,
         };
+        // Zero: no loss event yet.
         !guarded || self.recovery_point == 0 || self.board.una() > self.recovery_point
     }
 
@@ -144,6 +148,8 @@ impl Sender {
         self.front_by_timer = false;
         self.after_rto = false;
         if let Some(rare) = &mut self.rare {
+            // This recovery reduces the window: the probe must not do so again (Linux:
+            // `tcp_init_cwnd_reduction`).
             rare.tlp.end = None;
         }
         self.note_reduction(now);
@@ -213,6 +219,7 @@ impl Sender {
             Recovery::NewReno if ack.acked > 0 && full => {
                 // RFC 6582 section 3.2 step 3, full acknowledgement.
                 if self.config.full_ack_window == FullAckWindow::FlightSize && !self.control.owns_cwnd() {
+                    // The RFC's first option: it prevents a burst when much has left the network.
                     let flight = self.board.flight_size().max(self.tcp.mss) + self.tcp.mss;
                     self.tcp.cwnd = self.tcp.ssthresh.min(flight);
                 }

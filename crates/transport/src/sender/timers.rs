@@ -33,9 +33,11 @@ pub(super) fn on_wheel(now: Time, at: Time, config: &SenderConfig) -> Time {
     let clock = (now.as_nanos() + phase) / tick;
     let ticks = at.saturating_since(now).as_nanos().div_ceil(tick);
     let mut granularity = 1;
+    // Linux's `LVL_START`: a level spans 63 buckets, each level is 8 times coarser; 9 levels at over 100 Hz.
     while ticks >= 63 * granularity && granularity < 1 << 24 {
         granularity *= 8;
     }
+    // One bucket later, so that no timer fires early (`calc_index`).
     let fires = (clock + ticks) / granularity + 1;
     Time::from_nanos(fires.saturating_mul(granularity).saturating_mul(tick).saturating_sub(phase))
 }
@@ -112,6 +114,7 @@ impl Sender {
         self.rtt.back_off();
         self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto(&self.config) });
 
+        // These read the state before the timeout: ca_state, `frto` and the marks of loss change below.
         let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
         let frto = self.config.f_rto != FRto::Off && self.may_start_frto();
         self.frto_timeouts = if self.frto == Frto::Retransmitted { self.frto_timeouts + 1 } else { 1 };

@@ -57,6 +57,7 @@ impl Sender {
             return false;
         };
         rare.undo.is_delayed(|first| {
+            // By the sign of the difference, since the 32-bit clock wraps.
             echo.is_some_and(|(echo, tick)| (echo.wrapping_sub(timestamp_ticks(first, tick)) as i32) < 0)
         })
     }
@@ -129,6 +130,7 @@ impl Sender {
         }
         self.sync();
         self.tcp.cwnd = self.control.undo_cwnd(now, &self.tcp);
+        // Linux's undo never lowers ssthresh (`tcp_undo_cwnd_reduction`).
         let least = if self.times_out_as_linux() { self.tcp.ssthresh } else { 0 };
         self.tcp.ssthresh = self.tcp.prior_ssthresh.max(least);
         self.clamp();
