@@ -174,7 +174,7 @@ def test_constraints_and_further_fields() -> None:
     assert bound.race.left["linux-cubic, queue 400 packets"].why == "breaks"
     nothing = advise(scenario, transports=["sack"], constraints=["delay<=1 ms"], budget="60 runs")
     assert nothing.winner is None
-    assert nothing.text == "No candidate keeps RTT, mean at most 1.0 ms."
+    assert nothing.text == "No candidate satisfies RTT, mean at most 1.0 ms."
 
 
 def test_ranges_are_searched_and_measured_on_fresh_seeds() -> None:

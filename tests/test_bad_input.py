@@ -236,7 +236,7 @@ def test_no_room_for_a_file(
     done = command(*verb, small, "--out", "out", preexec_fn=allow_only_small_files)
     assert done.code == 1, done
     # The finished runs of a comparison are the first that find no room.
-    said = r"^cogtcp: out\S*: (results cannot be written|finished runs cannot be kept): "
+    said = r"^cogtcp: out\S*: (results cannot be written|finished runs cannot be saved): "
     assert re.search(said, done.err)
     assert "free some space" in done.err
     assert "Traceback" not in done.err

@@ -814,7 +814,7 @@ def test_clean_says_what_it_put_back(command: Command, tmp_path: Path) -> None:
         pytest.skip("the plane needs Linux")
     aside = tmp_path / ".out.1-01234567.cogtcp.old"
     aside.mkdir()
-    assert command("emulate", "--clean").out == "put back: out\n"
+    assert command("emulate", "--clean").out == "restored: out\n"
     assert files(tmp_path) == ["out"]
 
 

@@ -393,7 +393,11 @@ def test_merged_segments_count_as_many_over_ipv4_and_ipv6(six: bool, tmp_path: P
         ("some.json", b"{", "is not JSON"),
         ("some.json", b"{}", "is not JSON of iperf3, irtt or SigMF"),
         ("a.sigmf-meta", b'{"global": {}, "annotations": []}', "has no times"),
-        ("b.sigmf-meta", b'{"global": {"core:sample_rate": 5}, "annotations": []}', "annotate what is busy"),
+        (
+            "b.sigmf-meta",
+            b'{"global": {"core:sample_rate": 5}, "annotations": []}',
+            "annotate the busy times",
+        ),
         ("c.sigmf-meta", b'{"global": {"core:sample_rate": 5}, "annotations": [{}]}', "annotation 1"),
         ("failed.json", b'{"intervals": [], "end": {}, "error": "refused"}', "iperf3 failed: refused"),
         ("ping.txt", b"PING 10.0.0.2 56(84) bytes of data.\n", "has no replies"),

@@ -523,10 +523,7 @@ def test_a_kill_leaves_nothing_or_what_clean_removes(clean: None, tmp_path: Path
         # Not of this namespace.
         assert json.loads(freeze("clean", "--json").stdout) == {"cleaned": []}
         said = in_namespace(way.far, "clean")
-        assert (
-            said
-            == f"{interface(way.far)}: the filters and the qdisc of a manager that was killed are removed\n"
-        )
+        assert said == f"{interface(way.far)}: removed the filters and the qdisc of a killed manager\n"
         assert "clsact" not in qdiscs()
         assert soon(lambda: not on(way.far))
 

@@ -295,7 +295,7 @@ def test_a_full_disk_is_reported_and_what_is_kept_is_whole(
         return written
 
     monkeypatch.setattr("cogtcp.runner.journal.os.write", write)
-    with pytest.raises(OutputError, match=r"No space left.*goes on from what is kept"):
+    with pytest.raises(OutputError, match=r"No space left.*finished runs are not repeated"):
         Runner(tmp_path / "runs").run(cases(scenario, 20))
     monkeypatch.undo()
     few = len(kept(tmp_path / "runs"))
@@ -307,7 +307,7 @@ def test_a_full_disk_is_reported_and_what_is_kept_is_whole(
 
 def test_a_folder_that_cannot_be_written_is_one_message(scenario: Scenario, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be kept"):
+    with pytest.raises(OutputError, match="cannot be saved"):
         Runner(tmp_path / "file" / "runs").run(cases(scenario, 1))
 
 

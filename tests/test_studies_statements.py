@@ -410,7 +410,7 @@ def test_a_sample_measured_anew_shows_that_a_model_has_changed(study: Path) -> N
     # The open radio is closed now: what held at the reading, and at its settings of the design, fails.
     (study / "runs.py").write_text(RUNS.replace('off = "1" if', 'off = "900" if'))
     changed = kept.changed(studies.find("t")[0], 3)
-    assert any("of the design it holds no longer" in line for line in changed)
+    assert any("of the design it no longer holds" in line for line in changed)
     assert any('at its best reading "It has all of the rate." no longer holds' in line for line in changed)
 
 
@@ -420,9 +420,7 @@ def test_fresh_settings_that_contradict_the_kept_share_are_told(study: Path) -> 
     # At other settings than the kept ones, and on other seeds, the claim fails.
     (study / "runs.py").write_text(RUNS.replace('off = "1" if', 'off = "1" if seed < 9000 and'))
     changed = kept.changed(studies.find("t")[0], 24)
-    assert changed == [
-        "t-f1: of fresh settings it holds at 0 and fails at 24, of the kept design at 12 and 12"
-    ]
+    assert changed == ["t-f1: holds at 0 and fails at 24 fresh settings; in the saved design at 12 and 12"]
 
 
 def test_a_setting_can_be_named(study: Path) -> None:
@@ -441,7 +439,9 @@ def test_a_setting_can_be_named(study: Path) -> None:
 
 def test_at_best_needs_a_reading(study: Path) -> None:
     for at in ("best", "nearest"):
-        with pytest.raises(StudyError, match="no reading of t-f1 is kept: cogtcp reproduce t-f1 --search"):
+        with pytest.raises(
+            StudyError, match="no reading of t-f1 is saved; search with: cogtcp reproduce t-f1 --search"
+        ):
             studies.reproduce("t", at=at)
 
 

@@ -347,7 +347,7 @@ def _check_replaceable(target: Path, job: Mapping[str, Any], force: bool) -> boo
     real = _real(target)
     if real == Path.cwd() or real in Path.cwd().parents:
         raise OutputError(
-            f"{target}: results replace a folder as a whole, so it cannot be the one you are in"
+            f"{target}: results replace the whole folder, so it cannot be the current one; name another"
         )
     try:
         if not real.is_dir():

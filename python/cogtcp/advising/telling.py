@@ -21,8 +21,8 @@ def paragraph(advice: Advice) -> str:
     """Return what to run, by how much it wins, what it costs, what would change it, what not to tune."""
     winner = advice.winner
     if winner is None:
-        limits = join([constraint.describe() for constraint in advice.constraints]) or "what is asked for"
-        return f"No candidate keeps {limits}."
+        limits = join([constraint.describe() for constraint in advice.constraints]) or "the objective"
+        return f"No candidate satisfies {limits}."
     parts = [_answer(advice, winner), _wins(advice, winner), _sure(advice, winner), _limits(advice, winner)]
     parts += [_costs(advice, winner), _changes(advice), _not_worth(advice), _kernel(advice)]
     return " ".join(part for part in parts if part)

@@ -228,5 +228,5 @@ def _clean(args: argparse.Namespace) -> int:
     for path in unfinished:
         print(f"removed unfinished results: {path}")
     for path in put_back:
-        print(f"put back: {path}")
+        print(f"restored: {path}")
     return 0

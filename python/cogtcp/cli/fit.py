@@ -16,7 +16,8 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     from cogtcp.cli.quantities import quantity
 
     parser.epilog = (
-        "Captures are read by their headers. Ping beside the transfer (ping -i 0.02) makes silences surer."
+        "Captures are read by their headers. "
+        "Ping during the transfer (ping -i 0.02) measures silences more precisely."
     )
     parser.add_argument(
         "data",

@@ -41,7 +41,7 @@ def check(args: argparse.Namespace) -> int:
 
 def _migrate(args: argparse.Namespace) -> int:
     if args.set:
-        raise UsageError("--migrate keeps the file as it is but for its format; leave --set out")
+        raise UsageError("--migrate changes only the format of the file; leave --set out")
     arguments.scenario(args)  # says what is wrong with the file, as every verb does
     before = locate(args.file).read_bytes().decode()  # its ends of lines are kept
     after = _core.migrate(before, args.file)

@@ -111,7 +111,7 @@ def _status(args: argparse.Namespace) -> int:
     for socket in state["sockets"]:
         print(f"  {_socket(socket)}")
     if not state["sockets"]:
-        print("  no socket has it")
+        print("  no socket uses it")
     return 0
 
 

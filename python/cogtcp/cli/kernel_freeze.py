@@ -186,7 +186,7 @@ def _status(args: argparse.Namespace) -> int:
             f", ignored {state['ignored']}, forged {state['forged']}, replayed {state['replayed']}"
             f", too old {state['stale']}, too many {state['flooded']}"
             f", ended by the bound {state['bounded']}, ACKs sent {state['injected_acks']}"
-            f", let go {state['let_go']}"
+            f", released {state['let_go']}"
         )
         for connection in state["connections"]:
             print(f"  {_connection(connection)}")
@@ -290,7 +290,7 @@ def _clean(args: argparse.Namespace) -> int:
         print(said.strip())
     else:
         for interface in cleaned:
-            print(f"{interface}: the filters and the qdisc of a manager that was killed are removed")
+            print(f"{interface}: removed the filters and the qdisc of a killed manager")
         if not cleaned:
             print("nothing was left behind")
     return 0

@@ -109,7 +109,7 @@ def _ad_hoc(run: Result) -> None:
         if row["stream"] in ("data", "datagrams")
     ]
     if rows:
-        headings = ["Flow", "From", "Hops", "Changes\nof way", "Searches", "Found in\nms"]
+        headings = ["Flow", "From", "Hops", "Path\nchanges", "Searches", "Found in\nms"]
         headings += [f"Drops\n{layer}" for layer in ("routing", "queue", "MAC")]
         print_table("Paths of the data", headings, rows, left=2)
     rows = [

@@ -241,8 +241,8 @@ def _delay(connections: Sequence[Connection], capacity: Estimate) -> tuple[float
     near = [value for value in found if value < base * 1.02 + 0.001]
     high = max(near) if len(near) > 1 else base * 1.02
     how = (
-        f"half of the least round-trip time of {len(found)} packets, less the time to send them; the two "
-        "ways are taken for equal"
+        f"half of the least round-trip time of {len(found)} packets, less the time to send them; both "
+        "directions are assumed equal"
     )
     return base, Estimate("delay", base / 2, base / 2 * 0.99, min(high, base * 1.02 + 0.001) / 2, "s", how)
 
@@ -256,9 +256,7 @@ def _jitter(connections: Sequence[Connection], base: float) -> Estimate:
     if len(lowest) < 3:
         return unknown("jitter", "s", "too few packets")
     value = lowest[-1] - lowest[0]
-    how = (
-        "range of the least hundredth of the round-trip times; a scenario has no jitter beside queues and MAC"
-    )
+    how = "spread of the lowest 1 % of round-trip times; a scenario has no jitter except from queues and MAC"
     return Estimate("jitter", value, 0.0, max(value, 0.02 * base), "s", how)
 
 

@@ -301,7 +301,7 @@ def _estimates(fit: Fit) -> list[Estimate]:
             unknown("capacity", "bit/s", how),
             unknown("queue", "packets", f"{how}; the scenario has one BDP"),
         ]
-        found += [unknown("loss", "share", f"{how}; none stands there"), unknown("silence", "s", how)]
+        found += [unknown("loss", "share", f"{how}; the scenario has no loss"), unknown("silence", "s", how)]
     if fit.trace is not None:
         value = fit.trace.mean_bps
         _put(
@@ -345,9 +345,9 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         law = "of one length" if silences.fixed else "of lengths that differ"
         how = f"{count} silences {law}, without a timetable"
     else:
-        how = f"{count} silences on a timetable, all cycles laid over each other"
+        how = f"{count} silences on a timetable, all cycles overlaid"
     if silences.mode == "drop" and silences.high > 1.3 * max(silences.low, 1e-9):
-        how += "; the ends of the interval are a packet that was lost and one that arrived"
+        how += "; the interval lies between a lost packet and one that arrived"
     found = [Estimate("silence", silences.length, silences.low, silences.high, "s", how)]
     if not math.isnan(silences.period):
         half = silences.period_error
@@ -440,7 +440,7 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         on = f'{{ exponential = "{_ns(mean)}" }}'
         if best and best[0].name != "exponential":
             lines.append(
-                f"# Times between silences: {best[0].describe()} by AIC. A radio has no such law: "
+                f"# Times between silences: {best[0].describe()} by AIC. Radios do not support this law: "
                 "exponential is used."
             )
         if not silences.fixed:

@@ -53,7 +53,7 @@ def occupancy(data: dict[str, Any], file: str) -> tuple[str, list[str]]:
         end = max(end, (first + count) / rate)
     if not spans:
         raise UsageError(
-            f"{file}: no annotation of the SigMF recording has core:sample_count; annotate what is busy"
+            f"{file}: no annotation of the SigMF recording has core:sample_count; annotate the busy times"
         )
     order = sorted(range(len(bands)), key=lambda k: bands[k])
     rows: list[tuple[float, int, int]] = []

@@ -127,5 +127,6 @@ def _around(advice: Advice) -> Table:
         tune = ("no" if is_flat(probe, advice) else "yes") if probe.chosen else ""
         rows.append([probe.path, probe.value, ", ".join(reach), turn, tune])
     return Table(
-        [("Field", ""), ("Value", ""), ("Looked at, times", ""), ("Who wins", ""), ("Worth tuning", "")], rows
+        [("Field", ""), ("Value", ""), ("Tested, times the value", ""), ("Winner", ""), ("Worth tuning", "")],
+        rows,
     )

@@ -159,7 +159,7 @@ _WAYS: tuple[_Column, ...] = (
     ("Hops, mean", "", "hops_mean", _number(2)),
     ("least", "", "hops_min", _number(0)),
     ("most", "", "hops_max", _number(0)),
-    ("Changes of way", "", "path_changes", _number(0)),
+    ("Path changes", "", "path_changes", _number(0)),
     ("Searches", "", "searches", _number(0)),
     ("Discovery, mean", "ms", "discovery_mean_s", _number(1, 1e3)),
     ("Drops: routing", "", "drops_routing", _number(0)),

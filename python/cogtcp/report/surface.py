@@ -140,7 +140,7 @@ def _legend(tuning: Tuning, marks: list[tuple[str, Trial | Finalist]]) -> list[t
     if "kept" in standings:
         entries.append((still.sign("circle", "ink", "hollow"), "trials"))
     if standings & {"broken", "failed"}:
-        names = {"broken": "constraints not kept", "failed": "failed"}
+        names = {"broken": "constraints violated", "failed": "failed"}
         text = ", or ".join(names[standing] for standing in names if standing in standings)
         entries.append((still.sign("cross", "muted"), text))
     known = tuning.theory

@@ -99,7 +99,7 @@ def merged_report(
     """
     return _render(
         name=" and ".join(names) if len(names) <= 3 else f"{len(names)} folders",
-        description="Results put together",
+        description="Merged results",
         said=said,
         total_rows=len(rows),
         rows=rows,

@@ -100,7 +100,7 @@ def _finalists(tuning: Tuning) -> Table:
             *_names(tuning),
             heading(metric),
             ("Difference", metric.unit),
-            ("Against the first", ""),
+            ("Compared with the first", ""),
             *map(heading, more),
         ],
         rows=[

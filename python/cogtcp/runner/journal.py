@@ -283,7 +283,7 @@ def only_one(folder: Path, *, wait: bool = False) -> Iterator[bool]:
 def _cannot_keep(folder: Path, error: OSError) -> OutputError:
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        remedy = "free some space and repeat the command: it goes on from what is kept"
+        remedy = "free some space and repeat the command: finished runs are not repeated"
     else:
         remedy = "name a folder that you may write to"
-    return OutputError(f"{folder}: finished runs cannot be kept: {reason}; {remedy}")
+    return OutputError(f"{folder}: finished runs cannot be saved: {reason}; {remedy}")

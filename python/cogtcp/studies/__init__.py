@@ -395,7 +395,9 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
 def _kept_setting(row: ClaimRow, reading: Reading | None, at: str) -> Setting:
     """Return the setting of a kept reading that `at` names."""
     if reading is None:
-        raise StudyError(f"no reading of {row.id} is kept: cogtcp reproduce {row.id} --search --settings 0")
+        raise StudyError(
+            f"no reading of {row.id} is saved; search with: cogtcp reproduce {row.id} --search --settings 0"
+        )
     if at == "best":
         return reading.setting
     if reading.nearest is None:

@@ -125,7 +125,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
             for row, item in zip(rows, judged, strict=True):
                 was = design.claims[row.id].claim_verdicts()[index]
                 if {was, item.verdict} == {"holds", "fails"}:
-                    told.append(f"{row.id}: at setting {index + 1} of the design it {was} no longer")
+                    told.append(f"{row.id}: at setting {index + 1} of the design it no longer {was}")
         told += _contradicted(context, rows, design, sample)
     for row in study.claims:
         if row.id in found:
@@ -154,7 +154,7 @@ def _contradicted(
         kept = design.claims[row.id].place()
         if fisher((there.holds, there.fails), (kept.holds, kept.fails)) < CONTRADICTED:
             told.append(
-                f"{row.id}: of fresh settings it holds at {there.holds} and fails at {there.fails}, of the "
-                f"kept design at {kept.holds} and {kept.fails}"
+                f"{row.id}: holds at {there.holds} and fails at {there.fails} fresh settings; in the saved "
+                f"design at {kept.holds} and {kept.fails}"
             )
     return told
