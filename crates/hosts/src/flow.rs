@@ -282,6 +282,7 @@ impl Flow {
         if let Supply::LastResponses(_) = self.traffic {
             tcp.sender.close();
         }
+        // Does nothing once the connection is open.
         tcp.sender.open(now);
         self.pump_sender(now, Awaited::Application, plane);
         Some(end)

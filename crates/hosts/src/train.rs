@@ -100,6 +100,7 @@ impl TrainAccount<'_> {
                 rows.push(Row { outcome: "false", ..self.row(None, Some(*number)) });
             }
         }
+        // A false prediction has no outage: it stands at its predicted start.
         let time = |row: &Row| if row.start.is_nan() { row.predicted_start } else { row.start };
         rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
         rows
@@ -242,6 +243,7 @@ fn mean(values: &[f64]) -> f64 {
 
 fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
+    // The sample's deviation: of a single value not a number.
     (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (values.len() as f64 - 1.0).max(0.0))
         .sqrt()
 }
@@ -249,6 +251,7 @@ fn deviation(values: &[f64]) -> f64 {
 /// The nearest-rank quantile of sorted values.
 fn quantile(sorted: &[f64], p: f64) -> f64 {
     let rank = libm::ceil(p * sorted.len() as f64) as usize;
+    // Ranks count from 1.
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 

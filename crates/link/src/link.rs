@@ -6,8 +6,8 @@
 //! has begun by `now` whenever a caller looks; only the arrival of the first packet is an event. A change of
 //! the future (gate, rate) plays the past first.
 //!
-//! Any other discipline keeps what waits, and decides when the transmitter asks for the next packet. So the moment at which it
-//! does is an event too: [`Link::next_transmission`].
+//! Any other discipline keeps what waits, and decides when the transmitter asks for the next packet. So the
+//! moment at which it does is an event too: [`Link::next_transmission`].
 //!
 //! At one instant, transmissions begin before the gate or the rate changes.
 
@@ -107,7 +107,8 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Bytes of it that [`Link::carried`] had counted at `time`, not later than the cut: what a reading of that moment is to give back.
+    /// Bytes of it that [`Link::carried`] had counted at `time`, not later than the cut: what a reading of
+    /// that moment is to give back.
     pub fn sent_by(&self, time: Time) -> f64 {
         let sent = time.as_nanos().min(self.at).saturating_sub(self.begun);
         f64::from(self.size) * sent as f64 / self.duration.max(1) as f64
@@ -141,13 +142,14 @@ pub struct Link<P> {
     /// No packet arrives before this: one that left before the delay fell does then.
     not_before: u64,
     gate: Gate,
-    /// Whether a packet that finds nothing waiting goes on the air at once: the gate transmits, and no discipline asks to
-    /// see it first.
+    /// Whether a packet that finds nothing waiting goes on the air at once: the gate transmits, and no
+    /// discipline asks to see it first.
     is_direct: bool,
     /// The last transmission begun met a silence.
     last_lost: bool,
     lossy: bool,
-    /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter does.
+    /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter
+    /// does.
     pub watched: bool,
     /// The same: whether the owner decides what becomes of a frame that arrives.
     pub settles: bool,
@@ -174,7 +176,8 @@ pub struct Link<P> {
     flushed: VecDeque<Flushed<P>>,
     /// What the last change of the gate cut.
     cut: Option<Cut>,
-    /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may be ahead of the capacity.
+    /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may be ahead of
+    /// the capacity.
     ahead: Option<u64>,
 }
 
@@ -248,8 +251,9 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// A MAC serves the link that has several packets at a time ([`take_next`](Self::take_next)). `ahead`: by how many bytes what is
-    /// carried may be ahead of the capacity, since slots carry more than the mean rate.
+    /// A MAC serves the link that has several packets at a time ([`take_next`](Self::take_next)). `ahead`: by
+    /// how many bytes what is carried may be ahead of the capacity, since slots carry more than the mean
+    /// rate.
     pub fn serve_many(&mut self, ahead: u64) {
         self.ahead = Some(ahead);
     }
@@ -270,10 +274,12 @@ impl<P: Payload> Link<P> {
     pub fn offer_copy(&mut self, now: Time, frame: &Frame<P>) -> Offer {
         self.counters.offered += 1;
         let now = now.as_nanos();
+        // Transmissions have no events of their own: the ring catches up when somebody looks.
         if self.ring.len() > self.begun {
             self.catch_up(now);
         }
         let waiting = self.ring.len() - self.begun;
+        // `is_direct` stands for the tests of gate and discipline: one branch in the common case.
         if waiting == 0 && self.free_at <= now && self.is_direct {
             let first = self.begun == 0;
             let (arrival, wire) = self.begin(frame.wire, now);
@@ -348,14 +354,16 @@ impl<P: Payload> Link<P> {
         (self.ring.len() > 0).then(|| self.ring.get(0))
     }
 
-    /// Asks for the memory that a hop reads of the link itself. A driver that knows which links come next asks early for this,
-    /// later for [`prefetch_first`](Self::prefetch_first) or [`prefetch_room`](Self::prefetch_room).
+    /// Asks for the memory that a hop reads of the link itself. A driver that knows which links come next
+    /// asks early for this, later for [`prefetch_first`](Self::prefetch_first) or
+    /// [`prefetch_room`](Self::prefetch_room).
     #[inline]
     pub fn prefetch(&self) {
         prefetch(self, 2);
     }
 
-    /// Asks for the packet that arrives first, and for the one after it, whose arrival is to be scheduled then.
+    /// Asks for the packet that arrives first, and for the one after it, whose arrival is to be scheduled
+    /// then.
     #[inline]
     pub fn prefetch_first(&self) {
         self.ring.prefetch(0);
@@ -377,7 +385,8 @@ impl<P: Payload> Link<P> {
     }
 
     /// The transmitter is free: it takes what the queue discipline gives it. To be called at
-    /// [`next_transmission`](Self::next_transmission), then what is left to be done as after [`Offer::Managed`].
+    /// [`next_transmission`](Self::next_transmission), then what is left to be done as after
+    /// [`Offer::Managed`].
     pub fn transmit(&mut self, now: Time) {
         if let Some(managed) = &mut self.managed {
             managed.armed = None;
@@ -407,8 +416,8 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Begins the transmission of a frame of `wire` bytes at `start`. Returns its arrival, and `wire` with the mark of
-    /// what a silence destroys.
+    /// Begins the transmission of a frame of `wire` bytes at `start`. Returns its arrival, and `wire` with
+    /// the mark of what a silence destroys.
     #[inline]
     fn begin(&mut self, wire: u32, start: u64) -> (u64, u32) {
         if wire != self.last_size {
@@ -426,20 +435,24 @@ impl<P: Payload> Link<P> {
         self.begun += 1;
         self.last_lost = self.gate == Gate::Drop;
         if !self.last_lost {
+            // Counted whole at the start: `carried` takes off what is not sent yet.
             self.counters.carried_bytes += u64::from(wire);
         }
+        // No packet overtakes those that left at a longer delay (`set_delay`).
         let arrival = self.free_at.saturating_add(self.delay).max(self.not_before);
         (arrival, if self.last_lost { wire | LOST } else { wire })
     }
 
-    /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to schedule, when
-    /// packets get under way that waited with nothing ahead of them; with a queue discipline see [`Offer::Managed`]. A link that
-    /// goes down says in [`take_flushed`](Self::take_flushed) what that destroyed; an arrival that was scheduled takes place only
-    /// if [`next_arrival`](Self::next_arrival) still names it.
+    /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to
+    /// schedule, when packets get under way that waited with nothing ahead of them; with a queue discipline
+    /// see [`Offer::Managed`]. A link that goes down says in [`take_flushed`](Self::take_flushed) what that
+    /// destroyed; an arrival that was scheduled takes place only if [`next_arrival`](Self::next_arrival)
+    /// still names it.
     pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
         let had_arrival = self.begun > 0;
         let at = now.as_nanos();
         self.cut = None;
+        // What was due by now happens under the old gate and rate.
         self.catch_up(at);
         if self.managed.is_some() {
             self.draw(at);
@@ -479,7 +492,8 @@ impl<P: Payload> Link<P> {
             self.changes_rate = true;
             self.highest_rate = self.highest_rate.max(rate);
             if self.free_at > at {
-                // The frame on the air keeps its old duration, which `carried` needs: only the cache key goes.
+                // The frame on the air keeps its old duration, which `carried` needs: only the cache key
+                // goes.
                 self.last_size |= LOST;
             } else {
                 self.last_size = 0;
@@ -495,14 +509,16 @@ impl<P: Payload> Link<P> {
         if had_arrival { None } else { self.next_arrival() }
     }
 
-    /// Sets the propagation delay of what is sent from `now` on. What has left the transmitter, and the frame on the air, keep the delay before. No
-    /// packet overtakes another: where the delay falls, a packet that would arrive before those under way arrives with the last of them.
+    /// Sets the propagation delay of what is sent from `now` on. What has left the transmitter, and the frame
+    /// on the air, keep the delay before. No packet overtakes another: where the delay falls, a packet that
+    /// would arrive before those under way arrives with the last of them.
     pub fn set_delay(&mut self, now: Time, delay: Duration) {
         let delay = delay.as_nanos();
         if delay == self.delay {
             return;
         }
-        // What is due by now began at the delay before. Without a packet under way nothing can be: a packet waits for the gate alone.
+        // What is due by now began at the delay before. Without a packet under way nothing can be: a packet
+        // waits for the gate alone.
         if self.begun > 0 {
             self.catch_up(now.as_nanos());
             self.not_before = self.not_before.max(self.ring.get(self.begun - 1).time);
@@ -523,8 +539,8 @@ impl<P: Payload> Link<P> {
         self.cut.as_ref()
     }
 
-    /// What waits when the gate begins to refuse is sent one packet after the other: nothing comes that could change that.
-    /// (A discipline may drop some of it on the way; the time for these counts all the same.)
+    /// What waits when the gate begins to refuse is sent one packet after the other: nothing comes that could
+    /// change that. (A discipline may drop some of it on the way; the time for these counts all the same.)
     fn draining(&self, now: u64) -> Option<Airing> {
         if self.gate != Gate::Refuse {
             return None;
@@ -568,13 +584,17 @@ impl<P: Payload> Link<P> {
         Offer::Managed
     }
 
-    /// The transmitter takes packets from the discipline, each as soon as it is free of the one before; a MAC takes one.
+    /// The transmitter takes packets from the discipline, each as soon as it is free of the one before; a MAC
+    /// takes one.
     fn draw(&mut self, now: u64) {
+        // Taken out, since `begin` needs the whole link.
         let Some(mut managed) = self.managed.take() else { return };
         while self.gate.transmits() && self.free_at <= now && managed.discipline.packets() > 0 {
-            // A driver that is late does not make the link slower: the queue was not empty, and the transmitter free.
+            // A driver that is late does not make the link slower: the queue was not empty, and the
+            // transmitter free.
             let start = managed.discipline.oldest().map_or(now, |since| self.free_at.max(since.as_nanos()));
             let frame = managed.discipline.dequeue(Time::from_nanos(start), &mut managed.signals);
+            // A discipline such as CoDel may drop all that it takes, and give nothing.
             let Some(mut frame) = frame else { continue };
             let waited = start.saturating_sub(frame.time);
             self.counters.waited += waited;
@@ -664,16 +684,17 @@ impl<P: Payload> Link<P> {
         self.waiting_bytes -= u64::from(packet.wire);
     }
 
-    /// A frame with the packet in service is or will be on the air from `from` to `until` at `rate`. `arrives`: it is known that it
-    /// takes the packet to the far end; else nothing of it is carried before that has happened.
+    /// A frame with the packet in service is or will be on the air from `from` to `until` at `rate`.
+    /// `arrives`: it is known that it takes the packet to the far end; else nothing of it is carried before
+    /// that has happened.
     pub fn put_on_air(&mut self, now: Time, from: Time, until: Time, rate: Rate, arrives: bool) {
         self.integrate(now.as_nanos());
         self.airing = Some(Airing { from: from.as_nanos(), until: until.as_nanos(), rate });
         self.airing_arrives = arrives;
     }
 
-    /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`. With a queue
-    /// discipline see [`Offer::Managed`].
+    /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`.
+    /// With a queue discipline see [`Offer::Managed`].
     pub fn end_service(&mut self, now: Time, lost: Option<DropCause>) -> Frame<P> {
         debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
         self.integrate(now.as_nanos());
@@ -696,8 +717,8 @@ impl<P: Payload> Link<P> {
         frame
     }
 
-    /// The MAC takes the first packet that waits, besides those that it has. Returns its size; `None`: none waits. With a queue discipline
-    /// see [`Offer::Managed`].
+    /// The MAC takes the first packet that waits, besides those that it has. Returns its size; `None`: none
+    /// waits. With a queue discipline see [`Offer::Managed`].
     pub fn take_next(&mut self, now: Time) -> Option<u32> {
         debug_assert!(self.ahead.is_some(), "the MAC serves one packet at a time");
         if self.ring.len() <= self.begun {
@@ -723,7 +744,8 @@ impl<P: Payload> Link<P> {
         Some(wire)
     }
 
-    /// The MAC is done with the first of the packets that it has: it has reached the far end, or is lost for a `cause`.
+    /// The MAC is done with the first of the packets that it has: it has reached the far end, or is lost for
+    /// a `cause`.
     pub fn finish(&mut self, lost: Option<DropCause>) -> Frame<P> {
         debug_assert!(self.begun > 0, "the MAC has a packet");
         let mut frame = Frame::default();
@@ -784,7 +806,8 @@ impl<P: Payload> Link<P> {
         Time::from_nanos(self.free_at)
     }
 
-    /// When all is sent that is under way or, with a gate that refuses, waits, as of the last change of the gate.
+    /// When all is sent that is under way or, with a gate that refuses, waits, as of the last change of the
+    /// gate.
     pub fn busy_until(&self) -> Time {
         self.draining.map_or(self.free_at(), |draining| Time::from_nanos(draining.until))
     }
@@ -797,7 +820,8 @@ impl<P: Payload> Link<P> {
         (self.free_at < now.as_nanos() && self.waiting() == 0).then(|| self.free_at())
     }
 
-    /// The frame on the air at `now`, by the link's own transmitter: when its transmission began, and whether it meets a silence.
+    /// The frame on the air at `now`, by the link's own transmitter: when its transmission began, and whether
+    /// it meets a silence.
     pub fn on_air(&mut self, now: Time) -> Option<(Time, bool)> {
         self.catch_up(now.as_nanos());
         let begun = Time::from_nanos(self.free_at.saturating_sub(self.last_duration));
@@ -827,7 +851,8 @@ impl<P: Payload> Link<P> {
         self.rate
     }
 
-    /// Bytes carried up to `now`: the frame on the air counts for the part that is sent, until a silence cuts it ([`cut`](Self::cut)).
+    /// Bytes carried up to `now`: the frame on the air counts for the part that is sent, until a silence cuts
+    /// it ([`cut`](Self::cut)).
     pub fn carried(&mut self, now: Time) -> f64 {
         let now = now.as_nanos();
         self.catch_up(now);

@@ -36,6 +36,7 @@ impl Law {
         let Some(run) = run else { return Self::Independent(share) };
         let clamped = |value: f64| Probability::new(value.clamp(0.0, 1.0)).unwrap_or(Probability::ZERO);
         let back = 1.0 / run;
+        // A share of 1 gives infinity, which is clamped to 1.
         let into = clamped(back * share.get() / (1.0 - share.get()));
         // The first frame meets the chain as it is after a long time.
         let bad = stream.bernoulli(share);

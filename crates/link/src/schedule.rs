@@ -123,6 +123,7 @@ impl Playing {
         let (count, period) = (times.len() as u64, self.schedule.period());
         let time =
             |number: u64| number / count * period + u64::from(times[(number % count) as usize]) * MILLISECOND;
+        // Only packets that wait at its instant share an opportunity: a later one finds it gone.
         if self.left > 0 && self.left_at == start {
             let taken = self.left.min(need);
             self.left -= taken;
@@ -169,6 +170,7 @@ fn finish_at_rates(schedule: &Schedule, steps: &[(u64, u64)], start: u64, bytes:
             at = end;
         }
         // Whole periods at once, should they carry little.
+        // Less one: bytes that fill a period exactly leave at its end, not in the next.
         let whole = (need - 1) / schedule.of_period().max(1);
         need -= whole * schedule.of_period();
         base += period * (1 + whole as u64);

@@ -38,7 +38,8 @@ use std::sync::Arc;
 
 /// End of a path in [`Network::paths`], and label of a pipe whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
-/// Label of a pipe whose packets part ways: their paths tell. Any other label is the hop that all its packets take next.
+/// Label of a pipe whose packets part ways: their paths tell. Any other label is the hop that all its packets
+/// take next.
 const BY_PATH: u32 = u32::MAX - 1;
 /// First of the hops that lead over the air; values below are pipes.
 const AIR: u32 = crate::agenda::MAX_INDEX;
@@ -140,15 +141,16 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// Plays what is due first, which is `change` at `now` ([`peek`](Self::peek)). Returns a packet that has reached its host; what
-    /// else there is to hear [`has_news`](Self::has_news) tells.
+    /// Plays what is due first, which is `change` at `now` ([`peek`](Self::peek)). Returns a packet that has
+    /// reached its host; what else there is to hear [`has_news`](Self::has_news) tells.
     pub fn step(&mut self, now: Time, change: Change, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
         let mut arrival = Arrival::default();
         self.step_into(now, change, observer, &mut arrival).then_some(arrival)
     }
 
-    /// The same, for a driver that has a place for packets: the packet that has reached its host is put `into` that, if true is returned.
-    /// A packet that is handed over by value is copied several times on its way to the driver.
+    /// The same, for a driver that has a place for packets: the packet that has reached its host is put
+    /// `into` that, if true is returned. A packet that is handed over by value is copied several times on its
+    /// way to the driver.
     #[inline]
     pub fn step_into(
         &mut self,
@@ -209,8 +211,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// Whether there is something for the driver to take: [`take_arrival`](Self::take_arrival), the boards' listeners and readers,
-    /// [`tell_source`](Self::tell_source), in this order.
+    /// Whether there is something for the driver to take: [`take_arrival`](Self::take_arrival), the boards'
+    /// listeners and readers, [`tell_source`](Self::tell_source), in this order.
     #[inline]
     pub fn has_news(&self) -> bool {
         self.has_news
@@ -221,8 +223,8 @@ impl<P: Payload> Network<P> {
         self.arrived.pop_front()
     }
 
-    /// Sends, or returns to the host that it is for, what nodes tell the sources of packets that silence has destroyed. `None`: all of
-    /// them are told, and the driver has all news.
+    /// Sends, or returns to the host that it is for, what nodes tell the sources of packets that silence has
+    /// destroyed. `None`: all of them are told, and the driver has all news.
     pub fn tell_source(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Arrival<P>> {
         while let Some((stream, payload, bytes)) = self.notices.take() {
             match stream {
@@ -263,8 +265,8 @@ impl<P: Payload> Network<P> {
         (into.at, into.pipe) = (now, Some(pipe));
         let next = from.label;
         let settles = from.settles;
-        // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place: one step of
-        // the heap instead of two.
+        // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place:
+        // one step of the heap instead of two.
         match from.next_arrival() {
             Some(time) => self.agenda.replace_arrival(time, pipe),
             None => self.agenda.pop_arrival(),
@@ -280,7 +282,8 @@ impl<P: Payload> Network<P> {
         self.forward(next, into, observer)
     }
 
-    /// The packet in `into`, which came by a pipe or over the air, goes where the label `next` says; true: it has reached its host.
+    /// The packet in `into`, which came by a pipe or over the air, goes where the label `next` says; true: it
+    /// has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
@@ -422,12 +425,14 @@ impl<P: Payload> Network<P> {
             link.set_channel(now, gate, rate)
         };
         if let (Some(cut), Some(before)) = (link.cut(), self.baselines.get_mut(pipe as usize)) {
+            // The frame counted as carried when the warm-up ended. Now nothing of it is.
             before.carried -= cut.sent_by(self.warm_at);
         }
         if let Some(time) = scheduled {
             self.agenda.push(time, Kind::Arrival(pipe));
         }
         if was_due && self.pipes[pipe as usize].next_arrival().is_none() {
+            // The packet whose arrival was scheduled is destroyed: the link went down.
             self.agenda.cancel_arrival(pipe);
         }
         while let Some(Flushed { frame, was_carried }) = self.pipes[pipe as usize].take_flushed() {
@@ -523,8 +528,8 @@ impl<P: Payload> Network<P> {
         }
         self.paths.push(HOST);
         self.dropped.push(0);
-        // Nearly every pipe is always followed by the same hop: its label tells it, without a look at the path,
-        // which would be another cache line for every packet.
+        // Nearly every pipe is always followed by the same hop: its label tells it, without a look at the
+        // path, which would be another cache line for every packet.
         for step in self.paths[start..].windows(2) {
             if step[0] >= AIR {
                 continue;

@@ -376,6 +376,7 @@ impl Cell {
         let at = now + it.delay;
         while let Some(is_lost) = it.bearer.poll() {
             let departed = Departed { user: stream / 2, direction: DIRECTIONS[stream % 2], is_lost };
+            // Behind earlier packets of the same instant: packets leave in order.
             let place = self.departures.partition_point(|(other, _)| *other <= at);
             self.departures.insert(place, (at, departed));
         }

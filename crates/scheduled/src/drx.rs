@@ -31,6 +31,7 @@ impl Drx {
             Some((cycle, span)) if quiet > Time::ZERO && now < quiet + span => cycle,
             _ => self.cycle,
         };
+        // A cycle more keeps the difference above zero: `offset` is less than a cycle.
         let since = (now.as_nanos() + self.cycle.as_nanos() - offset.as_nanos()) % cycle.as_nanos();
         since < self.on.as_nanos()
     }

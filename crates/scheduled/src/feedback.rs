@@ -29,6 +29,7 @@ pub fn feedback(frame: &Frame, direction: Direction, number: u64) -> u64 {
     if direction == Direction::Downlink
         && let Some(table) = frame.configuration().and_then(|it| ASSOCIATION.get(it))
     {
+        // An LTE frame has ten subframes, each one slot here.
         let answers = |distance: u64| {
             table.iter().any(|(at, back)| (number + distance) % 10 == *at && back.contains(&distance))
         };

@@ -20,6 +20,7 @@ pub struct Request {
 impl Request {
     /// Returns when the slot begins that carries the data of a user that has had none until `now`.
     pub fn data_at(&self, frame: &Frame, now: Time) -> Time {
+        // At most one opportunity per slot; the division needs a period above zero.
         let period = self.period.max(frame.slot()).as_nanos();
         let offset = self.offset.as_nanos();
         let turn = now.as_nanos().saturating_sub(offset).div_ceil(period);

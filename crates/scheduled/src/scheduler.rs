@@ -70,6 +70,7 @@ impl Scheduler {
                 Rule::ProportionalFair { .. } if self.means[user] <= 0.0 => f64::INFINITY,
                 Rule::ProportionalFair { .. } => bits / self.means[user],
             };
+            // Strictly more: of equals the first in turn stays.
             if best.is_none_or(|(_, most)| merit > most) {
                 best = Some((user, merit));
             }
@@ -86,6 +87,7 @@ impl Scheduler {
     /// The slot is full, or nobody waits any more.
     pub fn end_slot(&mut self) {
         if let Rule::ProportionalFair { slots } = self.rule {
+            // Users without a grant too: their means fall, and with that their merit rises.
             for (mean, given) in self.means.iter_mut().zip(&mut self.given) {
                 *mean += (std::mem::take(given) - *mean) / slots;
             }

@@ -1,4 +1,5 @@
-//! The CR user of MSWiM 2009, section 4.3: sense, decide, switch and sense again, notify, load the channel, transmit.
+//! The CR user of MSWiM 2009, section 4.3: sense, decide, switch and sense again, notify, load the channel,
+//! transmit.
 //!
 //! The pseudocode, and where each line is here:
 //!
@@ -16,9 +17,10 @@
 //! 11 transmit data till T_p expires, then go back to 1      change
 //! ```
 //!
-//! Read literally, line 10 starts T_p only after a switch, and a radio that finds its channel free would transmit for
-//! ever. Section 4.3 says "periodically cycles between two states", so T_p starts either way. A radio that comes back to
-//! the channel it left, after finding all others busy, notifies too: line 8 asks for `switching` alone.
+//! Read literally, line 10 starts T_p only after a switch, and a radio that finds its channel free would
+//! transmit for ever. Section 4.3 says "periodically cycles between two states", so T_p starts either way. A
+//! radio that comes back to the channel it left, after finding all others busy, notifies too: line 8 asks for
+//! `switching` alone.
 //!
 //! Extensions where the paper is open. The detector may use how much of the window a PU overlaps. A policy
 //! may stay (no delay, sense again at once). Neighbours may sense too.
@@ -47,15 +49,17 @@ pub struct CognitiveConfig {
     pub sensing_time: Duration,
     /// Transmission time T_p.
     pub transmission_time: Duration,
-    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly from zero on. Clocks of two radios
-    /// are never alike; without it radios that sense apart can fall into step for a whole run.
+    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly from zero on.
+    /// Clocks of two radios are never alike; without it radios that sense apart can fall into step for a
+    /// whole run.
     pub jitter: Duration,
     /// Silence of one switch of channel.
     pub switching_delay: Duration,
     /// When the first sensing begins; before it the radio transmits.
     pub start: Duration,
-    /// Whether every transmission ends when the cycle does that began at a multiple of t_s + T_p after `start`: after a handoff it
-    /// is so much shorter. Radios with one `start` then sense together for the whole run.
+    /// Whether every transmission ends when the cycle does that began at a multiple of t_s + T_p after
+    /// `start`: after a handoff it is so much shorter. Radios with one `start` then sense together for the
+    /// whole run.
     pub aligned: bool,
     /// The channel at the start.
     pub channel: ChannelId,
@@ -65,20 +69,21 @@ pub struct CognitiveConfig {
     pub receiver: Receiver,
     /// How loud PUs are to its detector.
     pub snr: SnrModel,
-    /// Where the neighbours are that sense with it, at the same times and with the same detector. None: it senses alone.
+    /// Where the neighbours are that sense with it, at the same times and with the same detector. None: it
+    /// senses alone.
     pub neighbours: Vec<Position>,
     /// How its report and the neighbours' become one.
     pub fusion: FusionRule,
-    /// A second, longer look on the same channel where the first reports a PU, as in IEEE 802.22: only what this reports counts. It is
-    /// also the look at a channel to which the radio has switched.
+    /// A second, longer look on the same channel where the first reports a PU, as in IEEE 802.22: only what
+    /// this reports counts. It is also the look at a channel to which the radio has switched.
     pub second_look: Option<Duration>,
     /// The regulation that it obeys.
     pub regulation: Option<RegulationConfig>,
 }
 
 impl Default for CognitiveConfig {
-    /// t_s 0.2 s and T_p 1 s, the optimum of the paper's Figure 2; switching 1 ms, as released; SNR -20 dB, where t_s of
-    /// this size matters.
+    /// t_s 0.2 s and T_p 1 s, the optimum of the paper's Figure 2; switching 1 ms, as released; SNR -20 dB,
+    /// where t_s of this size matters.
     fn default() -> Self {
         Self {
             sensing_time: Duration::from_millis(200),
@@ -167,8 +172,9 @@ pub struct CognitiveRadio {
 }
 
 impl CognitiveRadio {
-    /// The CR user `name` in the run of seed `seed`. It opens its own random streams: `radio/<name>/detection`, of which
-    /// every sensing takes one draw, `radio/<name>/decision`, and `radio/<name>/jitter`, one for every transmission.
+    /// The CR user `name` in the run of seed `seed`. It opens its own random streams:
+    /// `radio/<name>/detection`, of which every sensing takes one draw, `radio/<name>/decision`, and
+    /// `radio/<name>/jitter`, one for every transmission.
     pub fn new(
         config: CognitiveConfig,
         air: Arc<Air>,
@@ -223,8 +229,9 @@ impl CognitiveRadio {
         Ok(radio)
     }
 
-    /// Sets t_s and T_p while the radio runs: of the sensings and transmissions that begin from now on. What is under way
-    /// ends as planned, for its peer and the MAC count on that. P_d and P_f follow from t_s by the detector.
+    /// Sets t_s and T_p while the radio runs: of the sensings and transmissions that begin from now on. What
+    /// is under way ends as planned, for its peer and the MAC count on that. P_d and P_f follow from t_s by
+    /// the detector.
     pub fn set_times(
         &mut self,
         sensing: Duration,
@@ -254,8 +261,9 @@ impl CognitiveRadio {
         self.reports
     }
 
-    /// Notes that the radio, or its peer on its channel, put a frame on the air over [from, until): what it shares with a
-    /// PU there is interference. To be called while the radio is still on that channel, in the order of time.
+    /// Notes that the radio, or its peer on its channel, put a frame on the air over [from, until): what it
+    /// shares with a PU there is interference. To be called while the radio is still on that channel, in the
+    /// order of time.
     pub fn transmitted(&mut self, from: Time, until: Time) {
         self.transmitted_on(self.loaded, from, until);
     }
@@ -279,7 +287,8 @@ impl CognitiveRadio {
         self.sensed
     }
 
-    /// The radio is somewhere else from now on: it hears other PUs. Neighbours that sense with it stay where they are.
+    /// The radio is somewhere else from now on: it hears other PUs. Neighbours that sense with it stay where
+    /// they are.
     pub fn move_to(&mut self, now: Time, position: Position) {
         if position == self.config.position {
             return;
@@ -333,6 +342,7 @@ impl CognitiveRadio {
     }
 
     fn meet_pu(&mut self, at: Time) {
+        // Later than now, or the same arrival would be met again.
         self.pu_due = self.next_pu(at + Duration::from_nanos(1));
         self.state.stats.pu_arrivals += 1;
         if self.state.phase == Phase::Transmitting {
@@ -454,6 +464,7 @@ impl CognitiveRadio {
     }
 
     fn late(&mut self) -> Duration {
+        // Drawn without jitter too, one for each transmission.
         let share = self.jitter_stream.uniform();
         #[expect(
             clippy::cast_precision_loss,

@@ -129,6 +129,7 @@ impl CognitiveCycle {
         if after_pu && self.config.sensing.as_ref().is_some_and(|s| s.clock == SensingClock::Restart) {
             self.sensing_due = self.sensing_after(at);
         }
+        // A sensing that fell due during the silence follows at once.
         self.sensing_due = self.sensing_due.max(at);
     }
 
@@ -140,6 +141,7 @@ impl CognitiveCycle {
             ChannelChoice::Stay => {}
             ChannelChoice::Range([low, high]) => {
                 let (low, high) = (low.bits_per_second(), high.bits_per_second());
+                // Both ends included.
                 let width = high.saturating_sub(low).saturating_add(1);
                 self.state.channel = fresh;
                 self.state.rate = Some(Rate::from_bits_per_second(low + self.channel_stream.below(width)));
@@ -152,6 +154,7 @@ impl CognitiveCycle {
                     return;
                 }
                 let mut index = self.channel_stream.below(choices as u64) as usize;
+                // Passes over the channel it leaves: channels count from 1, indices from 0.
                 if leave && index + 1 >= current {
                     index += 1;
                 }

@@ -157,6 +157,7 @@ impl Intervals {
         match self.begun_before(at).checked_sub(1) {
             Some(last) => {
                 let OnInterval { arrival, departure } = self.list[last];
+                // The last interval may still be ON at `at`.
                 self.busy_before[last] + (departure.min(at) - arrival)
             }
             None => Duration::ZERO,

@@ -1,7 +1,7 @@
 //! A link over satellites in low orbit: another satellite at each handoff, with its own delay and rate.
 //!
-//! Time has periods of [`period`](LeoConfig::period). A period begins with an outage; at its beginning and at its end the delay is
-//! higher. Within a period the delay is constant.
+//! Time has periods of [`period`](LeoConfig::period). A period begins with an outage; at its beginning and at
+//! its end the delay is higher. Within a period the delay is constant.
 
 use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState};
 use cogtcp_units::{Check, Duration, RandomStream, Rate, Time};
@@ -20,7 +20,8 @@ pub struct LeoConfig {
     pub start: Option<Duration>,
     /// How long a handoff keeps the link silent.
     pub outage: Duration,
-    /// Delay over a satellite, drawn uniformly between these two at each handoff. It takes the place of the link's delay.
+    /// Delay over a satellite, drawn uniformly between these two at each handoff. It takes the place of the
+    /// link's delay.
     pub delay: [Duration; 2],
     /// Rate over a satellite, drawn likewise. Without it: the link's own rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +52,8 @@ fn last_edge() -> Duration {
 }
 
 impl LeoConfig {
-    /// Says what makes no sense: spans beyond `longest`, a delay beyond `longest_delay`, a period shorter than its parts.
+    /// Says what makes no sense: spans beyond `longest`, a delay beyond `longest_delay`, a period shorter
+    /// than its parts.
     pub fn check(&self, longest: Duration, longest_delay: Duration, check: &mut impl Check) {
         check.span("period", self.period, false, longest);
         check.span("start", self.start.unwrap_or_default(), true, longest);
@@ -103,8 +105,8 @@ pub struct LeoRadio {
 }
 
 impl LeoRadio {
-    /// Returns the link as it is at time zero, in the run of seed `seed`. It draws from the stream `radio/<name>/satellite`: a first handoff where
-    /// none is given, then delay and rate of each satellite.
+    /// Returns the link as it is at time zero, in the run of seed `seed`. It draws from the stream
+    /// `radio/<name>/satellite`: a first handoff where none is given, then delay and rate of each satellite.
     pub fn new(config: &LeoConfig, seed: u64, name: &str) -> Self {
         let mut stream = RandomStream::new(seed, &format!("radio/{name}/satellite"), 0);
         let next = match config.start {
@@ -131,6 +133,7 @@ impl LeoRadio {
         self.base = self.stream.uniform_duration(low, high);
         if let Some([low, high]) = self.config.rate {
             let (low, high) = (low.bits_per_second(), high.bits_per_second());
+            // Both ends included.
             let width = high.saturating_sub(low).saturating_add(1);
             self.state.rate = Some(Rate::from_bits_per_second(low + self.stream.below(width)));
         }
@@ -159,6 +162,7 @@ impl LeoRadio {
 
     fn open(&mut self, at: Time) {
         self.state.stats.handoffs += 1;
+        // Satellites count from 1, and this one is at least the second.
         let (from, to, rate) = (ChannelId(self.state.channel.0 - 1), self.state.channel, self.state.rate);
         self.state.emit(at, LinkEvent::Handoff { from, to, rate });
     }

@@ -26,12 +26,14 @@ impl OnOff {
 
     /// Probability ON `u` seconds after the PU was OFF.
     pub fn on_after_off(&self, u: f64) -> f64 {
+        // `expm1` keeps the precision of short times, where 1 - exp(x) cancels.
         -self.p_on() * libm::expm1(-(self.alpha + self.beta) * u)
     }
 
     /// Probability that a PU arrives within `t_p` seconds of a moment when it is OFF: the transmission that
     /// starts there meets it.
     pub fn arrival_within(&self, t_p: f64) -> f64 {
+        // As above: exact for rare arrivals too.
         -libm::expm1(-self.beta * t_p)
     }
 }

@@ -186,6 +186,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     pub fn add_interface(&mut self, interface: InterfaceConfig) -> InterfaceId {
         let number = self.stations.len() as u32;
         let least = self.config.phy.cutoff.watts();
+        // The least gain with which it is heard at the best of shadowing and fading.
         let needed = least / (interface.power.watts() * self.config.phy.propagation.most());
         let reach = self.config.phy.propagation.path_loss.range(needed);
         self.reach = self.reach.max(reach);
@@ -202,6 +203,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.neighbours.clear();
         self.pair_power = None;
         self.watchers.push(Vec::new());
+        // The next search draws the squares anew, with this station.
         self.grid.expires = Time::ZERO;
         InterfaceId(number)
     }
@@ -226,6 +228,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     pub fn next_event(&mut self) -> Time {
         while let Some((at, due)) = self.agenda.first() {
             let Due::Acts(number) = due else { return at };
+            // A station's entry is a lower bound: its backoff may have been frozen since.
             let due = self.stations.due(number, &self.timing);
             if due <= at {
                 return at;

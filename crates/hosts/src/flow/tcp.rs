@@ -51,6 +51,7 @@ impl Tcp {
 
     /// The sender's timer expires. Returns what it was that the sender had waited for.
     fn expire(&mut self, now: Time) -> Awaited {
+        // Asked before the timeout, which changes both.
         let (is_paced, persists) = (self.sender.awaits_pacer(), self.sender.awaits_window());
         self.sender.handle_timeout(now);
         if is_paced {

@@ -30,6 +30,7 @@ impl<P: Payload> Link<P> {
         all.iter_mut().for_each(|frame| self.ring.pop(frame));
         let (under_way, waiting) = all.split_at(self.begun as usize);
         self.begun = 0;
+        // With nothing under way it is a number that no frame has.
         let last = under_way.len().wrapping_sub(1);
         for (number, frame) in under_way.iter().enumerate() {
             if !flush.empties_wire() || frame.time <= now {

@@ -98,6 +98,8 @@ impl Control {
             }
             while now >= self.drop_next && self.dropping {
                 self.count += 1;
+                // A mark takes the place of one drop: the law goes on as after a drop (Linux:
+                // `codel_dequeue`).
                 if mark(&mut packet, law, signals) {
                     self.drop_next = law.next(self.drop_next, self.count);
                     return packet;
@@ -118,6 +120,7 @@ impl Control {
             self.dropping = true;
             // If the last episode of drops is recent, the rate that it came to is a better start than one.
             let delta = self.count.saturating_sub(self.last_count);
+            // 16 intervals, as in the RFC's pseudocode.
             let is_recent = now.saturating_since(self.drop_next) < law.interval * 16;
             self.count = if delta > 1 && is_recent { delta } else { 1 };
             self.drop_next = law.next(now, self.count);

@@ -130,6 +130,7 @@ impl<P: Payload> FqCoDelQueues<P> {
         let flow = &mut self.flows[place as usize];
         let enough = flow.fifo.bytes / 2;
         let mut shed = 0;
+        // Many at once spread the cost of the search for the longest queue (Linux: `fq_codel_drop`).
         for _ in 0..DROP_BATCH {
             let Some(frame) = flow.fifo.pop() else { break };
             shed += u64::from(frame.size());
@@ -155,6 +156,7 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
             flow.credits = i64::from(self.config.quantum);
             self.new.push_back(place);
         }
+        // After the packet has joined: the longest queue pays, not the flow that comes last.
         if self.packets > u64::from(self.config.limit) {
             self.shed(now, signals);
         }

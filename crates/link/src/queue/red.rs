@@ -147,6 +147,7 @@ impl<P: Payload> RedQueue<P> {
         self.count += 1;
         let spread = 1.0 - self.count as f64 * probability;
         let drawn = self.stream.uniform();
+        // After 1 / `probability` packets without a signal the next one is certain.
         if spread <= 0.0 || drawn < probability / spread {
             self.count = 0;
             return Decision::Signal;

@@ -242,6 +242,7 @@ impl<P: Payload> Network<P> {
     /// Something is due in the air.
     pub(super) fn advance_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
         let Some(air) = &mut self.air else { return };
+        // An entry that an earlier one has overtaken is stale.
         if air.armed() != now {
             return;
         }
@@ -286,6 +287,7 @@ impl<P: Payload> Network<P> {
     /// Takes in what has happened in the air, and makes sure that a change is due no later than it has
     /// something to do.
     fn take_from_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        // Taken out, so that its events may change the rest of the network.
         let Some(mut air) = self.air.take() else { return };
         let mut left = VecDeque::new();
         either!(&mut *air, nodes => {

@@ -215,6 +215,7 @@ impl Cell {
                 }
             };
         let needed = libm::ceil((wanted + BLOCK_HEADER) as f64 * 8.0 / per_block);
+        // Compared before the cast: below `free` it loses nothing.
         let blocks = if needed >= f64::from(slot.free) { slot.free } else { needed as u32 };
         let room = (f64::from(blocks) * per_block / 8.0) as u64;
         let Some(room) = room.checked_sub(BLOCK_HEADER).filter(|room| *room > 0) else { return 0 };
@@ -230,6 +231,7 @@ impl Cell {
             let levels = &self.levels[(slot.number % self.levels.len() as u64) as usize];
             let levels = &levels[slot.direction as usize];
             let usable = levels.partition_point(|level| level.needed <= self.streams[stream].now.1);
+            // Not zero: without a usable level the user has no bits here, and is not picked.
             levels[usable - 1].coding.efficiency
         };
         let block = Block { content, efficiency, blocks, attempts: 0, energy: 0.0, ready: 0 };
@@ -276,6 +278,7 @@ impl Cell {
         let attempts = block.attempts + 1;
         // Chase combining: the energies of the attempts add up, but for what is destroyed.
         let energy = if is_struck { block.energy } else { block.energy + it.now.0 };
+        // One draw per attempt, struck or not: primary users shift no other block's draw.
         let draw = it.errors.uniform();
         let is_received =
             !is_struck && draw >= block_error_rate(energy, block.efficiency) && !air.garbles(slot.direction);

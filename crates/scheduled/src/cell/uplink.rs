@@ -30,6 +30,7 @@ impl Uplink {
 
     /// Returns the bytes that slot `number` may grant to a user that has sent `sent`.
     pub(super) fn grant(&self, number: u64, sent: u64, first: u64) -> u64 {
+        // A first grant goes out before any report: `sent` may exceed `known`.
         match self.known.saturating_sub(sent) {
             0 if self.request.is_some_and(|ready| ready <= number) => first,
             bytes => bytes,

@@ -244,6 +244,7 @@ impl ActivityLaw {
             at += self.on.draw(&mut on_stream);
             is_on = false;
             let departure = at.min(end);
+            // An ON time that ends in the run-in is dropped.
             if departure > arrival {
                 let on = OnInterval {
                     arrival: Time::ZERO + (arrival - origin),

@@ -40,6 +40,7 @@ pub fn fused_probability(rule: FusionRule, reports: &[f64]) -> f64 {
     let mut counts = vec![0.0; reports.len() + 1];
     counts[0] = 1.0;
     for (seen, p) in reports.iter().enumerate() {
+        // Downwards, so that counts[k] is still the value before this sensor.
         for k in (0..=seen).rev() {
             counts[k + 1] += counts[k] * p;
             counts[k] *= 1.0 - p;

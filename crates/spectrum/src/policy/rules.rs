@@ -64,6 +64,7 @@ impl DecisionPolicy for LeastBusy {
 
     fn decide(&mut self, view: &DecisionView<'_>, _: &mut RandomStream) -> Decision {
         let share = |id: &ChannelId| view.history.busy_share(*id);
+        // `min_by` takes the first of equals.
         let best = view.others().min_by(|a, b| share(a).partial_cmp(&share(b)).unwrap_or(Ordering::Equal));
         best.map_or(Decision::Stay, Decision::Switch)
     }

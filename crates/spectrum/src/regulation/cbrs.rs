@@ -1,7 +1,9 @@
-//! CBRS: the grant of a CBSD (a base station), as its Spectrum Access System (SAS) gives, renews, suspends and ends it.
+//! CBRS: the grant of a CBSD (a base station), as its Spectrum Access System (SAS) gives, renews, suspends
+//! and ends it.
 //!
-//! WINNF-TS-0016 section 8.5 (grant) and 8.6 (heartbeat); 47 CFR 96.39(c)(2): a CBSD follows an instruction of its SAS within 60 s.
-//! The parameters of a grant never change. A SAS that wants other ones ends the grant and suggests them (operationParam, section 8.6).
+//! WINNF-TS-0016 section 8.5 (grant) and 8.6 (heartbeat); 47 CFR 96.39(c)(2): a CBSD follows an instruction
+//! of its SAS within 60 s. The parameters of a grant never change. A SAS that wants other ones ends the grant
+//! and suggests them (operationParam, section 8.6).
 
 use crate::ChannelId;
 use cogtcp_units::{Decibel, Duration, Time};
@@ -77,7 +79,8 @@ pub enum SasAnswer {
     },
     /// SUSPENDED_GRANT, 501: stop, keep the grant and go on with heartbeats.
     Suspended,
-    /// TERMINATED_GRANT, 500: stop, and give the grant up. With operationParam: ask at once for a grant with these parameters.
+    /// TERMINATED_GRANT, 500: stop, and give the grant up. With operationParam: ask at once for a grant with
+    /// these parameters.
     Terminated(Option<Operation>),
 }
 
@@ -107,6 +110,7 @@ impl Cbsd {
     /// Returns a registered CBSD without a grant, which asks for one at time zero.
     pub fn new(timers: CbsdTimers) -> Self {
         Self {
+            // The limit of 47 CFR 96.39(c)(2) binds, whatever the setting says.
             timers: CbsdTimers { stop: timers.stop.min(CbsdTimers::LONGEST_STOP), ..timers },
             state: GrantState::Idle,
             expires: Time::MAX,

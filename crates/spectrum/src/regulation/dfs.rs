@@ -111,6 +111,7 @@ impl Dfs {
     /// Radar is found on a channel.
     pub fn radar(&mut self, now: Time, channel: ChannelId) {
         if let Some((_, free)) = self.channels.iter_mut().find(|(id, _)| *id == channel) {
+            // Any channel with radar is blocked, in use or not (47 CFR 15.407(h)(2)(iv)).
             *free = now + self.timers.non_occupancy;
         }
         match self.state {
@@ -139,7 +140,8 @@ impl Dfs {
         }
     }
 
-    /// Takes `span` of the time for control signals, which begin at `now`. Returns false if it may not send them.
+    /// Takes `span` of the time for control signals, which begin at `now`. Returns false if it may not send
+    /// them.
     pub fn control(&mut self, now: Time, span: Duration) -> bool {
         match self.state {
             DfsState::Operating(_) => true,

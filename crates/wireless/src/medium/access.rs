@@ -116,6 +116,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// The backoff of a station is over.
     fn begin_exchange(&mut self, number: u32, now: Time) {
         self.follow(number, now);
+        // It has just tuned, and is deaf for a while: its turn comes later.
         if self.stations.due(number, &self.timing) > now {
             self.reschedule(number);
             return;
@@ -227,6 +228,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return;
         }
         let idle_from = now.max(self.stations.nav(number));
+        // EIFS contains DIFS (9.2.10): the later of the two, not their sum.
         let from = (idle_from + self.timing.difs).max(self.stations.eifs_until(number));
         let contention = &mut self.stations.ear_mut(number).contention;
         contention.resume(from);
@@ -268,6 +270,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 concerned.extend_from_slice(watchers);
             }
             concerned.append(&mut self.held);
+            // By number: the order of events must not depend on who began to watch first.
             concerned.sort_unstable();
             concerned.dedup();
         }

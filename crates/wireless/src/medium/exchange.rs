@@ -21,6 +21,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let timing = &self.timing;
         let until = match self.config.mac.rules.answer_timeout {
             AnswerTimeout::End => now + span + timing.delay + timing.sifs + answer_span + timing.delay,
+            // SIFS, a slot and the preamble (9.2.8).
             AnswerTimeout::Start => now + span + timing.sifs + timing.slot + timing.preamble,
         };
         self.stations.set_mac(number, Mac::Waiting { answer, until });
@@ -101,6 +102,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let guard = match kind {
             FrameKind::Rts if self.config.mac.rules.nav_reset => {
                 let cts = timing.frames(0, self.config.mac.dcf.basic_rate).cts;
+                // 9.2.5.4, with the delays of the CTS and the data added.
                 now + timing.sifs * 2 + cts + timing.slot * 2 + timing.delay * 2
             }
             _ => Time::MAX,
@@ -183,6 +185,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.stations.set_mac(number, Mac::Answering { kind, to: from.0, reserves, rate, at });
             let station = &mut self.stations[number];
             station.engaged_until = Time::ZERO;
+            // After the answer is set: a duplicate is acknowledged too, since its ACK was lost (9.2.9).
             let duplicate = station.has_seen(from, sequence);
             station.cold.counters.duplicates += u64::from(duplicate);
             self.reschedule(number);

@@ -275,6 +275,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 candidates.push(other);
             }
         });
+        // By number: events must not depend on how the squares are drawn.
         candidates.sort_unstable();
     }
 
@@ -431,6 +432,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     pub(super) fn spoils(&mut self, number: u32, frame: &Frame, signal: f64, others: f64) -> Option<Cause> {
         let (capture, _) = frame.needs;
         let (kind, channel, from, until) = (frame.kind, frame.channel, frame.from, frame.until);
+        // Only primary users ask for the place, and a moving node's place costs a calculation.
         let place = if S::USES_PLACES {
             self.positions.position(self.stations.node(number), until)
         } else {
@@ -457,6 +459,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// Draws whether data of `sender` have errors: by its loss, and by the error rate of the channel.
     fn has_errors(&mut self, sender: u32, channel: ChannelId) -> bool {
         let cold = &mut self.stations[sender].cold;
+        // Both streams draw for each frame: one setting shifts no draw of the other.
         let lost = cold.loss > 0.0 && cold.losses.uniform() < cold.loss;
         let errors = self.has_channel_errors(sender, channel);
         lost || errors

@@ -57,6 +57,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             };
             let hearer = self.frames[index as usize].hearers.remove(place);
             let receiver = &mut self.stations.ear_mut(number).receiver;
+            // What it was receiving is lost: the verdict does not matter.
             let _ = receiver.end(&self.listening, index, hearer.strength);
         }
     }
