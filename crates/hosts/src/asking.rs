@@ -111,6 +111,7 @@ impl Asking {
         for number in &self.waiting {
             let sent = &mut self.requests[*number];
             if sent.again <= now {
+                // 2^6 s exceeds the longest pause: more doublings change nothing, and none overflows.
                 let pause = (FIRST_REPEAT * (1u64 << sent.times.min(6))).min(LONGEST_REPEAT);
                 sent.times += 1;
                 sent.again = now + pause;

@@ -83,8 +83,8 @@ impl<P: Copy + Default> Ring<P> {
 
     #[inline]
     fn slot(&self, position: u32) -> usize {
-        // Capacities are powers of two: the mask is the remainder, also where `head` wraps. In an empty ring it
-        // finds no slot, and only `prefetch` asks.
+        // Capacities are powers of two: the mask is the remainder, also where `head` wraps. In an empty ring
+        // it finds no slot, and only `prefetch` asks.
         self.head.wrapping_add(position) as usize & self.slots.len().wrapping_sub(1)
     }
 

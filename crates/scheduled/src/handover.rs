@@ -97,6 +97,7 @@ impl Track {
             moves.push(Move { at, user: self.user, to, sinr: None });
             serving = to;
             // No station is measured from the command to the end of the interruption.
+            // At least 1 ns, so that time moves on.
             now = at + handover.interruption.max(Duration::from_nanos(1));
         }
     }
@@ -111,6 +112,7 @@ impl Track {
             let (low, high) = (better(begin), better(end));
             if (low > 0.0) != (high > 0.0) {
                 // Linear within the piece.
+                // Of different sign: no division by zero.
                 let share = low / (low - high);
                 let crossing =
                     begin + Duration::from_secs_f64(end.saturating_since(begin).as_secs_f64() * share);

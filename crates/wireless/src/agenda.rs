@@ -140,6 +140,7 @@ impl Agenda {
         debug_assert_eq!(self.heard.front().map(|entry| entry.number()), Some(frame));
         self.heard.pop_front();
         if self.heard.is_empty() {
+            // Back to the start of its memory, which is in the caches.
             self.heard.clear();
         }
         self.ends.set(frame, until);

@@ -123,9 +123,11 @@ impl Contention {
             return false;
         }
         self.frozen = true;
+        // Within the interframe space no slot has passed.
         if self.slots != NO_BACKOFF && at >= self.count_from {
             let passed = (at - self.count_from).as_nanos() / timing.slot.as_nanos().max(1);
             let left = u64::from(self.slots).saturating_sub(passed) as u32;
+            // A backoff that is over is none: a frame that is ready needs a new one (`freeze`).
             self.slots = if left > 0 { left } else { NO_BACKOFF };
         }
         self.slots == NO_BACKOFF && self.is_ready
@@ -168,6 +170,7 @@ impl Contention {
     /// The window doubles and a backoff follows, though nothing failed (ns-2: the medium is busy when data
     /// are due).
     pub(crate) fn widen(&mut self, attempts: &mut Attempts) {
+        // Windows are powers of two less one (9.2.4).
         attempts.cw = (2 * attempts.cw + 1).min(attempts.cw_max);
         self.slots = attempts.draw();
     }
@@ -210,6 +213,7 @@ impl Attempts {
 
     #[inline(never)]
     fn draw(&mut self) -> u32 {
+        // The standard's interval includes CW (9.2.4), ns-2's does not.
         let values = u64::from(self.cw) + u64::from(self.rules.backoff_reaches_cw);
         self.stream.below(values.max(1)) as u32
     }

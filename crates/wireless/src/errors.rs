@@ -67,6 +67,7 @@ fn ln_right(rate: Rate, ratio: f64) -> f64 {
             let root = std::f64::consts::SQRT_2;
             let factor = (root + 1.0) / libm::sqrt(8.0 * std::f64::consts::PI * root);
             let wrong = factor / libm::sqrt(energy) * libm::exp(-(2.0 - root) * energy);
+            // No bit is worse than a guess.
             libm::log1p(-wrong.min(0.5))
         }
         // Pursley and Royster, IEEE Transactions on Communications 57(2), 2009, equations 18 and 17.

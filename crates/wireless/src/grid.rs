@@ -35,6 +35,7 @@ impl Grid {
     pub(crate) fn build(&mut self, points: &[Position], reach: f64, speed: f64, now: Time) {
         self.slack = if speed > 0.0 { reach * SLACK } else { 0.0 };
         self.expires = match speed > 0.0 {
+            // At least 1 ns, so that squares drawn now hold now.
             true => now + Duration::from_secs_f64(self.slack / speed).max(Duration::from_nanos(1)),
             false => Time::MAX,
         };
@@ -101,6 +102,7 @@ impl Grid {
         let rows = |y: f64| index(y - self.origin.y, self.rows);
         let (first, last) = (columns(centre.x - reach), columns(centre.x + reach));
         for row in rows(centre.y - reach)..=rows(centre.y + reach) {
+            // The squares of a row lie side by side, and so do their members: one slice per row.
             let from = self.starts[row * self.columns + first];
             let until = self.starts[row * self.columns + last + 1];
             self.members[from as usize..until as usize].iter().for_each(|point| visit(*point));

@@ -137,6 +137,7 @@ impl RateTable {
             return None;
         }
         if let RateControl::Minstrel(Minstrel { interval, memory, lookaround }) = self.control {
+            // Both drawn for each packet: how many draws there are depends on packets alone.
             let (looks, pick) =
                 (self.stream.uniform() < lookaround, self.stream.below(count as u64) as usize);
             let rates = self.rates.clone();
@@ -203,6 +204,7 @@ impl Peer {
             let share = self.average[*index].filter(|share| *share >= 0.1).unwrap_or(0.0);
             share * rates[*index].bits_per_second() as f64
         };
+        // Of equals the slower rate: `b.cmp(a)` prefers the lower index.
         let best = (0..rates.len()).max_by(|a, b| expected(a).total_cmp(&expected(b)).then(b.cmp(a)));
         self.index = best.unwrap_or(0);
     }

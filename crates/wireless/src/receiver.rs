@@ -147,6 +147,7 @@ impl Receiver {
         let (capture, sensitivity) = new.needs;
         let Strength { power, steps } = strength;
         let weak = power < sensitivity;
+        // Before the frame itself is added.
         let others = rules.watts(self.total);
         self.total += steps;
         self.carriers += u16::from(power >= rules.threshold);

@@ -144,6 +144,7 @@ impl Flow {
             let counters = self.counters[stream];
             counters.injected - counters.arrived - plane.dropped(self.ids[stream])
         };
+        // With nothing in the network no acknowledgement can come: only the timer helps.
         if under_way(DATA) + under_way(ACKS) == 0 && sender.state().flight_size > 0 {
             return Awaited::Timeout;
         }

@@ -47,6 +47,7 @@ impl Flow {
                 self.queuing.record(delivery.waited);
             }
         }
+        // Asked before the packet changes what the sender waits for.
         let awaited = awaited_by(end, other);
         other.ends.end(end).handle_packet(now, Received { packet: datagram, path, marked: is_marked });
         let delivered = other.ends.receiver.progress().delivered_bytes;
@@ -99,8 +100,8 @@ impl Flow {
         }
     }
 
-    /// Sends what `end` has to send, takes its events, then sets its timer. `awaited` is what the sender had waited for;
-    /// `is_measured`: samples of the round-trip time count.
+    /// Sends what `end` has to send, takes its events, then sets its timer. `awaited` is what the sender had
+    /// waited for; `is_measured`: samples of the round-trip time count.
     fn pump_other(
         &mut self,
         now: Time,

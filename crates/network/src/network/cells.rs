@@ -1,7 +1,8 @@
 //! Links that a cell serves: a base station, whose users are the far ends of its radio's links.
 //!
-//! The links keep what waits, and packets on their way until they leave; the cell decides what is sent in which slot, and when packets
-//! leave. The radio decides when the channel is open, and primary users what is lost of a slot.
+//! The links keep what waits, and packets on their way until they leave; the cell decides what is sent in
+//! which slot, and when packets leave. The radio decides when the channel is open, and primary users what is
+//! lost of a slot.
 
 use super::Network;
 use super::unshared::ChannelUser;
@@ -90,7 +91,8 @@ impl<P: Payload> Network<P> {
             let names: Vec<&str> =
                 spec.links.iter().map(|link| experiment.links[*link].name.as_str()).collect();
             let config = settings.config(&names, delays);
-            // Slots carry more than the mean rate: a pattern's worth may be ahead, and a packet that has only begun.
+            // Slots carry more than the mean rate: a pattern's worth may be ahead, and a packet that has only
+            // begun.
             let period = config.frame.slot() * config.frame.slots().len() as u64;
             let cell = Cell::new(config, seed, &spec.name);
             let (mut pipes, mut rates) = (Vec::new(), Vec::new());
@@ -171,8 +173,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// A cell has something to do. A packet that has reached its host is put `into` its place, and true returned: then the cell is not done
-    /// with this instant.
+    /// A cell has something to do. A packet that has reached its host is put `into` its place, and true
+    /// returned: then the cell is not done with this instant.
     pub(super) fn step_cell(
         &mut self,
         now: Time,

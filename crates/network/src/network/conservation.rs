@@ -60,8 +60,8 @@ impl<P: Payload> Network<P> {
         Ok(())
     }
 
-    /// Checks that no link direction has carried more than its capacity up to `end`, neither in the whole run nor since the end of the
-    /// warm-up.
+    /// Checks that no link direction has carried more than its capacity up to `end`, neither in the whole run
+    /// nor since the end of the warm-up.
     ///
     /// # Errors
     ///
@@ -72,7 +72,8 @@ impl<P: Payload> Network<P> {
             for before in [Some(&whole), self.baselines.get(number)].into_iter().flatten() {
                 let available = pipe.capacity(end).available - before.capacity.available;
                 let (carried, most) = (pipe.carried(end) - before.carried, Capacity::bytes(available));
-                // Transmission times are whole nanoseconds: each packet may seem to carry a little more than its time held.
+                // Transmission times are whole nanoseconds: each packet may seem to carry a little more than
+                // its time held.
                 if carried > most + pipe.rounding(pipe.counters().offered) {
                     return Err(format!(
                         "link direction {number} carried {carried} bytes and could carry {most}"
@@ -103,7 +104,8 @@ mod tests {
         fn set_transit(&mut self, _: Transit) {}
     }
 
-    /// A link that is said to have carried less than nothing before the warm-up ended has carried too much after it.
+    /// A link that is said to have carried less than nothing before the warm-up ended has carried too much
+    /// after it.
     #[test]
     fn a_link_that_carried_more_than_it_could_is_a_defect() {
         let text = "name = \"full\"\n[run]\nduration = \"5 s\"\n[topology.single_hop]\n\

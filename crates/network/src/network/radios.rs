@@ -1,6 +1,7 @@
 //! Radios that gate links without a MAC: cycles, journeys, and CR users whose channel is their links' own.
 //!
-//! Their phases become gates of the links' pipes. The boards of the nodes at the links' ends show what happens to them.
+//! Their phases become gates of the links' pipes. The boards of the nodes at the links' ends show what
+//! happens to them.
 
 use super::unshared::ChannelUser;
 use super::{BuildError, Network};
@@ -66,8 +67,8 @@ pub(super) struct GatedLinks {
 }
 
 impl GatedLinks {
-    /// The radios of `experiment` that have no MAC, in the run of seed `seed` that ends at `end`. `air`: what CR users share with
-    /// primary users.
+    /// The radios of `experiment` that have no MAC, in the run of seed `seed` that ends at `end`. `air`: what
+    /// CR users share with primary users.
     pub(super) fn all(
         experiment: &Experiment,
         seed: u64,
@@ -164,8 +165,8 @@ impl GatedLinks {
 }
 
 impl<P: Payload> Network<P> {
-    /// The radio at this place of the experiment is a base station, the cell at `cell`. Returns its place among those that gate
-    /// links; `None`: it is no CR user without a MAC of its own.
+    /// The radio at this place of the experiment is a base station, the cell at `cell`. Returns its place
+    /// among those that gate links; `None`: it is no CR user without a MAC of its own.
     pub(super) fn give_cell(&mut self, radio: usize, cell: usize) -> Option<usize> {
         let place = self.radios.iter().position(|it| it.number == radio)?;
         let it = &mut self.radios[place];
@@ -183,7 +184,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// A frame has left `pipe`, whose channel primary users share: what they do to it, and it to them. Returns why it is lost.
+    /// A frame has left `pipe`, whose channel primary users share: what they do to it, and it to them.
+    /// Returns why it is lost.
     #[cold]
     pub(super) fn settle(
         &mut self,
@@ -208,8 +210,8 @@ impl<P: Payload> Network<P> {
         Some(cause)
     }
 
-    /// What `pipe` is offered in a silence of its radio waits, even where silence drops what other links are offered. To be called
-    /// before the network begins.
+    /// What `pipe` is offered in a silence of its radio waits, even where silence drops what other links are
+    /// offered. To be called before the network begins.
     pub fn hold(&mut self, pipe: u32) {
         for radio in self.radios.iter_mut().filter(|radio| radio.pipes.contains(&pipe)) {
             radio.holding = Some(pipe);
@@ -240,7 +242,8 @@ impl<P: Payload> Network<P> {
         let radio = self.radios[number].mover.radio_mut();
         let was_open = !radio.phase().is_silent();
         let is_open = !radio.advance(now).is_silent();
-        // All links before any board: a sender that hears that the link is up sends at once, and must find it open.
+        // All links before any board: a sender that hears that the link is up sends at once, and must find it
+        // open.
         self.set_gates(now, number, observer);
         let it = &mut self.radios[number];
         let publish = |boards: &mut crate::boards::Boards, time, event| {

@@ -1,4 +1,5 @@
-//! What the network has counted since the end of the warm-up, and the tables that come of it: alike under every clock.
+//! What the network has counted since the end of the warm-up, and the tables that come of it: alike under
+//! every clock.
 
 use super::Network;
 use crate::payload::Payload;
@@ -60,7 +61,8 @@ impl<P: Payload> Network<P> {
         self.pipes[pipe as usize].capacity(now).available - before
     }
 
-    /// The table of links at `end`. `payload`: what the flows delivered whose data crosses each link direction.
+    /// The table of links at `end`. `payload`: what the flows delivered whose data crosses each link
+    /// direction.
     pub fn link_table(&mut self, experiment: &Experiment, end: Time, payload: &[u64]) -> Table {
         let span = end.saturating_since(self.warm_at).as_nanos() as f64;
         let mut table = LinksBuilder::default();
@@ -110,7 +112,8 @@ impl<P: Payload> Network<P> {
         table.finish()
     }
 
-    /// The table of radios at `end`: those that gate links, CR users with their MAC, nodes of an ad hoc network.
+    /// The table of radios at `end`: those that gate links, CR users with their MAC, nodes of an ad hoc
+    /// network.
     pub fn radio_table(&self, experiment: &Experiment, end: Time) -> Table {
         let mut table = RadiosBuilder::default();
         for (number, spec) in experiment.radios.iter().enumerate() {

@@ -1,8 +1,9 @@
 //! A CR user without a MAC: a link whose channel is its own while it is open.
 //!
-//! The radio senses, decides and hands off as with a MAC. What a MAC would tell it, the link's arrivals do: when each frame was on the
-//! air, and on which channel. From that follow what primary users destroy of the link's frames, and what the frames cost primary
-//! users. A frame is accounted for when it arrives; the propagation delay is taken off.
+//! The radio senses, decides and hands off as with a MAC. What a MAC would tell it, the link's arrivals do:
+//! when each frame was on the air, and on which channel. From that follow what primary users destroy of the
+//! link's frames, and what the frames cost primary users. A frame is accounted for when it arrives; the
+//! propagation delay is taken off.
 
 use cogtcp_link::{DropCause, Frame, Payload};
 use cogtcp_scenario::{CognitiveSpec, RadioSpec};
@@ -16,8 +17,8 @@ use std::sync::Arc;
 /// Stretches of time on the air that are remembered, so that two directions that send at once count once.
 const REMEMBERED: usize = 64;
 
-/// By how much two directions can report frames out of the order of their transmissions: the longest transmission and the
-/// difference of their delays. An opening is kept for so long.
+/// By how much two directions can report frames out of the order of their transmissions: the longest
+/// transmission and the difference of their delays. An opening is kept for so long.
 const LONGEST_ORDER: Duration = Duration::from_secs(60);
 
 /// A stretch of time in which the channel was open.
@@ -104,7 +105,8 @@ impl ChannelUser {
         self.radio.protection(now).since(&self.warm)
     }
 
-    /// The radio may have changed at `now`. `has_packets`: frames are under way that an earlier opening may have carried.
+    /// The radio may have changed at `now`. `has_packets`: frames are under way that an earlier opening may
+    /// have carried.
     pub(super) fn note_channel(&mut self, now: Time, has_packets: bool) {
         let open = !self.radio.phase().is_silent();
         let (channel, rate) = (self.radio.loaded(), self.radio.rate().unwrap_or_default());
@@ -123,8 +125,8 @@ impl ChannelUser {
         }
     }
 
-    /// A frame of direction 0 or 1 has left the air at `until`; `lost` names what the link lost it for. Returns why it is lost
-    /// otherwise.
+    /// A frame of direction 0 or 1 has left the air at `until`; `lost` names what the link lost it for.
+    /// Returns why it is lost otherwise.
     pub(super) fn settle<P: Payload>(
         &mut self,
         direction: usize,
@@ -183,7 +185,8 @@ impl ChannelUser {
         rate > 0.0 && self.errors[direction].uniform() < rate
     }
 
-    /// A slot of direction 0 or 1 is on the air. Returns whether primary users or noise destroy what is received.
+    /// A slot of direction 0 or 1 is on the air. Returns whether primary users or noise destroy what is
+    /// received.
     pub(super) fn sends_slot(&mut self, direction: usize, from: Time, until: Time) -> bool {
         let channel = self.radio.loaded();
         self.count_on_air(channel, self.is_reduced(), from, until);
@@ -199,7 +202,8 @@ impl ChannelUser {
         self.radio.power_reduction().0 > 0.0
     }
 
-    /// Counts that a frame was on the air of `channel`, unless at reduced power, but for the time for which another one of this radio is counted.
+    /// Counts that a frame was on the air of `channel`, unless at reduced power, but for the time for which
+    /// another one of this radio is counted.
     fn count_on_air(&mut self, channel: ChannelId, is_reduced: bool, from: Time, until: Time) {
         if is_reduced {
             return;

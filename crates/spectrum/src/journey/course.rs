@@ -129,6 +129,7 @@ impl Course {
                             && *other >= level + signal.handover_margin
                             && *other >= signal.threshold
                     });
+                    // At time zero borders behind the train would count as crossed.
                     if let Some(border) = crossed.filter(|_| now > Time::ZERO) {
                         let until = now + border.outage.draw(&mut stream);
                         State::Away { until, to: station, cause: OutageCause::Border }

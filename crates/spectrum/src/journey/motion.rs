@@ -54,6 +54,7 @@ impl Motion {
         points[0].departure = now;
         for i in 1..=last {
             let (before, here) = (points[i - 1], &mut points[i]);
+            // Not by zero: stops are at least 100 m apart, points at most 10 m.
             let seconds = 2.0 * (here.position - before.position) / (here.speed + before.speed);
             now += Duration::from_secs_f64(seconds);
             here.moving = before.moving + seconds;
@@ -88,6 +89,7 @@ impl Motion {
         let acceleration = (after.speed * after.speed - before.speed * before.speed) / (2.0 * run);
         let time = (now - before.departure).as_secs_f64();
         let moved = (before.speed + acceleration * time / 2.0) * time;
+        // Times are rounded to nanoseconds, which must not carry the train past a point.
         (before.position + moved.clamp(0.0, run), (before.speed + acceleration * time).max(0.0))
     }
 

@@ -170,6 +170,7 @@ struct Record {
 impl Record {
     fn new(line: &Line, earlier: &[Course], config: &OutageMapConfig, stream: &mut RandomStream) -> Self {
         let (start, end) = (line.start(), line.end());
+        // One more for the rest of the division, one more to interpolate to.
         let cells = ((end - start) / CELL) as usize + 2;
         let journeys = earlier.len().max(1) as f64;
         let mean = |value: &dyn Fn(&Course) -> f64| earlier.iter().map(value).sum::<f64>() / journeys;
@@ -218,6 +219,7 @@ impl Record {
                 *count += u32::from(here);
             }
         }
+        // Met on one journey at least, whatever the share.
         let least = (config.share.get() * earlier.len() as f64).max(1.0);
         let mut zones = Vec::new();
         let mut at = 0;
@@ -258,6 +260,7 @@ impl Record {
         let recorded = self.speed_at(from);
         let scale =
             if speed > SLOW && recorded > SLOW { (recorded / speed).clamp(SCALES.0, SCALES.1) } else { 1.0 };
+        // A metre of tolerance: the stop that the train has left is not ahead.
         let ahead = self.stops.iter().filter(|(at, _)| *at > stood + 1.0 && *at < to);
         driving * scale + ahead.map(|(_, standing)| standing).sum::<f64>()
     }

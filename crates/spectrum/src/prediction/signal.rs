@@ -223,6 +223,7 @@ fn crossing(now: f64, ahead: f64) -> Option<f64> {
     if now < 0.0 {
         Some(0.0)
     } else if ahead < 0.0 {
+        // `ahead` < 0 <= `now`: no division by zero.
         Some(now / (now - ahead))
     } else {
         None

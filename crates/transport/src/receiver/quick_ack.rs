@@ -38,6 +38,7 @@ impl QuickAck {
 
     /// The handshake gave a round-trip time.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
+        // RFC 6298 section 2.2: RTTVAR is half of the first sample, so 4 RTTVAR are two.
         self.rto = rtt + (rtt * 2).max(LEAST_VARIATION);
     }
 

@@ -135,6 +135,7 @@ impl Tuning {
         }
         let copied = taken - from;
         if copied > self.space {
+            // Not by zero: `space` begins at 10 segments and only grows.
             let grown = 2 * copied + 4 * copied * (copied - self.space) / self.space;
             self.memory = self.memory.max(self.memory_for(grown));
             self.space = copied;

@@ -68,6 +68,7 @@ impl Window {
     pub(super) fn advertise(&mut self, frontier: u64) {
         let window = u64::from(self.field(frontier)) << self.shift();
         self.right_edge = self.right_edge.max(frontier + window);
+        // Windows after the SYN-ACK's are scaled (RFC 7323 section 2.2).
         self.limit = FIELD_MAX << self.shift();
     }
 

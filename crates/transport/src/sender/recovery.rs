@@ -237,6 +237,7 @@ impl Sender {
                 if ack.acked >= self.tcp.mss {
                     self.inflation += self.tcp.mss as i64;
                 }
+                // RFC 6582 section 3.2 step 3: Impatient restarts the timer at the first partial ACK alone.
                 let restart_timer =
                     self.config.newreno_variant == NewRenoVariant::SlowButSteady || self.partial_acks == 1;
                 return Outcome { grow: false, restart_timer };

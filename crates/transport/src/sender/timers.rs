@@ -264,6 +264,7 @@ impl Sender {
             return;
         }
         self.probe_count = 0;
+        // The time for which the window is closed is no round-trip time.
         self.stop_timing();
         let due = now + self.rtt.backed_off(0, &self.config);
         self.arm(Timer::Persist, on_wheel(now, due, &self.config));
