@@ -158,6 +158,7 @@ impl Spans {
     /// The nearest-rank quantile.
     fn quantile(&self, p: f64) -> f64 {
         let rank = libm::ceil(p * self.0.len() as f64) as usize;
+        // Ranks count from 1.
         self.0.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
     }
 }

@@ -18,6 +18,7 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
     }
     let mut experiment = experiment.into_owned();
     for flow in &mut experiment.flows {
+        // Taken, so that an experiment that is drawn again stays the same.
         let jitter = std::mem::take(&mut flow.start_jitter);
         if !jitter.is_zero() {
             let mut stream = RandomStream::new(seed, &format!("start/{}", flow.name), 0);

@@ -698,6 +698,7 @@ impl<P: Payload> Link<P> {
     pub fn end_service(&mut self, now: Time, lost: Option<DropCause>) -> Frame<P> {
         debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
         self.integrate(now.as_nanos());
+        // After the integration, which counts the frame at its own rate up to now.
         self.airing = None;
         let mut frame = Frame::default();
         self.ring.pop(&mut frame);

@@ -238,6 +238,8 @@ impl Cell {
             received: VecDeque::new(),
             departures: VecDeque::new(),
             timer: Time::MAX,
+            // Users that load the cell send from the first slot on. Without them a packet starts the slots
+            // (`arm`).
             next_slot: (saturated > 0).then_some(0),
             unplayed: 0,
             open: Some(Time::MAX),

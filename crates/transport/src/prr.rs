@@ -31,6 +31,7 @@ impl Prr {
     /// of them by it.
     pub(crate) fn start(flight: u64, sacked: u64, newly_sacked: u64, acked: u64) -> Self {
         let earlier = sacked.saturating_sub(newly_sacked);
+        // A divisor, so never zero.
         let recover_fs = (flight + acked).saturating_sub(earlier).max(1);
         Self { unit: 1, recover_fs, delivered: 0, out: 0 }
     }
@@ -68,6 +69,7 @@ impl Prr {
             // Conservative reduction bound, and slow start reduction bound while recovery makes good
             // progress.
             let bound = total.saturating_sub(out).max(units(delivered)) + if safe { units(mss) } else { 0 };
+            // No underflow: in this branch `pipe` is at most ssthresh.
             bound.min(ssthresh - pipe)
         };
         let bytes = count.saturating_mul(self.unit);

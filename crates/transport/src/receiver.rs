@@ -231,6 +231,7 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Time) {
         if now >= self.delayed_until {
             self.delayed_until = Time::MAX;
+            // An ACK that is pending already acknowledges this segment too.
             self.pending = self.pending.max(1);
             self.stats.delayed_ack_timeouts += 1;
         }
@@ -544,6 +545,7 @@ impl Receiver {
                 return false;
             }
             Some(1) if self.state == ReceiverState::SynReceived => {
+                // Karn's algorithm (RFC 6298 section 3): a SYN-ACK that was sent twice times no round trip.
                 if self.retransmissions == 0 {
                     // RFC 6298 section 2.2: SRTT + 4 RTTVAR is three times the first sample.
                     let rtt = now.saturating_since(self.syn_ack_sent);
@@ -775,6 +777,7 @@ impl Receiver {
         if self.marked {
             ack.flags = ack.flags | Flags::ECE;
         }
+        // Without ECN one echo per mark suffices (`take_mark`).
         self.marked &= self.ecn;
         let frontier = self.reassembly.frontier();
         self.window.advertise(frontier);

@@ -56,11 +56,13 @@ impl Cell {
     fn new(line: &Line, station: &BaseStation, seed: u64, part: &str) -> Self {
         let reach = reach(&line.signal, station);
         let (from, to) = ((station.at - reach).max(line.start()), (station.at + reach).min(line.end()));
+        // One for the place where it begins, one more to interpolate to.
         let points = if to < from { 0 } else { ((to - from) / STEP) as usize + 2 };
         let law = &line.signal;
         let terrain = RandomStream::new(law.terrain_seed.get(), &format!("terrain/{}", station.name), 0);
         let passing = RandomStream::new(seed, &format!("{part}/shadowing/{}", station.name), 0);
         let (fixed, changing) = (law.terrain.get(), 1.0 - law.terrain.get());
+        // Shares are of the variance: the deviations go with their roots.
         let (a, b) = (libm::sqrt(fixed) * law.shadowing, libm::sqrt(changing) * law.shadowing);
         let shadowing =
             process(law, terrain, points).zip(process(law, passing, points)).map(|(t, p)| a * t + b * p);
@@ -87,6 +89,7 @@ impl Cell {
 /// exponential autocorrelation.
 fn process(law: &Signal, mut stream: RandomStream, points: usize) -> impl Iterator<Item = f64> {
     let kept = libm::exp(-STEP / law.correlation);
+    // Keeps the variance at 1.
     let fresh = libm::sqrt(1.0 - kept * kept);
     let mut value = stream.standard_normal();
     (0..points).map(move |i| {

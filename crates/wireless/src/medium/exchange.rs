@@ -87,6 +87,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
         }
         if !for_me {
+            // A station sets no NAV by a frame that is for itself (9.2.5.4).
             self.set_nav(number, kind, reserves, now);
         }
         match kind {
@@ -218,6 +219,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.stations.set_mac(number, Mac::Contending);
         let hears = self.stations.ear(number).receiver.is_busy(&self.listening);
         let busy = hears || self.stations.nav(number) > now;
+        // An ACK goes out whether the medium is idle or not (9.2.8).
         let gives_up =
             busy && kind != FrameKind::Ack && self.config.mac.rules.cts_when == CtsWhen::MediumIdle;
         if gives_up {

@@ -389,6 +389,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         match self.stations.ear_mut(number).receiver.end(&self.listening, index, hearer.strength) {
             Some(lock) => match self.judge(number, frame, &lock) {
                 None => {
+                    // An error-free frame ends EIFS (IEEE 802.11-2007).
                     self.stations.set_eifs(number, Time::ZERO);
                     self.receive(number, index, now);
                 }
