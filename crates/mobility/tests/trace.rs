@@ -119,7 +119,7 @@ fn errors_of_setdest_say_where_and_what() {
         ("$node_(0) set X_ 1\n", 1, "node 0 has X_ and no Y_; add \"$node_(0) set Y_ 10\""),
         ("$node_(0) set Y_ 1\n$node_(1) set X_ 1\n$node_(1) set Y_ 1\n", 1, "node 0 has Y_ and no X_"),
         ("$node_(0) set X_ 1\n$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 2, "node 0 has X_ and no Y_"),
-        ("$node_(0) set Z_ 1\n", 1, "node 0 is placed nowhere"),
+        ("$node_(0) set Z_ 1\n", 1, "node 0 has no position"),
         ("$node_(1) set X_ 1\n$node_(1) set Y_ 1\n", 2, "node 0 is missing"),
         ("$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 1, "set its X_ and Y_ before it moves"),
     ] {

@@ -8,10 +8,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The control that coupled controls take the place of: their windows are halved and grow as its do.
-const REPLACED: &str = "aimd";
 /// The TCP of the subflows by default.
 const SACK: &str = "sack";
+
+/// Returns the preset of the subflows by default.
+fn usual() -> &'static Preset {
+    Preset::find(SACK).expect("\"sack\" is a preset")
+}
+
+/// Returns the control that coupled controls replace: their windows are halved and grow as its windows do.
+fn replaced() -> &'static str {
+    usual().control
+}
 
 /// How the congestion windows of the subflows are joined.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -82,7 +90,7 @@ impl MptcpSettings {
 
     /// What is wrong with a control of the registry under this coupling; `None`: nothing.
     pub fn refusal(&self, control: &str) -> Option<(String, String)> {
-        (self.coupling != Coupling::Uncoupled && control != REPLACED).then(|| {
+        (self.coupling != Coupling::Uncoupled && control != replaced()).then(|| {
             let coupling = self.coupling.name();
             let message = format!("coupling \"{coupling}\" is a control itself and cannot use \"{control}\"");
             (message, "write coupling = \"uncoupled\", or take the control out".to_owned())
@@ -95,7 +103,7 @@ impl MptcpSettings {
             return given.clone();
         }
         // A scenario with an unknown control is refused before it runs.
-        let preset = Preset::find(self.tcp()).or_else(|_| Preset::find(SACK)).expect("\"sack\" is a preset");
+        let preset = Preset::find(self.tcp()).unwrap_or_else(|_| usual());
         let mss = connection.segment_size;
         Subflows {
             sender: Arc::new(SenderConfig { mss, ..preset.sender_config() }),
@@ -120,7 +128,7 @@ impl Controls {
     pub(crate) fn make(&self, index: usize) -> Box<dyn CongestionControl> {
         match self.coupling {
             Coupling::Uncoupled => make(&self.name, &self.parameters)
-                .or_else(|_| make(REPLACED, &Parameters::new()))
+                .or_else(|_| make(replaced(), &Parameters::new()))
                 .expect("the control of \"sack\" has defaults"),
             coupling => Box::new(Coupled::new(coupling, self.shared.clone(), index)),
         }

@@ -476,7 +476,7 @@ fn tcp() {
         "[]",
         &["a number, true or false, or a word"],
     );
-    tcp("parameters = { decrease = nan }", "tcp.parameters.decrease", "nan", &["this is no parameter"]);
+    tcp("parameters = { decrease = nan }", "tcp.parameters.decrease", "nan", &["this is not a parameter"]);
     tcp("min_rt = \"1 s\"", "tcp.min_rt", "min_rt", &["did you mean \"min_rto\"?"]);
 }
 

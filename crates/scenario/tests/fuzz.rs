@@ -185,12 +185,8 @@ fn check(text: &str) -> (bool, bool) {
                     .iter()
                     .all(|flow| flow.from < nodes && flow.to < nodes && flow.from != flow.to)
             );
-            for flow in &experiment.flows {
-                cogtcp_transport::make(
-                    &flow.tcp().unwrap().control.name,
-                    &flow.tcp().unwrap().control.parameters,
-                )
-                .unwrap();
+            for tcp in experiment.flows.iter().filter_map(|flow| flow.tcp()) {
+                cogtcp_transport::make(&tcp.control.name, &tcp.control.parameters).unwrap();
             }
             drop(scenario.warnings());
             (true, true)

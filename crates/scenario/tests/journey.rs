@@ -114,7 +114,7 @@ fn what_cannot_work_is_refused() {
     let plain = Scenario::read(&folder().join("train.toml")).unwrap();
     for value in ["{ outage_map = {} }", "{ signal_strength = {} }"] {
         let text = plain.set("train.prediction", value).unwrap().resolve().unwrap_err().to_string();
-        assert!(text.contains("on no journey"), "{text}");
+        assert!(text.contains("has no journey"), "{text}");
     }
 }
 

@@ -21,7 +21,7 @@ fn error(from: &str, to: &str) -> String {
 fn what_cannot_work_is_refused() {
     for (from, to, field, words) in [
         ("router = \"router\"", "router = \"rooter\"", "train.router", "router"),
-        ("router = \"router\"", "router = \"source\"", "train.router", "no end of the radio's link"),
+        ("router = \"router\"", "router = \"source\"", "train.router", "not an end of the radio's link"),
         ("radio = \"cr\"", "radio = \"rc\"", "train.radio", "name one of: cr"),
         ("links = [\"radio\"]", "links = [\"radio\", \"lan1\"]", "train.radio", "gates 2 links"),
         ("tu_advance = 1.0", "tu_advance = -1.0", "train.tu_advance", "0 to 100"),

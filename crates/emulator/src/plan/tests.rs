@@ -53,7 +53,7 @@ fn flows_that_share_a_bound_are_noted() {
     experiment.flows.push(second);
     let notes = Plan::new(experiment, false, Family::V4).unwrap().notes;
     assert!(
-        notes.len() == 1 && notes[0].contains("\"second\"") && notes[0].contains("one bound"),
+        notes.len() == 1 && notes[0].contains("\"second\"") && notes[0].contains("one receive window bound"),
         "{notes:?}"
     );
 }

@@ -176,7 +176,7 @@ mod tests {
             ("time_s,rate_bps\n0,5\n", 2, "no end"),
             ("time_s,rate_bps\n1,5\n2,5\n", 2, "after 0 s"),
             ("time_s,rate_bps\n0,5\n0,5\n", 3, "ascending"),
-            ("time_s,rate_bps\n0,0\n1,7\n", 3, "carries nothing"),
+            ("time_s,rate_bps\n0,0\n1,7\n", 3, "no capacity"),
             ("time_s,rate_bps\n0,nan\n1,7\n", 2, "is not a time and rate"),
             ("time_s,rate_bps\n0,1e30\n1,7\n", 2, "is not a time and rate"),
             ("time_s,rate_bps\n0;5\n", 2, "is not a time and rate"),

@@ -125,5 +125,5 @@ fn seeds_differ_where_something_is_random() {
         assert!(short.is_random() || !differ, "{}", scenario.name);
         seen[usize::from(short.is_random())] += usize::from(short.is_random() == differ);
     }
-    assert!(seen[0] >= 2 && seen[1] >= 5, "{seen:?}");
+    assert!(seen[0] >= 1 && seen[1] >= 5, "{seen:?}");
 }

@@ -122,7 +122,7 @@ fn a_longer_sensing_errs_less() {
 fn what_cannot_be_steered_is_refused() {
     let build = |radio: &str, flow| SensingEpisode::new(Arc::new(changed(&[])), None, radio, flow);
     assert!(build("train", 0).unwrap_err().to_string().contains("no CR user"));
-    assert!(build("cr", 1).unwrap_err().to_string().contains("no flow 1"));
+    assert!(build("cr", 1).unwrap_err().to_string().contains("unknown flow 1"));
     let mut episode = sensing(&[]);
     let error = episode.go_on(Duration::ZERO, Duration::from_secs(1)).unwrap_err();
     assert!(error.to_string().contains("the sensing time is zero"), "{error}");

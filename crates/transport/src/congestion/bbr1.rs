@@ -65,7 +65,7 @@ pub const INFO: ControlInfo = ControlInfo {
     presets: &[
         Preset {
             name: "bbr1",
-            summary: "version 1, Linux's `bbr`, with SACK recovery",
+            summary: "version 1, as Linux has it, with SACK recovery",
             recovery: Recovery::Sack,
             host: Host::Rfc,
             control: "bbr1",
