@@ -347,7 +347,7 @@ def test_hops_are_counted_and_every_protocol_is_read(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     result = hop(link=LOSSY)
-    with pytest.raises(UsageError, match=r"no link 'lnk'; did you mean 'link'\? known: link"):
+    with pytest.raises(UsageError, match=r"unknown link 'lnk'; did you mean 'link'\? known: link"):
         result.write_pcap(tmp_path / "x.pcapng", "lnk")
     with pytest.raises(UsageError, match=r"did you mean 'receiver'\? known: sender, receiver"):
         result.write_pcap(tmp_path / "x.pcapng", "link@reciever")

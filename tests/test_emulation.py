@@ -728,7 +728,7 @@ def test_a_run_that_stood_still_is_no_evidence(tmp_path: Path) -> None:
     out, err = emulation.communicate(timeout=60)
     timing = json.loads(out)["emulation"]
     assert (timing["evidence"], timing["lateness_max_s"] > 0.3) == (False, True), err
-    assert "may end a timer of 200 ms" in timing["reasons"]
+    assert "may expire a timer of 200 ms" in timing["reasons"]
 
 
 @on_kernel

@@ -62,7 +62,7 @@ def test_environments_are_vectors_without_threads() -> None:
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    with pytest.raises(UsageError, match="no flow 9"):
+    with pytest.raises(UsageError, match="unknown flow 9"):
         cogtcp.gym.Congestion(SHORT, flow=9)
     with pytest.raises(UsageError, match="call reset"):
         cogtcp.gym.Congestion(SHORT).step(np.zeros(1, np.float32))
@@ -156,9 +156,9 @@ def test_sensing_environments_are_vectors_without_threads() -> None:
     ("given", "message"),
     [
         ({"scenario": SHORT}, "no CR user"),
-        ({"radio": "cf"}, "no CR user 'cf'; known: cr"),
-        ({"flow": 1}, "no flow 1"),
-        ({"chooses": ["sensing"]}, "no time to choose 'sensing'; did you mean 'sensing_time'"),
+        ({"radio": "cf"}, "unknown CR user 'cf'; known: cr"),
+        ({"flow": 1}, "unknown flow 1"),
+        ({"chooses": ["sensing"]}, "unknown time to choose 'sensing'; did you mean 'sensing_time'"),
         ({"chooses": []}, "one or both of"),
         ({"sensing_times": (0.0, 1.0)}, "sensing_times: give the shortest"),
         ({"transmission_times": (2.0, 1.0)}, "transmission_times: give the shortest"),

@@ -20,7 +20,17 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     # words, units, numbers of a run
     ("_errors", "_places", "_replace", "_start", "_units", "_views"),
     ("budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
-    ("_arrow", "_files", "_kernel_program", "_names", "control", "headline", "results_schema", "tables"),
+    (
+        "_arrow",
+        "_files",
+        "_kernel_program",
+        "_names",
+        "airtime",
+        "control",
+        "headline",
+        "results_schema",
+        "tables",
+    ),
     ("_shipped", "capture", "output", "spectrum"),
     # a scenario and its run
     ("result", "scenario"),

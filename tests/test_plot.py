@@ -215,7 +215,7 @@ def test_what_is_wrong_is_said(
 def test_a_folder_without_results_is_refused(command: Any, tmp_path: Path) -> None:
     done = command("plot", tmp_path, "--kind", "bars", "--out", "a.pdf")
     assert done.code == 2
-    assert "is no folder of results" in done.err
+    assert "is not a folder of results" in done.err
 
 
 def test_an_accessor_suggests_names(result: Result, comparison: Comparison) -> None:

@@ -675,7 +675,7 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
     ("arguments", "code", "says"),
     [
         (["--vary", "x"], 2, "--vary x: write PATH=LOW..HIGH"),
-        (["--vary", f"{DELAY}=1ms..1s", "--vary", f"{DELAY}=2ms..1s"], 2, "varied already"),
+        (["--vary", f"{DELAY}=1ms..1s", "--vary", f"{DELAY}=2ms..1s"], 2, "named already"),
         (["--vary", f"{DELAY}=1..2"], 2, f"{DELAY}"),
         (["--vary", f"{DELAY}=1ms..1s", "--grid", "ten"], 2, "--grid ten: write the number"),
         (["--vary", f"{DELAY}=1ms..1s", "--trials", "0"], 2, "--trials 0: must be at least 1"),

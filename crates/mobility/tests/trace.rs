@@ -132,7 +132,7 @@ fn errors_of_setdest_say_where_and_what() {
         ("$ns_ at 1 \"$node_(0) setdest 1 2 -3\"", "the speed is \"-3\""),
         ("$ns_ at 1 \"$node_(0) setdest 1 2\"", "not understood"),
         ("$ns_ at 1 \"$node_(0) setdest 1 1e30 3\"", "y is \"1e30\""),
-        ("$ns_ at 1 \"$node_(0) set X_ 3\"", "paths have no jumps"),
+        ("$ns_ at 1 \"$node_(0) set X_ 3\"", "nodes cannot jump"),
         (
             "$ns_ at 1 \"$node_(0) setdest 9 9 1\"\n$ns_ at 0.5 \"$node_(0) setdest 1 2 3\"",
             "sort the lines of a node",

@@ -3,8 +3,8 @@
 `[stacks]` of `study.toml` names a point of the study. Its scenario runs with each of twelve stacks in all
 flows: four on the paper's host (the study's `[tcp]`), eight on hosts of their own, whose presets decide. This
 is done at the base, and at the base with one unsaid parameter changed at a time: each other choice, both ends
-of a range. A *rank flip* is a pair of stacks whose order differs between the base and a changed parameter.
-Both orders are shown by a t-test paired by seed at the 1 % level.
+of a range. A *rank flip* is a pair of stacks whose order at the base is not their order at a changed
+parameter. Both orders are shown by a t-test paired by seed at the 1 % level.
 
 The outcome is `stacks.json` in the study's folder: `cogtcp reproduce NAME --stacks`.
 """
