@@ -370,7 +370,7 @@ impl RegulationKind for QuietPeriods {
             );
             check.error("every", message, "write more than within".to_owned());
         }
-        if self.between.as_nanos() % self.frame.as_nanos().max(1) != 0 {
+        if !self.between.as_nanos().is_multiple_of(self.frame.as_nanos().max(1)) {
             let message = format!("\"{}\" is no whole number of frames of \"{}\"", self.between, self.frame);
             check.error("between", message, "write a multiple of frame".to_owned());
         }
