@@ -37,7 +37,8 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("emulation", "gym", "journey", "link_trace", "mobility", "runner", "warmup"),
     # many runs
     ("compare", "packets", "tuning", "validation"),
-    ("advising", "atlas", "sweeping"),
+    ("atlas", "sweeping"),
+    ("advising",),
     ("fitting",),
     # the public names
     ("cogtcp",),

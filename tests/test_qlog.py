@@ -145,7 +145,7 @@ def test_what_has_no_log_is_named(tmp_path: Path) -> None:
         cogtcp.run(hop().scenario, 1).write_qlog(tmp_path / "x.sqlog", "flow")
     with pytest.raises(UsageError, match="unknown QUIC flow 'flwo'; did you mean 'flow'"):
         hop().write_qlog(tmp_path / "x.sqlog", "flwo")
-    with pytest.raises(UsageError, match="no end 'clint'; did you mean 'client'"):
+    with pytest.raises(UsageError, match="unknown end 'clint'; did you mean 'client'"):
         hop().write_qlog(tmp_path / "x.sqlog", "flow", end="clint")
     assert files(tmp_path) == []
 

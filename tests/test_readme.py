@@ -76,7 +76,7 @@ def test_the_page_of_verdicts_has_every_claim() -> None:
 def test_what_sensing_costs() -> None:
     text = " ".join(README.split())
     assert "closed for 2 % of the time (0.1 s of each 5.1 s)" in text
-    assert "Linux's BBR delivers 91 % of what it could, CUBIC 63 %, Reno 44 %." in text
+    assert "Linux's BBR delivers 91 % of what the link could carry, CUBIC 63 %, Reno 44 %." in text
     assert "The papers' SACK delivers 36 %." in text
     scenario = Scenario.from_file(ROOT / "scenarios/sensed-link.toml")
     sensing = scenario.to_dict()["radio"][0]["sensing"]

@@ -188,7 +188,7 @@ def test_a_peer_that_gives_nothing_is_no_evidence(monkeypatch: pytest.MonkeyPatc
 def test_wrong_names_are_told() -> None:
     with pytest.raises(UsageError, match=r"unknown family of cases 'cel'.*'cell'"):
         validate(1, families=["cel"])
-    with pytest.raises(UsageError, match=r"no peer 'ns2'.*'ns-2'"):
+    with pytest.raises(UsageError, match=r"unknown peer 'ns2'.*'ns-2'"):
         validate(1, peers=["ns2"])
 
 

@@ -85,7 +85,7 @@ def test_a_scenario_with_quic_is_told_where_quic_is(
 ) -> None:
     """A page has no QUIC: quinn-proto would bring crates for JavaScript."""
     text = (ROOT / "scenarios" / "sensed-link.toml").read_text()
-    quic, count = re.subn(r'(?m)^transport = "\w+"', f"transport = {transport}", text)
+    quic, count = re.subn(r'(?m)^transport = "[\w-]+"', f"transport = {transport}", text)
     assert count == 1
     asked = [{"ask": "check", "scenario": {"text": quic}}]
     if transport.startswith('"'):

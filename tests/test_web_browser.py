@@ -609,7 +609,7 @@ def test_the_map_of_an_ad_hoc_network_plays(browser: Any, address: str) -> None:
     assert found.page.evaluate(places) != before
     found.page.locator("#map button").click()
     # Another transport took other routes at some time; the map says whose run it shows.
-    found.page.locator("#mapof").select_option("cubic")
+    found.page.locator("#mapof").select_option(index=1)
     assert found.page.locator("#map svg path").count() > 0
     found.after(lambda: found.page.locator("#preset").select_option("sensed-link"))
     assert not found.page.locator("#map").is_visible()

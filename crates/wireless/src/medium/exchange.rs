@@ -86,8 +86,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 self.no_answer(number, now);
             }
         }
+        // A station sets no NAV by a frame that is for itself (9.2.5.4).
         if !for_me {
-            // A station sets no NAV by a frame that is for itself (9.2.5.4).
             self.set_nav(number, kind, reserves, now);
         }
         match kind {

@@ -213,7 +213,7 @@ export function capture(run, [link, node, sends], version) {
   const flows = quoted(run, of), read = packetReader(run.tables);
   const wanted = packets.columns.link.dictionary.indexOf(link), rows = [];
   packets.columns.link.values.forEach((code, i) => { if (code === wanted) rows.push(i); });
-  netInterface(out, `${link} at ${node}`, "simulated; headers alone are captured, checksums are those of a payload of zeros", LONGEST, RAW_IP);
+  netInterface(out, `${link} at ${node}`, "simulated; headers only, checksums assume a payload of zeros", LONGEST, RAW_IP);
   nameAddresses(out, names);
   const deaths = deathsOf(rows, read, sends);
   for (const i of rows) {
