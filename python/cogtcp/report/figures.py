@@ -106,7 +106,9 @@ def curves(
     y, beyond = _y_scale(known, ends, log_y, y_range)
     xs = [value for curve in drawn for value in curve.x]
     x = Scale(-0.5, len(x_names) - 0.5) if x_names else scale.span(xs, log=log_x, margin=0.03)
-    left = 16 + max(still.text_width(text) for text in scale.labels(y.ticks(9), log=y.log))
+    # A low panel has fewer ticks, and these may have longer labels.
+    labels = [text for count in range(2, 10) for text in scale.labels(y.ticks(count), log=y.log)]
+    left = 16 + max(still.text_width(text) for text in labels)
     panel = sheet.panel(left, top, width - left - 22, height, x, y)
     ticks: list[tuple[float, str]] | None = None
     if x_names:
