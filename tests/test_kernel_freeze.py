@@ -545,6 +545,11 @@ def test_load_and_unload(clean: None, tmp_path: Path) -> None:
             assert (done.returncode, "in this network namespace" in done.stderr) == (1, True)
         finally:
             assert json.loads(in_namespace(way.far, "unload", "--json")) == {"unloaded": 1}
+        # The process that held the manager ends after the answer.
+        for _ in range(50):
+            if not on(way.far):
+                break
+            time.sleep(0.1)
         assert on(way.far) == []
 
 
