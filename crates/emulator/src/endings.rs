@@ -2,7 +2,7 @@
 //! its kernel for minutes, and keep its namespace alive.
 //!
 //! Each end gets a reset that it accepts from the other (RFC 9293 section 3.10.7.4, RFC 5961 section 3.2).
-//! Its number is the one that the end expects next, which the end acknowledged last.
+//! Its sequence number is what the end expects next and acknowledged last.
 
 use crate::device::Wire;
 use crate::headers::{self, Ends, Tcp};

@@ -33,7 +33,7 @@ pub(crate) fn ask_for_real_time() -> bool {
     is_granted
 }
 
-/// Puts this thread behind the one that moves packets, if it has real-time scheduling at all.
+/// Puts this thread behind the thread that moves packets, if it has real-time scheduling at all.
 pub(crate) fn stand_behind(real_time: bool) {
     if real_time && sys::schedule(APPLICATIONS).is_err() {
         give_up_real_time();
@@ -46,7 +46,7 @@ pub(crate) fn give_up_real_time() {
     let _ = sys::schedule(0);
 }
 
-/// Lets the process end with the one that started it, which is `parent`. After the last change of
+/// Lets the process end with the process that started it, which is `parent`. After the last change of
 /// credentials, which takes this back (prctl(2)).
 pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
     sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).tried("prctl PR_SET_PDEATHSIG")?;

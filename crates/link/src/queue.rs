@@ -53,7 +53,7 @@ pub trait QueueDiscipline<P: Payload>: Debug + Send {
     /// Room in bytes for packets of `size` bytes.
     fn room(&self, size: u32) -> u64;
 
-    /// Gives back every packet that waits, and begins anew: the link goes down. ns-2's `Queue::reset` and
+    /// Gives back every packet that waits, and begins again: the link goes down. ns-2's `Queue::reset` and
     /// Linux's `qdisc_reset` forget what they knew, too.
     fn reset(&mut self, now: Time) -> Vec<Frame<P>>;
 

@@ -3,7 +3,7 @@
 //! Two kinds. *Opportunities* are mahimahi's (Netravali et al., "Mahimahi: Accurate Record-and-Replay for
 //! HTTP", USENIX ATC 2015, section 4). At each listed millisecond up to 1,500 waiting bytes leave. A packet
 //! may need several opportunities, and several packets may share one; an unused opportunity is lost. *Rates*
-//! hold from one time to the next. Both begin anew at their end.
+//! hold from one time to the next. Both begin again at their end.
 //!
 //! `docs/link-traces.md` describes the files, [`text`] reads and writes them.
 
@@ -29,7 +29,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// After how long it begins anew, in nanoseconds.
+    /// After how long it begins again, in nanoseconds.
     pub fn period(&self) -> u64 {
         match self {
             Self::Opportunities(times) => times.last().map_or(1, |last| u64::from(*last) * MILLISECOND),

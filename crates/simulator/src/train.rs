@@ -159,7 +159,7 @@ impl Train {
             }
         }
         let due = self.host.machine.poll_timeout();
-        // An entry that is due sooner stays; when it comes, the timer is set anew.
+        // An entry that is due sooner stays; when it comes, the timer is set again.
         if due < self.armed {
             self.armed = due;
             world.plane.schedule(due, TIMER);

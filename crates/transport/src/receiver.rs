@@ -721,7 +721,7 @@ impl Receiver {
         }
     }
 
-    /// TCP-ADA: every in-order segment postpones the ACK anew.
+    /// TCP-ADA: every in-order segment postpones the ACK again.
     fn defer(&mut self, now: Time, advanced: u64, limit: Duration) {
         if self.pending > 0 {
             return;

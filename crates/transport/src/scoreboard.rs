@@ -380,7 +380,7 @@ impl Scoreboard {
     /// Marks lost what RFC 6675's IsLost() calls lost: unSACKed data below `dup_thresh` discontiguous SACKed
     /// ranges, or below more than (dup_thresh - 1) * SMSS SACKed bytes. Returns the bytes newly lost.
     pub(crate) fn update_lost(&mut self, dup_thresh: u32) -> u64 {
-        // From the top down, at most dup_thresh ranges: everything unSACKed below the one that meets a rule
+        // From the top down, at most dup_thresh ranges: everything unSACKed below the range that meets a rule
         // is lost.
         let (mut ranges, mut bytes) = (0, 0);
         let boundary = self.runs.iter().rev().find_map(|run| {

@@ -94,7 +94,7 @@ fn drop_tail_counts_waiting_packets_only() {
     assert_eq!((link.counters().drops[0], link.queue_max()), (2, 2));
 }
 
-/// Frames are counted as the link carries them, so the one that the queue refuses has no number; a listed frame has used
+/// Frames are counted as the link carries them, so a frame that the queue refuses has no number; a listed frame has used
 /// the link.
 #[test]
 fn drops_strike_frames_by_their_number() {

@@ -131,7 +131,7 @@ impl TfrcReceiver {
         true
     }
 
-    /// The first loss interval is the one that gives TCP's equation the rate at the end of slow start (section 6.3.1).
+    /// The first loss interval is the length at which TCP's equation gives the rate at the end of slow start (section 6.3.1).
     fn first_interval(&self, number: u64) -> f64 {
         let rtt = self.rtt().as_secs_f64();
         // Without a round-trip time the equation has no meaning: the packets so far are the best estimate.

@@ -11,7 +11,7 @@ impl Simulation<'_> {
         self.warm = true;
         for flow in &mut self.flows {
             // Counters run from time zero and are subtracted at the end. Only what cannot be subtracted
-            // begins anew: distributions, the greatest queue.
+            // begins again: distributions, the greatest queue.
             flow.end_warmup(now, &self.plane);
             if flow.has_started() {
                 flow.begin_measure(now, &mut self.plane);

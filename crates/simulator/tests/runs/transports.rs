@@ -44,7 +44,7 @@ fn tfrc_delivers_what_its_equation_allows() {
     assert_close(first(&run.flows, "goodput_bps"), 0.99 * mean, 0.02);
     let p = ps.iter().sum::<f64>() / ps.len() as f64;
     assert_close(mean, equation(0.1001, p), 0.1);
-    // Losses are not sent again.
+    // Losses are not retransmitted.
     assert_eq!(first(&run.flows, "retransmitted_segments"), 0.0);
     assert_close(first(&run.flows, "delivery_ratio"), 0.99, 0.003);
 }

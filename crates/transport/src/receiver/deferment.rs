@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! average   <- GAIN * average + (1 - GAIN) * time since the last segment
-//! postponed    FACTOR * average, anew from every in-order segment that comes before that time is over
+//! postponed    FACTOR * average, again from every in-order segment that comes before that time is over
 //! ```
 //!
 //! As long as segments keep coming none is acknowledged; the first pause sends one acknowledgement for all of
@@ -12,7 +12,7 @@
 //!
 //! Scope and departures. Only the paper's abstract was at hand, with the descriptions of Singh, Bonnin and
 //! Ros (ITST 2012, section II.C) and of surveys. They give a time in proportion to a moving average of the
-//! time between segments, and a timer that starts anew. FACTOR 1.2 and GAIN 0.8 are from memory. No segment
+//! time between segments, and a timer that starts again. FACTOR 1.2 and GAIN 0.8 are from memory. No segment
 //! waits longer than the limit, by default the 500 ms of RFC 5681 section 4.2. That section's acknowledgement
 //! of every second segment is given up. Before the first average, and out of order, segments are acknowledged
 //! at once.

@@ -165,7 +165,7 @@ impl Sender {
                 self.enter_time_wait(now);
             }
         } else if self.connection == Connection::TimeWait {
-            // Our ACK of it was lost: TIME-WAIT starts anew.
+            // Our ACK of it was lost: TIME-WAIT starts again.
             self.enter_time_wait(now);
         }
     }

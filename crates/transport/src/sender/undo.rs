@@ -88,7 +88,7 @@ impl Sender {
     }
 
     /// An ACK of fast recovery that does not end it. True: recovery was needless and is over, or, in the
-    /// light of what RACK finds now, begins anew.
+    /// light of what RACK finds now, begins again.
     pub(super) fn undo_fast_recovery(&mut self, now: Time, ack: &AckSample, echo: Echo) -> bool {
         // With retransmissions on the way their ACKs are waited for (`tcp_try_undo_partial`).
         let partial = ack.acked > 0 && self.is_delayed(echo) && self.board.retransmitted() == 0;
@@ -109,7 +109,7 @@ impl Sender {
 
     /// The timeout was spurious, or needless: cwnd and ssthresh as before it, and nothing is lost. RFC 5682
     /// leaves the response open; this is Linux's. The Eifel response (RFC 4015) has cwnd = FlightSize +
-    /// min(bytes acked, IW) and ssthresh at least FlightSize, and starts SRTT and RTTVAR anew. The timer
+    /// min(bytes acked, IW) and ssthresh at least FlightSize, and starts SRTT and RTTVAR again. The timer
     /// stays backed off until a round-trip time is measured.
     pub(super) fn undo_timeout(&mut self, now: Time, ack: &AckSample) {
         self.frto = Frto::Idle;

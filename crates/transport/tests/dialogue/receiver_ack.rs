@@ -37,7 +37,7 @@ fn rfc5681_4_2_delayed_ack_timeout() {
     d.exchange("#1", "");
     d.expect_at(250, "ack #2");
     assert_eq!(d.end.stats().delayed_ack_timeouts, 1);
-    // The second segment stops the timer, the third starts it anew.
+    // The second segment stops the timer, the third starts it again.
     d.at(300);
     d.exchange("#2", "");
     d.at(350);
@@ -231,7 +231,7 @@ fn rfc7323_3_2_missing_timestamp() {
     d.exchange("#1 ts 101/0", "ack #2");
 }
 
-/// TCP-ADA: an acknowledgement waits 1.2 times the average time between segments, anew from every segment.
+/// TCP-ADA: an acknowledgement waits 1.2 times the average time between segments, again from every segment.
 #[test]
 fn adaptive_acks_wait_for_a_pause() {
     let adaptive = DelayedAck::Adaptive { limit: ms(500) };

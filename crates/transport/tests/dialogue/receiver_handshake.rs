@@ -36,7 +36,7 @@ fn rfc7323_1_3_options_need_both_ends() {
     d.exchange("S @0 mss 1460", "S. @0 ack 1 nosackOK nows nots");
 }
 
-/// RFC 6298 sections 2.1 and 5.5: the SYN-ACK is sent again after 1, 2, 4, ... s.
+/// RFC 6298 sections 2.1 and 5.5: the SYN-ACK is retransmitted after 1, 2, 4, ... s.
 #[test]
 fn rfc6298_5_5_syn_ack_is_retransmitted_with_back_off() {
     let mut d = ReceiverDialogue::listening(receiver_config());
@@ -141,7 +141,7 @@ fn rfc9293_3_10_7_4_fin_out_of_order() {
     assert_eq!((d.end.state(), d.end.delivered()), (ReceiverState::LastAck, 2000));
 }
 
-/// RFC 6298 section 5.5: the receiver's FIN is sent again until it is acknowledged.
+/// RFC 6298 section 5.5: the receiver's FIN is retransmitted until it is acknowledged.
 #[test]
 fn rfc6298_5_5_fin_is_retransmitted() {
     let mut d = ReceiverDialogue::connected(receiver_config());

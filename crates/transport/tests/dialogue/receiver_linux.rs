@@ -51,7 +51,7 @@ fn sacks_are_compressed_after_the_third() {
     d.at(10_000);
 }
 
-/// A partial ACK starts the count of three anew, and moves at once where it moves by more than a segment.
+/// A partial ACK starts the count of three again, and moves at once where it moves by more than a segment.
 #[test]
 fn each_cumulative_ack_has_three_duplicates() {
     let mut d = after_quick_acks();

@@ -47,7 +47,7 @@ fn rfc3168_6_1_1_what_agrees() {
     d.expect("#1 noect");
 }
 
-/// RFC 3168 section 6.1.1.1: a SYN that is sent again does not offer ECN; after one that did not, no data is
+/// RFC 3168 section 6.1.1.1: a retransmitted SYN does not offer ECN; after one that did not, no data is
 /// ECN-capable.
 #[test]
 fn rfc3168_6_1_1_1_a_repeated_syn_offers_no_ecn() {
@@ -128,7 +128,7 @@ fn rfc3168_6_1_2_an_echo_in_recovery_reduces_no_further() {
 }
 
 /// RFC 3168 sections 6.1.2 and 6.1.5: the window falls by a loss: CWR goes with the first new data, and what
-/// is sent again is neither ECN-capable nor says CWR.
+/// is retransmitted is neither ECN-capable nor says CWR.
 #[test]
 fn rfc3168_6_1_2_cwr_after_a_fast_retransmit() {
     let mut d = ten_in_flight(config(Recovery::NewReno));

@@ -24,7 +24,7 @@ fn rfc7323_1_3_options_are_a_choice() {
     d.expect("S @0 mss 1000 nosackOK nows ts 0/0");
 }
 
-/// RFC 6298 sections 2.1 and 5.5: the SYN is sent again after 1, 2, 4 s.
+/// RFC 6298 sections 2.1 and 5.5: the SYN is retransmitted after 1, 2, 4 s.
 #[test]
 fn rfc6298_2_1_syn_is_retransmitted_with_back_off() {
     let mut d = SenderDialogue::closed(sender_config(Recovery::Sack, 10));

@@ -27,7 +27,7 @@ fn in_flight(config: SenderConfig) -> SenderDialogue {
     d
 }
 
-/// `tcp_clean_rtx_queue`: a SACK of what left before the oldest segment was sent again restarts the
+/// `tcp_clean_rtx_queue`: a SACK of what left before the oldest segment was retransmitted restarts the
 /// retransmission timer. RFC 6298 restarts it for what is acknowledged cumulatively, and for nothing else.
 #[test]
 fn a_sack_restarts_the_retransmission_timer() {
@@ -75,7 +75,7 @@ fn the_probe_comes_no_later_than_the_timeout_of_the_oldest_segment() {
     assert_eq!(probe(linux()), at(420));
 }
 
-/// `tcp_enter_loss`: ssthresh is lowered once for a window of data. RFC 5681 lowers it anew where a timeout
+/// `tcp_enter_loss`: ssthresh is lowered once for a window of data. RFC 5681 lowers it again where a timeout
 /// follows a fast retransmit.
 #[test]
 fn ssthresh_is_lowered_once_for_a_window() {
@@ -114,7 +114,7 @@ fn recovery_begins_anew_for_a_retransmission_lost_after_a_timeout() {
 }
 
 /// `tcp_time_to_recover` (`lost_out`): what is lost beyond the end of a fast recovery begins another one when
-/// it is over, with its own reduction, though it was sent again in the first.
+/// it is over, with its own reduction, though it was retransmitted in the first.
 #[test]
 fn a_recovery_follows_a_recovery_that_leaves_something_lost() {
     let play = |config| {

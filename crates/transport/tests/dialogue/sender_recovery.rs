@@ -527,7 +527,7 @@ fn a_duplicate_counts_as_a_segment_delivered() {
 }
 
 /// RFC 6582 section 3.2 step 1 binds a control too that takes one duplicate as enough: where recovery ended,
-/// the duplicate may come from what was sent again needlessly.
+/// the duplicate may come from what was retransmitted needlessly.
 #[test]
 fn an_eager_control_retransmits_only_beyond_the_last_recovery() {
     #[derive(Debug)]

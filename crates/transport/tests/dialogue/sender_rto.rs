@@ -311,7 +311,7 @@ fn rfc5682_3_1_sack_enhanced() {
     assert_eq!((d.cwnd(), d.end.stats().undone_timeouts), (4, 1));
 }
 
-/// RFC 5682 section 2.1: when the timer expires again before any ACK the algorithm starts anew. All the
+/// RFC 5682 section 2.1: when the timer expires again before any ACK the algorithm starts again. All the
 /// timeouts of the episode were spurious, and the timer stays backed off until a round-trip time is measured
 /// (RFC 6298 section 5.5).
 #[test]
@@ -564,7 +564,7 @@ fn rfc6298_5_the_timer_at_a_fast_retransmit() {
 }
 
 /// RFC 2018 section 8: the oldest segment is SACKed and yet not acknowledged when the timer expires: the
-/// receiver has taken back what it said, and all is sent again, what was SACKed too.
+/// receiver has taken back what it said, and all is retransmitted, what was SACKed too.
 #[test]
 fn rfc2018_8_reneging() {
     let mut d = SenderDialogue::connected(SenderConfig {

@@ -399,7 +399,7 @@ fn pacing_spaces_the_segments() {
     d.expect_at(210, "#6");
 }
 
-/// Segmentation offload: the second segment of a packet is not paced. What is sent again is a packet of its
+/// Segmentation offload: the second segment of a packet is not paced. What is retransmitted is a packet of its
 /// own: it waits for the pacer, also where only the first segment of a packet has left.
 #[test]
 fn a_retransmission_within_a_packet_is_paced() {

@@ -129,7 +129,7 @@ fn the_transmitter_is_at_the_frame_to_its_end() {
     assert_eq!(link.next_arrival(), Some(at(4 * TX + DELAY)));
 }
 
-/// An emptied queue is as new: RED's average is an empty queue's, FQ-CoDel's turns begin anew.
+/// An emptied queue is as new: RED's average is an empty queue's, FQ-CoDel's turns begin again.
 #[test]
 fn disciplines_begin_anew() {
     for name in QueueSpec::NAMES {

@@ -57,7 +57,7 @@ impl LongTerm {
         self.rounds = 0;
     }
 
-    /// An ACK with a rate sample. True: the rate found before has had its time, and ProbeBW begins anew.
+    /// An ACK with a rate sample. True: the rate found before has had its time, and ProbeBW begins again.
     pub(super) fn sample(
         &mut self,
         tcp: &TcpState,

@@ -153,7 +153,7 @@ fn starvation_doubles_k_after_every_t_w() {
     let (mut control, mut tcp) = avoiding(c2(&[]), 2, 100, 0.104);
     round(&mut control, &mut tcp);
     assert!(tcp.cwnd.abs_diff(102 * MSS) <= 25, "{}", tcp.cwnd);
-    // Out of starvation k starts anew.
+    // Out of starvation k starts again.
     control.r = 0.11;
     control.cong_avoid(NOW, &mut tcp, &ack(MSS, ms(110)));
     assert!(control.starving.is_none());
