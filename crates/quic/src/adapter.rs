@@ -148,7 +148,7 @@ impl Adapter {
     }
 
     /// A packet that left at `sent` is acknowledged.
-    pub(crate) fn on_ack(&mut self, _now: Time, sent: Time, bytes: u64) {
+    pub(crate) fn on_ack(&mut self, sent: Time, bytes: u64) {
         self.batch.bytes += bytes;
         if let Ok(place) = self.flight.binary_search_by(|group| group.sent.cmp(&sent)) {
             let group = &mut self.flight[place];

@@ -210,7 +210,7 @@ impl Controller for Handle {
             state.watched.newest = state.watched.newest.max(Some(time(sent)));
             match &mut state.algorithm {
                 Algorithm::Quinns(controller) => controller.on_ack(now, sent, bytes, app_limited, rtt),
-                Algorithm::Ours(adapter) => adapter.on_ack(time(now), time(sent), bytes),
+                Algorithm::Ours(adapter) => adapter.on_ack(time(sent), bytes),
             }
         });
     }
