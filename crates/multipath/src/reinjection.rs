@@ -18,21 +18,24 @@ impl Reinjections {
 
     /// The first run of at most `most` bytes, not below `una`, that a subflow other than `to` carries.
     pub(crate) fn first_for(&self, to: usize, una: u64, most: u64) -> Option<(u64, u64)> {
-        let (start, end) =
-            self.ranges.iter().find(|((_, from), _)| *from != to).map(|((at, _), end)| (*at, *end))?;
+        let ((start, _), end) = self.first_of_others(to)?;
         let start = start.max(una);
         (start < end).then(|| (start, (end - start).min(most)))
     }
 
     /// Subflow `by` has sent the run of `len` bytes from `start` on that [`Self::first_for`] returned.
     pub(crate) fn take(&mut self, by: usize, start: u64, len: u64) {
-        let first = self.ranges.iter().find(|((_, from), _)| *from != by).map(|(key, end)| (*key, *end));
-        if let Some((key, end)) = first {
-            self.ranges.remove(&key);
+        if let Some(((at, from), end)) = self.first_of_others(by) {
+            self.ranges.remove(&(at, from));
             if start + len < end {
-                self.push(key.1, start + len, end);
+                self.push(from, start + len, end);
             }
         }
+    }
+
+    /// The first range that a subflow other than `than` carries, as it is kept.
+    fn first_of_others(&self, than: usize) -> Option<((u64, usize), u64)> {
+        self.ranges.iter().find(|((_, from), _)| *from != than).map(|(key, end)| (*key, *end))
     }
 
     /// Forgets what the receiver has, below `una`.
@@ -65,7 +68,7 @@ mod tests {
     fn data_goes_to_another_subflow_once() {
         let mut queue = Reinjections::default();
         queue.push(0, 1000, 2500);
-        assert_eq!(queue.first_for(0, 0, 1000), None, "its own subflow sends it again by itself");
+        assert_eq!(queue.first_for(0, 0, 1000), None, "its own subflow retransmits it by itself");
         assert_eq!(queue.first_for(1, 0, 1000), Some((1000, 1000)));
         queue.take(1, 1000, 1000);
         assert_eq!(queue.first_for(1, 0, 1000), Some((2000, 500)));
