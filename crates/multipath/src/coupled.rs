@@ -184,10 +184,9 @@ impl CongestionControl for Coupled {
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        let is_loss = matches!(state, CaState::Recovery | CaState::Loss | CaState::Cwr);
-        let was_loss = matches!(tcp.ca_state, CaState::Recovery | CaState::Loss | CaState::Cwr);
+        let is_loss = |state| matches!(state, CaState::Recovery | CaState::Loss | CaState::Cwr);
         // One loss event, however many states it passes through.
-        if is_loss && !was_loss {
+        if is_loss(state) && !is_loss(tcp.ca_state) {
             self.update(tcp, |path| {
                 if path.since > 0.0 {
                     (path.between, path.since) = (path.since, 0.0);

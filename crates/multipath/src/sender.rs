@@ -1,5 +1,6 @@
 //! The sending end: a TCP sender for each subflow, the data sequence above them, scheduling and reinjection.
 
+use crate::MOST_PATHS;
 use crate::counts::{Count, names};
 use crate::receiver::outgoing;
 use crate::reinjection::Reinjections;
@@ -7,7 +8,6 @@ use crate::scheduler::{Candidate, Scheduler, Turn};
 use crate::settings::Controls;
 use crate::subflow::{Chunk, Departure, Subflow};
 use crate::wire::{Mptcp, decode};
-use crate::{MOST_PATHS, wire};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Progress, Received, Supply, Waiting};
 use cogtcp_transport::{Flags, Sender, SenderConfig, TransportEvent};
 use cogtcp_units::{Duration, Time};
@@ -297,7 +297,7 @@ impl MptcpSender {
     }
 
     /// The acknowledgement and the window of the connection.
-    fn take_data_ack(&mut self, mptcp: &wire::Mptcp, window: u64) {
+    fn take_data_ack(&mut self, mptcp: &Mptcp, window: u64) {
         // The SYN-ACK of the first subflow acknowledges no data, and tells the first window.
         let ack = mptcp.ack.or(mptcp.capable);
         let Some(ack) = ack.filter(|ack| (self.una..=self.nxt).contains(ack)) else { return };
