@@ -124,11 +124,7 @@ def advise(args: argparse.Namespace) -> int:
         code = _confirm(args, found, out)
     _show(args, found, out)
     if found.interrupted:
-        print(
-            f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on",
-            file=sys.stderr,
-        )
-        return 130
+        return progress.interrupted(out)
     return code
 
 

@@ -67,3 +67,9 @@ def shown() -> Iterator[_Bar | _Lines]:
     more = TextColumn("{task.fields[more]}")
     with Progress(*columns, more, console=Console(stderr=True), transient=True) as bar:
         yield _Bar(bar)
+
+
+def interrupted(out: object) -> int:
+    """Say that an interruption keeps the finished runs in the folder `out`; return the exit code."""
+    print(f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on", file=sys.stderr)
+    return 130

@@ -47,7 +47,8 @@ def command(args: argparse.Namespace) -> int:
         return _search(args)
     if args.stacks:
         return _stacks(args)
-    out = Path(args.out) if args.out is not None else _default_folder(args)
+    # One folder for a study, quick or not and whatever the seeds: the finished runs in it are common to all.
+    out = _folder(args, "reproduce")
     try:
         with progress.shown() as listener:
             result = reproduce(
@@ -63,11 +64,7 @@ def command(args: argparse.Namespace) -> int:
                 at=args.at,
             )
     except KeyboardInterrupt:
-        print(
-            f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on",
-            file=sys.stderr,
-        )
-        return 130
+        return progress.interrupted(out)
     if args.json:
         sys.stdout.write(result.to_json())
     else:
@@ -80,8 +77,7 @@ def _search(args: argparse.Namespace) -> int:
     """Search the space of what the paper leaves unsaid; the outcome stays with the study."""
     from cogtcp.studies import search_space
 
-    study, _ = find(args.study)
-    out = Path(args.out) if args.out is not None else Path("results") / f"search-{study.name}"
+    out = _folder(args, "search")
     try:
         paths = search_space(
             args.study,
@@ -96,11 +92,7 @@ def _search(args: argparse.Namespace) -> int:
             launcher=_launcher(args),
         )
     except KeyboardInterrupt:
-        print(
-            f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on",
-            file=sys.stderr,
-        )
-        return 130
+        return progress.interrupted(out)
     names = [str(path) for path in paths]
     print(json.dumps({"search": names}) if args.json else f"search: {', '.join(names)}")
     return 0
@@ -111,10 +103,9 @@ def _stacks(args: argparse.Namespace) -> int:
     from cogtcp.studies import compare_stacks
     from cogtcp.studies.stacks import SEEDS
 
-    study, _ = find(args.study)
-    out = Path(args.out) if args.out is not None else Path("results") / f"search-{study.name}"
+    out = _folder(args, "search")
     path = compare_stacks(
-        study.name,
+        args.study,
         seeds=args.seeds or SEEDS,
         jobs=args.jobs,
         out=out,
@@ -133,10 +124,11 @@ def _launcher(args: argparse.Namespace) -> Launcher | None:
     return OnRay(args.ray)
 
 
-def _default_folder(args: argparse.Namespace) -> Path:
-    # One folder for a study, quick or not and whatever the seeds: the finished runs in it are common to all.
+def _folder(args: argparse.Namespace, kind: str) -> Path:
+    if args.out is not None:
+        return Path(args.out)
     study, _ = find(args.study)
-    return Path("results") / f"reproduce-{study.name}"
+    return Path("results") / f"{kind}-{study.name}"
 
 
 def _list(studies: list[Study], *, as_json: bool) -> None:

@@ -104,8 +104,7 @@ def tune(args: argparse.Namespace) -> int:
                 command=arguments.command_line(),
             )
     except KeyboardInterrupt:
-        _say_interrupted(out)
-        return 130
+        return progress.interrupted(out)
     for trial in found.failures[:3]:
         print(f"cogtcp: trial {trial.number} failed: {trial.error}", file=sys.stderr)
     for note in found.uncharged:
@@ -120,13 +119,8 @@ def tune(args: argparse.Namespace) -> int:
             print(f"scenario: {out / 'best.toml'}")
         print(f"report: {out / 'report.html'}")
     if found.interrupted:
-        _say_interrupted(out)
-        return 130
+        return progress.interrupted(out)
     return 1 if found.failures or found.breaks else 0
-
-
-def _say_interrupted(out: object) -> None:
-    print(f"cogtcp: interrupted; {out} keeps the finished runs: repeat the command to go on", file=sys.stderr)
 
 
 def _grid(text: str | None) -> list[int]:
