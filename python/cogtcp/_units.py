@@ -22,6 +22,12 @@ def seconds(text: str) -> float:
     return float(number) * TIME[unit]
 
 
+def metres(text: str) -> float:
+    """Return a length in metres."""
+    number, unit = text.split()
+    return float(number) * LENGTH[unit]
+
+
 def size_bytes(text: str) -> float:
     """Return a size in bytes."""
     number, unit = text.split()

@@ -106,8 +106,8 @@ def of_run(result: Result) -> list[Airtime]:
     scenario = result.scenario.to_dict()
     if not rows:
         return []
-    sense = _metres(scenario.get("phy", {}).get("carrier_sense_range", "550 m"))
-    begin = _seconds(scenario["run"].get("warmup", "0 s"))
+    sense = _units.metres(scenario.get("phy", {}).get("carrier_sense_range", "550 m"))
+    begin = _units.seconds(scenario["run"].get("warmup", "0 s"))
     places = Places(result.rows("places"))
     frames = exchanges(rows)
     silent = {row["radio"]: row["sensing_s"] + row["switching_s"] for row in result.rows("radios")}
@@ -264,16 +264,6 @@ def _state(flow: str, node: str, frame: Frame) -> str:
     if (frame.receiver if frame.kind in ("cts", "ack") else frame.transmitter) != node:
         return "hops"
     return "payload" if frame.kind == "data" else "mac"
-
-
-def _metres(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * _units.LENGTH[unit]
-
-
-def _seconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * _units.TIME[unit]
 
 
 def _number(value: float, otherwise: float) -> float:
