@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cogtcp
 from cogtcp import Scenario
+from cogtcp.statistics import mean_interval
 
 if TYPE_CHECKING:
     from cogtcp import Result
@@ -19,7 +19,7 @@ PAGE, PICTURE = ROOT / "docs" / "quic-and-tcp.md", ROOT / "docs" / "images" / "q
 TRANSPORTS = {"sack": "TCP SACK", "quic-newreno": "QUIC", "quic-quinn-newreno": "QUIC, quinn's NewReno"}
 #: The silence that the page explains, and how long one looks, in seconds.
 SILENCE, UNTIL = (10.1, 10.2), 12.4
-#: Lengths of silences, and what is compared over them: transport and further changes, by the column's name.
+#: Lengths of silences, and the transport and further changes of each column.
 SILENCES = ("100 ms", "300 ms", "1 s", "3 s")
 COMPARED: dict[str, tuple[str, dict[str, str]]] = {
     "SACK": ("sack", {}),
@@ -37,7 +37,7 @@ def simulate(transport: str) -> Result:
 
 
 def data(result: Result) -> list[dict[str, Any]]:
-    """Return the data packets that the sender handed to the link, in order, with what became of them."""
+    """Return the data packets that the sender handed to the link, in order, each with its fate."""
     return [
         row
         for row in result.rows("packets")
@@ -88,8 +88,8 @@ def goodputs() -> str:
             found = [
                 cogtcp.run(scenario, seed).rows("flows")[0]["goodput_bps"] / 1e6 for seed in range(1, 11)
             ]
-            mean, half = statistics.mean(found), 2.262 * statistics.stdev(found) / 10**0.5
-            cells.append(f"{mean:.2f} ({mean - half:.2f} to {mean + half:.2f})")
+            goodput = mean_interval(found)
+            cells.append(f"{goodput.mean:.2f} ({goodput.low:.2f} to {goodput.high:.2f})")
         lines.append(f"| {silence} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

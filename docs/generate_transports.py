@@ -17,13 +17,14 @@ from typing import Any
 
 import cogtcp
 from cogtcp import Scenario, ScenarioError
+from cogtcp.statistics import mean_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "transports-table.md"
 TRANSPORTS = ("sack", "cubic", "bbr", "westwood", "vegas", "c2", "compound", "quic", "quic-newreno", "tfrc")
 #: Scenarios whose runs take most of a second: they would take as long as all others together.
 LEFT_OUT = {"train-journey", "tvws", "wifi-dfs", "dumbbell-bench"}
-#: Where the bottleneck's time goes, in words; what is delivered is none of it.
+#: Where the bottleneck's time goes, in words; delivered data are not listed.
 PLACES = {
     "headers_s": "headers", "duplicate_s": "duplicates", "lost_s": "lost packets", "other_s": "other flows",
     "silent_s": "silences", "timeout_s": "timeouts", "growing_s": "growing window", "receiver_s": "receiver",
@@ -52,8 +53,6 @@ to = "receiver"
 transport = "{second}"
 start_jitter = "1 s"
 """
-#: Student's t for a 95 % interval, by number of seeds less one.
-STUDENT = {2: 4.303, 4: 2.776, 9: 2.262, 14: 2.145, 19: 2.093, 24: 2.064, 29: 2.045}
 
 
 def scenarios() -> dict[str, dict[str, Any]]:
@@ -66,7 +65,7 @@ def scenarios() -> dict[str, dict[str, Any]]:
 
 
 def measure(scenario: Scenario, transport: str, seed: int) -> dict[str, Any] | None:
-    """Return what one run says of a transport; None where the scenario cannot have it."""
+    """Return the measurements of one run; None if the scenario cannot have the transport."""
     flows = len(scenario.to_dict()["flow"])
     alone = scenario
     for number in range(flows):
@@ -110,7 +109,7 @@ def survey(cache: Path, seeds: int, seconds: float) -> dict[tuple[str, str], lis
         for line in cache.read_text().splitlines():
             scenario, transport, seed, found = json.loads(line)
             known[scenario, transport, seed] = found
-    # Without time for a run the table is of what was surveyed.
+    # Without time for a run the table lists the scenarios in the cache.
     named = dict.fromkeys(name for name, _, _ in known)
     shipped: dict[str, Any] = scenarios() if seconds > 0 else named
     until = time.monotonic() + seconds
@@ -162,12 +161,10 @@ def interval(values: list[float], digits: int) -> str:
     values = [value for value in values if value is not None and value == value]
     if not values:
         return "-"
-    mean = statistics.mean(values)
-    if len(values) < 3:
-        return f"{mean:.{digits}f}"
-    freedom = max((known for known in STUDENT if known <= len(values) - 1), default=2)
-    half = STUDENT[freedom] * statistics.stdev(values) / len(values) ** 0.5
-    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+    found = mean_interval(values)
+    if found.n < 3:
+        return f"{found.mean:.{digits}f}"
+    return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
 
 
 def table(found: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
@@ -195,7 +192,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument(
-        "--seconds", type=float, default=1e9, help="make the table of what is there after so long"
+        "--seconds", type=float, default=1e9, help="make the table after so long, from whole seeds"
     )
     parser.add_argument("--cache", type=Path, default=ROOT / "results" / "transports-table.jsonl")
     args = parser.parse_args()
