@@ -107,11 +107,11 @@ def judge(folder: Path) -> dict[str, Any]:
         for name in always:
             always[name] += found[name] >= (1 - lookup.AS_GOOD) * best
     rules = []
-    all_of_them = lookup.efficiencies()
+    efficiency = lookup.efficiencies()
+    rows = [{name: values[i] for name, values in efficiency.items()} for i in range(len(atlas.places))]
     for rule in RULES:
         inside = [(place, by_name) for place, by_name in points if rule.asks(place, by_name)]
         held = sum(rule.holds(by_name) for _, by_name in inside)
-        rows = [{name: values[i] for name, values in all_of_them.items()} for i in range(len(atlas.places))]
         known = [row for place, row in zip(atlas.places, rows, strict=True) if rule.asks(place, row)]
         true = sum(rule.holds(row) for row in known)
         rules.append({"name": rule.name, "where": rule.where, "says": rule.says, "fresh": [held, len(inside)],
