@@ -92,7 +92,7 @@ paths = ["path-0", "path-1"]
 
 @contextlib.contextmanager
 def inside(name: str):
-    """Be in a network namespace."""
+    """Work inside a network namespace."""
     with pathlib.Path("/proc/self/ns/net").open() as home, pathlib.Path("/run/netns", name).open() as there:
         enter(there.fileno())
         try:
@@ -108,7 +108,7 @@ def enter(namespace: int) -> None:
 
 
 def command(*words: str) -> None:
-    """Run a command, and say what it said if it fails."""
+    """Run a command; exit with its error output if it fails."""
     done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 (our own command)
     if done.returncode:
         sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")

@@ -58,17 +58,17 @@ class Frame:
     """A frame on the air, as far as airtime needs it.
 
     Attributes:
-        start: When it begins, s.
-        end: When it ends, s.
-        transmitter: Who sends it.
-        receiver: Whom it is for; empty: everybody.
+        start: Start of the frame, s.
+        end: End of the frame, s.
+        transmitter: The sending node.
+        receiver: The node addressed; empty: broadcast.
         kind: rts, cts, data or ack.
         channel: The channel.
-        flow: The flow of what its exchange carries; empty for none.
-        protocol: Of what its exchange carries.
+        flow: Flow of the packet that its exchange carries; empty for none.
+        protocol: Protocol of that packet.
         carries: Whether its exchange carries payload.
-        payload: Seconds that its payload takes; 0 for what is no data of a flow.
-        failed: Why its exchange failed; empty: it did not.
+        payload: Airtime of its payload, s; 0 unless it is a data frame of a flow.
+        failed: Why its exchange failed; empty: it succeeded.
     """
 
     start: float
@@ -121,7 +121,7 @@ def of_run(result: Result) -> list[Airtime]:
 
 
 def exchanges(rows: Iterable[Mapping[str, Any]]) -> list[Frame]:
-    """Return the frames in the order of their starts, each with what its exchange carries.
+    """Return the frames in the order of their starts, each with the packet that its exchange carries.
 
     RTS and CTS belong to the next data frame between their stations, an ACK to the last one.
     """
@@ -183,14 +183,14 @@ def around(
     span: tuple[float, float],
     silent: Mapping[str, float],
 ) -> Airtime | None:
-    """Return the airtime around the bottleneck of `flow`; None: it sent nothing.
+    """Return the airtime around the bottleneck of `flow`; None if the flow sent nothing.
 
     Args:
         flow: The flow.
         frames: All frames in the order of their starts.
         places: Where nodes are.
         sense: The range of carrier sense, m.
-        span: From when to when, s.
+        span: Start and end of the measurement, s.
         silent: Share of the time that a node's radio is silent.
     """
     sent: dict[str, float] = defaultdict(float)
@@ -260,7 +260,7 @@ def _state(flow: str, node: str, frame: Frame) -> str:
         return "retry"
     if not frame.carries:
         return "acks"
-    # CTS and ACK belong to the hop that they answer.
+    # A CTS or ACK belongs to the hop of the frame it answers.
     if (frame.receiver if frame.kind in ("cts", "ack") else frame.transmitter) != node:
         return "hops"
     return "payload" if frame.kind == "data" else "mac"

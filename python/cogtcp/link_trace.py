@@ -1,7 +1,7 @@
 """Link traces: what a link can carry over time, to replay here and in test beds (`docs/link-traces.md`).
 
 Two kinds of file. A mahimahi trace has a line for each packet of 1,500 bytes that may leave: the millisecond
-at which it may. A CSV has rates, each from its time to the next. Both begin anew at their end.
+at which it may. A CSV has rates, each from its time to the next. Both repeat at their end.
 
 >>> from cogtcp.link_trace import LinkTrace
 >>> LinkTrace.from_text("1").mean_bps  # a packet every millisecond
@@ -70,7 +70,7 @@ class LinkTrace:
 
     @property
     def period_s(self) -> float:
-        """After how long it begins anew."""
+        """The period after which the trace repeats."""
         return self.times[-1]
 
     @property
@@ -130,7 +130,7 @@ class LinkTrace:
             while (sent + 1) * OPPORTUNITY * 8 <= total + 1e-6:
                 sent += 1
                 times.append(until)
-        # The last line is when the trace begins anew: at the price of one more opportunity.
+        # The last line is when the trace repeats: at the price of one more opportunity.
         if not times or times[-1] < end / 1000:
             times.append(end / 1000)
         return LinkTrace("opportunities", tuple(times))

@@ -125,7 +125,7 @@ def efficiencies() -> dict[str, list[float]]:
 
 
 def read(wanted: Sequence[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Return columns of the shipped atlas, and what it says of itself.
+    """Return columns of the shipped atlas, and its metadata.
 
     A quick answer needs a quarter of the columns: reading them all would take most of its time.
 

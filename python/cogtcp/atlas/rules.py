@@ -36,7 +36,7 @@ class Rule:
     needs: tuple[str, ...] = ()
 
     def asks(self, place: Place, efficiency: Mapping[str, float]) -> bool:
-        """Whether the rule says something of a point, and what it needs was measured there."""
+        """Whether the rule covers a point and its transports were measured there."""
         return self.applies(place) and not any(math.isnan(efficiency.get(n, math.nan)) for n in self.needs)
 
 

@@ -135,7 +135,7 @@ def collect(points: int, folder: str | Path) -> pa.Table:
 
 
 def merged(new: pa.Table, shipped: pa.Table) -> pa.Table:
-    """Return an atlas made anew in slices: points that the new survey lacks keep their shipped row.
+    """Return an atlas surveyed again in slices: points missing from the new survey keep their shipped row.
 
     A shipped row may lack transports that have come since: its values are null.
     """

@@ -27,8 +27,8 @@ class RateLaw:
     Attributes:
         name: `constant`, `steps`, `markov` or `trace`.
         levels: Rates, bit/s: of each step in the order of time, or of each state, the lowest first.
-        starts: Where each step begins, as the number of a stretch; of steps alone.
-        moves: Chance to go from one state to another at the next stretch, by row; of Markov alone.
+        starts: First stretch of each step, by number; for `steps` only.
+        moves: Probability of each next state, one row per state; for `markov` only.
         spread: Relative spread that is left.
         bic: Bayesian information criterion; less is better.
     """
@@ -135,7 +135,7 @@ def _levels(values: Sequence[float], starts: Sequence[int]) -> list[float]:
 
 
 def _apart(levels: Sequence[float]) -> bool:
-    """Whether neighbours differ by more than what a measurement may be off by."""
+    """Whether neighbours differ by more than the measurement error."""
     return all(abs(after - before) > SPREAD for before, after in itertools.pairwise(levels))
 
 

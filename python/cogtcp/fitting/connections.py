@@ -136,7 +136,7 @@ def probes(echoes: Sequence[Echo]) -> list[Connection]:
         if not echo.reply and echo.key not in asked:
             asked.add(echo.key)
             came = replies.get(echo.key, math.nan)
-            # Numbers of ping start again at 2^16: a reply from before is none.
+            # Ping's sequence numbers wrap at 2^16: an earlier reply belongs to an earlier request.
             came = came if came >= echo.time else math.nan
             data.append(Sent(echo.time, 0, 0, echo.size, False, None, came, not math.isnan(came)))
     if len(data) < LEAST_PACKETS:

@@ -102,7 +102,7 @@ def parsed(text: str, file: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is not JSON.
     """
     try:
         return json.loads(text)

@@ -331,7 +331,7 @@ def _folded(
 
 
 def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, spacing: float) -> Silences:
-    """Return what is known of silences without a timetable; `ours` tells their length."""
+    """Return the silences without a timetable; `ours` gives their length."""
     gaps = [gap for gap in ours if gap in every]
     seen = tuple(every)
     if mode == "hold":

@@ -79,7 +79,7 @@ class Kernel(Family):
         return ", ".join(parts)
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run it in real time, anew while the machine falls behind."""
+        """Run it in real time, and repeat the run while the machine falls behind."""
         from cogtcp.emulation import emulate
 
         doubt = ""
