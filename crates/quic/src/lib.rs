@@ -6,7 +6,6 @@
 //! reads packets, which are all in the clear.
 
 mod adapter;
-mod arrived;
 mod clock;
 mod control;
 mod crypto;

@@ -1,12 +1,12 @@
 //! The end that receives a flow's data: QUIC's server.
 
-use crate::arrived::Arrived;
 use crate::host::{Host, compact, contents, whole};
 use crate::settings::Ends;
 use crate::wire;
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received, Supply,
 };
+use cogtcp_transport::Reassembly;
 use cogtcp_units::Time;
 use quinn_proto::{Dir, Event, StreamEvent, StreamId};
 use std::collections::{BTreeMap, VecDeque};
@@ -17,7 +17,8 @@ use std::sync::Arc;
 pub struct Receiver {
     ends: Arc<Ends>,
     host: Host,
-    streams: BTreeMap<StreamId, Arrived>,
+    /// Which bytes of each stream have arrived.
+    streams: BTreeMap<StreamId, Reassembly>,
     /// Bytes of stream data in the packets that arrived.
     arrived_bytes: u64,
     progress: Progress,
@@ -65,13 +66,14 @@ impl Receiver {
         let Some(connection) = self.host.connection() else { return };
         let mut stream = connection.recv_stream(id);
         let Ok(mut chunks) = stream.read(false) else { return };
-        let arrived = self.streams.entry(id).or_default();
+        let arrived = self.streams.entry(id).or_insert(const { Reassembly::new(0) });
         let is_over = loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => {
                     let size = chunk.bytes.len() as u64;
                     self.progress.received_bytes += size;
-                    self.progress.delivered_bytes += arrived.add(chunk.offset, chunk.offset + size);
+                    let range = chunk.offset..chunk.offset + size;
+                    self.progress.delivered_bytes += arrived.insert(range, |_| {}).advanced;
                 }
                 Ok(None) => break true,
                 Err(error) => break !matches!(error, quinn_proto::ReadError::Blocked),

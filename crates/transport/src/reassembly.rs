@@ -180,6 +180,17 @@ const MAX_BLOCKS: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gaps_fill_in_any_order() {
+        let mut arrived = Reassembly::new(0);
+        let mut add = |range| {
+            let advanced = arrived.insert(range, |_| {}).advanced;
+            (advanced, arrived.frontier(), arrived.intervals.len())
+        };
+        assert_eq!([0..10, 20..30, 40..50].map(&mut add), [(10, 10, 0), (0, 10, 1), (0, 10, 2)]);
+        assert_eq!([30..40, 10..20].map(&mut add), [(0, 10, 1), (40, 50, 0)]);
+    }
     use cogtcp_units::RandomStream;
 
     fn insert(set: &mut Reassembly, range: Range<u64>) -> (Insertion, Vec<Range<u64>>) {
