@@ -348,7 +348,7 @@ impl Plane for Host {
                         let Socket::Client(socket) = &self.stage.socket else {
                             return Err("there is no connection".to_owned().into());
                         };
-                        sys::shut_down(socket.as_fd()).map_err(|e| failed("close", e))?;
+                        sys::shut(socket.as_fd(), libc::SHUT_WR).map_err(|e| failed("close", e))?;
                     }
                 }
             }

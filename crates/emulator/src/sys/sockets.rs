@@ -166,13 +166,6 @@ pub(crate) fn receive_datagram(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io:
     Ok((size as usize, ecn))
 }
 
-/// Ends the sending direction of a connection.
-pub(crate) fn shut_down(socket: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
-    Ok(())
-}
-
 /// Ends directions of a connection, `how` being one of `SHUT_RD`, `SHUT_WR` and `SHUT_RDWR`.
 pub(crate) fn shut(socket: BorrowedFd<'_>, how: c_int) -> io::Result<()> {
     // SAFETY: no memory is passed.
