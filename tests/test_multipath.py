@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-import statistics
 from typing import Any
 
 import pytest
 
 import cogtcp
 from cogtcp import Result, Scenario, ScenarioError
+from cogtcp.statistics import mean_interval
 
 COUPLED = ("mptcp", "mptcp-olia", "mptcp-balia")
 SEEDS = range(1, 9)
-#: Student's t for eight runs, 95 % on each side.
-T = 2.365
 
 TWO_PATHS = """\
 name = "two paths"
@@ -103,8 +101,8 @@ def shares(result: Result) -> list[dict[str, Any]]:
 
 def interval(values: list[float]) -> tuple[float, float]:
     """Return the ends of the 95 % interval of the mean."""
-    half = T * statistics.stdev(values) / len(values) ** 0.5
-    return statistics.mean(values) - half, statistics.mean(values) + half
+    found = mean_interval(values)
+    return found.low, found.high
 
 
 @pytest.mark.parametrize("transport", COUPLED)
