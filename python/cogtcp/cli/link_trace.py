@@ -147,7 +147,7 @@ def _describe(trace: LinkTrace) -> dict[str, Any]:
 def _print(trace: LinkTrace) -> None:
     found = _describe(trace)
     kind = "mahimahi trace" if trace.kind == "opportunities" else "rates"
-    print(f"{kind}, {found['period_s']:g} s, then anew")
+    print(f"{kind}, {found['period_s']:g} s, then it repeats")
     print(
         f"mean {found['mean_bps'] / 1e6:.3f} Mbit/s; over 100 ms: 5 % below "
         f"{found['p05_bps'] / 1e6:.3f}, 5 % above {found['p95_bps'] / 1e6:.3f} Mbit/s, "
