@@ -130,8 +130,7 @@ impl WhiteSpaceDevice {
         if self.channel.is_some_and(|channel| self.holds(now, channel)) {
             return;
         }
-        let channels: Vec<ChannelId> = self.available.iter().map(|it| it.channel).collect();
-        self.channel = channels.into_iter().find(|channel| self.holds(now, *channel));
+        self.channel = self.available.iter().map(|it| it.channel).find(|channel| self.holds(now, *channel));
         self.notifies = self.channel.is_some();
     }
 }
