@@ -2,8 +2,8 @@
 
 use super::rules::{Permit, Regulator, TvwsRules};
 use super::{Availability, Incumbents, WhiteSpaceDevice, WhiteSpaceRequest, WhiteSpaceTimers};
-use crate::{ChannelId, Phase};
-use cogtcp_units::{Decibel, Time};
+use crate::ChannelId;
+use cogtcp_units::Time;
 use std::collections::VecDeque;
 
 /// A white space device that asks a database. Queries and answers take time and are not lost.
@@ -82,6 +82,6 @@ impl Regulator for DatabaseUser {
         let channel = self.device.channel(now);
         let until = channel.map_or(Time::MAX, |channel| self.device.holds_until(now, channel));
         debug_assert!(until > now, "a channel that it may use holds for a while");
-        Permit { channel, silence: Phase::Switching, until, reduction: Decibel(0.0), rate: None }
+        Permit { channel, until, ..Permit::NONE }
     }
 }

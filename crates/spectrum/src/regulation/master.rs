@@ -3,7 +3,7 @@
 use super::rules::{DfsRules, Permit, Regulator};
 use super::{Dfs, DfsState, DfsTimers, Incumbents};
 use crate::{ChannelId, Phase};
-use cogtcp_units::{Decibel, Duration, Time};
+use cogtcp_units::{Duration, Time};
 
 /// A master device that finds every radar on its channel.
 #[derive(Debug)]
@@ -74,21 +74,14 @@ impl Regulator for Master {
     }
 
     fn permit(&self, now: Time) -> Permit {
-        let silent = Permit {
-            channel: None,
-            silence: Phase::Switching,
-            until: Time::MAX,
-            reduction: Decibel(0.0),
-            rate: None,
-        };
         match self.dfs.state() {
-            DfsState::Checking(_, until) => Permit { silence: Phase::Sensing, until, ..silent },
-            DfsState::Operating(channel) => Permit { channel: Some(channel), ..silent },
+            DfsState::Checking(_, until) => Permit { silence: Phase::Sensing, until, ..Permit::NONE },
+            DfsState::Operating(channel) => Permit { channel: Some(channel), ..Permit::NONE },
             DfsState::Moving(channel, since) => match self.dfs.data_until(now) {
-                Some(until) => Permit { channel: Some(channel), until, ..silent },
-                None => Permit { until: since + self.rules.channel_move, ..silent },
+                Some(until) => Permit { channel: Some(channel), until, ..Permit::NONE },
+                None => Permit { until: since + self.rules.channel_move, ..Permit::NONE },
             },
-            DfsState::Waiting(until) => Permit { until, ..silent },
+            DfsState::Waiting(until) => Permit { until, ..Permit::NONE },
         }
     }
 }

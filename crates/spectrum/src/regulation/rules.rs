@@ -58,6 +58,17 @@ pub struct Permit {
     pub rate: Option<Rate>,
 }
 
+impl Permit {
+    /// Nothing may be transmitted, and no end of this is known.
+    pub const NONE: Self = Self {
+        channel: None,
+        silence: Phase::Switching,
+        until: Time::MAX,
+        reduction: Decibel(0.0),
+        rate: None,
+    };
+}
+
 /// A device that obeys a regulation, with whom it asks. It is driven as a [`Radio`](crate::Radio) is.
 pub trait Regulator: Debug + Send {
     /// When to call [`advance`](Self::advance).

@@ -2,7 +2,7 @@
 
 use super::rules::{CbrsRules, DpaAnswer, Permit, Regulator};
 use super::{Cbsd, CbsdTimers, GrantState, Incumbents, Operation, SasAnswer, SasRequest};
-use crate::{ChannelId, Phase};
+use crate::ChannelId;
 use cogtcp_units::{Decibel, Time};
 use std::collections::VecDeque;
 
@@ -100,19 +100,18 @@ impl Regulator for SasUser {
     }
 
     fn permit(&self, now: Time) -> Permit {
-        let silent = Permit {
-            channel: None,
-            silence: Phase::Switching,
-            until: Time::MAX,
-            reduction: Decibel(0.0),
-            rate: None,
-        };
-        let Some((operation, until)) = self.cbsd.on_air(now) else { return silent };
+        let Some((operation, until)) = self.cbsd.on_air(now) else { return Permit::NONE };
         let rate = match self.rules.dpa {
             DpaAnswer::Reduce(power) if operation.is_reduced() => power.rate,
             _ => None,
         };
         debug_assert!(self.cbsd.state() != GrantState::Authorized || until > now, "its right has not ended");
-        Permit { channel: Some(operation.channel), until, reduction: operation.reduction, rate, ..silent }
+        Permit {
+            channel: Some(operation.channel),
+            until,
+            reduction: operation.reduction,
+            rate,
+            ..Permit::NONE
+        }
     }
 }
