@@ -99,7 +99,7 @@ def test_the_folder_one_is_in_cannot_be_the_target(tmp_path: Path, monkeypatch: 
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     for target in (Path(), Path(".."), tmp_path):
-        with pytest.raises(OutputError, match="the one you are in"):
+        with pytest.raises(OutputError, match="cannot be the current one"):
             write(target, "one", force=True)
 
 
