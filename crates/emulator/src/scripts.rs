@@ -10,7 +10,7 @@ use crate::headers::Ends;
 use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
-use cogtcp_packets::{
+use cogtcp_packet_scripts::{
     Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, Packet, Plane, PlaneName, Report,
     Script, System, Tolerance, model, run,
 };

@@ -1,7 +1,7 @@
 //! Bytes of the packets of scripts, and back.
 
 use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
-use cogtcp_packets::{Ecn, Icmp, Packet};
+use cogtcp_packet_scripts::{Ecn, Icmp, Packet};
 use std::net::IpAddr;
 
 const ACK: u8 = 16;

@@ -8,7 +8,7 @@ fn main() {}
 #[cfg(target_os = "linux")]
 fn main() {
     use cogtcp_emulator::{DeviceKind, play_scripts};
-    use cogtcp_packets::Script;
+    use cogtcp_packet_scripts::Script;
     use std::fs;
     use std::path::Path;
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::located_error;
-use cogtcp_packets::{Report, Script, ScriptError, model};
+use cogtcp_packet_scripts::{Report, Script, ScriptError, model};
 
 /// Scripts as pairs of file and text.
 type Texts = Vec<(String, String)>;

@@ -2,7 +2,7 @@
 
 use super::{Host, PEER, PORT, Socket};
 use crate::sys;
-use cogtcp_packets::{Call, CallError, Errno, Side, SocketOption};
+use cogtcp_packet_scripts::{Call, CallError, Errno, Side, SocketOption};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,6 +1,6 @@
 //! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the model.
 
-use cogtcp_packets::{Script, model};
+use cogtcp_packet_scripts::{Script, model};
 use std::fs;
 use std::path::Path;
 
