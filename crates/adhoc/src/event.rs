@@ -1,6 +1,6 @@
 //! What an ad hoc network reports.
 
-use crate::{Packet, Trip};
+use crate::{HostPacket, Trip};
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
 use cogtcp_routing::LossCause;
 use cogtcp_units::{Duration, Time};
@@ -168,7 +168,7 @@ pub enum Event<T> {
         /// When.
         time: Time,
         /// The packet.
-        packet: Packet<T>,
+        packet: HostPacket<T>,
         /// Its way.
         trip: Trip,
     },
@@ -179,7 +179,7 @@ pub enum Event<T> {
         /// Where.
         node: u32,
         /// The packet.
-        packet: Packet<T>,
+        packet: HostPacket<T>,
         /// Why.
         cause: DropCause,
     },

@@ -2,7 +2,7 @@
 //! down.
 
 use crate::event::DropCause;
-use crate::packet::{ArpMessage, Load, Packet};
+use crate::packet::{ArpMessage, HostPacket, Load};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::RoutingPacket;
 use cogtcp_units::{Duration, Rate, Time};
@@ -64,7 +64,7 @@ pub struct AirFrame<T> {
 #[derive(Clone, Debug)]
 pub enum FrameContent<T> {
     /// A packet of a host.
-    Data(Packet<T>),
+    Data(HostPacket<T>),
     /// A packet of the routing protocol, with the channel on which its sender listens if it says that.
     Routing(Arc<RoutingPacket>, Option<ChannelId>),
     /// The node listens on this channel from now on.

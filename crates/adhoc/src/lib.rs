@@ -31,5 +31,5 @@ pub use event::{DropCause, Event, Layer, SearchOutcome};
 pub use frame::{AirFrame, AirNote, FrameContent, NodeRadio};
 pub use network::AdHocNetwork;
 pub use node::NodeCounters;
-pub use packet::{Packet, Trip};
+pub use packet::{HostPacket, Trip};
 pub use places::Places;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A packet that a host sends to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Packet<T> {
+pub struct HostPacket<T> {
     /// The node that sends.
     pub source: u32,
     /// The node that it is for.
@@ -36,7 +36,7 @@ pub struct Trip {
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram<T> {
-    pub(crate) packet: Packet<T>,
+    pub(crate) packet: HostPacket<T>,
     pub(crate) trip: Trip,
     /// The neighbour that it came from.
     pub(crate) previous: Option<u32>,
@@ -45,7 +45,7 @@ pub(crate) struct Datagram<T> {
 }
 
 impl<T> Datagram<T> {
-    pub(crate) fn new(now: Time, packet: Packet<T>) -> Self {
+    pub(crate) fn new(now: Time, packet: HostPacket<T>) -> Self {
         let mut trip = Trip { hops: 0, path: Trip::START, sent: now, waited: Duration::ZERO };
         trip.visit(packet.source);
         Self { packet, trip, previous: None, since: now }

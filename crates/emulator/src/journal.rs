@@ -6,7 +6,7 @@
 //! detail (u8), link direction (u16, see [`Pipe`]), size (u32), captured bytes (u32), and these bytes.
 //! `python/cogtcp/emulation/journal.py` reads the file.
 
-use crate::packet::Packet;
+use crate::packet::IpPacket;
 use crate::ways::Pipe;
 use cogtcp_link::DropCause;
 use cogtcp_units::Time;
@@ -71,7 +71,7 @@ impl Journal {
         at: Time,
         step: Step,
         pipe: Pipe,
-        packet: (&Packet, u32),
+        packet: (&IpPacket, u32),
         bytes: &[u8],
         cause: Option<DropCause>,
     ) {

@@ -52,6 +52,6 @@ pub use device::DeviceKind;
 pub use emulate::{Options, emulate};
 pub use error::EmulationError;
 pub use lateness::{Lateness, Timing};
-pub use packet::{Family, Packet, Packets};
+pub use packet::{Family, IpPacket, Packets};
 pub use plan::Plan;
 pub use scripts::{Played, play_scripts};

@@ -6,7 +6,7 @@
 //! real clock and one made by hand lead to the same arrivals.
 
 use crate::error::EmulationError;
-use crate::packet::Packet;
+use crate::packet::IpPacket;
 use crate::ways::{Pipe, Ways};
 use cogtcp_link::Frame;
 use cogtcp_network::{AirStream, Arrival, Boards, Due, Recording, StreamId};
@@ -14,12 +14,12 @@ use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
 /// The hosts, who are told what reaches them.
-pub trait Hosts: cogtcp_network::Observer<Packet> {
+pub trait Hosts: cogtcp_network::Observer<IpPacket> {
     /// A packet reaches its host, which was due at `due`. It came by `pipe`, or else over the air.
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<Packet>);
+    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<IpPacket>);
 
     /// The host that a packet is for which needs no network.
-    fn home(&self, _packet: &Packet) -> usize {
+    fn home(&self, _packet: &IpPacket) -> usize {
         0
     }
 
@@ -31,7 +31,7 @@ pub trait Hosts: cogtcp_network::Observer<Packet> {
 #[derive(Debug)]
 pub struct Network {
     /// What is driven.
-    pub network: cogtcp_network::Network<Packet>,
+    pub network: cogtcp_network::Network<IpPacket>,
     ways: Ways,
     /// Up to when everything has been played: no later call may say that something happened before.
     played: Time,
@@ -82,7 +82,7 @@ impl Network {
     }
 
     /// A packet of `size` bytes comes from its host, to take the way `way` (of [`Ways::way`]).
-    pub fn offer(&mut self, now: Time, way: StreamId, packet: Packet, size: u32, hosts: &mut impl Hosts) {
+    pub fn offer(&mut self, now: Time, way: StreamId, packet: IpPacket, size: u32, hosts: &mut impl Hosts) {
         self.play(now, hosts);
         self.network.offer(self.played, way, packet, size, hosts);
         self.take_news(hosts);
@@ -104,7 +104,7 @@ impl Network {
         }
     }
 
-    fn deliver(&self, arrival: &Arrival<Packet>, hosts: &mut impl Hosts) {
+    fn deliver(&self, arrival: &Arrival<IpPacket>, hosts: &mut impl Hosts) {
         let host = match arrival.frame.packet.transit.stream {
             StreamId::NOWHERE => hosts.home(&arrival.frame.packet),
             stream => {

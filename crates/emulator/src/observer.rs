@@ -6,7 +6,7 @@ use crate::device::Wire;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
 use crate::network::{Hosts, stream_of};
-use crate::packet::{NO_FLOW, Packet, Packets, Ports};
+use crate::packet::{IpPacket, NO_FLOW, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
 use crate::ways::Pipe;
@@ -133,12 +133,12 @@ impl Observer {
     }
 
     /// The UDP source that a packet comes from.
-    fn source_of(&mut self, packet: &Packet) -> Option<&mut UdpWatch> {
+    fn source_of(&mut self, packet: &IpPacket) -> Option<&mut UdpWatch> {
         self.udp.get_mut((packet.flow as usize).checked_sub(self.flows.len())?)
     }
 
     /// A kernel sends a packet. `None`: the network carries no packet of this kind.
-    pub(crate) fn take(&mut self, now: Time, bytes: &[u8]) -> Option<Packet> {
+    pub(crate) fn take(&mut self, now: Time, bytes: &[u8]) -> Option<IpPacket> {
         let mut packet = self.packets.put(now, bytes)?;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             if !packet.is_forward() {
@@ -159,7 +159,7 @@ impl Observer {
         }
     }
 
-    fn note_drop(&mut self, at: Time, entity: Entity, frame: &Frame<Packet>, cause: &'static str) {
+    fn note_drop(&mut self, at: Time, entity: Entity, frame: &Frame<IpPacket>, cause: &'static str) {
         let packet = &frame.packet;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             flow.dropped[usize::from(!packet.is_forward())] += u64::from(self.is_warm);
@@ -195,7 +195,7 @@ impl Observer {
 }
 
 impl Hosts for Observer {
-    fn arrived(&mut self, due: Time, host: usize, _: Option<Pipe>, frame: &Frame<Packet>) {
+    fn arrived(&mut self, due: Time, host: usize, _: Option<Pipe>, frame: &Frame<IpPacket>) {
         let packet = &frame.packet;
         let now = self.clock.now();
         self.lateness.record(due, now);
@@ -230,7 +230,7 @@ impl Hosts for Observer {
         self.packets.free(packet);
     }
 
-    fn home(&self, packet: &Packet) -> usize {
+    fn home(&self, packet: &IpPacket) -> usize {
         self.packets.destination(packet).unwrap_or_default()
     }
 
@@ -241,14 +241,14 @@ impl Hosts for Observer {
     }
 }
 
-impl cogtcp_network::Observer<Packet> for Observer {
+impl cogtcp_network::Observer<IpPacket> for Observer {
     const FOLLOWS_OFFERS: bool = true;
 
     fn follows_packets(&self) -> bool {
         self.journal.is_some()
     }
 
-    fn packet(&mut self, at: Time, step: PacketStep, place: Place, frame: &Frame<Packet>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: Place, frame: &Frame<IpPacket>) {
         let Some(journal) = &mut self.journal else { return };
         let step = match step {
             PacketStep::Offered => Step::Offered,
@@ -259,7 +259,7 @@ impl cogtcp_network::Observer<Packet> for Observer {
         journal.packet(at, step, place.pipe as Pipe, (&frame.packet, frame.size()), bytes, None);
     }
 
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
+    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<IpPacket>, cause: DropCause, refused: bool) {
         let (packet, pipe) = (&frame.packet, place.pipe as Pipe);
         self.note_drop(at, Entity::Pipe(pipe), frame, cause.name());
         if let Some(journal) = &mut self.journal {
@@ -276,21 +276,21 @@ impl cogtcp_network::Observer<Packet> for Observer {
         self.note_radio(at, Entity::Radio(radio), event, own_rate);
     }
 
-    fn source(&self, packet: &Packet) -> Option<u64> {
+    fn source(&self, packet: &IpPacket) -> Option<u64> {
         self.packets.to_be_told(packet)
     }
 
-    fn notice(&mut self, at: Time, teller: Option<u32>, about: &Packet) -> Option<(Packet, u32)> {
+    fn notice(&mut self, at: Time, teller: Option<u32>, about: &IpPacket) -> Option<(IpPacket, u32)> {
         // A kernel believes no packet that comes from outside with its own address.
         let teller = teller.and_then(|node| self.hosts.binary_search(&(node as usize)).ok());
         self.packets.unreachable(at, teller, about)
     }
 
-    fn counts_to(&self, packet: &Packet) -> u32 {
+    fn counts_to(&self, packet: &IpPacket) -> u32 {
         stream_of(packet.flow, packet.is_forward(), (self.flows.len() + self.udp.len()) as u32)
     }
 
-    fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
+    fn lost(&mut self, at: Time, node: u32, frame: &Frame<IpPacket>, cause: &'static str) {
         self.note_drop(at, Entity::Node(node as usize), frame, cause);
         self.packets.free(&frame.packet);
     }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A packet on the link: a handle of its bytes in [`Packets`], and what was read of them when it came.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet {
+pub struct IpPacket {
     /// When it came from its kernel.
     pub sent_at: Time,
     /// Data: like `sent_at`. An acknowledgement: when the data came that it answers. Else `Time::MAX`.
@@ -25,15 +25,15 @@ pub struct Packet {
     pub(crate) transit: Transit,
 }
 
-/// What the three lowest bits of [`Packet`]'s key say, so that a packet on a link is one cache line.
+/// What the three lowest bits of [`IpPacket`]'s key say, so that a packet on a link is one cache line.
 const FORWARD: u32 = 1;
 const CAPABLE: u32 = 2;
 const MARKED: u32 = 4;
 
-/// [`Packet::flow`] of a packet that belongs to no flow of the scenario.
+/// [`IpPacket::flow`] of a packet that belongs to no flow of the scenario.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-impl Default for Packet {
+impl Default for IpPacket {
     fn default() -> Self {
         Self {
             sent_at: Time::ZERO,
@@ -47,7 +47,7 @@ impl Default for Packet {
     }
 }
 
-impl Packet {
+impl IpPacket {
     /// Whether it goes from its flow's sender to its receiver.
     pub fn is_forward(&self) -> bool {
         self.key & FORWARD != 0
@@ -59,7 +59,7 @@ impl Packet {
     }
 }
 
-impl Payload for Packet {
+impl Payload for IpPacket {
     // Packets of other programs have flows too, which disciplines are to tell apart.
     fn flow(&self) -> u32 {
         self.key >> 3
@@ -78,7 +78,7 @@ impl Payload for Packet {
     }
 }
 
-impl cogtcp_network::Payload for Packet {
+impl cogtcp_network::Payload for IpPacket {
     fn transit(&self) -> Transit {
         self.transit
     }
@@ -231,7 +231,7 @@ impl Packets {
     }
 
     /// Keeps the bytes of a packet that came at `now`. `None`: it is no packet of IPv4 or IPv6.
-    pub fn put(&mut self, now: Time, bytes: &[u8]) -> Option<Packet> {
+    pub fn put(&mut self, now: Time, bytes: &[u8]) -> Option<IpPacket> {
         let header = Header::read(bytes)?;
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -244,7 +244,7 @@ impl Packets {
         kept.clear();
         kept.extend_from_slice(bytes);
         let flow = header.flow(&self.ports);
-        Some(Packet {
+        Some(IpPacket {
             sent_at: now,
             answers: Time::MAX,
             slot,
@@ -258,7 +258,7 @@ impl Packets {
     }
 
     /// The bytes of a packet as they leave the link: with the mark that a queue has left on it.
-    pub fn bytes(&mut self, packet: &Packet) -> &mut [u8] {
+    pub fn bytes(&mut self, packet: &IpPacket) -> &mut [u8] {
         let bytes = &mut self.slots[packet.slot as usize];
         if packet.key & MARKED != 0 {
             mark(bytes);
@@ -268,7 +268,12 @@ impl Packets {
 
     /// What a host (`None`: a node that is none) tells the source of a packet that could not be delivered:
     /// ICMP destination unreachable, and its size.
-    pub fn unreachable(&mut self, now: Time, from: Option<usize>, about: &Packet) -> Option<(Packet, u32)> {
+    pub fn unreachable(
+        &mut self,
+        now: Time,
+        from: Option<usize>,
+        about: &IpPacket,
+    ) -> Option<(IpPacket, u32)> {
         let quoted = self.slots.get(about.slot as usize)?;
         let bytes =
             headers::write_unreachable(address(from.unwrap_or(NO_HOST)), headers::HOST_UNREACHABLE, quoted)?;
@@ -282,7 +287,7 @@ impl Packets {
     /// their senders have nothing to hold back. Unlike in the simulator, sources of SYNs get none either.
     /// Linux gives up a connection that is not established, against RFC 1122 section 4.2.3.9, and the flow
     /// would never begin. Programs get all notices.
-    pub fn to_be_told(&self, packet: &Packet) -> Option<u64> {
+    pub fn to_be_told(&self, packet: &IpPacket) -> Option<u64> {
         let bytes = self.slots.get(packet.slot as usize)?;
         let is_data =
             || packet.is_forward() && headers::read_tcp(bytes).is_some_and(|tcp| tcp.flags & SYN == 0);
@@ -295,12 +300,12 @@ impl Packets {
     }
 
     /// The host that a packet of IPv4 is for.
-    pub fn destination(&self, packet: &Packet) -> Option<usize> {
+    pub fn destination(&self, packet: &IpPacket) -> Option<usize> {
         numbered(self.slots.get(packet.slot as usize)?.get(16..20)?.strip_prefix(&NETWORK)?)
     }
 
     /// The flow that the ICMP message in a packet is about.
-    pub(crate) fn told_of(&self, packet: &Packet) -> Option<usize> {
+    pub(crate) fn told_of(&self, packet: &IpPacket) -> Option<usize> {
         let quoted = headers::read_unreachable(self.slots.get(packet.slot as usize)?)?;
         let ports = quoted.get(usize::from(quoted.first()? & 0x0f) * 4..)?;
         let port = |at: usize| Some(u16::from_be_bytes([*ports.get(at)?, *ports.get(at + 1)?]));
@@ -308,7 +313,7 @@ impl Packets {
     }
 
     /// The packet has left the link.
-    pub fn free(&mut self, packet: &Packet) {
+    pub fn free(&mut self, packet: &IpPacket) {
         self.free.push(packet.slot);
     }
 
@@ -515,6 +520,6 @@ mod tests {
     /// A packet on the link is one cache line, as in the simulator.
     #[test]
     fn a_packet_on_a_link_is_a_cache_line() {
-        assert_eq!(size_of::<cogtcp_link::Frame<Packet>>(), 64);
+        assert_eq!(size_of::<cogtcp_link::Frame<IpPacket>>(), 64);
     }
 }

@@ -11,8 +11,8 @@ use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
 use cogtcp_packet_scripts::{
-    Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, Packet, Plane, PlaneName, Report,
-    Script, System, Tolerance, model, run,
+    Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, Plane, PlaneName, Report, Script,
+    ScriptPacket, System, Tolerance, model, run,
 };
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
@@ -248,7 +248,7 @@ impl Host {
     }
 
     /// The next packet of the connection that lies in the device.
-    fn receive(&mut self) -> io::Result<Option<Packet>> {
+    fn receive(&mut self) -> io::Result<Option<ScriptPacket>> {
         while let Some(size) = self.stage.device.wire.receive(&mut self.buffer)? {
             let bytes = &self.buffer[..size];
             let Some((packet, [from, _])) = wire::read(bytes, self.initial) else { continue };
@@ -360,7 +360,7 @@ impl Plane for Host {
         Ok(0)
     }
 
-    fn inject(&mut self, packet: &Packet) -> Result<(), String> {
+    fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String> {
         let port = if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT };
         let ends = Ends { from: (PEER, port).into(), to: (OWN, self.port).into() };
         let bytes = wire::write(packet, self.initial, ends);

@@ -1,7 +1,7 @@
 //! Which way packets take from host to host: the shortest paths of the network, found once.
 
 use crate::error::EmulationError;
-use crate::packet::Packet;
+use crate::packet::IpPacket;
 use cogtcp_network::{Hop, Network, NoRoute, Routes, StreamId};
 use cogtcp_scenario::Experiment;
 
@@ -43,7 +43,7 @@ impl Ways {
     /// Adds the streams to the network of `experiment`, and the streams of notices to sources.
     pub(crate) fn enter(
         &self,
-        network: &mut Network<Packet>,
+        network: &mut Network<IpPacket>,
         experiment: &Experiment,
     ) -> Result<(), EmulationError> {
         let add = |([from, to], path): &([usize; 2], Vec<Hop>)| {

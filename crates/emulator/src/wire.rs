@@ -1,7 +1,7 @@
 //! Bytes of the packets of scripts, and back.
 
 use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
-use cogtcp_packet_scripts::{Ecn, Icmp, Packet};
+use cogtcp_packet_scripts::{Ecn, Icmp, ScriptPacket};
 use std::net::IpAddr;
 
 const ACK: u8 = 16;
@@ -16,7 +16,7 @@ pub(crate) struct Initial {
 }
 
 /// The bytes of what the peer sends. Its payload is zeros.
-pub(crate) fn write(packet: &Packet, initial: Initial, ends: Ends) -> Vec<u8> {
+pub(crate) fn write(packet: &ScriptPacket, initial: Initial, ends: Ends) -> Vec<u8> {
     headers::write_tcp(&Tcp {
         ends,
         ecn: match packet.ecn {
@@ -35,9 +35,9 @@ pub(crate) fn write(packet: &Packet, initial: Initial, ends: Ends) -> Vec<u8> {
 }
 
 /// Reads a packet of TCP and its ports; `None`: it is none. Its numbers are relative to `initial`.
-pub(crate) fn read(bytes: &[u8], initial: Initial) -> Option<(Packet, [u16; 2])> {
+pub(crate) fn read(bytes: &[u8], initial: Initial) -> Option<(ScriptPacket, [u16; 2])> {
     let tcp = headers::read_tcp(bytes)?;
-    let mut packet = Packet {
+    let mut packet = ScriptPacket {
         flags: tcp.flags,
         start: tcp.seq.wrapping_sub(initial.own),
         len: tcp.payload as u32,
@@ -49,7 +49,7 @@ pub(crate) fn read(bytes: &[u8], initial: Initial) -> Option<(Packet, [u16; 2])>
             3 => Ecn::Marked,
             _ => Ecn::Capable,
         },
-        ..Packet::default()
+        ..ScriptPacket::default()
     };
     for (kind, value) in Options(tcp.options) {
         match (kind, value) {
@@ -88,7 +88,7 @@ pub(crate) fn write_icmp(icmp: &Icmp, initial: Initial, ends: Ends) -> Option<Ve
     headers::write_unreachable(from, icmp.code, &about)
 }
 
-fn options(packet: &Packet, initial: Initial) -> Vec<u8> {
+fn options(packet: &ScriptPacket, initial: Initial) -> Vec<u8> {
     let mut options = Vec::new();
     let mut put = |kind, value: &[u8]| put_option(&mut options, kind, value);
     if let Some(mss) = packet.mss {
@@ -121,7 +121,7 @@ mod tests {
         let end = |host, port| (Ipv4Addr::new(100, 64, 0, host), port).into();
         let ends = Ends { from: end(2, 8080), to: end(1, 40_001) };
         let initial = Initial { own: 7, peer: u32::MAX - 3 };
-        let packet = Packet {
+        let packet = ScriptPacket {
             flags: 16 | 2,
             start: 5,
             len: 101,

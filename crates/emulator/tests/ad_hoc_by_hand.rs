@@ -4,7 +4,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
-use cogtcp_emulator::{Family, Packet, Plan};
+use cogtcp_emulator::{Family, IpPacket, Plan};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, Place, RadioPlace};
 use cogtcp_records::EventKind;
@@ -29,14 +29,14 @@ struct Notes {
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, _: Time, _: usize, pipe: Option<Pipe>, _: &Frame<Packet>) {
+    fn arrived(&mut self, _: Time, _: usize, pipe: Option<Pipe>, _: &Frame<IpPacket>) {
         self.by_link += usize::from(pipe.is_some());
         self.arrived += 1;
     }
 }
 
-impl Observer<Packet> for Notes {
-    fn dropped(&mut self, _: Time, _: Place, _: &Frame<Packet>, _: DropCause, _: bool) {
+impl Observer<IpPacket> for Notes {
+    fn dropped(&mut self, _: Time, _: Place, _: &Frame<IpPacket>, _: DropCause, _: bool) {
         unreachable!("links have room for all");
     }
 
@@ -45,11 +45,11 @@ impl Observer<Packet> for Notes {
     }
 
     /// Every packet is one of a UDP source.
-    fn counts_to(&self, packet: &Packet) -> u32 {
+    fn counts_to(&self, packet: &IpPacket) -> u32 {
         packet.flow
     }
 
-    fn lost(&mut self, _: Time, _: u32, _: &Frame<Packet>, _: &'static str) {
+    fn lost(&mut self, _: Time, _: u32, _: &Frame<IpPacket>, _: &'static str) {
         self.lost += 1;
     }
 

@@ -2,7 +2,7 @@
 //! the whole run.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::Packet;
+use cogtcp_emulator::IpPacket;
 use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_link::{Capacity, DropCause, Frame};
@@ -21,11 +21,11 @@ const SAMPLES: u64 = 61;
 struct Silent;
 
 impl Hosts for Silent {
-    fn arrived(&mut self, _: Time, _: usize, _: Option<Pipe>, _: &Frame<Packet>) {}
+    fn arrived(&mut self, _: Time, _: usize, _: Option<Pipe>, _: &Frame<IpPacket>) {}
 }
 
-impl Observer<Packet> for Silent {
-    fn dropped(&mut self, _: Time, _: Place, _: &Frame<Packet>, _: DropCause, _: bool) {}
+impl Observer<IpPacket> for Silent {
+    fn dropped(&mut self, _: Time, _: Place, _: &Frame<IpPacket>, _: DropCause, _: bool) {}
     fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {}
 }
 

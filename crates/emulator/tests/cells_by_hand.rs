@@ -4,7 +4,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
-use cogtcp_emulator::{Packet, Packets};
+use cogtcp_emulator::{IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, Place, RadioPlace};
 use cogtcp_records::{Run, Table, of_link_event};
@@ -26,13 +26,13 @@ struct Notes {
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, due: Time, _: usize, pipe: Option<Pipe>, frame: &Frame<Packet>) {
+    fn arrived(&mut self, due: Time, _: usize, pipe: Option<Pipe>, frame: &Frame<IpPacket>) {
         self.arrivals.push((due.as_nanos(), pipe.unwrap(), frame.size()));
     }
 }
 
-impl Observer<Packet> for Notes {
-    fn dropped(&mut self, at: Time, place: Place, _: &Frame<Packet>, cause: DropCause, _: bool) {
+impl Observer<IpPacket> for Notes {
+    fn dropped(&mut self, at: Time, place: Place, _: &Frame<IpPacket>, cause: DropCause, _: bool) {
         self.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
     }
 

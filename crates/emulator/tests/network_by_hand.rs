@@ -3,7 +3,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
-use cogtcp_emulator::{Family, Packet, Packets};
+use cogtcp_emulator::{Family, IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketStep, Place, RadioPlace};
 use cogtcp_scenario::{Experiment, Protocol, Scenario};
@@ -21,7 +21,7 @@ struct Notes {
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, _: &Frame<Packet>) {
+    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, _: &Frame<IpPacket>) {
         let pipe = pipe.unwrap();
         // Of one link: forward leads to the second host, reverse to the first.
         assert!(pipe > 1 || host == 1 - pipe);
@@ -29,14 +29,14 @@ impl Hosts for Notes {
     }
 }
 
-impl Observer<Packet> for Notes {
+impl Observer<IpPacket> for Notes {
     const FOLLOWS_OFFERS: bool = true;
 
     fn follows_packets(&self) -> bool {
         true
     }
 
-    fn packet(&mut self, at: Time, step: PacketStep, place: Place, _: &Frame<Packet>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: Place, _: &Frame<IpPacket>) {
         let pipe = place.pipe as Pipe;
         match step {
             PacketStep::Received => self.received = Some(pipe),
@@ -48,7 +48,7 @@ impl Observer<Packet> for Notes {
         }
     }
 
-    fn dropped(&mut self, at: Time, place: Place, _: &Frame<Packet>, cause: DropCause, refused: bool) {
+    fn dropped(&mut self, at: Time, place: Place, _: &Frame<IpPacket>, cause: DropCause, refused: bool) {
         self.drops.push((at.as_nanos() / 1000, place.pipe as Pipe, cause, refused));
     }
 

@@ -4,7 +4,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
-use cogtcp_emulator::{Family, Packet, Packets, Plan};
+use cogtcp_emulator::{Family, IpPacket, Packets, Plan};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, Place, RadioPlace};
 use cogtcp_records::{Run, Table};
@@ -39,7 +39,7 @@ struct Notes {
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<Packet>) {
+    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<IpPacket>) {
         let bytes = self.packets.bytes(&frame.packet);
         if bytes[9] == 1 {
             assert_eq!((host, bytes.len(), &bytes[16..20]), (0, 56, &[100, 64, 0, 1][..]));
@@ -56,19 +56,19 @@ impl Hosts for Notes {
     }
 }
 
-impl Observer<Packet> for Notes {
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, _: bool) {
+impl Observer<IpPacket> for Notes {
+    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<IpPacket>, cause: DropCause, _: bool) {
         self.seen.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
         self.packets.free(&frame.packet);
     }
 
     fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {}
 
-    fn source(&self, packet: &Packet) -> Option<u64> {
+    fn source(&self, packet: &IpPacket) -> Option<u64> {
         self.packets.to_be_told(packet)
     }
 
-    fn notice(&mut self, at: Time, teller: Option<u32>, about: &Packet) -> Option<(Packet, u32)> {
+    fn notice(&mut self, at: Time, teller: Option<u32>, about: &IpPacket) -> Option<(IpPacket, u32)> {
         // The node between is no host, and a source does not hear from its own address.
         assert!(teller.is_none_or(|node| node == 1));
         self.packets.unreachable(at, None, about)

@@ -4,7 +4,7 @@
 mod duplex;
 mod fields;
 
-use crate::packet::{Ecn, Icmp, Packet};
+use crate::packet::{Ecn, Icmp, ScriptPacket};
 use crate::run::{Heard, Moment, Plane, Report, Tolerance, run};
 use crate::script::{
     Call, CallError, Errno, Language, Measure, PlaneName, Script, ScriptError, Side, SocketOption,
@@ -263,7 +263,7 @@ impl Plane for Model<'_> {
         Ok(0)
     }
 
-    fn inject(&mut self, packet: &Packet) -> Result<(), String> {
+    fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String> {
         let segment = write(packet, self.own_initial());
         match &mut self.end {
             End::None => return Err("nobody is there".to_owned()),
@@ -310,10 +310,10 @@ fn errno(ended: Ended) -> Errno {
 }
 
 /// What the end sends, with numbers relative to its own and the peer's first.
-fn read(segment: &Segment, own: SeqNumber) -> Packet {
+fn read(segment: &Segment, own: SeqNumber) -> ScriptPacket {
     let relative = |number: SeqNumber, first: u32| number.get().wrapping_sub(first);
     let is_ack = segment.flags.contains(Flags::ACK);
-    Packet {
+    ScriptPacket {
         flags: segment.flags.bits(),
         start: relative(segment.seq, own.get()),
         len: segment.len,
@@ -337,7 +337,7 @@ fn read(segment: &Segment, own: SeqNumber) -> Packet {
 }
 
 /// What the peer sends, as the end takes it.
-fn write(packet: &Packet, own: SeqNumber) -> Segment {
+fn write(packet: &ScriptPacket, own: SeqNumber) -> Segment {
     let flags = FLAGS.iter().filter(|flag| packet.flags & flag.bits() != 0);
     let flags = flags.fold(Flags::NONE, |all, flag| all | *flag);
     let absolute = |number: u32, first: u32| SeqNumber::new(first.wrapping_add(number));

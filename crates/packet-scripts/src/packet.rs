@@ -36,7 +36,7 @@ pub enum Ecn {
 
 /// A packet.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Packet {
+pub struct ScriptPacket {
     /// Control bits, at their places on the wire.
     pub flags: u8,
     /// Sequence number; the SYN has 0.
@@ -170,15 +170,15 @@ impl PacketPattern {
     }
 
     /// The packet that the peer sends, with its timestamps where it has them.
-    pub(crate) fn packet(&self, stamps: PeerStamps) -> Packet {
-        let mut packet = Packet {
+    pub(crate) fn packet(&self, stamps: PeerStamps) -> ScriptPacket {
+        let mut packet = ScriptPacket {
             flags: self.flags,
             start: self.start,
             len: self.len,
             ack: self.ack,
             window: self.window.unwrap_or(u16::MAX),
             ecn: self.ecn.unwrap_or_default(),
-            ..Packet::default()
+            ..ScriptPacket::default()
         };
         for option in self.options.iter().flatten() {
             match *option {
@@ -200,7 +200,7 @@ impl PacketPattern {
     /// In what `packet` is not as this says; nothing: it is. PSH is not looked at: it is a hint for the
     /// receiving application. A window that is not named may be any, and so may options of a SYN where none
     /// is named. Timestamps count where the pattern has options.
-    pub(crate) fn differs(&self, packet: &Packet) -> Option<&'static str> {
+    pub(crate) fn differs(&self, packet: &ScriptPacket) -> Option<&'static str> {
         if packet.flags & !PSH != self.flags & !PSH {
             return Some("flags");
         }
@@ -219,7 +219,7 @@ impl PacketPattern {
         self.options_differ(packet)
     }
 
-    fn options_differ(&self, packet: &Packet) -> Option<&'static str> {
+    fn options_differ(&self, packet: &ScriptPacket) -> Option<&'static str> {
         if self.any_options {
             return None;
         }
@@ -306,7 +306,7 @@ fn parse_option(text: &str) -> Result<OptionPattern, String> {
     }
 }
 
-impl fmt::Display for Packet {
+impl fmt::Display for ScriptPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (letter, bit) in LETTERS {
             if self.flags & bit != 0 {

@@ -4,7 +4,7 @@ mod blocked;
 mod outbound;
 
 use crate::drill::{Fields, Statement};
-use crate::packet::{Icmp, Packet, PeerStamps};
+use crate::packet::{Icmp, PeerStamps, ScriptPacket};
 use crate::script::{
     Action, Call, CallError, Errno, Language, Measure, PlaneName, Script, Slack, Span, Step, When,
 };
@@ -35,7 +35,7 @@ pub struct Heard {
     /// When.
     pub at: Moment,
     /// What.
-    pub packet: Packet,
+    pub packet: ScriptPacket,
 }
 
 /// One end of a connection, with a clock.
@@ -55,7 +55,7 @@ pub trait Plane {
     fn call(&mut self, call: Call) -> Result<u64, CallError>;
 
     /// The peer sends.
-    fn inject(&mut self, packet: &Packet) -> Result<(), String>;
+    fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String>;
 
     /// A router tells the end that the peer cannot be reached.
     fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String>;

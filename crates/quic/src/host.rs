@@ -281,7 +281,10 @@ pub(crate) struct Contents {
 }
 
 /// Reads what `bytes` holds.
-pub(crate) fn contents(bytes: &[u8], mut each: impl FnMut(&wire::Packet<'_>, &wire::Frame<'_>)) -> Contents {
+pub(crate) fn contents(
+    bytes: &[u8],
+    mut each: impl FnMut(&wire::QuicPacket<'_>, &wire::Frame<'_>),
+) -> Contents {
     let mut found = Contents::default();
     for packet in wire::packets(bytes) {
         found.has_zero_rtt |= packet.kind == PacketKind::ZeroRtt;

@@ -4,7 +4,7 @@
 //! which packets it declares lost. They are the oldest in flight up to the sum of bytes that quinn reports
 //! (RFC 9002, section 6.1: both thresholds declare from the oldest on).
 
-use crate::wire::{self, Frame, Packet, PacketKind};
+use crate::wire::{self, Frame, PacketKind, QuicPacket};
 use cogtcp_endpoint::LogEntry;
 use cogtcp_units::{Duration, Time};
 use quinn_proto::EcnCodepoint;
@@ -267,7 +267,7 @@ impl Log {
     }
 
     /// The connection of `packet`, which its first packet begins.
-    fn connection(&mut self, at: Time, packet: &Packet<'_>) -> usize {
+    fn connection(&mut self, at: Time, packet: &QuicPacket<'_>) -> usize {
         if let Some(&known) = self.ids.get(packet.destination) {
             return known;
         }
@@ -291,7 +291,7 @@ impl Log {
     }
 
     /// Learns the connection IDs that `packet` names.
-    fn learn(&mut self, packet: &Packet<'_>, connection: usize) {
+    fn learn(&mut self, packet: &QuicPacket<'_>, connection: usize) {
         if !packet.source.is_empty() && !self.ids.contains_key(packet.source) {
             self.ids.insert(packet.source.to_vec(), connection);
         }
@@ -306,7 +306,7 @@ impl Log {
 }
 
 /// The header of a packet, its size, and its frames; the object is left open.
-fn described(packet: &Packet<'_>, number: u64) -> String {
+fn described(packet: &QuicPacket<'_>, number: u64) -> String {
     let mut data = head(packet, number);
     data.push_str(",\"frames\":[");
     for (place, frame) in wire::frames(packet.payload).enumerate() {
@@ -320,7 +320,7 @@ fn described(packet: &Packet<'_>, number: u64) -> String {
 }
 
 /// The header of a packet and its size; the object is left open.
-fn head(packet: &Packet<'_>, number: u64) -> String {
+fn head(packet: &QuicPacket<'_>, number: u64) -> String {
     let mut data = format!(
         "{{\"header\":{{\"packet_type\":\"{}\",\"packet_number\":{number},\"packet_number_length\":{}",
         packet.kind.name(),

@@ -43,7 +43,7 @@ impl PacketKind {
 
 /// One packet of a datagram.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Packet<'a> {
+pub struct QuicPacket<'a> {
     /// Its kind.
     pub kind: PacketKind,
     /// The low bytes of the packet number.
@@ -60,7 +60,7 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
 }
 
-impl Packet<'_> {
+impl QuicPacket<'_> {
     /// Returns the full packet number, the closest to `expected` (RFC 9000, appendix A.3).
     pub fn number(&self, expected: u64) -> u64 {
         let window = 1u64 << (8 * self.number_size);
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Returns the packets of a datagram; what cannot be read ends it.
-pub fn packets(datagram: &[u8]) -> impl Iterator<Item = Packet<'_>> {
+pub fn packets(datagram: &[u8]) -> impl Iterator<Item = QuicPacket<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
         let (packet, after) = packet(rest)?;
@@ -114,7 +114,7 @@ pub fn packets(datagram: &[u8]) -> impl Iterator<Item = Packet<'_>> {
     })
 }
 
-fn packet(datagram: &[u8]) -> Option<(Packet<'_>, &[u8])> {
+fn packet(datagram: &[u8]) -> Option<(QuicPacket<'_>, &[u8])> {
     let mut reader = Reader(datagram);
     let first = reader.byte()?;
     let number_size = usize::from(first & 3) + 1;
@@ -149,7 +149,7 @@ fn packet(datagram: &[u8]) -> Option<(Packet<'_>, &[u8])> {
     let truncated = reader.number(number_size)?;
     let payload = &reader.0[..reader.0.len().checked_sub(TAG)?];
     let size = datagram.len() - rest.len();
-    Some((Packet { kind, truncated, number_size, destination, source, size, payload }, rest))
+    Some((QuicPacket { kind, truncated, number_size, destination, source, size, payload }, rest))
 }
 
 /// One frame.
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn packet_numbers_follow_the_appendix() {
         // RFC 9000, appendix A.3: 0x9b32 after 0xa82f30ea is 0xa82f9b32.
-        let packet = Packet {
+        let packet = QuicPacket {
             kind: PacketKind::OneRtt,
             truncated: 0x9B32,
             number_size: 2,
@@ -354,7 +354,7 @@ mod tests {
             payload: &[],
         };
         assert_eq!(packet.number(0xA82F_30EB), 0xA82F_9B32);
-        let wrapped = Packet { truncated: 2, number_size: 1, ..packet };
+        let wrapped = QuicPacket { truncated: 2, number_size: 1, ..packet };
         assert_eq!((wrapped.number(0), wrapped.number(255), wrapped.number(258)), (2, 258, 258));
     }
 

@@ -213,7 +213,7 @@ impl Frames {
 
     fn packet(
         &mut self,
-        packet: &cogtcp_adhoc::Packet<Carried<Packet>>,
+        packet: &cogtcp_adhoc::HostPacket<Carried<Packet>>,
         flow: Option<u32>,
         segment: Option<&Segment>,
     ) -> FrameRow {

@@ -2,7 +2,7 @@
 
 use super::AdHocNetwork;
 use crate::event::{DropCause, Event};
-use crate::packet::{Datagram, Load, Packet, Trip};
+use crate::packet::{Datagram, HostPacket, Load, Trip};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{Forwarding, NodeAddress};
 use cogtcp_units::Time;
@@ -14,7 +14,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// # Panics
     ///
     /// If its source is no node.
-    pub fn offer(&mut self, now: Time, packet: Packet<T>) {
+    pub fn offer(&mut self, now: Time, packet: HostPacket<T>) {
         let node = packet.source;
         self.nodes[node as usize].counters.originated += 1;
         let data = Box::new(Datagram::new(now, packet));

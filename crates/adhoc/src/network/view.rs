@@ -2,7 +2,7 @@
 
 use super::AdHocNetwork;
 use crate::node::NodeCounters;
-use crate::packet::{Load, Packet};
+use crate::packet::{HostPacket, Load};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{NodeAddress, Routing};
 use cogtcp_spectrum::CognitiveRadio;
@@ -12,7 +12,7 @@ use cogtcp_wireless::{Counters, Surroundings};
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Shows every packet of a host that is in the network: it waits for a route, in an interface queue, or
     /// is on the air.
-    pub fn visit(&self, mut show: impl FnMut(&Packet<T>)) {
+    pub fn visit(&self, mut show: impl FnMut(&HostPacket<T>)) {
         for node in &self.nodes {
             node.buffer.visit(|data| show(&data.packet));
             node.released.iter().for_each(|(_, data)| show(&data.packet));

@@ -1,7 +1,7 @@
 //! A network, and a log of what happened in it.
 
 use cogtcp_adhoc::{
-    AdHocConfig, AdHocNetwork, CognitiveNode, DropCause, Event, LinkFailure, Packet, Radios, Trip,
+    AdHocConfig, AdHocNetwork, CognitiveNode, DropCause, Event, HostPacket, LinkFailure, Radios, Trip,
 };
 use cogtcp_mobility::{Mobility, Path, Vertex};
 use cogtcp_routing::RoutingSpec;
@@ -125,7 +125,7 @@ impl Bench {
     pub(crate) fn send(&mut self, source: u32, destination: u32) -> u32 {
         let payload = self.sent;
         self.sent += 1;
-        self.net.offer(self.now, Packet { source, destination, bytes: 1000, time_to_live: 64, payload });
+        self.net.offer(self.now, HostPacket { source, destination, bytes: 1000, time_to_live: 64, payload });
         self.take();
         payload
     }

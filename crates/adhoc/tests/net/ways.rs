@@ -96,7 +96,7 @@ fn a_full_queue_drops() {
 fn time_to_live_counts_hops() {
     let mut bench =
         Bench::new(cogtcp_adhoc::AdHocConfig { routing: routing("static"), ..config() }, chain(4, 200.0));
-    let packet = |time_to_live, payload| cogtcp_adhoc::Packet {
+    let packet = |time_to_live, payload| cogtcp_adhoc::HostPacket {
         source: 0,
         destination: 3,
         bytes: 500,

@@ -261,7 +261,7 @@ impl<P: Payload> Network<P> {
             let (source, destination) = self.air_hops[hop as usize];
             transit.enter();
             frame.packet.set_transit(transit);
-            let packet = cogtcp_adhoc::Packet {
+            let packet = cogtcp_adhoc::HostPacket {
                 source,
                 destination,
                 bytes: frame.size(),

@@ -1,7 +1,7 @@
 //! Packets of the end under test against what a script says of them.
 
 use super::{Due, Heard, Mismatch, Plane, Player, differs};
-use crate::packet::{FIN, OptionPattern, Packet, PacketPattern};
+use crate::packet::{FIN, OptionPattern, PacketPattern, ScriptPacket};
 use crate::script::{Step, When, seconds};
 use cogtcp_units::{Duration, Time};
 
@@ -109,7 +109,7 @@ impl<P: Plane> Player<'_, P> {
 
     /// Remembers the timestamp for the peer to echo. Returns how far it is from what the script has, where
     /// that is compared: counted from the first, as hosts begin anywhere.
-    fn learn(&mut self, pattern: &PacketPattern, packet: &Packet, step: &Step) -> Option<f64> {
+    fn learn(&mut self, pattern: &PacketPattern, packet: &ScriptPacket, step: &Step) -> Option<f64> {
         let (value, _) = packet.timestamps?;
         self.echo = value;
         let written = pattern.options.iter().flatten().find_map(|option| match option {
@@ -127,7 +127,7 @@ impl<P: Plane> Player<'_, P> {
     }
 
     /// What packetdrill's script has as an echo stands for the timestamp that the end sent in that place.
-    pub(super) fn translate_echo(&self, packet: &mut Packet) {
+    pub(super) fn translate_echo(&self, packet: &mut ScriptPacket) {
         if let Some((_, echo)) = &mut packet.timestamps
             && self.slack.is_some()
             && let Some((_, value)) = self.stamps.iter().find(|(written, _)| written == echo)
