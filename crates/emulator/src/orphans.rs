@@ -31,10 +31,10 @@ const ROUNDS: usize = 100;
 
 /// The hosts at which programs run.
 #[derive(Debug, Default)]
-pub(crate) struct Orphans(Vec<Host>);
+pub(crate) struct Orphans(Vec<ProgramHost>);
 
 #[derive(Debug)]
-struct Host {
+struct ProgramHost {
     wire: Wire,
     /// `/proc/net/tcp` and `tcp6` of its namespace.
     tables: Vec<File>,
@@ -46,7 +46,7 @@ impl Orphans {
         let wire = device.wire.try_clone().tried("a descriptor cannot be duplicated")?;
         // Where the kernel has no IPv6 there is no such table.
         let tables = ["tcp", "tcp6"].map(|name| File::open(format!("/proc/thread-self/net/{name}")).ok());
-        self.0.push(Host { wire, tables: tables.into_iter().flatten().collect() });
+        self.0.push(ProgramHost { wire, tables: tables.into_iter().flatten().collect() });
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl Orphans {
     pub(crate) fn end(&mut self) {
         let mut buffer = vec![0; 1 << 16];
         for _ in 0..ROUNDS {
-            let asked: usize = self.0.iter_mut().map(Host::challenge).sum();
+            let asked: usize = self.0.iter_mut().map(ProgramHost::challenge).sum();
             if asked == 0 {
                 return;
             }
@@ -70,7 +70,7 @@ impl Orphans {
     }
 }
 
-impl Host {
+impl ProgramHost {
     /// Sends each connection a SYN of its peer; returns how many there are.
     fn challenge(&mut self) -> usize {
         let connections: Vec<Ends> =

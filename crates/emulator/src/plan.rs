@@ -92,7 +92,7 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-/// What the kernel of a host is like.
+/// The kernel of a host: its device and settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     /// Largest packet of its device.

@@ -99,7 +99,8 @@ fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
             // tick.
             Language::Packetdrill(_) => Duration::ZERO,
         };
-        let report = run(script, &mut Host::new(stage, script.language), Tolerance { early, late: LATE });
+        let report =
+            run(script, &mut KernelPlane::new(stage, script.language), Tolerance { early, late: LATE });
         let is_evidence = report.mismatch.is_none() || report.lateness <= IN_TIME;
         last = Some(Played { report, is_evidence });
         if is_evidence {
@@ -212,7 +213,7 @@ fn set_flag(socket: &impl AsFd, option: i32, value: i32) -> io::Result<()> {
 
 /// The end under test: a socket, and the wire that it is at.
 #[derive(Debug)]
-struct Host {
+struct KernelPlane {
     stage: Stage,
     /// What was accepted; a client's own socket is its connection.
     accepted: Option<OwnedFd>,
@@ -230,7 +231,7 @@ struct Host {
     buffer: Vec<u8>,
 }
 
-impl Host {
+impl KernelPlane {
     fn new(stage: Stage, language: Language) -> Self {
         Self {
             stage,
@@ -271,7 +272,7 @@ impl Host {
     }
 }
 
-impl Plane for Host {
+impl Plane for KernelPlane {
     fn name(&self) -> PlaneName {
         PlaneName::Kernel
     }

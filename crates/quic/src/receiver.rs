@@ -1,6 +1,6 @@
 //! The end that receives a flow's data: QUIC's server.
 
-use crate::host::{Host, compact, contents, whole};
+use crate::quinn_endpoint::{QuinnEndpoint, compact, contents, whole};
 use crate::settings::Ends;
 use crate::wire;
 use cogtcp_endpoint::{
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Receiver {
     ends: Arc<Ends>,
-    host: Host,
+    host: QuinnEndpoint,
     /// Which bytes of each stream have arrived.
     streams: BTreeMap<StreamId, Reassembly>,
     /// Bytes of stream data in the packets that arrived.

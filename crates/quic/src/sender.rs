@@ -1,8 +1,8 @@
 //! The end that sends a flow's data: QUIC's client.
 
 use crate::control::{Factory, Shared, Watched};
-use crate::host::{Host, compact, contents, whole};
 use crate::qlog::Metrics;
+use crate::quinn_endpoint::{QuinnEndpoint, compact, contents, whole};
 use crate::sent::Sent;
 use crate::settings::Ends;
 use crate::wire::{Frame, HANDSHAKE_DONE, Other};
@@ -61,7 +61,7 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Sender {
     ends: Arc<Ends>,
-    host: Host,
+    host: QuinnEndpoint,
     factory: Arc<Factory>,
     control: Option<Shared>,
     streams: BTreeMap<StreamId, Stream>,

@@ -3,7 +3,7 @@
 use crate::clock::standard;
 use crate::control::{Chosen, Factory};
 use crate::crypto::{Handshakes, ResetKey, Tickets, token_key};
-use crate::host::Host;
+use crate::quinn_endpoint::QuinnEndpoint;
 use crate::random::{CONNECTION_ID, ConnectionIds, Mix};
 use crate::{Receiver, Sender};
 use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
@@ -351,15 +351,15 @@ impl Ends {
     }
 
     /// Returns the client's host.
-    pub(crate) fn client(&self) -> Host {
-        Host::new(self.endpoint(10, None), true, self.offers_ecn)
+    pub(crate) fn client(&self) -> QuinnEndpoint {
+        QuinnEndpoint::new(self.endpoint(10, None), true, self.offers_ecn)
     }
 
     /// Returns the server's host.
-    pub(crate) fn server(&self) -> Host {
+    pub(crate) fn server(&self) -> QuinnEndpoint {
         let mut config = ServerConfig::new(self.handshakes.clone(), token_key());
         config.transport_config(self.server.clone()).migration(self.rebinds_after.is_some());
-        Host::new(self.endpoint(20, Some(Arc::new(config))), false, self.offers_ecn)
+        QuinnEndpoint::new(self.endpoint(20, Some(Arc::new(config))), false, self.offers_ecn)
     }
 
     /// Returns the settings of the client's next connection.

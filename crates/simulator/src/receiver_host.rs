@@ -7,13 +7,13 @@ use cogtcp_network::Network;
 use cogtcp_transport::{ReceiverHost, Segment};
 
 /// The host of the receiver of a flow.
-struct Host<'a> {
+struct FlowReceiverHost<'a> {
     flow: usize,
     network: &'a Network<Packet>,
     flows: &'a [Flow],
 }
 
-impl ReceiverHost for Host<'_> {
+impl ReceiverHost for FlowReceiverHost<'_> {
     /// The bottleneck is the link direction of the flow's data path whose channel has the least rate now, the
     /// first of equals.
     fn flows_over_bottleneck(&self) -> u32 {
@@ -32,7 +32,7 @@ impl ReceiverHost for Host<'_> {
 #[cold]
 pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, flows: &mut [Flow]) {
     let Some(mut hook) = flows[flow].tcp_mut().and_then(|tcp| tcp.receiver_hook.take()) else { return };
-    let answer = hook.answer_syn(syn.custom(), &Host { flow, network, flows });
+    let answer = hook.answer_syn(syn.custom(), &FlowReceiverHost { flow, network, flows });
     let Some(tcp) = flows[flow].tcp_mut() else { return };
     tcp.receiver.set_syn_ack_option(answer);
     tcp.receiver_hook = Some(hook);

@@ -17,7 +17,7 @@ mod event;
 mod external;
 pub mod freeze;
 mod frto;
-mod host;
+mod host_profile;
 mod nearest;
 mod offload;
 mod pacing;
@@ -48,7 +48,7 @@ pub use congestion::{
 };
 pub use event::TransportEvent;
 pub use external::is_external;
-pub use host::Host;
+pub use host_profile::HostProfile;
 pub use preset::{Preset, Setting, UnknownPreset};
 pub use rate_sample::RateSample;
 pub use reassembly::{Insertion, Reassembly};

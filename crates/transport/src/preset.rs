@@ -3,7 +3,7 @@
 
 use crate::congestion::{ParameterValue, Parameters, controls, suggestion};
 use crate::nearest::nearest;
-use crate::{Host, Recovery, SenderConfig};
+use crate::{HostProfile, Recovery, SenderConfig};
 use std::sync::LazyLock;
 
 /// A transport that can be named in a scenario.
@@ -16,7 +16,7 @@ pub struct Preset {
     /// Loss recovery.
     pub recovery: Recovery,
     /// What else the sender's host is like.
-    pub host: Host,
+    pub host: HostProfile,
     /// Congestion control, by its name in the registry ([`crate::make`]).
     pub control: &'static str,
     /// Parameters of the control that differ from its defaults.
@@ -121,14 +121,14 @@ mod tests {
         let hosts: BTreeSet<_> = Preset::all().iter().map(|preset| format!("{:?}", preset.host)).collect();
         assert_eq!(hosts.len(), 5, "some preset is of each host");
         for preset in Preset::all() {
-            let today = preset.host == Host::Linux;
+            let today = preset.host == HostProfile::Linux;
             let sender = preset.sender_config();
             assert_eq!((sender.prr, sender.rack, sender.tlp), (today, today, today));
             // Of all hosts, only those of the RFCs let the timer run through a recovery.
             let is_steady = sender.newreno_variant == crate::NewRenoVariant::SlowButSteady;
-            assert_eq!(is_steady, preset.host != Host::Rfc, "{preset:?}");
+            assert_eq!(is_steady, preset.host != HostProfile::Rfc, "{preset:?}");
             assert_eq!(sender.recovery, preset.recovery);
-            let fast = matches!(preset.host, Host::Linux | Host::Ns2 | Host::Ns3In2013);
+            let fast = matches!(preset.host, HostProfile::Linux | HostProfile::Ns2 | HostProfile::Ns3In2013);
             assert_eq!(sender.min_rto, Duration::from_millis(if fast { 200 } else { 1000 }), "{preset:?}");
         }
     }
@@ -169,7 +169,7 @@ mod tests {
             name: "x",
             summary: "",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: "y",
             settings: &[("a", Setting::Number(1.0)), ("b", Setting::Flag(true)), ("c", Setting::Word("w"))],
         };

@@ -236,7 +236,7 @@ mod tests {
     /// Linux's host under RFC 6298 keeps the least RTO above SRTT: 100 ms and 200 ms.
     #[test]
     fn the_host_of_linux_has_its_least_rto_above_srtt() {
-        let linux = crate::host::Host::Linux.sender_config();
+        let linux = crate::host_profile::HostProfile::Linux.sender_config();
         let config = SenderConfig { timeout_rules: TimeoutRules::Rfc, ..linux };
         let mut rtt = RttEstimator::new(&config);
         (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));

@@ -1,6 +1,6 @@
 //! Calls of packetdrill's language on sockets of the kernel. None waits: the runner asks again.
 
-use super::{Host, PEER, PORT, Socket};
+use super::{KernelPlane, PEER, PORT, Socket};
 use crate::sys;
 use cogtcp_packet_scripts::{Call, CallError, Errno, Side, SocketOption};
 use std::io;
@@ -35,7 +35,7 @@ fn failed(error: &io::Error) -> CallError {
     CallError::Errno(known)
 }
 
-impl Host {
+impl KernelPlane {
     pub(super) fn call_drilled(&mut self, call: Call) -> Result<u64, CallError> {
         self.make(call).map_err(|error| failed(&error))
     }

@@ -13,7 +13,7 @@ use crate::head;
 use crate::script::{Action, Call, Language, Script, ScriptError, Slack, SocketOption, Step, System};
 use calls::Sockets;
 use cogtcp_scenario::TcpSpec;
-use cogtcp_transport::{DelayedAck, FRto, Host, Preset, Recovery, linux_control};
+use cogtcp_transport::{DelayedAck, FRto, HostProfile, Preset, Recovery, linux_control};
 use cogtcp_units::Duration;
 use events::{Event, What};
 use settings::Settings;
@@ -147,7 +147,7 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
         None => DEFAULT_TRANSPORT,
         Some(control) => {
             let is_it = |preset: &&Preset| {
-                preset.host == Host::Linux
+                preset.host == HostProfile::Linux
                     && linux_control(preset.control).is_some_and(|known| known.name == control)
             };
             let preset = Preset::all().iter().find(is_it);

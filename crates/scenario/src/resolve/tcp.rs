@@ -11,7 +11,8 @@ use crate::{
 use cogtcp_endpoint::Connection;
 use cogtcp_multipath::{MptcpSettings, Subflows};
 use cogtcp_transport::{
-    DelayedAck, Host, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info, controls,
+    DelayedAck, HostProfile, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info,
+    controls,
 };
 use cogtcp_units::{Bytes, Duration};
 use std::sync::Arc;
@@ -108,7 +109,7 @@ fn resolve_tcp(
     }
     let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];
     let mut sender = preset.map_or_else(SenderConfig::default, Preset::sender_config);
-    if preset.is_none_or(|preset| preset.host == Host::Rfc)
+    if preset.is_none_or(|preset| preset.host == HostProfile::Rfc)
         && let Some(initial_rto) = adhoc::initial_rto(scenario)
     {
         sender.initial_rto = initial_rto;

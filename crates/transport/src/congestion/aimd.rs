@@ -9,7 +9,7 @@
 use super::growth::{self, Additive};
 use super::hystart::{self, SlowStart};
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, Recovery, Setting};
 use cogtcp_units::Time;
 
 const NAME: &str = "aimd";
@@ -64,7 +64,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "linux-reno",
             summary: "Reno as in today's Linux: PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
             recovery: Recovery::Sack,
-            host: Host::Linux,
+            host: HostProfile::Linux,
             control: NAME,
             // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole
             // segments. tcp_reno_ssthresh: half of cwnd.
@@ -78,7 +78,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "ns2",
             summary: "NewReno as ns-2.35 has it by default; for its other agents set `recovery`",
             recovery: Recovery::NewReno,
-            host: Host::Ns2,
+            host: HostProfile::Ns2,
             control: NAME,
             settings: &[("byte_counting", Setting::Flag(false)), ("whole_segments", Setting::Flag(true))],
         },
@@ -86,7 +86,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "ns3-2013",
             summary: "NewReno as ns-3.18 (2013) has it by default: least RTO 0.2 s, segments of 536 bytes",
             recovery: Recovery::NewReno,
-            host: Host::Ns3In2013,
+            host: HostProfile::Ns3In2013,
             control: NAME,
             settings: &[("byte_counting", Setting::Flag(false))],
         },
@@ -94,7 +94,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "ns3-2015",
             summary: "NewReno as ns-3.24 (2015) has it by default: least RTO 1 s, timestamps, segments of 536 bytes",
             recovery: Recovery::NewReno,
-            host: Host::Ns3In2015,
+            host: HostProfile::Ns3In2015,
             control: NAME,
             settings: &[("byte_counting", Setting::Flag(false))],
         },
@@ -103,7 +103,7 @@ pub const INFO: ControlInfo = ControlInfo {
 };
 
 const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -> Preset {
-    Preset { name, summary, recovery, host: Host::Rfc, control: NAME, settings: &[] }
+    Preset { name, summary, recovery, host: HostProfile::Rfc, control: NAME, settings: &[] }
 }
 
 /// The state of one connection.

@@ -23,7 +23,7 @@
 
 use super::growth::{self, Additive};
 use super::{AckSample, CongestionControl, ControlExtension, ControlInfo, PacketInfo, Parameters, TcpState};
-use crate::{Host, Preset, Recovery};
+use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "atcp";
@@ -38,7 +38,7 @@ pub const INFO: ControlInfo = ControlInfo {
         name: NAME,
         summary: "ATCP's idea over NewReno: needs ECN marks (links) and ICMP (radios) to work as meant",
         recovery: Recovery::NewReno,
-        host: Host::Rfc,
+        host: HostProfile::Rfc,
         control: NAME,
         settings: &[],
     }],

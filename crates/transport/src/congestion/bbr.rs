@@ -19,7 +19,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Host, Preset, Recovery};
+use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 use model::Model;
 use probe_bw::Cycle;
@@ -54,7 +54,7 @@ pub const INFO: ControlInfo = ControlInfo {
         name: "bbr",
         summary: "BBR version 3 with SACK recovery",
         recovery: Recovery::Sack,
-        host: Host::Rfc,
+        host: HostProfile::Rfc,
         control: "bbr",
         settings: &[],
     }],

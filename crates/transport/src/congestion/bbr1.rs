@@ -27,7 +27,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Host, Preset, Recovery};
+use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 use long_term::LongTerm;
 
@@ -67,7 +67,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "bbr1",
             summary: "version 1, as Linux has it, with SACK recovery",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: "bbr1",
             settings: &[],
         },
@@ -75,7 +75,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "linux-bbr",
             summary: "version 1 as in today's Linux: RACK-TLP, F-RTO, timestamps",
             recovery: Recovery::Sack,
-            host: Host::Linux,
+            host: HostProfile::Linux,
             control: "bbr1",
             settings: &[],
         },

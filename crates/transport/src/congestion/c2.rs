@@ -58,7 +58,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, PacketInfo, ParameterKind,
     ParameterSpec, Parameters, TcpState,
 };
-use crate::{FlowCount, Host, Preset, ReceiverHook, Recovery, Setting};
+use crate::{FlowCount, HostProfile, Preset, ReceiverHook, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 use probe::Probe;
 use slope::RttSlope;
@@ -113,7 +113,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "c2",
             summary: "TCP C2 as its paper has it, NewReno recovery",
             recovery: Recovery::NewReno,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -121,7 +121,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "c2-author",
             summary: "TCP C2 as in the first author's ns-3 code, NewReno recovery",
             recovery: Recovery::NewReno,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[
                 ("n_rule", Setting::Word("author")),

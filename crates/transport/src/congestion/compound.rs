@@ -25,7 +25,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "compound";
@@ -55,7 +55,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "compound",
             summary: "Compound as its Internet draft, SACK recovery",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -63,7 +63,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "compound-zhou",
             summary: "Compound as in Zhou's ns-3 code: eta 0.03, no gamma tuning, dwnd lost at every loss, Reno recovery",
             recovery: Recovery::Reno,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[
                 ("eta", Setting::Number(0.03)),

@@ -33,7 +33,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, Recovery, Setting};
 use cogtcp_units::Time;
 
 const NAME: &str = "cubic";
@@ -91,7 +91,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "cubic",
             summary: "CUBIC with SACK recovery and standard slow start",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -99,7 +99,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "cubic-hystart",
             summary: "CUBIC with SACK recovery and HyStart++",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[("hystart", Setting::Flag(true))],
         },
@@ -107,7 +107,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "linux-cubic",
             summary: "CUBIC as in today's Linux: its HyStart, PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
             recovery: Recovery::Sack,
-            host: Host::Linux,
+            host: HostProfile::Linux,
             control: NAME,
             settings: &[("hystart", Setting::Flag(true)), ("rules", Setting::Word("linux"))],
         },

@@ -33,7 +33,7 @@ use super::{
     ParameterSpec, Parameters, TcpState,
 };
 use crate::freeze::WANTS_REPORTS;
-use crate::{Agree, Host, LinkEvent, Preset, ReceiverHook, Recovery};
+use crate::{Agree, HostProfile, LinkEvent, Preset, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "satcp-cubic";
@@ -63,7 +63,7 @@ pub const INFO: ControlInfo = ControlInfo {
         name: "satcp",
         summary: "CUBIC with SACK recovery that heeds its own radio, and reports of coming outages (a train's connection managers send them)",
         recovery: Recovery::Sack,
-        host: Host::Rfc,
+        host: HostProfile::Rfc,
         control: NAME,
         settings: &[],
     }],

@@ -22,7 +22,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "vegas";
@@ -57,7 +57,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "vegas",
             summary: "Vegas by the rules of Linux, SACK recovery",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -67,7 +67,7 @@ pub const INFO: ControlInfo = ControlInfo {
             // retransmission; NewReno's partial ACKs are the nearest to that.
             summary: "Vegas as ns-2 had it: alpha 1, beta 3, slow start every other round trip, NewReno recovery",
             recovery: Recovery::NewReno,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[
                 ("rules", Setting::Word("ns2")),

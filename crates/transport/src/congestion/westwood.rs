@@ -26,7 +26,7 @@ use super::growth::{self, Additive};
 use super::{
     AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
 };
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, Recovery, Setting};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "westwood";
@@ -42,7 +42,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "westwood",
             summary: "Westwood+ with Linux's bandwidth filter, SACK recovery",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -50,7 +50,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "westwood-tustin",
             summary: "Westwood+ as ns-3 had it: the Tustin filter on one sample per RTT, NewReno recovery",
             recovery: Recovery::NewReno,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[("filter", Setting::Word("tustin")), ("reset_rtt_min", Setting::Flag(false))],
         },

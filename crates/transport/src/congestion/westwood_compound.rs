@@ -16,7 +16,7 @@ use super::compound::{self, DelayWindow};
 use super::growth::{self, Additive};
 use super::westwood::{self, BandwidthEstimator};
 use super::{AckSample, CaEvent, CaState, CongestionControl, ControlInfo, Parameters, TcpState};
-use crate::{Host, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, Recovery, Setting};
 use cogtcp_units::Time;
 
 const NAME: &str = "westwood-compound";
@@ -50,7 +50,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "westwood-compound",
             summary: "Westwood+'s ssthresh with Compound's growth, SACK recovery",
             recovery: Recovery::Sack,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[],
         },
@@ -58,7 +58,7 @@ pub const INFO: ControlInfo = ControlInfo {
             name: "westwood-compound-tustin",
             summary: "the same with the Tustin filter and NewReno recovery, as in the paper",
             recovery: Recovery::NewReno,
-            host: Host::Rfc,
+            host: HostProfile::Rfc,
             control: NAME,
             settings: &[("filter", Setting::Word("tustin")), ("reset_rtt_min", Setting::Flag(false))],
         },

@@ -101,7 +101,7 @@ fn every_preset_delivers_with_none_to_four_drops() {
             let again = sender.stats().segments_retransmitted;
             assert!(again >= drops.len() as u64, "{}: {drops:?}, {:?}", preset.name, sender.stats());
             // One segment waits 200 ms for its delayed ACK, which is the least RTO of ns-3 in 2013.
-            if drops.is_empty() && preset.host != crate::Host::Ns3In2013 {
+            if drops.is_empty() && preset.host != crate::HostProfile::Ns3In2013 {
                 assert_eq!((again, sender.stats().segments_sent), (0, 100));
             }
             if preset.recovery == Recovery::Sack && drops.first() == Some(&20) {
@@ -114,7 +114,7 @@ fn every_preset_delivers_with_none_to_four_drops() {
 #[test]
 fn lost_retransmission_needs_a_timeout() {
     // The windows of the simulators' presets are too small to meet all these drops in one flight.
-    let hosts = [crate::Host::Rfc, crate::Host::Linux];
+    let hosts = [crate::HostProfile::Rfc, crate::HostProfile::Linux];
     for preset in Preset::all().iter().filter(|preset| hosts.contains(&preset.host)) {
         // 20 is retransmitted as some transmission soon after: drop every candidate of it.
         let mut link = Link::new(&(20..45).collect::<Vec<_>>());

@@ -19,7 +19,7 @@ pub(crate) const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(1
 pub(crate) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 
 /// One end's connections.
-pub(crate) struct Host {
+pub(crate) struct QuinnEndpoint {
     endpoint: Endpoint,
     /// From oldest to newest: the newest is the one in use, the others drain.
     connections: Vec<(ConnectionHandle, Connection)>,
@@ -35,16 +35,16 @@ pub(crate) struct Host {
     log: Option<Box<Log>>,
 }
 
-impl fmt::Debug for Host {
+impl fmt::Debug for QuinnEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host")
+        f.debug_struct("QuinnEndpoint")
             .field("connections", &self.connections.len())
             .field("due", &self.due)
             .finish_non_exhaustive()
     }
 }
 
-impl Host {
+impl QuinnEndpoint {
     pub(crate) fn new(endpoint: Endpoint, is_client: bool, offers_ecn: bool) -> Self {
         Self {
             endpoint,

@@ -9,7 +9,7 @@ use cogtcp_units::Duration;
 /// The settings of a sender's host that do not belong to its congestion control. What is known of each
 /// simulator, and how, stands in `docs/congestion/simulators.md`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Host {
+pub enum HostProfile {
     /// What the RFCs recommend: [`SenderConfig::default`].
     #[default]
     Rfc,
@@ -26,7 +26,7 @@ pub enum Host {
     Ns3In2015,
 }
 
-impl Host {
+impl HostProfile {
     /// The sender's settings, recovery apart.
     pub(crate) fn sender_config(self) -> SenderConfig {
         let rfc = SenderConfig::default();
