@@ -18,8 +18,8 @@ mod event;
 mod frame;
 mod network;
 mod node;
+mod node_positions;
 mod packet;
-mod places;
 mod radios;
 mod timers;
 
@@ -31,5 +31,5 @@ pub use event::{DropCause, Event, Layer, SearchOutcome};
 pub use frame::{AirFrame, AirNote, FrameContent, NodeRadio};
 pub use network::AdHocNetwork;
 pub use node::NodeCounters;
+pub use node_positions::NodePositions;
 pub use packet::{HostPacket, Trip};
-pub use places::Places;

@@ -19,8 +19,8 @@ use crate::config::AdHocConfig;
 use crate::event::{DropCause, Event};
 use crate::frame::AirNote;
 use crate::node::{Interfaces, Node, NodeCounters};
+use crate::node_positions::NodePositions;
 use crate::packet::Load;
-use crate::places::Places;
 use crate::radios::Channels;
 use crate::timers::Timers;
 use cogtcp_mobility::{Mobility, NeighborGrid};
@@ -37,7 +37,7 @@ pub struct AdHocNetwork<T, S = ()> {
     pub(crate) config: AdHocConfig,
     pub(crate) mobility: Arc<Mobility>,
     pub(crate) channels: Channels,
-    pub(crate) medium: Medium<Load<T>, Places, S>,
+    pub(crate) medium: Medium<Load<T>, NodePositions, S>,
     pub(crate) nodes: Vec<Node<T>>,
     /// By interface: its node.
     owners: Vec<u32>,
@@ -83,7 +83,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     ) -> Result<Self, String> {
         let count = mobility.len() as u32;
         let channels = Channels::new(&config, air);
-        let places = Places::new(Arc::clone(&mobility));
+        let places = NodePositions::new(Arc::clone(&mobility));
         let mut medium_config = config.medium.clone();
         channels.complete(&mut medium_config);
         let mut medium = Medium::new(medium_config, places, surroundings, seed);

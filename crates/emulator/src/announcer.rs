@@ -7,7 +7,7 @@
 use crate::plan::Plan;
 use crate::sys;
 use cogtcp_crosslayer::{LinkEvent, Phase};
-use cogtcp_network::RadioPlace;
+use cogtcp_network::RadioIndex;
 use cogtcp_scenario::RadioKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -94,7 +94,7 @@ impl Announcer {
     }
 
     /// Something happened to a radio.
-    pub(crate) fn event(&mut self, (radio, unit): RadioPlace, event: LinkEvent) {
+    pub(crate) fn event(&mut self, (radio, unit): RadioIndex, event: LinkEvent) {
         let has_mac = self.radios.get(radio).is_some_and(|heard| heard.has_mac);
         let said = match event {
             // One that takes no time to change its channel is in no phase of that.
@@ -119,7 +119,7 @@ impl Announcer {
         is_said && sys::has_reader(self.lines.as_fd())
     }
 
-    fn say(&mut self, (radio, unit): RadioPlace, what: Said) {
+    fn say(&mut self, (radio, unit): RadioIndex, what: Said) {
         let told = self.radios.get_mut(radio).and_then(|heard| heard.units.get_mut(unit));
         let Some(told) = told.filter(|told| told.said != Some(what)) else { return };
         let word = what.word();

@@ -12,7 +12,7 @@ use crate::udp::UdpWatch;
 use crate::ways::Pipe;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Boards, PacketStep, Place, RadioPlace};
+use cogtcp_network::{Boards, PacketLocation, PacketStep, RadioIndex};
 use cogtcp_records::{EventKind, Histogram, of_link_event};
 use cogtcp_units::{Rate, Time};
 
@@ -51,7 +51,7 @@ impl Default for FlowWatch {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Entity {
     Flow(usize),
-    Radio(RadioPlace),
+    Radio(RadioIndex),
     Pipe(Pipe),
     Node(usize),
     /// A primary user, by its number in the log.
@@ -248,7 +248,7 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         self.journal.is_some()
     }
 
-    fn packet(&mut self, at: Time, step: PacketStep, place: Place, frame: &Frame<IpPacket>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, frame: &Frame<IpPacket>) {
         let Some(journal) = &mut self.journal else { return };
         let step = match step {
             PacketStep::Offered => Step::Offered,
@@ -259,7 +259,14 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         journal.packet(at, step, place.pipe as Pipe, (&frame.packet, frame.size()), bytes, None);
     }
 
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<IpPacket>, cause: DropCause, refused: bool) {
+    fn dropped(
+        &mut self,
+        at: Time,
+        place: PacketLocation,
+        frame: &Frame<IpPacket>,
+        cause: DropCause,
+        refused: bool,
+    ) {
         let (packet, pipe) = (&frame.packet, place.pipe as Pipe);
         self.note_drop(at, Entity::Pipe(pipe), frame, cause.name());
         if let Some(journal) = &mut self.journal {
@@ -269,7 +276,7 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         self.packets.free(packet);
     }
 
-    fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
+    fn radio(&mut self, at: Time, radio: RadioIndex, event: LinkEvent, own_rate: Rate) {
         if let Some(announcer) = &mut self.announcer {
             announcer.event(radio, event);
         }
@@ -342,7 +349,7 @@ mod tests {
         for bytes in [&message, &data] {
             let packet = observer.take(Time::ZERO, bytes).unwrap();
             let frame = Frame::new(packet, bytes.len() as u32);
-            let place = Place { pipe: 1, ends: (0, 1), hops: 0 };
+            let place = PacketLocation { pipe: 1, ends: (0, 1), hops: 0 };
             observer.dropped(Time::ZERO, place, &frame, DropCause::Loss, false);
         }
         let told: Vec<_> = observer.happenings.iter().map(|it| (it.kind, it.flow, it.value)).collect();

@@ -6,7 +6,7 @@ use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, IpPacket, Plan};
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Observer, Place, RadioPlace};
+use cogtcp_network::{Observer, PacketLocation, RadioIndex};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
@@ -36,11 +36,11 @@ impl Hosts for Notes {
 }
 
 impl Observer<IpPacket> for Notes {
-    fn dropped(&mut self, _: Time, _: Place, _: &Frame<IpPacket>, _: DropCause, _: bool) {
+    fn dropped(&mut self, _: Time, _: PacketLocation, _: &Frame<IpPacket>, _: DropCause, _: bool) {
         unreachable!("links have room for all");
     }
 
-    fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {
+    fn radio(&mut self, _: Time, _: RadioIndex, _: LinkEvent, _: Rate) {
         unreachable!("nodes have names, not places");
     }
 

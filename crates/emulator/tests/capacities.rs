@@ -6,7 +6,7 @@ use cogtcp_emulator::IpPacket;
 use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_link::{Capacity, DropCause, Frame};
-use cogtcp_network::{Observer, Place, RadioPlace};
+use cogtcp_network::{Observer, PacketLocation, RadioIndex};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Duration, Rate, Time};
@@ -25,8 +25,8 @@ impl Hosts for Silent {
 }
 
 impl Observer<IpPacket> for Silent {
-    fn dropped(&mut self, _: Time, _: Place, _: &Frame<IpPacket>, _: DropCause, _: bool) {}
-    fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {}
+    fn dropped(&mut self, _: Time, _: PacketLocation, _: &Frame<IpPacket>, _: DropCause, _: bool) {}
+    fn radio(&mut self, _: Time, _: RadioIndex, _: LinkEvent, _: Rate) {}
 }
 
 fn shipped() -> Vec<(PathBuf, Experiment)> {

@@ -6,7 +6,7 @@ use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Observer, Place, RadioPlace};
+use cogtcp_network::{Observer, PacketLocation, RadioIndex};
 use cogtcp_records::{Run, Table, of_link_event};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
@@ -32,11 +32,11 @@ impl Hosts for Notes {
 }
 
 impl Observer<IpPacket> for Notes {
-    fn dropped(&mut self, at: Time, place: Place, _: &Frame<IpPacket>, cause: DropCause, _: bool) {
+    fn dropped(&mut self, at: Time, place: PacketLocation, _: &Frame<IpPacket>, cause: DropCause, _: bool) {
         self.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
     }
 
-    fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
+    fn radio(&mut self, at: Time, radio: RadioIndex, event: LinkEvent, own_rate: Rate) {
         let Some((kind, _, value, error)) = of_link_event(event, own_rate) else { return };
         for kind in [Some(kind), error].into_iter().flatten() {
             let value = if Some(kind) == error { f64::NAN } else { value };

@@ -5,7 +5,7 @@ use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Observer, PacketStep, Place, RadioPlace};
+use cogtcp_network::{Observer, PacketLocation, PacketStep, RadioIndex};
 use cogtcp_scenario::{Experiment, Protocol, Scenario};
 use cogtcp_units::{Rate, Time};
 
@@ -36,7 +36,7 @@ impl Observer<IpPacket> for Notes {
         true
     }
 
-    fn packet(&mut self, at: Time, step: PacketStep, place: Place, _: &Frame<IpPacket>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, _: &Frame<IpPacket>) {
         let pipe = place.pipe as Pipe;
         match step {
             PacketStep::Received => self.received = Some(pipe),
@@ -48,11 +48,18 @@ impl Observer<IpPacket> for Notes {
         }
     }
 
-    fn dropped(&mut self, at: Time, place: Place, _: &Frame<IpPacket>, cause: DropCause, refused: bool) {
+    fn dropped(
+        &mut self,
+        at: Time,
+        place: PacketLocation,
+        _: &Frame<IpPacket>,
+        cause: DropCause,
+        refused: bool,
+    ) {
         self.drops.push((at.as_nanos() / 1000, place.pipe as Pipe, cause, refused));
     }
 
-    fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {
+    fn radio(&mut self, _: Time, _: RadioIndex, _: LinkEvent, _: Rate) {
         self.radio += 1;
     }
 }

@@ -6,7 +6,7 @@ use cogtcp_emulator::network::{Hosts, Network};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets, Plan};
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Observer, Place, RadioPlace};
+use cogtcp_network::{Observer, PacketLocation, RadioIndex};
 use cogtcp_records::{Run, Table};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
@@ -57,12 +57,19 @@ impl Hosts for Notes {
 }
 
 impl Observer<IpPacket> for Notes {
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<IpPacket>, cause: DropCause, _: bool) {
+    fn dropped(
+        &mut self,
+        at: Time,
+        place: PacketLocation,
+        frame: &Frame<IpPacket>,
+        cause: DropCause,
+        _: bool,
+    ) {
         self.seen.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
         self.packets.free(&frame.packet);
     }
 
-    fn radio(&mut self, _: Time, _: RadioPlace, _: LinkEvent, _: Rate) {}
+    fn radio(&mut self, _: Time, _: RadioIndex, _: LinkEvent, _: Rate) {}
 
     fn source(&self, packet: &IpPacket) -> Option<u64> {
         self.packets.to_be_told(packet)

@@ -100,12 +100,12 @@ pub enum TraceReason {
 
 /// A line of a file.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct FileLine<'a> {
     file: &'a str,
     line: usize,
 }
 
-impl Place<'_> {
+impl FileLine<'_> {
     fn error(self, reason: TraceReason) -> TraceError {
         TraceError { file: self.file.to_owned(), line: self.line, reason }
     }

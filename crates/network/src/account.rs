@@ -211,7 +211,11 @@ impl AdHocAccount {
     }
 
     /// Records where every node is at `now`.
-    pub(crate) fn record_places<T: Clone, S: Surroundings>(&mut self, now: Time, air: &AdHocNetwork<T, S>) {
+    pub(crate) fn record_positions<T: Clone, S: Surroundings>(
+        &mut self,
+        now: Time,
+        air: &AdHocNetwork<T, S>,
+    ) {
         for (number, name) in self.names.iter().take(self.warm_radios.len()).enumerate() {
             let (node, at) = (number as u32, air.position(number as u32, now));
             let row = PlaceRow {

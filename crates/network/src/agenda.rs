@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     /// The ad hoc network takes what hosts have sent.
     Sending,
     /// The places of nodes are recorded.
-    Places,
+    Positions,
 }
 
 const INDEX_BITS: u32 = 20;
@@ -118,7 +118,7 @@ impl Change {
             _ => match index {
                 0 => Kind::Air,
                 1 => Kind::Sending,
-                _ => Kind::Places,
+                _ => Kind::Positions,
             },
         }
     }
@@ -135,7 +135,7 @@ impl Kind {
             Self::Cell(cell) => (14, cell),
             Self::Air => (AIR_KIND, 0),
             Self::Sending => (AIR_KIND, 1),
-            Self::Places => (AIR_KIND, 2),
+            Self::Positions => (AIR_KIND, 2),
         };
         debug_assert!(index < MAX_INDEX);
         kind << INDEX_BITS | index
@@ -458,7 +458,7 @@ mod tests {
         let last = MAX_INDEX - 1;
         let kinds =
             [Kind::Arrival(last), Kind::Transmission(last), Kind::Radio(0), Kind::Pair(last), Kind::Cell(0)];
-        for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Places]) {
+        for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Positions]) {
             let Due::Network(change) = Due::from_code(kind.code()) else { panic!("{kind:?}") };
             assert_eq!(change.kind(), kind);
             assert_eq!(change.arrival().is_some(), matches!(kind, Kind::Arrival(_)));

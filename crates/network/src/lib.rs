@@ -34,7 +34,7 @@ pub use agenda::{Agenda, Change, Due, MAX_INDEX, host_code, host_parts};
 pub use boards::Boards;
 pub use budget::{FlowSpan, Reached};
 pub use network::{BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells};
-pub use observer::{Arrival, Carried, Observer, PacketStep, Place, RadioPlace};
+pub use observer::{Arrival, Carried, Observer, PacketLocation, PacketStep, RadioIndex};
 pub use payload::{Awaited, Payload, StreamId, Transit};
 pub use routes::{Hop, NoRoute, Routes};
 pub use station_pair::{

@@ -20,7 +20,7 @@ pub use notices::{fronts, tells};
 use crate::agenda::{Agenda, Change, Due, Kind};
 use crate::boards::Boards;
 use crate::budget::{Budget, Carriage};
-use crate::observer::{Arrival, Observer, PacketStep, Place};
+use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::Noted;
@@ -136,7 +136,7 @@ impl<P: Payload> Network<P> {
     fn tally_air(&self, now: Time, change: Change) -> Tally {
         match change.kind() {
             Kind::Air if !self.is_armed(now) => Tally::Stale,
-            Kind::Places => Tally::Observation,
+            Kind::Positions => Tally::Observation,
             _ => Tally::Event,
         }
     }
@@ -187,7 +187,7 @@ impl<P: Payload> Network<P> {
             Kind::Cell(cell) => return self.step_cell(now, cell, observer, into),
             Kind::Air => self.advance_air(now, observer),
             Kind::Sending => self.send_on_air(now, observer),
-            Kind::Places => self.record_places(now),
+            Kind::Positions => self.record_positions(now),
         }
         false
     }
@@ -402,10 +402,10 @@ impl<P: Payload> Network<P> {
     }
 
     /// Where a packet on `pipe` is.
-    fn place(&self, pipe: u32, packet: &P) -> Place {
+    fn place(&self, pipe: u32, packet: &P) -> PacketLocation {
         let Transit { stream, next } = packet.transit();
         let start = self.path_starts[stream.index()];
-        Place { pipe, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
+        PacketLocation { pipe, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
     }
 
     /// Gate and rate of a pipe change.

@@ -7,12 +7,12 @@ use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::EventKind;
 use cogtcp_units::{Duration, Rate, Time};
 
-/// A radio by its place in the experiment, and among those that it stands for there.
-pub type RadioPlace = (usize, usize);
+/// A radio by its index in the experiment, and its index among the radios of that entry.
+pub type RadioIndex = (usize, usize);
 
-/// Where a packet is.
+/// Where a packet is in the network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct PacketLocation {
     /// The link direction that it is offered to, lies in, or has come through.
     pub pipe: u32,
     /// The nodes that its stream leads from and to.
@@ -73,16 +73,16 @@ pub trait Observer<P: Payload> {
     }
 
     /// Something happens to a packet.
-    fn packet(&mut self, _at: Time, _step: PacketStep, _place: Place, _frame: &Frame<P>) {}
+    fn packet(&mut self, _at: Time, _step: PacketStep, _place: PacketLocation, _frame: &Frame<P>) {}
 
     /// A packet is lost on a link. `refused`: the link had not taken it.
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<P>, cause: DropCause, refused: bool);
+    fn dropped(&mut self, at: Time, place: PacketLocation, frame: &Frame<P>, cause: DropCause, refused: bool);
 
     /// A packet is lost at this node of an ad hoc network.
     fn lost(&mut self, _at: Time, _node: u32, _frame: &Frame<P>, _cause: &'static str) {}
 
     /// Something happens to this radio. `own_rate` is the rate that "the link's own" stands for.
-    fn radio(&mut self, _at: Time, _radio: RadioPlace, _event: LinkEvent, _own_rate: Rate) {}
+    fn radio(&mut self, _at: Time, _radio: RadioIndex, _event: LinkEvent, _own_rate: Rate) {}
 
     /// All events of a change have been told of the radio at this place of the experiment, which gates links:
     /// this is what it does from now on.

@@ -3,7 +3,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{
-    Arrival, Due, Hop, Network, Observer, PacketStep, Payload, Place, RadioPlace, Recording, Routes,
+    Arrival, Due, Hop, Network, Observer, PacketLocation, PacketStep, Payload, RadioIndex, Recording, Routes,
     StreamCounters, StreamId, Transit,
 };
 use cogtcp_scenario::{Experiment, Scenario};
@@ -38,8 +38,8 @@ impl Payload for Note {
 struct Seen {
     drops: Vec<(u64, u32, DropCause, bool)>,
     lost: usize,
-    steps: Vec<(u64, PacketStep, Place)>,
-    radio: Vec<(RadioPlace, u64)>,
+    steps: Vec<(u64, PacketStep, PacketLocation)>,
+    radio: Vec<(RadioIndex, u64)>,
     tells: bool,
 }
 
@@ -50,11 +50,18 @@ impl Observer<Note> for Seen {
         true
     }
 
-    fn packet(&mut self, at: Time, step: PacketStep, place: Place, _: &Frame<Note>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, _: &Frame<Note>) {
         self.steps.push((millis(at), step, place));
     }
 
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Note>, cause: DropCause, refused: bool) {
+    fn dropped(
+        &mut self,
+        at: Time,
+        place: PacketLocation,
+        frame: &Frame<Note>,
+        cause: DropCause,
+        refused: bool,
+    ) {
         self.drops.push((millis(at), frame.packet.number, cause, refused));
         assert!(place.pipe < 4);
     }
@@ -63,7 +70,7 @@ impl Observer<Note> for Seen {
         self.lost += 1;
     }
 
-    fn radio(&mut self, at: Time, radio: RadioPlace, _: LinkEvent, _: Rate) {
+    fn radio(&mut self, at: Time, radio: RadioIndex, _: LinkEvent, _: Rate) {
         self.radio.push((radio, millis(at)));
     }
 
@@ -204,10 +211,10 @@ fn packets_go_from_link_to_link() {
     let first =
         [(0, PacketStep::Offered, 0, 0), (0, PacketStep::Queued, 0, 0), (11, PacketStep::Received, 0, 0)];
     for (at, step, pipe, hops) in first {
-        let place = Place { pipe, ends: (0, 2), hops };
+        let place = PacketLocation { pipe, ends: (0, 2), hops };
         assert!(driven.seen.steps.contains(&(at, step, place)), "{at} {step:?} {:?}", driven.seen.steps);
     }
-    let place = Place { pipe: 3, ends: (0, 2), hops: 1 };
+    let place = PacketLocation { pipe: 3, ends: (0, 2), hops: 1 };
     assert!(driven.seen.steps.contains(&(18, PacketStep::Received, place)));
     assert_eq!(driven.network.path(StreamId(0)).collect::<Vec<_>>(), [0, 3]);
 }

@@ -18,7 +18,7 @@ pub(crate) struct Journey {
 }
 
 /// A name and a place in m.
-type Place = (String, f64);
+type LinePoint = (String, f64);
 /// Arrival and departure at a station, s; infinite where the train does not leave.
 type Call = (f64, f64);
 /// Times in s, positions in m, speeds in m/s, levels of the serving or else the loudest base station in dBm,
@@ -57,7 +57,7 @@ impl Journey {
     }
 
     #[getter]
-    fn base_stations(&self) -> Vec<Place> {
+    fn base_stations(&self) -> Vec<LinePoint> {
         self.line.base_stations.iter().map(|it| (it.name.clone(), it.at)).collect()
     }
 

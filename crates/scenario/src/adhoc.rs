@@ -8,7 +8,7 @@ pub use cr::{CognitiveNodes, SensingOfNodes};
 pub use mac::{AdHocMac, AdHocRate, MacOfMany};
 pub use phy::Phy;
 
-use crate::{Graph, Place};
+use crate::{Coordinates, Graph};
 use cogtcp_adhoc::{LinkFailure, Radios};
 use cogtcp_mobility::Start;
 use cogtcp_units::{Duration, Length, Speed};
@@ -93,7 +93,7 @@ pub enum PlacementModel {
     /// In a line to the east, so far apart, the first at (0 m, 0 m).
     Chain(Length),
     /// At these places: east and north of each.
-    Positions(Vec<Place>),
+    Positions(Vec<Coordinates>),
 }
 
 /// Nodes in rows.

@@ -52,7 +52,7 @@ pub struct PairOfUsers {
     pub transmit_radio: TransmitRadio,
     /// Where the two ends of the link are: east and north of each.
     #[serde(default = "positions")]
-    pub positions: [Place; 2],
+    pub positions: [Coordinates; 2],
     /// Power of every frame.
     #[serde(default = "transmit_power")]
     pub transmit_power: Power,
@@ -64,11 +64,11 @@ pub struct PairOfUsers {
     pub mac: Dcf,
 }
 
-/// A place in the plane: east and north.
-pub type Place = [Length; 2];
+/// Coordinates in the plane: east and north.
+pub type Coordinates = [Length; 2];
 
 /// 100 m apart: well inside the transmission range of 250 m of the paper's Table 1.
-fn positions() -> [Place; 2] {
+fn positions() -> [Coordinates; 2] {
     [[Length(0.0), Length(0.0)], [Length(100.0), Length(0.0)]]
 }
 
@@ -85,7 +85,7 @@ fn capture() -> Decibel {
 #[serde(deny_unknown_fields)]
 pub struct Cooperation {
     /// Where the neighbours are; they sense when the end does, with the same detector.
-    pub neighbours: Vec<Place>,
+    pub neighbours: Vec<Coordinates>,
     /// How the reports become one.
     #[serde(default)]
     pub rule: FusionRule,

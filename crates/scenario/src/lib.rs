@@ -46,9 +46,9 @@ pub use adhoc::{
     PlacementModel, SensingOfNodes, WaypointModel,
 };
 pub use cognitive::{
-    Access, AlternatingChannels, BaseStation, CellSettings, Channels, CognitiveUser, Cooperation, Crowd,
-    Duplex, Ends, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers, ModelOfUsers,
-    OnOffLaws, OtherUsers, PairOfUsers, Place, PuSnr, Reception, RlcMode, Scheduling, SensingSettings,
+    Access, AlternatingChannels, BaseStation, CellSettings, Channels, CognitiveUser, Cooperation,
+    Coordinates, Crowd, Duplex, Ends, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers,
+    ModelOfUsers, OnOffLaws, OtherUsers, PairOfUsers, PuSnr, Reception, RlcMode, Scheduling, SensingSettings,
     Spectrum, Technology, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
 };
 pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
@@ -68,7 +68,7 @@ pub use journey::{Journey, JourneyMap, JourneyRate};
 pub use limits::MOST_SERIES_ROWS;
 pub use radio::Radio;
 pub use scenario::{Run, Scenario};
-pub use source::{TomlPlace, toml_place};
+pub use source::{TomlLocation, toml_place};
 pub use starter::{STARTERS, starter};
 pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, LinkEnds, NamedLink, SingleHop, Topology};

@@ -81,9 +81,9 @@ impl Source {
     }
 }
 
-/// A place in a TOML file of any kind.
+/// A location in a TOML file of any kind.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TomlPlace {
+pub struct TomlLocation {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -96,7 +96,7 @@ pub struct TomlPlace {
 
 /// Where the value at `path` ("axis.0.steps") of a TOML text stands, or the nearest part of it; of a text
 /// that is no TOML, where the parser gave up. Nothing if no step of the path is there.
-pub fn toml_place(text: &str, path: &str) -> Option<TomlPlace> {
+pub fn toml_place(text: &str, path: &str) -> Option<TomlLocation> {
     let (span, fault) = match Node::from_toml(text) {
         Ok(root) => {
             let path = Path::of(path);
@@ -113,7 +113,7 @@ pub fn toml_place(text: &str, path: &str) -> Option<TomlPlace> {
         }
     };
     let (line, column) = line_and_column(text, span.start);
-    Some(TomlPlace { line, column, excerpt: excerpt(text, &span), fault })
+    Some(TomlLocation { line, column, excerpt: excerpt(text, &span), fault })
 }
 
 /// Line and column, from 1, of the byte `at`. The column counts characters.

@@ -10,7 +10,7 @@ use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::{End, Owner, Streams};
 use cogtcp_link::{DropCause, Frame};
-use cogtcp_network::{Carried, Observer, PacketStep, Place, RadioPlace};
+use cogtcp_network::{Carried, Observer, PacketLocation, PacketStep, RadioIndex};
 use cogtcp_records::EventKind;
 use cogtcp_records::tables::PacketEvent;
 use cogtcp_scenario::Experiment;
@@ -70,7 +70,7 @@ impl Observer<Packet> for Recorder {
     }
 
     #[cold]
-    fn packet(&mut self, at: Time, step: PacketStep, place: Place, frame: &Frame<Packet>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, frame: &Frame<Packet>) {
         let event = match step {
             PacketStep::Offered => unreachable!("offers are not followed"),
             PacketStep::Queued => PacketEvent::Queued,
@@ -83,7 +83,14 @@ impl Observer<Packet> for Recorder {
     }
 
     #[cold]
-    fn dropped(&mut self, at: Time, place: Place, frame: &Frame<Packet>, cause: DropCause, refused: bool) {
+    fn dropped(
+        &mut self,
+        at: Time,
+        place: PacketLocation,
+        frame: &Frame<Packet>,
+        cause: DropCause,
+        refused: bool,
+    ) {
         // Unpacked for its place in the store as well, which is free from here on.
         let (datagram, segment) = self.release(&frame.packet);
         let owner = self.streams.owner(frame.packet.transit.stream);
@@ -101,7 +108,7 @@ impl Observer<Packet> for Recorder {
         self.release(&frame.packet);
     }
 
-    fn radio(&mut self, at: Time, radio: RadioPlace, event: LinkEvent, own_rate: Rate) {
+    fn radio(&mut self, at: Time, radio: RadioIndex, event: LinkEvent, own_rate: Rate) {
         self.trace.radio_event(at, radio, event, own_rate);
     }
 

@@ -6,7 +6,7 @@ use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::Owner;
 use cogtcp_link::{DropCause, Frame, Payload};
-use cogtcp_network::{Place, TIME_TO_LIVE};
+use cogtcp_network::{PacketLocation, TIME_TO_LIVE};
 use cogtcp_records::extensions::{PayloadRow, PayloadsBuilder, TcpSegmentRow, TcpSegmentsBuilder};
 use cogtcp_records::tables::{
     ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowSample, FlowSeriesBuilder, LinkSample,
@@ -170,7 +170,7 @@ impl Trace {
         now: Time,
         event: PacketEvent,
         cause: Option<(DropCause, bool)>,
-        (place, owner): (Place, Owner),
+        (place, owner): (PacketLocation, Owner),
         frame: &Frame<Packet>,
         content: Content<'_>,
     ) {

@@ -162,12 +162,12 @@ fn parse_seconds(text: &str) -> Option<Time> {
 
 /// One line or word of a file, with where it is.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct FileLine<'a> {
     file: &'a str,
     line: usize,
 }
 
-impl Place<'_> {
+impl FileLine<'_> {
     fn error(self, reason: LogReason) -> LogError {
         LogError { file: self.file.to_string(), line: self.line, reason }
     }
@@ -231,7 +231,7 @@ fn shorten(text: &str) -> String {
 
 /// The lines that carry data, without comments (`#` to the end of the line) and angle brackets, split in
 /// fields at commas and blanks.
-fn data_lines<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = (Place<'a>, Vec<&'a str>)> {
+fn data_lines<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = (FileLine<'a>, Vec<&'a str>)> {
     // Some editors put a byte-order mark before the first line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -243,7 +243,7 @@ fn data_lines<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = (Place<'
         } else {
             line.split_whitespace().collect()
         };
-        (!line.is_empty()).then_some((Place { file, line: index + 1 }, fields))
+        (!line.is_empty()).then_some((FileLine { file, line: index + 1 }, fields))
     })
 }
 

@@ -4,7 +4,7 @@
 //! Between two corners a node moves in a straight line at constant speed. Columns may stand in any order,
 //! further ones are ignored; `#` begins a comment line.
 
-use super::{MOST_VERTICES, Place, TraceError, TraceReason, seconds, shorten};
+use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
 use crate::{Mobility, Path, Vertex};
 use cogtcp_units::Position;
 use std::collections::BTreeMap;
@@ -15,10 +15,11 @@ const HEADER: &str = "a header with the columns node, time, x and y";
 /// Reads a CSV file. `file` names it in errors.
 pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines = text.lines().enumerate().map(|(index, line)| (Place { file, line: index + 1 }, line.trim()));
+    let lines =
+        text.lines().enumerate().map(|(index, line)| (FileLine { file, line: index + 1 }, line.trim()));
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let Some((place, header)) = lines.next() else {
-        return Err(Place { file, line: 1 }.error(TraceReason::Empty(HEADER)));
+        return Err(FileLine { file, line: 1 }.error(TraceReason::Empty(HEADER)));
     };
     let columns = columns(place, header)?;
     let mut nodes: BTreeMap<u32, Vec<Vertex>> = BTreeMap::new();
@@ -56,7 +57,7 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
 }
 
 /// Where node, time, x and y stand. `time_s`, `x_m` and `y_m` are understood too.
-fn columns(place: Place<'_>, header: &str) -> Result<[usize; 4], TraceError> {
+fn columns(place: FileLine<'_>, header: &str) -> Result<[usize; 4], TraceError> {
     let names: Vec<String> = header.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let find = |short: &str, long: &str| names.iter().position(|name| name == short || name == long);
     let found = [find("node", "node"), find("time", "time_s"), find("x", "x_m"), find("y", "y_m")];

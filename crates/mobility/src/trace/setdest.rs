@@ -5,7 +5,7 @@
 //! Comments and lines about `$god_` (hop counts for another part of ns-2) are skipped; the variables may have
 //! other names.
 
-use super::{MOST_VERTICES, Place, TraceError, TraceReason, seconds, shorten};
+use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
 use crate::{Mobility, Path, Vertex};
 use cogtcp_units::{Duration, Position, Time};
 use std::collections::BTreeMap;
@@ -29,10 +29,10 @@ struct Node {
 pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut nodes: BTreeMap<u32, Node> = BTreeMap::new();
-    let mut last = Place { file, line: 1 };
+    let mut last = FileLine { file, line: 1 };
     let mut count = 0;
     for (index, line) in text.lines().enumerate() {
-        let place = Place { file, line: index + 1 };
+        let place = FileLine { file, line: index + 1 };
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
             continue;
@@ -51,7 +51,7 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
         if number != expected {
             return Err(last.error(TraceReason::MissingNode(expected)));
         }
-        let begin = node.begin(number).map_err(|reason| Place { file, line: node.line }.error(reason))?;
+        let begin = node.begin(number).map_err(|reason| FileLine { file, line: node.line }.error(reason))?;
         let vertices = if node.vertices.is_empty() { vec![begin] } else { node.vertices };
         let wrong = |error| last.error(TraceReason::Path { node: number, error });
         paths.push(Path::new(vertices).map_err(wrong)?);
@@ -60,7 +60,7 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
 }
 
 /// Reads one line, and returns how many corners it adds.
-fn read_line(place: Place<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -> Result<usize, TraceError> {
+fn read_line(place: FileLine<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -> Result<usize, TraceError> {
     let not_understood = || place.error(TraceReason::Line { text: shorten(line), expected: EXPECTED });
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
@@ -125,7 +125,7 @@ impl Node {
     /// From `time` on the node goes to `to`.
     fn order(
         &mut self,
-        place: Place<'_>,
+        place: FileLine<'_>,
         number: u32,
         time: Time,
         to: Position,

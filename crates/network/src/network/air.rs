@@ -225,7 +225,7 @@ impl<P: Payload> Network<P> {
     pub fn begin_air(&mut self, observer: &mut impl Observer<P>) {
         let Some(air) = &self.air else { return };
         if either!(&**air, nodes => nodes.recording.places) {
-            self.record_places(Time::ZERO);
+            self.record_positions(Time::ZERO);
         }
         self.take_from_air(Time::ZERO, observer);
     }
@@ -275,13 +275,13 @@ impl<P: Payload> Network<P> {
         self.take_from_air(now, observer);
     }
 
-    pub(super) fn record_places(&mut self, now: Time) {
+    pub(super) fn record_positions(&mut self, now: Time) {
         let Some(air) = &mut self.air else { return };
         let next = either!(&mut **air, nodes => {
-            nodes.account.record_places(now, &nodes.air);
+            nodes.account.record_positions(now, &nodes.air);
             now + nodes.every
         });
-        self.agenda.push(next, Kind::Places);
+        self.agenda.push(next, Kind::Positions);
     }
 
     /// Takes in what has happened in the air, and makes sure that a change is due no later than it has

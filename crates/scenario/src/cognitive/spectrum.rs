@@ -1,6 +1,6 @@
 //! The spectrum: channels, and the primary users on them.
 
-use super::Place;
+use super::Coordinates;
 use crate::Flat;
 use cogtcp_spectrum::activity::{Reach, SpanLaw, StartState};
 use cogtcp_spectrum::logs::occupancy::Reading;
@@ -104,10 +104,10 @@ pub struct Crowd {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Where the PUs are.
-    pub position: Place,
+    pub position: Coordinates,
     /// Where each of them is, in place of `position`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub positions: Vec<Place>,
+    pub positions: Vec<Coordinates>,
     /// Whether the place of each is drawn uniformly over \[area\], from the seed, in place of `position`.
     pub scattered: bool,
     /// How far they reach.
@@ -180,7 +180,7 @@ pub struct ModelOfUsers {
     pub model: TraceModel,
     /// Where the PUs are.
     #[serde(default)]
-    pub position: Place,
+    pub position: Coordinates,
     /// How far they reach.
     #[serde(default)]
     pub reach: Reach,

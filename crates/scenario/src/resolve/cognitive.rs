@@ -10,8 +10,8 @@ use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
 use crate::tree::Path;
 use crate::{
-    Access, CognitiveSpec, CognitiveUser, Ends, LinkSpec, Place, PuSnr, Radio, Reception, Run, Scenario,
-    SensingSettings, SpectrumSpec, TransmitRadio, UsersSpec, WhilePeerSenses,
+    Access, CognitiveSpec, CognitiveUser, Coordinates, Ends, LinkSpec, PuSnr, Radio, Reception, Run,
+    Scenario, SensingSettings, SpectrumSpec, TransmitRadio, UsersSpec, WhilePeerSenses,
 };
 use cogtcp_link::Silence;
 use cogtcp_spectrum::air::{Receiver, SnrModel};
@@ -26,7 +26,7 @@ use cogtcp_wireless::Dcf;
 const LONGEST_HOP: Duration = Duration::from_micros(100);
 
 /// The place in metres.
-pub(super) fn position(place: Place) -> Position {
+pub(super) fn position(place: Coordinates) -> Position {
     Position::new(place[0].0, place[1].0)
 }
 
@@ -211,7 +211,7 @@ pub(super) fn user(
     warn_unsendable(user, spectrum, &path, findings);
     warn_certain(&user.shared, spectrum, &path, findings);
     let neighbours = user.cooperation.iter().flat_map(|cooperation| &cooperation.neighbours);
-    let end = |place: Place| CognitiveConfig {
+    let end = |place: Coordinates| CognitiveConfig {
         aligned: false,
         position: position(place),
         neighbours: neighbours.clone().map(|place| position(*place)).collect(),

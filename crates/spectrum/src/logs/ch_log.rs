@@ -6,7 +6,7 @@
 //! interval, `<spectrum, id, bandwidth, noise, noise, ...>`, after a line `interval SECONDS`; the last value
 //! holds on. Angle brackets and commas may be left out; `#` begins a comment.
 
-use super::{LogError, LogReason, Place, data_lines, seconds};
+use super::{FileLine, LogError, LogReason, data_lines, seconds};
 use crate::{Channel, ChannelTable};
 use cogtcp_units::{Duration, Power, Probability, Time};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub fn read(file: &str, text: &str) -> Result<ChannelTable, LogError> {
     let mut channels = BTreeMap::new();
     let mut interval = None;
-    let mut last = Place { file, line: 1 };
+    let mut last = FileLine { file, line: 1 };
     for (place, fields) in data_lines(file, text) {
         last = place;
         match fields[..] {
@@ -49,7 +49,7 @@ pub fn read(file: &str, text: &str) -> Result<ChannelTable, LogError> {
 fn table(
     channels: BTreeMap<(u32, u32), Channel>,
     interval: Option<Duration>,
-    last: Place<'_>,
+    last: FileLine<'_>,
 ) -> Result<ChannelTable, LogError> {
     let Some(bands) = channels.keys().map(|(band, _)| *band).max() else {
         return Err(last.error(LogReason::Empty { expected: "<spectrum, id, bandwidth, noise>" }));

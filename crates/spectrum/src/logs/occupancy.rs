@@ -14,7 +14,7 @@ pub use reading::Reading;
 
 use reading::{Band, Spacing};
 
-use super::{LogError, LogReason, Place, seconds};
+use super::{FileLine, LogError, LogReason, seconds};
 use crate::propagation::Position;
 use crate::{Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Time};
@@ -90,10 +90,10 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
     let mut lines = text
         .lines()
         .enumerate()
-        .map(|(index, line)| (Place { file, line: index + 1 }, line.trim()))
+        .map(|(index, line)| (FileLine { file, line: index + 1 }, line.trim()))
         .filter(|(_, line)| !line.is_empty());
     let Some((place, header)) = lines.next() else {
-        return Err(Place { file, line: 1 }.error(LogReason::Empty { expected: HEADER }));
+        return Err(FileLine { file, line: 1 }.error(LogReason::Empty { expected: HEADER }));
     };
     let layout = Layout::of(place, header, reading)?;
     let mut bands: BTreeMap<u32, Band> = match &layout {
@@ -127,7 +127,7 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
     // A log of changes has no regular samples; powers and columns are samples.
     let is_sampled = reading.threshold.is_some() || matches!(layout, Layout::Wide(_));
     if let Some((gap, line, usual)) = spacing.gap().filter(|_| is_sampled) {
-        return Err(Place { file, line }.error(LogReason::Gap { gap, usual }));
+        return Err(FileLine { file, line }.error(LogReason::Gap { gap, usual }));
     }
     let finish = |(id, band): (u32, Band)| {
         let busy = band.finish(end, reading.minimum);
@@ -149,7 +149,7 @@ enum Layout {
 }
 
 impl Layout {
-    fn of(place: Place<'_>, header: &str, reading: &Reading) -> Result<Self, LogError> {
+    fn of(place: FileLine<'_>, header: &str, reading: &Reading) -> Result<Self, LogError> {
         let names: Vec<String> = header.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
         let wrong = |rule| {
             let (field, text) = ("the header", super::shorten(header));
@@ -190,7 +190,7 @@ impl Layout {
     }
 
     /// Splits a line into its time and the samples of its bands.
-    fn samples<'a>(&self, place: Place<'_>, fields: &[&'a str]) -> Result<Samples<'a>, LogError> {
+    fn samples<'a>(&self, place: FileLine<'_>, fields: &[&'a str]) -> Result<Samples<'a>, LogError> {
         match self {
             Self::Long { value } => {
                 let [time, band, state] = fields[..] else {
@@ -213,7 +213,7 @@ impl Layout {
 }
 
 /// Whether a band is busy by this sample. `was_busy`: by the sample before.
-fn is_busy(place: Place<'_>, value: &str, was_busy: bool, reading: &Reading) -> Result<bool, LogError> {
+fn is_busy(place: FileLine<'_>, value: &str, was_busy: bool, reading: &Reading) -> Result<bool, LogError> {
     let Some(threshold) = reading.threshold else {
         let state = match value {
             "1" | "true" | "True" => Some(true),

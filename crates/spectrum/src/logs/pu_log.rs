@@ -5,7 +5,7 @@
 //! `<i, arrival_time, departure_time>` (s), each PU's in the order of time. The paper prints the entries as
 //! tuples and not as text: angle brackets and commas are written, and may be left out; `#` begins a comment.
 
-use super::{LogError, LogReason, Place, WriteError, data_lines, seconds};
+use super::{FileLine, LogError, LogReason, WriteError, data_lines, seconds};
 use crate::propagation::Position;
 use crate::{Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::Power;
@@ -55,7 +55,7 @@ pub fn read(file: &str, text: &str) -> Result<PuActivity, LogError> {
     }
     if users.is_empty() {
         let expected = "<i, x, y, spectrum, tpower>";
-        return Err(Place { file, line: 1 }.error(LogReason::Empty { expected }));
+        return Err(FileLine { file, line: 1 }.error(LogReason::Empty { expected }));
     }
     Ok(PuActivity { users })
 }

@@ -7,7 +7,7 @@
 //!
 //! Channel c of these files is channel c of band c + 1 of ours, one channel per band.
 
-use super::{LogError, LogReason, Place, WriteError, seconds};
+use super::{FileLine, LogError, LogReason, WriteError, seconds};
 use crate::activity::{ActivityLaw, LawError, scatter};
 use crate::propagation::Position;
 use crate::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
@@ -201,7 +201,7 @@ pub fn write_channels(table: &ChannelTable) -> String {
 struct Words<'a> {
     words: std::iter::Peekable<Box<dyn Iterator<Item = (usize, &'a str)> + 'a>>,
     /// Where the last word was.
-    place: Place<'a>,
+    place: FileLine<'a>,
 }
 
 impl<'a> Words<'a> {
@@ -212,7 +212,7 @@ impl<'a> Words<'a> {
             .enumerate()
             .flat_map(|(index, line)| line.split_whitespace().map(move |word| (index + 1, word)));
         let words: Box<dyn Iterator<Item = _>> = Box::new(words);
-        Self { words: words.peekable(), place: Place { file, line: 1 } }
+        Self { words: words.peekable(), place: FileLine { file, line: 1 } }
     }
 
     fn more(&mut self) -> bool {

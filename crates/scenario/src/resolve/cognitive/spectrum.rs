@@ -7,7 +7,8 @@ use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::Path;
 use crate::{
-    AreaSize, Channels, Crowd, Place, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users, UsersSpec,
+    AreaSize, Channels, Coordinates, Crowd, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users,
+    UsersSpec,
 };
 use cogtcp_mobility::Area;
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, Reach};
@@ -69,7 +70,7 @@ fn warn_of_one_place(
         Some(UsersSpec::Generated(users)) => users.len(),
         _ => return,
     };
-    if area.is_none() || position != Place::default() || count == 0 {
+    if area.is_none() || position != Coordinates::default() || count == 0 {
         return;
     }
     let whose = if count == 1 { "the primary user stands" } else { "all primary users stand" };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The paths of all nodes, and the leg on which each was last: times hardly ever run backwards.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct NodePositions {
     mobility: Arc<Mobility>,
     legs: Vec<Leg>,
     max_speed: f64,
@@ -55,7 +55,7 @@ impl Leg {
     }
 }
 
-impl Places {
+impl NodePositions {
     /// The places of nodes on these paths.
     pub fn new(mobility: Arc<Mobility>) -> Self {
         let legs = mobility.paths().iter().map(|path| Leg::new(path.vertices(), 0)).collect();
@@ -83,7 +83,7 @@ impl Places {
     }
 }
 
-impl Positions for Places {
+impl Positions for NodePositions {
     fn position(&mut self, node: u32, now: Time) -> Position {
         let leg = &self.legs[node as usize];
         if now >= leg.until || (now < leg.from && leg.number > 0) {
@@ -115,7 +115,7 @@ mod tests {
             start: Start::Stationary,
         };
         let mobility = Arc::new(waypoint.generate(4, Duration::from_secs(200), 3).unwrap());
-        let mut places = Places::new(Arc::clone(&mobility));
+        let mut places = NodePositions::new(Arc::clone(&mobility));
         let mut draw = RandomStream::new(1, "places", 0);
         for _ in 0..5000 {
             let (node, at) = (draw.below(4) as u32, Time::from_nanos(draw.below(210_000_000_000)));
