@@ -77,8 +77,9 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let real_time = privileges::ask_for_real_time();
     let is_apart = namespaces::enter_user_namespace()?;
     let mut devices = Devices::new(options.device);
-    let nodes: Vec<Node> =
-        (0..plan.hosts.len()).map(|host| Node::make(plan, host, &mut devices)).collect::<Result<_, _>>()?;
+    let nodes: Vec<HostDevice> = (0..plan.hosts.len())
+        .map(|host| HostDevice::make(plan, host, &mut devices))
+        .collect::<Result<_, _>>()?;
     let (programs, controls) = prepare_programs(&nodes, plan, options, is_apart)?;
     let seed = seed(plan, options);
     let (flows, counts_recoveries) = prepare_flows(plan, &nodes, seed)?;
@@ -99,12 +100,12 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
 }
 
 #[derive(Debug)]
-struct Node {
+struct HostDevice {
     namespace: Namespace,
     device: Device,
 }
 
-impl Node {
+impl HostDevice {
     fn make(plan: &Plan, host: usize, devices: &mut Devices) -> Result<Self, EmulationError> {
         let namespace = Namespace::make()?;
         let kernel = &plan.hosts[host];
@@ -127,7 +128,7 @@ impl Node {
 }
 
 fn prepare_programs(
-    nodes: &[Node],
+    nodes: &[HostDevice],
     plan: &Plan,
     options: &Options,
     is_apart: bool,
@@ -167,7 +168,11 @@ fn prepare_programs(
 
 /// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told
 /// apart by flow.
-fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared>, bool), EmulationError> {
+fn prepare_flows(
+    plan: &Plan,
+    nodes: &[HostDevice],
+    seed: u64,
+) -> Result<(Vec<Prepared>, bool), EmulationError> {
     let mut prepared = Vec::new();
     let mut all_alone = true;
     let mut makers: BTreeMap<usize, Arc<Maker>> = BTreeMap::new();
@@ -224,7 +229,7 @@ fn prepare_flows(plan: &Plan, nodes: &[Node], seed: u64) -> Result<(Vec<Prepared
 }
 
 /// Makes the sockets of all UDP sources.
-fn prepare_udp(plan: &Plan, nodes: &[Node], seed: u64) -> Result<Vec<Sending>, EmulationError> {
+fn prepare_udp(plan: &Plan, nodes: &[HostDevice], seed: u64) -> Result<Vec<Sending>, EmulationError> {
     let enter = |host: usize| nodes[host].namespace.enter().tried("a network namespace cannot be entered");
     let prepare = |(number, spec): (usize, &UdpSpec)| {
         let [from, to] = plan.source_ends[number];

@@ -81,7 +81,7 @@ impl<Shared: JsonSchema, Own: JsonSchema> JsonSchema for Flat<Shared, Own> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{Node, deserialize};
+    use crate::tree::{SpannedValue, deserialize};
 
     #[derive(Debug, Default, PartialEq, serde::Deserialize, JsonSchema, Serialize)]
     #[serde(deny_unknown_fields, default)]
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Flat<Size, Named>, String> {
-        let root = Node::from_toml(text).unwrap();
+        let root = SpannedValue::from_toml(text).unwrap();
         deserialize(&root).map_err(|fault| {
             let place = fault.span.as_ref().map(|span| text[span.clone()].to_owned());
             format!("{} at {place:?}: {fault}", fault.path())

@@ -1,7 +1,7 @@
 //! The version of the format of scenario files, and how older files are brought to it.
 
 use crate::source::Source;
-use crate::tree::{Node, Path, Value};
+use crate::tree::{Path, SpannedValue, Value};
 use crate::{Scenario, ScenarioError};
 
 /// The version that this cogtcp reads and writes: the value of the key `schema`. A file without it has
@@ -10,7 +10,7 @@ use crate::{Scenario, ScenarioError};
 pub const SCENARIO_SCHEMA: u32 = 1;
 
 /// Refuses a document of another version, before any of its keys is looked at.
-pub(crate) fn check(root: &Node, source: &Source) -> Result<(), ScenarioError> {
+pub(crate) fn check(root: &SpannedValue, source: &Source) -> Result<(), ScenarioError> {
     let Value::Table(entries) = &root.value else { return Ok(()) };
     let Some(entry) = entries.iter().find(|entry| entry.key == "schema") else { return Ok(()) };
     let (message, remedy) = match entry.node.value {

@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::limits::LONGEST;
 use crate::resolve::Findings;
 use crate::source::Source;
-use crate::tree::{self, Node, Path};
+use crate::tree::{self, Path, SpannedValue};
 use cogtcp_spectrum::journey::Line;
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
@@ -49,7 +49,8 @@ impl JourneyMap {
     pub fn parse(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let source = Source { text: Some(text.into()), ..Source::named(source_name) };
-        let root = Node::from_toml(text).map_err(|errors| crate::read::syntax_error(&source, errors))?;
+        let root =
+            SpannedValue::from_toml(text).map_err(|errors| crate::read::syntax_error(&source, errors))?;
         let line = tree::deserialize(&root).map_err(|fault| {
             source.error_at(&fault.path(), fault.span.clone(), fault.message, fault.remedy)
         })?;

@@ -4,7 +4,7 @@ use crate::excerpt::change_excerpt;
 use crate::limits::LARGEST_SCENARIO;
 use crate::source::{Change, Source};
 use crate::transports::{self, is_known};
-use crate::tree::{self, Node, Path};
+use crate::tree::{self, Path, SpannedValue};
 use crate::{Scenario, ScenarioError, Transport, files, format};
 use cogtcp_units::Seed;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl Scenario {
             return Err(ScenarioError::of_file(source_name, "the file is empty", EMPTY_REMEDY));
         }
         let source = Source { text: Some(Arc::from(text)), given, ..Source::named(source_name) };
-        let root = Node::from_toml(text).map_err(|errors| syntax_error(&source, errors))?;
+        let root = SpannedValue::from_toml(text).map_err(|errors| syntax_error(&source, errors))?;
         Self::from_tree(&root, source)
     }
 
@@ -62,10 +62,10 @@ impl Scenario {
             ScenarioError::of_file(source_name, format!("this is not JSON: {error}"), "").at(place)
         })?;
         let source = Source::named(source_name);
-        Self::from_tree(&Node::from_json(value), source)
+        Self::from_tree(&SpannedValue::from_json(value), source)
     }
 
-    fn from_tree(root: &Node, source: Source) -> Result<Self, ScenarioError> {
+    fn from_tree(root: &SpannedValue, source: Source) -> Result<Self, ScenarioError> {
         format::check(root, &source)?;
         let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
             let path = fault.path();
@@ -131,9 +131,10 @@ impl Scenario {
     /// rest, so that several fields can be set one after the other.
     pub fn set(&self, path: &str, value: &str) -> Result<Self, ScenarioError> {
         let mut source = self.source.clone();
-        let mut root = Node::from_toml(&self.to_toml()).map_err(|errors| syntax_error(&source, errors))?;
-        let node = Node::from_toml_value(value.trim())
-            .unwrap_or_else(|| Node::bare(tree::Value::Text(value.to_owned())));
+        let mut root =
+            SpannedValue::from_toml(&self.to_toml()).map_err(|errors| syntax_error(&source, errors))?;
+        let node = SpannedValue::from_toml_value(value.trim())
+            .unwrap_or_else(|| SpannedValue::bare(tree::Value::Text(value.to_owned())));
         match root.set(path, &node) {
             Ok(paths) => {
                 let written: (Arc<str>, Arc<str>) = (path.into(), value.trim().into());

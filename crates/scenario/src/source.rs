@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::excerpt::{change_excerpt, excerpt};
-use crate::tree::{Node, Path, Span};
+use crate::tree::{Path, Span, SpannedValue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Source {
     ) -> Vec<ScenarioError> {
         // Only errors pay for a second reading of the text.
         let text = self.text.as_deref().filter(|_| problems.len() > 0);
-        let root = text.and_then(|text| Node::from_toml(text).ok());
+        let root = text.and_then(|text| SpannedValue::from_toml(text).ok());
         problems
             .map(|(path, message, remedy)| {
                 let changed = self.changed.iter().any(|changed| path.0.starts_with(&changed.path.0));
@@ -97,7 +97,7 @@ pub struct TomlLocation {
 /// Where the value at `path` ("axis.0.steps") of a TOML text stands, or the nearest part of it; of a text
 /// that is no TOML, where the parser gave up. Nothing if no step of the path is there.
 pub fn toml_place(text: &str, path: &str) -> Option<TomlLocation> {
-    let (span, fault) = match Node::from_toml(text) {
+    let (span, fault) = match SpannedValue::from_toml(text) {
         Ok(root) => {
             let path = Path::of(path);
             let first = Path(path.0.get(..1)?.to_vec());

@@ -13,7 +13,7 @@ pub(crate) type Span = Range<usize>;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct SpannedValue {
     /// Where it stands; none for a document that is no TOML text, and for values set from outside.
     pub(crate) span: Option<Span>,
     /// The value.
@@ -34,7 +34,7 @@ pub(crate) enum Value {
     /// A TOML date or time, which no field takes.
     Date(String),
     /// A list.
-    Array(Vec<Node>),
+    Array(Vec<SpannedValue>),
     /// Keys and values, in the order of the text.
     Table(Vec<Entry>),
 }
@@ -47,7 +47,7 @@ pub(crate) struct Entry {
     /// Where the key stands.
     pub(crate) key_span: Option<Span>,
     /// The value.
-    pub(crate) node: Node,
+    pub(crate) node: SpannedValue,
 }
 
 /// One step from a value into it.
@@ -110,7 +110,7 @@ impl fmt::Display for Path {
     }
 }
 
-impl Node {
+impl SpannedValue {
     /// A value without a place.
     pub(crate) fn bare(value: Value) -> Self {
         Self { span: None, value }
@@ -218,7 +218,7 @@ impl Value {
             .map(|(key, value)| Entry {
                 key_span: Some(key.span()),
                 key: key.into_inner().into_owned(),
-                node: Node::of_toml(value),
+                node: SpannedValue::of_toml(value),
             })
             .collect();
         entries.sort_by_key(|entry| entry.key_span.as_ref().map(|span| span.start));

@@ -15,7 +15,7 @@ const EXPECTED: &str = "$node_(0) set X_ 10, or $ns_ at 1.5 \"$node_(0) setdest 
 
 /// A node as it is read.
 #[derive(Default)]
-struct Node {
+struct SetdestNode {
     /// Where the file first speaks of it.
     line: usize,
     x: Option<f64>,
@@ -28,7 +28,7 @@ struct Node {
 /// Reads a file of orders. `file` names it in errors.
 pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut nodes: BTreeMap<u32, Node> = BTreeMap::new();
+    let mut nodes: BTreeMap<u32, SetdestNode> = BTreeMap::new();
     let mut last = FileLine { file, line: 1 };
     let mut count = 0;
     for (index, line) in text.lines().enumerate() {
@@ -60,13 +60,19 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
 }
 
 /// Reads one line, and returns how many corners it adds.
-fn read_line(place: FileLine<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -> Result<usize, TraceError> {
+fn read_line(
+    place: FileLine<'_>,
+    line: &str,
+    nodes: &mut BTreeMap<u32, SetdestNode>,
+) -> Result<usize, TraceError> {
     let not_understood = || place.error(TraceReason::Line { text: shorten(line), expected: EXPECTED });
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
         [subject, "set", axis, value] => {
             let number = place.node(subject_number(subject).ok_or_else(not_understood)?)?;
-            let node = nodes.entry(number).or_insert_with(|| Node { line: place.line, ..Node::default() });
+            let node = nodes
+                .entry(number)
+                .or_insert_with(|| SetdestNode { line: place.line, ..SetdestNode::default() });
             let value = place.metres("the coordinate", value)?;
             let coordinate = match axis {
                 "X_" => &mut node.x,
@@ -90,8 +96,9 @@ fn read_line(place: FileLine<'_>, line: &str, nodes: &mut BTreeMap<u32, Node>) -
                     let to = Position::new(place.metres("x", x)?, place.metres("y", y)?);
                     let speed = speed.parse().ok().filter(|value: &f64| (0.0..=1e6).contains(value));
                     let speed = place.field("the speed", order[4], "m/s, from 0 to 1e6", speed)?;
-                    let node =
-                        nodes.entry(number).or_insert_with(|| Node { line: place.line, ..Node::default() });
+                    let node = nodes
+                        .entry(number)
+                        .or_insert_with(|| SetdestNode { line: place.line, ..SetdestNode::default() });
                     node.order(place, number, time, to, speed)
                 }
                 [subject, "set", "X_" | "Y_" | "Z_", _] => {
@@ -110,7 +117,7 @@ fn subject_number(word: &str) -> Option<&str> {
     word.strip_prefix('$')?.strip_suffix(')')?.split_once('(').map(|(_, number)| number)
 }
 
-impl Node {
+impl SetdestNode {
     /// Where the node `number` is at the beginning.
     fn begin(&self, number: u32) -> Result<Vertex, TraceReason> {
         let half = |there, missing| TraceReason::HalfPlace { node: number, there, missing };

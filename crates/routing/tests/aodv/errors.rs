@@ -4,8 +4,8 @@ use crate::harness::*;
 use cogtcp_routing::{AodvConfig, DropCause, Forwarding, LossCause, RoutingEvent};
 
 /// A node with a route to TARGET by B, 9, of which A is a precursor.
-fn between() -> Node {
-    let mut node = Node::new(rfc());
+fn between() -> TestNode {
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).reply(B, rrep(SOURCE, 3, 9));
     node.sent();
     node.relay(SOURCE, TARGET, A);
@@ -55,7 +55,7 @@ fn several_precursors_are_told_by_broadcast() {
 /// 6.11: a route without precursors ends silently.
 #[test]
 fn nobody_is_told_of_a_route_that_nobody_uses() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9)).fail(A);
     assert!(node.sent().is_empty());
 }
@@ -72,7 +72,7 @@ fn a_link_breaks_once() {
 /// 6.10: without link-layer feedback a failed frame breaks nothing.
 #[test]
 fn feedback_can_be_off() {
-    let mut node = Node::new(AodvConfig { link_feedback: false, ..rfc() });
+    let mut node = TestNode::new(AodvConfig { link_feedback: false, ..rfc() });
     node.reply(A, rrep(SELF, 3, 9)).fail(A);
     assert_eq!(node.route(TARGET), Some((A, 4, Some(9))));
 }
@@ -133,7 +133,7 @@ fn a_late_error_is_left_alone() {
 /// 6.11: no more than RERR_RATELIMIT errors in a second.
 #[test]
 fn errors_are_limited_in_a_second() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     for _ in 0..15 {
         node.relay(SOURCE, TARGET, A);
     }
@@ -146,7 +146,7 @@ fn errors_are_limited_in_a_second() {
 /// The source of a broken route seeks it anew with the next packet.
 #[test]
 fn the_source_searches_after_an_error() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SELF, 3, 9));
     assert_eq!(node.data(TARGET), Forwarding::Send { next_hop: B, channel: None });
     node.error(B, &[(TARGET, Some(10))]);
@@ -159,7 +159,7 @@ fn the_source_searches_after_an_error() {
 /// Who sends data through this node is told of a break, though no reply to him went through here.
 #[test]
 fn a_sender_of_data_becomes_a_precursor() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SELF, 3, 9));
     node.relay(SOURCE, TARGET, C);
     node.fail(B);

@@ -28,14 +28,14 @@ pub(crate) fn rfc() -> AodvConfig {
     AodvConfig { jitter: Duration::ZERO, ..AodvConfig::rfc() }
 }
 
-pub(crate) struct Node {
+pub(crate) struct TestNode {
     pub(crate) aodv: Aodv,
     pub(crate) now: Time,
     /// Transmitted, and not yet looked at.
     transmitted: Vec<RoutingPacket>,
 }
 
-impl Node {
+impl TestNode {
     pub(crate) fn new(config: AodvConfig) -> Self {
         let mut aodv = Aodv::new(SELF, config, 1);
         aodv.start(Time::ZERO);

@@ -13,7 +13,7 @@ fn with_hellos() -> AodvConfig {
 /// HELLO_INTERVAL.
 #[test]
 fn hellos_go_out_every_interval() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     let mut times = Vec::new();
     for now in 0..5000 {
         node.at(now);
@@ -31,7 +31,7 @@ fn hellos_go_out_every_interval() {
 /// 6.9: a broadcast within the last interval takes the hello's place.
 #[test]
 fn a_request_takes_the_place_of_a_hello() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     let first = node.aodv.poll_timeout().as_nanos() / 1_000_000 + 1;
     node.at(first).sent();
     node.at(first + 500);
@@ -52,7 +52,7 @@ fn a_request_takes_the_place_of_a_hello() {
 #[test]
 fn nodes_off_the_routes_are_silent() {
     let config = AodvConfig { hello_always: false, ..with_hellos() };
-    let mut node = Node::new(config);
+    let mut node = TestNode::new(config);
     node.hello(A, 3);
     node.at(1500);
     assert!(node.sent().is_empty());
@@ -66,7 +66,7 @@ fn nodes_off_the_routes_are_silent() {
 #[test]
 fn nodes_with_precursors_say_hello() {
     let config = AodvConfig { hello_always: false, ..with_hellos() };
-    let mut node = Node::new(config);
+    let mut node = TestNode::new(config);
     node.request(A, 5, rreq(2, 1, 40, None)).reply(B, rrep(SOURCE, 3, 9));
     node.sent();
     node.at(2600);
@@ -77,7 +77,7 @@ fn nodes_with_precursors_say_hello() {
 /// 6.9: a hello makes or renews the route to the neighbour: its number, and a life of at least its lifetime.
 #[test]
 fn a_hello_makes_a_route_to_the_neighbor() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     node.at(100).hello(A, 7);
     assert_eq!((node.route(A), node.expires(A)), (Some((A, 1, Some(7))), 3100));
     node.at(200).hello(A, 6);
@@ -88,7 +88,7 @@ fn a_hello_makes_a_route_to_the_neighbor() {
 /// message counts.
 #[test]
 fn a_silent_neighbor_is_lost() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     node.hello(A, 7).reply(A, rrep(SELF, 3, 9));
     node.data(TARGET);
     node.at(1500).hear(A, ALL, 1, RoutingMessage::ReplyAck);
@@ -104,7 +104,7 @@ fn a_silent_neighbor_is_lost() {
 /// A data packet from the neighbour shows too that it is there.
 #[test]
 fn data_shows_that_a_neighbor_is_there() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     node.hello(A, 7).reply(B, rrep(SELF, 3, 9));
     node.at(1900);
     node.relay(SOURCE, TARGET, A);
@@ -117,7 +117,7 @@ fn data_shows_that_a_neighbor_is_there() {
 /// 6.9: who never said hello is not missed.
 #[test]
 fn only_neighbors_that_say_hello_are_missed() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     node.reply(A, rrep(SELF, 3, 9));
     node.at(5000);
     assert!(node.route(TARGET).is_some());
@@ -127,7 +127,7 @@ fn only_neighbors_that_say_hello_are_missed() {
 /// ACTIVE_ROUTE_TIMEOUT.
 #[test]
 fn a_hello_says_how_long_the_route_lives() {
-    let mut node = Node::new(with_hellos());
+    let mut node = TestNode::new(with_hellos());
     let hello = Hello { sequence: 7, lifetime: Duration::from_secs(5) };
     node.at(100).hear(A, ALL, 1, RoutingMessage::Hello(hello));
     assert_eq!(node.expires(A), 5100);
@@ -138,7 +138,7 @@ fn a_hello_says_how_long_the_route_lives() {
 #[test]
 fn a_neighbor_that_says_hello_no_more_is_not_missed() {
     for (last_hello, missed) in [(0, false), (4, true)] {
-        let mut node = Node::new(with_hellos());
+        let mut node = TestNode::new(with_hellos());
         let reply =
             cogtcp_routing::message::RouteReply { lifetime: Duration::from_secs(60), ..rrep(SELF, 3, 9) };
         node.hello(A, 7).reply(A, reply);
@@ -162,7 +162,7 @@ fn a_neighbor_that_says_hello_no_more_is_not_missed() {
 #[test]
 fn a_handoff_is_followed_by_a_hello_where_that_is_wanted() {
     for wanted in [false, true] {
-        let mut node = Node::new(AodvConfig { hello_at_handoff: wanted, ..rfc() });
+        let mut node = TestNode::new(AodvConfig { hello_at_handoff: wanted, ..rfc() });
         let notice = |channel| Notice::Handoff { channel: ChannelNumber(channel) };
         node.aodv.handle_notice(node.now, notice(1));
         assert!(node.sent().is_empty(), "where it begins is no handoff");
@@ -180,7 +180,7 @@ fn a_handoff_is_followed_by_a_hello_where_that_is_wanted() {
 /// A neighbour that says a hello after its handoff keeps the route to it, and is not expected to say others.
 #[test]
 fn a_hello_after_a_handoff_prolongs_the_route_and_promises_no_others() {
-    let mut node = Node::new(AodvConfig { hello_at_handoff: true, ..rfc() });
+    let mut node = TestNode::new(AodvConfig { hello_at_handoff: true, ..rfc() });
     node.reply(A, rrep(A, 3, 0)).at(2900).hello(A, 3);
     node.at(4800);
     assert!(node.aodv.route(ms(4800), A).is_some(), "it would have ended at 3 s without use");

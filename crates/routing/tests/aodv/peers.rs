@@ -17,8 +17,8 @@ fn quiet() -> AodvConfig {
     AodvConfig { jitter: Duration::ZERO, ..profile(AodvProfile::Ns2) }
 }
 
-fn ns2() -> Node {
-    Node::new(quiet())
+fn ns2() -> TestNode {
+    TestNode::new(quiet())
 }
 
 /// The initial values of ns-3's attributes: NetTraversalTime 2.8 s, PathDiscoveryTime 5.6 s, BlackListTimeout
@@ -57,7 +57,7 @@ fn a_search_as_in_ns2() {
 #[test]
 fn rings_without_the_timer() {
     let config = AodvConfig { ttl_start: 5, timer_interval: Duration::ZERO, ..quiet() };
-    let mut node = Node::new(config);
+    let mut node = TestNode::new(config);
     node.data(TARGET);
     let mut sent = Vec::new();
     for now in 0..12_000 {
@@ -102,7 +102,7 @@ fn a_pause_follows_a_failed_search() {
 fn the_ring_of_the_next_search() {
     for (wide_after_failure, last) in [(false, 4), (true, 30)] {
         let config = AodvConfig { rreq_retries: 1, wide_after_failure, ..quiet() };
-        let mut node = Node::new(config);
+        let mut node = TestNode::new(config);
         node.data(TARGET);
         node.reply(A, rrep(SELF, 1, 8)).sent();
         node.fail(A).sent();
@@ -123,7 +123,7 @@ fn the_ring_of_the_next_search() {
 fn a_ring_beyond_the_threshold() {
     for (threshold_of_last_ring, rings) in [(true, [8, 30]), (false, [30, 30])] {
         let config = AodvConfig { threshold_of_last_ring, timer_interval: Duration::ZERO, ..quiet() };
-        let mut node = Node::new(config);
+        let mut node = TestNode::new(config);
         node.data(TARGET);
         node.reply(A, rrep(SELF, 5, 8)).sent();
         node.fail(A).sent();
@@ -139,7 +139,7 @@ fn a_ring_beyond_the_threshold() {
 fn a_hop_takes_as_long_as_it_took() {
     for (measured, again) in [(false, 240), (true, 80)] {
         let config = AodvConfig { measured_hop_time: measured, timer_interval: Duration::ZERO, ..quiet() };
-        let mut node = Node::new(config);
+        let mut node = TestNode::new(config);
         node.data(TARGET);
         node.at(20);
         // Two hops in 20 ms.
@@ -170,7 +170,7 @@ fn routes_end_when_the_timer_looks() {
 #[test]
 fn no_route_to_who_is_heard() {
     for (neighbor_routes, known) in [(true, true), (false, false)] {
-        let mut node = Node::new(AodvConfig { neighbor_routes, ..quiet() });
+        let mut node = TestNode::new(AodvConfig { neighbor_routes, ..quiet() });
         node.request(A, 10, rreq(2, 1, 5, None));
         assert_eq!(node.route(A).is_some(), known);
         assert_eq!(node.route(SOURCE), Some((A, 3, Some(5))));
@@ -187,7 +187,7 @@ fn everybody_hears_of_a_broken_link() {
     let sent = node.sent();
     assert_eq!((sent.len(), sent[0].to, as_error(&sent[0])), (1, ALL, &[(TARGET, Some(9))][..]));
     // The default: nobody used it through here.
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 1, 8));
     assert!(node.fail(A).sent().is_empty());
 }
@@ -196,7 +196,7 @@ fn everybody_hears_of_a_broken_link() {
 /// leaves the queue.
 #[test]
 fn an_error_goes_on_after_a_random_wait() {
-    let mut node = Node::new(AodvConfig::ns2());
+    let mut node = TestNode::new(AodvConfig::ns2());
     node.request(B, 10, rreq(0, 1, 5, None)).sent();
     node.reply(A, rrep(SOURCE, 1, 8)).sent();
     assert_eq!(node.precursors(TARGET), [B]);
@@ -218,7 +218,7 @@ fn an_error_goes_on_after_a_random_wait() {
 #[test]
 fn a_lost_reply_breaks_nothing() {
     for (routing_breaks_link, stands) in [(true, false), (false, true)] {
-        let mut node = Node::new(AodvConfig { routing_breaks_link, ..quiet() });
+        let mut node = TestNode::new(AodvConfig { routing_breaks_link, ..quiet() });
         node.reply(A, rrep(SELF, 1, 8));
         let reply = RoutingPacket {
             from: SELF,
@@ -246,7 +246,7 @@ fn data_keep_one_route() {
             reverse_route_life: Some(Duration::from_secs(10)),
             ..quiet()
         };
-        let mut node = Node::new(config);
+        let mut node = TestNode::new(config);
         node.request(A, 10, rreq(0, 1, 5, None));
         node.reply(B, RouteReply { lifetime: Duration::from_secs(10), ..rrep(SELF, 1, 8) });
         node.at(4000);
@@ -260,7 +260,7 @@ fn data_keep_one_route() {
 #[test]
 fn replies_of_a_destination_are_news() {
     for (fresh_replies, second) in [(true, 7), (false, 5)] {
-        let mut node = Node::new(AodvConfig { fresh_replies, ..quiet() });
+        let mut node = TestNode::new(AodvConfig { fresh_replies, ..quiet() });
         let to_this = |id, asked| RouteRequest { destination: SELF, ..rreq(0, id, id, asked) };
         node.request(A, 10, to_this(1, Some(5)));
         node.request(A, 10, to_this(2, Some(5)));
@@ -274,7 +274,7 @@ fn replies_of_a_destination_are_news() {
 #[test]
 fn a_reply_without_news_ends() {
     for (repeats_replies, passed) in [(true, 2), (false, 1)] {
-        let mut node = Node::new(AodvConfig { repeats_replies, ..quiet() });
+        let mut node = TestNode::new(AodvConfig { repeats_replies, ..quiet() });
         node.request(B, 10, rreq(0, 1, 5, None)).sent();
         node.reply(A, rrep(SOURCE, 1, 8));
         node.reply(A, rrep(SOURCE, 1, 8));

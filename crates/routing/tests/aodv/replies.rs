@@ -8,7 +8,7 @@ use cogtcp_units::Duration;
 /// 6.6.1: the destination replies: hop count 0, its own number, MY_ROUTE_TIMEOUT, to the previous hop.
 #[test]
 fn the_destination_replies() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     let request = cogtcp_routing::message::RouteRequest { destination: SELF, ..rreq(2, 1, 40, None) };
     node.request(A, 5, request);
     let sent = node.sent();
@@ -22,7 +22,7 @@ fn the_destination_replies() {
 #[test]
 fn the_destination_takes_the_greater_number() {
     for (own_requests, asked, replied) in [(0, Some(1), 1), (3, Some(2), 3), (3, None, 3), (3, Some(9), 9)] {
-        let mut node = Node::new(rfc());
+        let mut node = TestNode::new(rfc());
         for number in 0..own_requests {
             node.data(cogtcp_routing::NodeAddress::new(100 + number));
         }
@@ -36,7 +36,7 @@ fn the_destination_takes_the_greater_number() {
 /// 6.1: numbers are compared as signed 32-bit differences: 1 is newer than 2^32 - 1.
 #[test]
 fn numbers_wrap_around() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, u32::MAX));
     node.reply(B, rrep(SELF, 5, 1));
     assert_eq!(node.route(TARGET), Some((B, 6, Some(1))));
@@ -49,7 +49,7 @@ fn numbers_wrap_around() {
 /// back.
 #[test]
 fn an_intermediate_node_replies_from_its_table() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SELF, 2, 9));
     node.at(1000).request(A, 5, rreq(0, 1, 40, Some(9)));
     let sent = node.sent();
@@ -62,7 +62,7 @@ fn an_intermediate_node_replies_from_its_table() {
 /// 6.6: it does not if its number is older than the one asked for, and passes the request on.
 #[test]
 fn an_old_route_is_no_reply() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SELF, 2, 9));
     node.request(A, 5, rreq(0, 1, 40, Some(10)));
     assert_eq!(as_request(&node.sent()[0]).destination_sequence, Some(10));
@@ -72,7 +72,7 @@ fn an_old_route_is_no_reply() {
 /// route is over.
 #[test]
 fn what_is_no_valid_route_is_no_reply() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.hear(TARGET, ALL, 1, RoutingMessage::ReplyAck);
     node.request(A, 5, rreq(0, 1, 40, None));
     as_request(&node.sent()[0]);
@@ -87,7 +87,7 @@ fn what_is_no_valid_route_is_no_reply() {
 /// D flag: the destination raises its number, so that nodes that hold the old one pass the reply on.
 #[test]
 fn a_request_for_the_destination_only_gets_a_new_number() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     let request = |id| cogtcp_routing::message::RouteRequest {
         destination: SELF,
         destination_only: true,
@@ -102,7 +102,7 @@ fn a_request_for_the_destination_only_gets_a_new_number() {
 /// originator, to the next hop towards the destination.
 #[test]
 fn a_gratuitous_reply_goes_to_the_destination() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SELF, 2, 9));
     let request = cogtcp_routing::message::RouteRequest { gratuitous: true, ..rreq(1, 1, 40, Some(9)) };
     node.request(A, 5, request);
@@ -119,7 +119,7 @@ fn a_gratuitous_reply_goes_to_the_destination() {
 /// rises to ACTIVE_ROUTE_TIMEOUT at least; precursors of destination and next hop: who it went to.
 #[test]
 fn a_reply_is_passed_on_along_the_route_back() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).sent();
     node.at(5000).reply(B, rrep(SOURCE, 3, 9));
     assert_eq!((node.route(TARGET), node.expires(TARGET)), (Some((B, 4, Some(9))), 11_000));
@@ -134,7 +134,7 @@ fn a_reply_is_passed_on_along_the_route_back() {
 /// reply that brings nothing is not passed on.
 #[test]
 fn only_a_better_reply_replaces_a_route() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).sent();
     for (from, hops, number, taken) in
         [(B, 3, 9, true), (C, 3, 9, false), (C, 1, 8, false), (C, 2, 9, true), (B, 7, 10, true)]
@@ -148,7 +148,7 @@ fn only_a_better_reply_replaces_a_route() {
 /// 6.7 (iii): the same number serves if the route is not active.
 #[test]
 fn the_same_number_revives_an_ended_route() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9)).fail(A);
     assert_eq!(node.route(TARGET), None);
     node.reply(B, rrep(SELF, 6, 10));
@@ -158,7 +158,7 @@ fn the_same_number_revives_an_ended_route() {
 /// The reply that says once more what stands is passed on, though 6.7 would drop it.
 #[test]
 fn a_reply_that_confirms_is_passed_on() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).sent();
     node.reply(B, rrep(SOURCE, 3, 9)).sent();
     node.reply(B, rrep(SOURCE, 3, 9));
@@ -168,7 +168,7 @@ fn a_reply_that_confirms_is_passed_on() {
 /// 6.7: without a route back the reply ends here, but its route is kept.
 #[test]
 fn a_reply_without_a_way_back_is_kept_to_oneself() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SOURCE, 3, 9));
     assert!(node.sent().is_empty());
     assert_eq!(node.route(TARGET), Some((B, 4, Some(9))));
@@ -178,7 +178,7 @@ fn a_reply_without_a_way_back_is_kept_to_oneself() {
 /// in which its requests are ignored.
 #[test]
 fn a_failed_reply_blacklists_the_neighbor() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     let request =
         |id| cogtcp_routing::message::RouteRequest { destination: SELF, ..rreq(0, id, 40 + id, None) };
     node.request(A, 5, request(1));
@@ -197,7 +197,7 @@ fn a_failed_reply_blacklists_the_neighbor() {
 #[test]
 fn an_unacknowledged_reply_blacklists_the_neighbor() {
     let config = AodvConfig { reply_acknowledgement: true, ..rfc() };
-    let mut node = Node::new(config.clone());
+    let mut node = TestNode::new(config.clone());
     let request = cogtcp_routing::message::RouteRequest { destination: SELF, ..rreq(0, 1, 40, None) };
     node.request(A, 5, request.clone());
     assert!(as_reply(&node.sent()[0]).acknowledge);
@@ -206,7 +206,7 @@ fn an_unacknowledged_reply_blacklists_the_neighbor() {
     node.at(50);
     assert!(node.aodv.is_blacklisted(node.now, A));
 
-    let mut node = Node::new(config);
+    let mut node = TestNode::new(config);
     node.request(A, 5, request).sent();
     node.at(20).hear(A, SELF, 1, RoutingMessage::ReplyAck);
     node.at(60);

@@ -8,7 +8,7 @@ use cogtcp_units::Duration;
 /// hop count 0.
 #[test]
 fn a_packet_without_a_route_starts_a_request() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     assert_eq!(node.data(TARGET), Forwarding::Hold);
     let sent = node.sent();
     assert_eq!(sent.len(), 1);
@@ -21,7 +21,7 @@ fn a_packet_without_a_route_starts_a_request() {
 /// 6.3: a search under way is not begun twice.
 #[test]
 fn further_packets_wait_for_the_same_search() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.data(TARGET);
     node.sent();
     assert_eq!(node.data(TARGET), Forwarding::Hold);
@@ -31,7 +31,7 @@ fn further_packets_wait_for_the_same_search() {
 /// 6.1: the own number rises immediately before a search. 6.3: every request has a new ID.
 #[test]
 fn number_and_id_rise_with_every_request() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.data(TARGET);
     node.data(B);
     let sent = node.sent();
@@ -42,7 +42,7 @@ fn number_and_id_rise_with_every_request() {
 /// 6.3: the last known number of the destination is in the request.
 #[test]
 fn a_known_number_is_asked_for() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 7)).fail(A);
     node.sent();
     node.data(TARGET);
@@ -53,7 +53,7 @@ fn a_known_number_is_asked_for() {
 /// 6.3: no more than RREQ_RATELIMIT requests in a second; the eleventh waits until a second after the first.
 #[test]
 fn requests_are_limited_in_a_second() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     for number in 0..12 {
         node.at(number * 10);
         node.data(cogtcp_routing::NodeAddress::new(100 + number as u32));
@@ -71,7 +71,7 @@ fn requests_are_limited_in_a_second() {
 /// 6.3 and 6.5: the own request that comes back is not passed on.
 #[test]
 fn the_own_request_is_dropped() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.data(TARGET);
     let mut own = as_request(&node.sent()[0]).clone();
     own.hops = 1;
@@ -84,7 +84,7 @@ fn the_own_request_is_dropped() {
 /// one; time to live less one.
 #[test]
 fn a_request_is_passed_on_with_a_route_back() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, Some(9)));
     assert_eq!(node.route(A), Some((A, 1, None)));
     assert_eq!(node.route(SOURCE), Some((A, 3, Some(40))));
@@ -96,7 +96,7 @@ fn a_request_is_passed_on_with_a_route_back() {
 /// 6.5: time to live 1 is not passed on.
 #[test]
 fn a_request_ends_with_its_time_to_live() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 1, rreq(0, 1, 40, None));
     assert!(node.sent().is_empty());
     assert_eq!(node.route(SOURCE), Some((A, 1, Some(40))));
@@ -105,7 +105,7 @@ fn a_request_ends_with_its_time_to_live() {
 /// 6.5: a request already received within PATH_DISCOVERY_TIME (5.6 s) is dropped; after that it is new.
 #[test]
 fn copies_are_dropped_for_the_path_discovery_time() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).sent();
     node.at(5599).request(B, 5, rreq(1, 1, 40, None));
     assert!(node.sent().is_empty());
@@ -117,7 +117,7 @@ fn copies_are_dropped_for_the_path_discovery_time() {
 /// not change.
 #[test]
 fn the_number_asked_for_rises_on_the_way() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(B, rrep(SELF, 1, 12)).fail(B);
     node.sent();
     node.request(A, 5, rreq(0, 1, 40, Some(9)));
@@ -133,7 +133,7 @@ fn the_number_asked_for_rises_on_the_way() {
 /// 5360 ms; and a longer life is kept.
 #[test]
 fn the_route_back_lives_for_the_minimal_lifetime() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.at(100).request(A, 5, rreq(2, 1, 40, None));
     assert_eq!(node.expires(SOURCE), 100 + 5360);
     node.at(200).request(A, 5, rreq(1, 2, 41, None));
@@ -145,12 +145,13 @@ fn the_route_back_lives_for_the_minimal_lifetime() {
 /// Broadcasts wait for up to the jitter; under ns-2's rules own ones do not.
 #[test]
 fn requests_wait_a_little() {
-    let mut seeker = Node::new(AodvConfig { jitter: Duration::from_millis(10), ..rfc() });
+    let mut seeker = TestNode::new(AodvConfig { jitter: Duration::from_millis(10), ..rfc() });
     seeker.data(B);
     let due = seeker.aodv.poll_timeout();
     assert!(due > ms(0) && due <= ms(10) && seeker.sent().is_empty(), "{due:?}");
     assert_eq!(seeker.at(10).sent().len(), 1);
-    let mut node = Node::new(AodvConfig { jitter: Duration::from_millis(10), jitter_own: false, ..rfc() });
+    let mut node =
+        TestNode::new(AodvConfig { jitter: Duration::from_millis(10), jitter_own: false, ..rfc() });
     node.request(A, 5, rreq(0, 1, 40, None));
     let due = node.aodv.poll_timeout();
     assert!(due > ms(0) && due <= ms(10), "{due:?}");
@@ -165,7 +166,7 @@ fn requests_wait_a_little() {
 /// better than the known one.
 #[test]
 fn a_request_by_a_longer_way_prolongs_the_route_back() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None));
     assert_eq!((node.route(SOURCE), node.expires(SOURCE)), (Some((A, 3, Some(40))), 5360));
     // Five hops: 1000 + 2 * 2800 - 2 * 5 * 40 ms.

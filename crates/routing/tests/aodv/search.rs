@@ -6,7 +6,7 @@ use cogtcp_units::Duration;
 
 /// The requests of a search that nobody answers: (ms, TTL).
 fn unanswered(config: AodvConfig, until: u64) -> (Vec<(u64, u8)>, Vec<RoutingEvent>) {
-    let mut node = Node::new(config);
+    let mut node = TestNode::new(config);
     node.data(TARGET);
     let (mut sent, mut events) = (Vec::new(), Vec::new());
     for now in 0..=until {
@@ -42,7 +42,7 @@ fn retries_without_rings() {
 #[test]
 fn a_lost_route_guides_the_first_ring() {
     for (hops, ttl) in [(2, 5), (4, 7), (5, 35)] {
-        let mut node = Node::new(rfc());
+        let mut node = TestNode::new(rfc());
         node.reply(A, rrep(SELF, hops, 7)).fail(A);
         node.sent();
         node.data(TARGET);
@@ -54,7 +54,7 @@ fn a_lost_route_guides_the_first_ring() {
 /// ever.
 #[test]
 fn the_hop_count_is_forgotten_after_the_delete_period() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 2, 7)).fail(A);
     node.sent();
     node.at(15_000);
@@ -66,7 +66,7 @@ fn the_hop_count_is_forgotten_after_the_delete_period() {
 /// 6.3: the search ends when the reply comes, and no further request is sent.
 #[test]
 fn a_reply_ends_the_search() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.data(TARGET);
     node.at(30).reply(A, rrep(SELF, 0, 5));
     let found = RoutingEvent::RouteFound { destination: TARGET, hops: 1, took: Duration::from_millis(30) };
@@ -80,7 +80,7 @@ fn a_reply_ends_the_search() {
 /// A search ends too when the route comes by another way: the destination's own request, or its hello.
 #[test]
 fn any_news_of_the_destination_ends_the_search() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.data(SOURCE);
     node.at(10).request(A, 3, rreq(1, 1, 5, None));
     let found = RoutingEvent::RouteFound { destination: SOURCE, hops: 2, took: Duration::from_millis(10) };
@@ -95,7 +95,7 @@ fn any_news_of_the_destination_ends_the_search() {
 /// After a failed search the next packet begins a new one, with a new request ID.
 #[test]
 fn the_next_packet_searches_again() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.data(TARGET);
     node.at(10_320);
     node.sent();

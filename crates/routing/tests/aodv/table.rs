@@ -7,7 +7,7 @@ use cogtcp_routing::{DropCause, Forwarding, LossCause, RoutingEvent};
 /// least.
 #[test]
 fn use_prolongs_the_routes_in_both_directions() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).reply(B, rrep(SOURCE, 3, 9));
     node.at(5200);
     node.hear(A, ALL, 1, cogtcp_routing::RoutingMessage::ReplyAck);
@@ -23,7 +23,7 @@ fn use_prolongs_the_routes_in_both_directions() {
 /// 6.2 and 6.1: a route that nobody used ends with its life, and its number rises.
 #[test]
 fn an_unused_route_expires() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
     node.data(TARGET);
     node.at(5999);
@@ -38,7 +38,7 @@ fn an_unused_route_expires() {
 /// What no data took ends without an event.
 #[test]
 fn an_unused_route_ends_silently() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
     node.events();
     node.reply(B, rrep(SELF, 3, 10));
@@ -49,7 +49,7 @@ fn an_unused_route_ends_silently() {
 /// Even if the host is late with the timer, a route past its life is not used.
 #[test]
 fn a_late_host_cannot_use_an_expired_route() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
     node.now = ms(6000);
     assert_eq!(node.data(TARGET), Forwarding::Hold);
@@ -59,7 +59,7 @@ fn a_late_host_cannot_use_an_expired_route() {
 /// The destination heard directly: one hop, whatever the table said; the number stays.
 #[test]
 fn hearing_a_node_makes_it_a_neighbor() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
     node.data(TARGET);
     node.events();
@@ -72,7 +72,7 @@ fn hearing_a_node_makes_it_a_neighbor() {
 /// A node has no route to itself, whatever others say.
 #[test]
 fn nobody_is_told_the_way_to_himself() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     node.reply(A, cogtcp_routing::message::RouteReply { destination: SELF, ..rrep(SELF, 3, 9) });
     assert_eq!(node.aodv.table().get(SELF), None);
     assert_eq!(node.data(SELF), Forwarding::Deliver);
@@ -82,7 +82,7 @@ fn nobody_is_told_the_way_to_himself() {
 /// What is not for this node is not taken in.
 #[test]
 fn others_messages_are_left_alone() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     let reply = cogtcp_routing::RoutingMessage::Reply(rrep(B, 3, 9));
     node.hear(A, B, 35, reply);
     assert!(node.aodv.table().iter().next().is_none());
@@ -92,7 +92,7 @@ fn others_messages_are_left_alone() {
 /// longer one.
 #[test]
 fn a_shorter_life_takes_nothing_from_a_route() {
-    let mut node = Node::new(rfc());
+    let mut node = TestNode::new(rfc());
     let of_itself = cogtcp_routing::message::RouteReply { destination: A, ..rrep(SELF, 0, 9) };
     node.reply(A, of_itself);
     assert_eq!(node.expires(A), 6000);

@@ -1,6 +1,6 @@
 //! From the tree to types, by serde, with errors that know their path and place.
 
-use super::{Entry, Node, Path, Span, Step, Value};
+use super::{Entry, Path, Span, SpannedValue, Step, Value};
 use crate::flat::FLAT;
 use crate::{TransportSpec, suggest, transports};
 use serde::Deserialize;
@@ -130,11 +130,11 @@ fn plain_expected(expected: &dyn Expected) -> String {
 }
 
 /// Makes a `T` of the document `root`.
-pub(crate) fn deserialize<'de, T: Deserialize<'de>>(root: &'de Node) -> Result<T, Fault> {
+pub(crate) fn deserialize<'de, T: Deserialize<'de>>(root: &'de SpannedValue) -> Result<T, Fault> {
     T::deserialize(root)
 }
 
-impl<'de> de::Deserializer<'de> for &'de Node {
+impl<'de> de::Deserializer<'de> for &'de SpannedValue {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -268,7 +268,7 @@ impl<'de, 'a> Visitor<'de> for Refuse<'a> {
 }
 
 struct Elements<'de> {
-    elements: &'de [Node],
+    elements: &'de [SpannedValue],
     next: usize,
 }
 
@@ -289,7 +289,7 @@ impl<'de> SeqAccess<'de> for &mut Elements<'de> {
 
 /// The two parts of a table ([`crate::Flat`]): one after the other takes the fields that it knows.
 struct Parts<'de> {
-    node: &'de Node,
+    node: &'de SpannedValue,
     /// The fields of the first part, once it has been read.
     known: Vec<&'static str>,
 }
@@ -368,11 +368,11 @@ impl<'de, I: Iterator<Item = &'de Entry>> MapAccess<'de> for Entries<'de, I> {
 struct Choice<'de> {
     name: &'de str,
     key_span: Option<&'de Span>,
-    content: Option<&'de Node>,
+    content: Option<&'de SpannedValue>,
 }
 
 impl<'de> Choice<'de> {
-    fn content(&self) -> Result<&'de Node, Fault> {
+    fn content(&self) -> Result<&'de SpannedValue, Fault> {
         self.content.ok_or_else(|| {
             Fault::new(format!("\"{}\" needs a value", self.name), format!("write {{ {} = ... }}", self.name))
         })

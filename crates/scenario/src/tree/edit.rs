@@ -1,16 +1,16 @@
 //! Setting one value of the tree by its path.
 
-use super::{Entry, Node, Path, Value};
+use super::{Entry, Path, SpannedValue, Value};
 use crate::suggest;
 
 /// The most steps of a path: deeper than any field.
 const DEEPEST: usize = 20;
 
-impl Node {
+impl SpannedValue {
     /// Sets what stands at `path` to `value`; returns the paths set (several where the path has a "*").
     /// Missing tables on the way are made, also in place of a single value. An error is what is wrong and
     /// what would be right.
-    pub(crate) fn set(&mut self, path: &str, value: &Node) -> Result<Vec<Path>, (String, String)> {
+    pub(crate) fn set(&mut self, path: &str, value: &SpannedValue) -> Result<Vec<Path>, (String, String)> {
         let steps: Vec<&str> = path.split('.').map(str::trim).collect();
         if steps.len() > DEEPEST || steps.iter().any(|step| step.is_empty()) {
             return Err((
@@ -26,7 +26,7 @@ impl Node {
     fn set_steps(
         &mut self,
         steps: &[&str],
-        value: &Node,
+        value: &SpannedValue,
         at: Path,
         set: &mut Vec<Path>,
     ) -> Result<(), (String, String)> {
@@ -40,7 +40,7 @@ impl Node {
                 let place = match entries.iter().position(|entry| entry.key == *step) {
                     Some(place) => place,
                     None => {
-                        let node = Node::bare(Value::Table(Vec::new()));
+                        let node = SpannedValue::bare(Value::Table(Vec::new()));
                         entries.push(Entry { key: (*step).to_owned(), key_span: None, node });
                         entries.len() - 1
                     }
@@ -57,13 +57,13 @@ impl Node {
                 Ok(())
             }
             Value::Array(elements) => {
-                let by_name = |element: &Node| element.name() == Some(step);
+                let by_name = |element: &SpannedValue| element.name() == Some(step);
                 let place = match step.parse() {
                     Ok(index) => Some(index).filter(|index| *index < elements.len()),
                     Err(_) => elements.iter().position(by_name),
                 };
                 let Some(place) = place else {
-                    let names: Vec<&str> = elements.iter().filter_map(Node::name).collect();
+                    let names: Vec<&str> = elements.iter().filter_map(SpannedValue::name).collect();
                     let numbers = match elements.len() {
                         0 => "it is empty".to_owned(),
                         1 => "write 0".to_owned(),

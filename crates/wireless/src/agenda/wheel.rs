@@ -32,13 +32,13 @@ pub(super) struct Wheel {
     /// By slot: one of those in it.
     heads: Box<[u32; SLOTS]>,
     /// By number.
-    nodes: Vec<Node>,
+    nodes: Vec<WheelEntry>,
     far: Heap,
 }
 
 /// An entry, in the list of its slot of the wheel or in the heap.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct WheelEntry {
     /// `Time::MAX`: there is none.
     at: Time,
     next: u32,
@@ -46,7 +46,7 @@ struct Node {
     before: u32,
 }
 
-impl Node {
+impl WheelEntry {
     const NONE: Self = Self { at: Time::MAX, next: NOBODY, before: NOBODY };
 }
 
@@ -85,13 +85,13 @@ impl Wheel {
     pub(super) fn set(&mut self, number: u32, at: Time) {
         let index = number as usize;
         if index >= self.nodes.len() {
-            self.nodes.resize(index + 1, Node::NONE);
+            self.nodes.resize(index + 1, WheelEntry::NONE);
         }
         let was_first = self.first != Entry::NEVER && self.first.number() == number;
-        let Node { at: before, before: place, .. } = self.nodes[index];
+        let WheelEntry { at: before, before: place, .. } = self.nodes[index];
         if place == FAR {
             self.far.set(number, None);
-            self.nodes[index] = Node::NONE;
+            self.nodes[index] = WheelEntry::NONE;
         } else if before != Time::MAX {
             self.unlink(number);
         }
@@ -105,7 +105,7 @@ impl Wheel {
                 self.link(number, at);
             } else {
                 self.far.set(number, Some(Entry::new(at, self.class, number)));
-                self.nodes[index] = Node { at, next: NOBODY, before: FAR };
+                self.nodes[index] = WheelEntry { at, next: NOBODY, before: FAR };
             }
         }
         if was_first {
@@ -118,7 +118,7 @@ impl Wheel {
     fn link(&mut self, number: u32, at: Time) {
         let place = slot(at) as usize % SLOTS;
         let next = std::mem::replace(&mut self.heads[place], number);
-        self.nodes[number as usize] = Node { at, next, before: NOBODY };
+        self.nodes[number as usize] = WheelEntry { at, next, before: NOBODY };
         if next == NOBODY {
             self.full[place / 64] |= 1 << (place % 64);
             self.words |= 1 << (place / 64);
@@ -128,7 +128,8 @@ impl Wheel {
     }
 
     fn unlink(&mut self, number: u32) {
-        let Node { at, next, before } = std::mem::replace(&mut self.nodes[number as usize], Node::NONE);
+        let WheelEntry { at, next, before } =
+            std::mem::replace(&mut self.nodes[number as usize], WheelEntry::NONE);
         if next != NOBODY {
             self.nodes[next as usize].before = before;
         }
@@ -166,7 +167,7 @@ impl Wheel {
         };
         let mut number = self.heads[place];
         while number != NOBODY {
-            let Node { at, next, .. } = self.nodes[number as usize];
+            let WheelEntry { at, next, .. } = self.nodes[number as usize];
             first = first.min(Entry::new(at, self.class, number));
             number = next;
         }
