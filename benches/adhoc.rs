@@ -16,7 +16,7 @@
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures processor time")]
 
-use cogtcp_mobility::{Area, Mobility, Path, RandomWaypoint, Start, Vertex};
+use cogtcp_mobility::{Area, Mobility, RandomWaypoint, Start, Trajectory, Vertex};
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Motion, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
@@ -166,24 +166,24 @@ fn islands(count: u64, seconds: f64, speed: f64) -> Mobility {
         max_pause: Duration::from_secs(3),
         start: Start::Stationary,
     };
-    let mut paths = Vec::new();
+    let mut trajectories = Vec::new();
     for island in 0..count {
         let (east, north) = ((island % columns) as f64 * APART, (island / columns) as f64 * APART);
         let shifted = |at: Position| Position::new(at.x + east, at.y + north);
         if speed == 0.0 {
             let mut draw = RandomStream::new(1, "bench/island", island);
             let mut place = || Position::new(draw.uniform_in(0.0, SIDE), draw.uniform_in(0.0, SIDE));
-            paths.extend((0..ISLAND).map(|_| Path::still(shifted(place()))));
+            trajectories.extend((0..ISLAND).map(|_| Trajectory::still(shifted(place()))));
             continue;
         }
         let walks = waypoint.generate(ISLAND as usize, span, 1 + island).expect("a random waypoint");
-        for path in walks.paths() {
-            let corners = path.vertices().iter();
+        for trajectory in walks.trajectories() {
+            let corners = trajectory.vertices().iter();
             let corners = corners.map(|vertex| Vertex { position: shifted(vertex.position), ..*vertex });
-            paths.push(Path::new(corners.collect()).expect("corners in the order of time"));
+            trajectories.push(Trajectory::new(corners.collect()).expect("corners in the order of time"));
         }
     }
-    Mobility::new(paths)
+    Mobility::new(trajectories)
 }
 
 fn column(run: &Run, name: &str) -> Vec<f64> {

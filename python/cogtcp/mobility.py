@@ -201,7 +201,7 @@ class Mobility:
 
     @property
     def paths(self) -> list[list[tuple[float, float, float]]]:
-        """The corners of every node's path: time in s, x and y in m."""
+        """The corners of every node's trajectory: time in s, x and y in m."""
         return self._core.paths
 
     def positions(self, time: float) -> list[tuple[float, float]]:

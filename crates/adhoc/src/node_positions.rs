@@ -58,14 +58,15 @@ impl Leg {
 impl NodePositions {
     /// The places of nodes on these paths.
     pub fn new(mobility: Arc<Mobility>) -> Self {
-        let legs = mobility.paths().iter().map(|path| Leg::new(path.vertices(), 0)).collect();
+        let legs =
+            mobility.trajectories().iter().map(|trajectory| Leg::new(trajectory.vertices(), 0)).collect();
         Self { legs, max_speed: mobility.max_speed(), mobility }
     }
 
     /// The node is on another leg.
     #[cold]
     fn turn(&mut self, node: u32, now: Time) {
-        let vertices = self.mobility.paths()[node as usize].vertices();
+        let vertices = self.mobility.trajectories()[node as usize].vertices();
         let leg = &mut self.legs[node as usize];
         let mut number = leg.number;
         while vertices.get(number as usize + 1).is_some_and(|next| next.time <= now) {

@@ -12,7 +12,7 @@ use crate::flows::{self, Played, Prepared, Role, datagrams};
 use crate::journal::Journal;
 use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
-use crate::network::Network;
+use crate::network::EmulatedNetwork;
 use crate::observer::{FlowWatch, Happening, Observer};
 use crate::orphans::Orphans;
 use crate::packet;
@@ -298,7 +298,7 @@ impl<'a> Staged<'a> {
         };
         let end = Time::ZERO + limit;
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
-        let mut network = Network::new(&plan.experiment, plan.ways.clone(), seed, end)?;
+        let mut network = EmulatedNetwork::new(&plan.experiment, plan.ways.clone(), seed, end)?;
         let mut train = Train::new(plan, seed, end);
         if let Some(train) = &mut train {
             train.listen(network.network.boards());

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Timer};
 use crate::device::{self, Wire};
 use crate::endings::Endings;
-use crate::network::Network;
+use crate::network::EmulatedNetwork;
 use crate::observer::Observer;
 use crate::packet;
 use crate::sys::Poller;
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 /// The loop with all that it moves.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) network: Network,
+    pub(crate) network: EmulatedNetwork,
     pub(crate) observer: Observer,
     /// Where packets come from: by host.
     entries: Vec<Wire>,
@@ -65,7 +65,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(
-        network: Network,
+        network: EmulatedNetwork,
         observer: Observer,
         entries: Vec<Wire>,
         clock: Clock,
@@ -194,7 +194,13 @@ impl Sampling {
 
     /// Measures what is due by `now`. A sample that was missed is not made up for: the next one covers its
     /// time too.
-    fn catch_up(&mut self, now: Time, network: &mut Network, observer: &mut Observer, account: &mut Account) {
+    fn catch_up(
+        &mut self,
+        now: Time,
+        network: &mut EmulatedNetwork,
+        observer: &mut Observer,
+        account: &mut Account,
+    ) {
         if !self.is_warm && now >= self.plan.warmup {
             self.is_warm = true;
             observer.begin_measure(now);
@@ -217,7 +223,7 @@ impl Sampling {
         }
     }
 
-    fn sample(&mut self, now: Time, network: &mut Network, account: &mut Account) {
+    fn sample(&mut self, now: Time, network: &mut EmulatedNetwork, account: &mut Account) {
         let span = now.saturating_since(self.sampled_at).as_secs_f64();
         for pipe in 0..network.network.pipes().len() {
             let link = network.network.pipe(pipe as u32);

@@ -1,7 +1,7 @@
 //! The network between the hosts as a real clock drives it: late, but never wrong.
 //!
-//! A driver says what happens and when: [`Network::offer`] when a packet comes, [`Network::play`] whenever it
-//! looks, at the latest when [`Network::next_change`] is due. Everything is played at its own time and in its
+//! A driver says what happens and when: [`EmulatedNetwork::offer`] when a packet comes, [`EmulatedNetwork::play`] whenever it
+//! looks, at the latest when [`EmulatedNetwork::next_change`] is due. Everything is played at its own time and in its
 //! order, however late the driver is: a packet that goes from link to link loses nothing in between. So a
 //! real clock and one made by hand lead to the same arrivals.
 
@@ -29,7 +29,7 @@ pub trait Hosts: cogtcp_network::Observer<IpPacket> {
 
 /// The network with the paths between its hosts.
 #[derive(Debug)]
-pub struct Network {
+pub struct EmulatedNetwork {
     /// What is driven.
     pub network: cogtcp_network::Network<IpPacket>,
     ways: Ways,
@@ -38,7 +38,7 @@ pub struct Network {
     has_begun: bool,
 }
 
-impl Network {
+impl EmulatedNetwork {
     /// The network of `experiment` in the run of seed `seed`; `end` is how long journeys and primary users
     /// are followed.
     ///

@@ -2,7 +2,7 @@
 
 use crate::engine::Account;
 use crate::flows::Played;
-use crate::network::Network;
+use crate::network::EmulatedNetwork;
 use crate::observer::{Entity, FlowWatch, Happening, Observer};
 use crate::plan::Plan;
 use crate::ways::Pipe;
@@ -23,7 +23,7 @@ use cogtcp_units::Time;
 #[derive(Debug)]
 pub(crate) struct Outcome<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) network: Network,
+    pub(crate) network: EmulatedNetwork,
     pub(crate) observer: Observer,
     pub(crate) account: Account,
     pub(crate) played: Vec<Played>,

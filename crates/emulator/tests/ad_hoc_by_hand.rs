@@ -2,7 +2,7 @@
 //! the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Hosts, Network};
+use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, IpPacket, Plan};
 use cogtcp_link::{DropCause, Frame};
@@ -94,15 +94,15 @@ fn offers(experiment: &Experiment) -> Vec<(Time, usize)> {
 }
 
 /// The network, played to the end by a driver that looks when something is due, or so often (nanoseconds).
-fn played(experiment: &Experiment, look: Option<u64>) -> (Network, Notes) {
+fn played(experiment: &Experiment, look: Option<u64>) -> (EmulatedNetwork, Notes) {
     let plan = Plan::new(experiment.clone(), false, Family::V4).unwrap();
     let nodes = experiment.udp.iter().flat_map(|spec| [spec.from, spec.to]);
     let end = Time::ZERO + experiment.run.duration;
     let warmup = Time::ZERO + experiment.run.warmup;
-    let mut network = Network::new(experiment, Ways::new(experiment, nodes), SEED, end).unwrap();
+    let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, nodes), SEED, end).unwrap();
     let (mut packets, mut notes) = (plan.packets(), Notes::default());
     let mut offers = offers(experiment).into_iter().peekable();
-    let mut go_to = |network: &mut Network, due: Time| {
+    let mut go_to = |network: &mut EmulatedNetwork, due: Time| {
         while let Some((at, number)) = offers.next_if(|(at, _)| *at <= due) {
             let spec = &experiment.udp[number];
             let mut bytes = vec![0; spec.size as usize + 28];

@@ -3,7 +3,7 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::IpPacket;
-use cogtcp_emulator::network::{Hosts, Network};
+use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_link::{Capacity, DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -44,9 +44,10 @@ fn shipped() -> Vec<(PathBuf, Experiment)> {
 }
 
 /// What the kernel plane plays of the radios and links of `experiment`.
-fn emulated(experiment: &Experiment) -> Network {
+fn emulated(experiment: &Experiment) -> EmulatedNetwork {
     let end = Time::ZERO + experiment.run.duration;
-    Network::new(experiment, Ways::new(experiment, [0, experiment.nodes.len() - 1]), SEED, end).unwrap()
+    EmulatedNetwork::new(experiment, Ways::new(experiment, [0, experiment.nodes.len() - 1]), SEED, end)
+        .unwrap()
 }
 
 /// The rates by time and direction, which are zero in a silence, and the capacities in bytes by direction, as
@@ -63,7 +64,7 @@ fn simulated(experiment: &Experiment) -> (Vec<(f64, Vec<f64>)>, Vec<f64>) {
     (rows.map(|(at, rates)| (at[0], rates.to_vec())).collect(), column(&run.links, "capacity_bytes"))
 }
 
-fn rates(network: &mut Network, at: Time) -> Vec<f64> {
+fn rates(network: &mut EmulatedNetwork, at: Time) -> Vec<f64> {
     network.play(at, &mut Silent);
     let pipes = network.network.pipes().len();
     let of = |pipe| network.network.pipe(pipe as u32).rate_at(at).bits_per_second() as f64;

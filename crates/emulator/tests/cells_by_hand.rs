@@ -2,7 +2,7 @@
 //! times, the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Hosts, Network};
+use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
@@ -145,7 +145,7 @@ fn a_cell_does_what_it_does_in_the_simulator() {
     }
 }
 
-fn compare_counts(experiment: &Experiment, run: &Run, mut network: Network) {
+fn compare_counts(experiment: &Experiment, run: &Run, mut network: EmulatedNetwork) {
     let end = Time::ZERO + experiment.run.duration;
     let number = |name: &str, pipe: Pipe| run.links.number(name, pipe).unwrap() as u64;
     for pipe in 0..2 {
@@ -170,9 +170,13 @@ fn compare_counts(experiment: &Experiment, run: &Run, mut network: Network) {
 
 /// The same packets through the emulator's network. `look`: how often the driver looks, in nanoseconds;
 /// `None`: whenever something is due.
-fn emulated(experiment: &Experiment, offered: &[(u64, Pipe, u32)], look: Option<u64>) -> (Notes, Network) {
+fn emulated(
+    experiment: &Experiment,
+    offered: &[(u64, Pipe, u32)],
+    look: Option<u64>,
+) -> (Notes, EmulatedNetwork) {
     let end = Time::ZERO + experiment.run.duration;
-    let mut network = Network::new(experiment, Ways::new(experiment, [0, 1]), SEED, end).unwrap();
+    let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, [0, 1]), SEED, end).unwrap();
     let (mut notes, mut packets) = (Notes::default(), Packets::default());
     let mut bytes = [0; 1500];
     bytes[0] = 0x45;

@@ -1,7 +1,7 @@
 //! The network between hosts under a clock made by hand: late, early, and never.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Hosts, Network};
+use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
@@ -72,14 +72,14 @@ fn experiment(link: &str, radio: &str) -> Experiment {
     Scenario::parse(&text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap()
 }
 
-fn network(link: &str, radio: &str) -> Network {
+fn network(link: &str, radio: &str) -> EmulatedNetwork {
     built(&experiment(link, radio))
 }
 
 /// With a host at the first node and one at the last.
-fn built(experiment: &Experiment) -> Network {
+fn built(experiment: &Experiment) -> EmulatedNetwork {
     let ways = Ways::new(experiment, [0, experiment.nodes.len() - 1]);
-    Network::new(experiment, ways, 1, Time::MAX).unwrap()
+    EmulatedNetwork::new(experiment, ways, 1, Time::MAX).unwrap()
 }
 
 fn ms(millis: u64) -> Time {
@@ -87,7 +87,7 @@ fn ms(millis: u64) -> Time {
 }
 
 /// Offers packets of 1000 bytes at these milliseconds at this one of two hosts.
-fn offer(network: &mut Network, at: &[u64], from: usize, notes: &mut Notes) {
+fn offer(network: &mut EmulatedNetwork, at: &[u64], from: usize, notes: &mut Notes) {
     let way = network.ways().way(from, 1 - from).unwrap();
     let mut packets = Packets::default();
     // IPv4, a header of 20 bytes, of a sender that does not react to marks.

@@ -2,7 +2,7 @@
 //! same packets at the same times.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_emulator::network::{Hosts, Network};
+use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
 use cogtcp_emulator::ways::{Pipe, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets, Plan};
 use cogtcp_link::{DropCause, Frame};
@@ -182,7 +182,7 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
 fn emulated(experiment: &Experiment, sent: &[Sent], there: Pipe, look: Option<u64>) -> Seen {
     let end = Time::ZERO + experiment.run.duration;
     let ends = [experiment.flows[0].from, experiment.flows[0].to];
-    let mut network = Network::new(experiment, Ways::new(experiment, ends), 1, end).unwrap();
+    let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, ends), 1, end).unwrap();
     let plan = Plan::new(experiment.clone(), false, Family::V4).unwrap();
     let mut notes = Notes { packets: plan.packets(), seen: Seen::default() };
     let mut sent = sent.iter().peekable();

@@ -56,8 +56,8 @@ impl NeighborGrid {
     fn sort(&mut self, mobility: &Mobility, now: Time) {
         self.sorted = now;
         self.squares.clear();
-        for (node, path) in mobility.paths().iter().enumerate() {
-            self.squares.entry(self.square(path.position(now))).or_default().push(node as u32);
+        for (node, trajectory) in mobility.trajectories().iter().enumerate() {
+            self.squares.entry(self.square(trajectory.position(now))).or_default().push(node as u32);
         }
     }
 
@@ -110,7 +110,7 @@ impl NeighborGrid {
     /// If the node is unknown.
     pub fn neighbors(&mut self, mobility: &Mobility, now: Time, node: u32) -> Neighbors {
         self.refresh(mobility, now);
-        let own = &mobility.paths()[node as usize];
+        let own = &mobility.trajectories()[node as usize];
         let at = own.position(now);
         // Whoever is not within this margin cannot be within range before both have gone half of it.
         let margin = self.side;
@@ -123,14 +123,14 @@ impl NeighborGrid {
             if other == node {
                 continue;
             }
-            let path = &mobility.paths()[other as usize];
-            let place = path.position(now);
+            let trajectory = &mobility.trajectories()[other as usize];
+            let place = trajectory.position(now);
             let is_near = place.distance(at) <= self.range;
             if is_near {
                 nodes.push(other);
             }
-            let turn = own.next_turn(now).min(path.next_turn(now));
-            let (mine, its) = (own.velocity(now), path.velocity(now));
+            let turn = own.next_turn(now).min(trajectory.next_turn(now));
+            let (mine, its) = (own.velocity(now), trajectory.velocity(now));
             let gap = (place.x - at.x, place.y - at.y);
             let closing = (its.0 - mine.0, its.1 - mine.1);
             until = until.min(turn).min(now + crossing(gap, closing, self.range, is_near));

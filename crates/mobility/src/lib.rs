@@ -2,7 +2,7 @@
 //!
 //! Reading order:
 //!
-//! - [`Path`]: the way of one node, piecewise linear, exact at every nanosecond; [`Mobility`]: the paths of
+//! - [`Trajectory`]: the trajectory of one node, piecewise linear, exact at every nanosecond; [`Mobility`]: the trajectories of
 //!   all nodes.
 //! - [`Placement`]: nodes that stand still. [`RandomWaypoint`]: nodes that move, from the stationary law or
 //!   not.
@@ -11,13 +11,13 @@
 
 mod area;
 mod grid;
-mod path;
 mod placement;
 pub mod trace;
+mod trajectory;
 mod waypoint;
 
 pub use area::Area;
 pub use grid::{NeighborGrid, Neighbors};
-pub use path::{Mobility, Path, PathError, Vertex};
 pub use placement::{Placement, PlacementError};
+pub use trajectory::{Mobility, Trajectory, TrajectoryError, Vertex};
 pub use waypoint::{RandomWaypoint, Start, WaypointError};

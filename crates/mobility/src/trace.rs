@@ -1,7 +1,7 @@
 //! Files of movement: readers and writers over text, no file system.
 //!
 //! - [`setdest`]: what ns-2's `setdest` writes and ns-2 and ns-3 read; BonnMotion and SUMO export it.
-//! - [`csv`]: `node,time,x,y`, the corners of every node's path.
+//! - [`csv`]: `node,time,x,y`, the corners of every node's trajectory.
 //!
 //! Every reader returns a [`TraceError`] with file, line and reason; nothing is guessed and nothing half
 //! read.
@@ -9,12 +9,12 @@
 pub mod csv;
 pub mod setdest;
 
-use crate::PathError;
+use crate::TrajectoryError;
 use cogtcp_units::Time;
 
 /// The most nodes of a file.
 pub const MOST_NODES: usize = 100_000;
-/// The most corners of all paths of a file.
+/// The most corners of all trajectories of a file.
 pub const MOST_VERTICES: usize = 20_000_000;
 
 /// What is wrong with a file of movement, and where.
@@ -88,13 +88,13 @@ pub enum TraceReason {
         /// The limit.
         most: usize,
     },
-    /// A path that is none.
+    /// A trajectory that is none.
     #[error("node {node}: {error}")]
-    Path {
+    Trajectory {
         /// The node.
         node: u32,
         /// What is wrong.
-        error: PathError,
+        error: TrajectoryError,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Random waypoint.
 
-use crate::{Area, Mobility, Path, Vertex};
+use crate::{Area, Mobility, Trajectory, Vertex};
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub enum WaypointError {
     /// Not a range of pauses.
     #[error("pauses from {0} to {1}: the longest is shorter than the shortest")]
     Pause(Duration, Duration),
-    /// A path of too many trips.
+    /// A trajectory of too many trips.
     #[error("about {0:.0} trips: at most {max} fit; take a shorter time, fewer nodes or slower ones", max = RandomWaypoint::MOST_TRIPS)]
     TooLong(f64),
 }
@@ -60,7 +60,7 @@ impl RandomWaypoint {
     /// The most trips of all nodes that are generated.
     pub const MOST_TRIPS: u32 = 10_000_000;
 
-    /// The paths of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws from its
+    /// The trajectories of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws from its
     /// own stream: more nodes, or a longer time, move none.
     pub fn generate(&self, nodes: usize, duration: Duration, seed: u64) -> Result<Mobility, WaypointError> {
         self.check()?;
@@ -69,9 +69,10 @@ impl RandomWaypoint {
         if expected > f64::from(Self::MOST_TRIPS) {
             return Err(WaypointError::TooLong(expected));
         }
-        let path =
-            |node| self.path(duration, RandomStream::new(seed, "mobility/random-waypoint", node as u64));
-        Ok(Mobility::new((0..nodes).map(path).collect()))
+        let trajectory = |node| {
+            self.trajectory(duration, RandomStream::new(seed, "mobility/random-waypoint", node as u64))
+        };
+        Ok(Mobility::new((0..nodes).map(trajectory).collect()))
     }
 
     fn check(&self) -> Result<(), WaypointError> {
@@ -114,7 +115,7 @@ impl RandomWaypoint {
         self.area.mean_distance() / (self.mean_trip() + self.mean_pause())
     }
 
-    fn path(&self, duration: Duration, mut draw: RandomStream) -> Path {
+    fn trajectory(&self, duration: Duration, mut draw: RandomStream) -> Trajectory {
         let mut walk = Walk { vertices: Vec::new() };
         match self.start {
             Start::Naive => walk.begin(self.area.uniform(&mut draw)),
@@ -133,7 +134,7 @@ impl RandomWaypoint {
         }
         let vertices = walk.vertices;
         debug_assert!(vertices.windows(2).all(|pair| pair[0].time < pair[1].time));
-        Path::new(vertices).unwrap_or_else(|_| Path::still(Position::default())).cut(end)
+        Trajectory::new(vertices).unwrap_or_else(|_| Trajectory::still(Position::default())).cut(end)
     }
 
     fn speed(&self, draw: &mut RandomStream) -> f64 {
@@ -172,7 +173,7 @@ impl RandomWaypoint {
     }
 }
 
-/// A path as it grows.
+/// A trajectory as it grows.
 struct Walk {
     vertices: Vec<Vertex>,
 }
@@ -192,7 +193,7 @@ impl Walk {
 
     fn go(&mut self, to: Position, speed: f64) {
         let Vertex { time, position } = self.last();
-        // At least 1 ns: the times of a path rise.
+        // At least 1 ns: the times of a trajectory rise.
         let takes = Duration::from_secs_f64(position.distance(to) / speed).max(Duration::from_nanos(1));
         self.vertices.push(Vertex { time: time + takes, position: to });
     }

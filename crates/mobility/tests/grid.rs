@@ -1,6 +1,6 @@
 //! The grid against looking at all pairs, while nodes move.
 
-use cogtcp_mobility::{Area, Mobility, NeighborGrid, Path, RandomWaypoint, Start, Vertex};
+use cogtcp_mobility::{Area, Mobility, NeighborGrid, RandomWaypoint, Start, Trajectory, Vertex};
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 
 fn moving(nodes: usize, side: f64, seed: u64) -> Mobility {
@@ -82,8 +82,8 @@ fn a_passing_node_by_hand() {
         time: Time::from_millis(seconds * 1000),
         position: Position::new(x, 30.0),
     };
-    let passing = Path::new(vec![vertex(0, -100.0), vertex(20, 100.0)]).unwrap();
-    let mobility = Mobility::new(vec![Path::still(Position::new(0.0, 0.0)), passing]);
+    let passing = Trajectory::new(vec![vertex(0, -100.0), vertex(20, 100.0)]).unwrap();
+    let mobility = Mobility::new(vec![Trajectory::still(Position::new(0.0, 0.0)), passing]);
     let mut grid = NeighborGrid::new(&mobility, 50.0);
     let mut changes = Vec::new();
     let (mut now, mut before) = (Time::ZERO, Vec::new());
@@ -105,8 +105,8 @@ fn a_node_that_left_its_square_is_found() {
         time: Time::from_millis(seconds * 1000),
         position: Position::new(x, 0.0),
     };
-    let coming = Path::new(vec![vertex(0, 205.0), vertex(10, 105.0)]).unwrap();
-    let mobility = Mobility::new(vec![Path::still(Position::new(70.0, 0.0)), coming]);
+    let coming = Trajectory::new(vec![vertex(0, 205.0), vertex(10, 105.0)]).unwrap();
+    let mobility = Mobility::new(vec![Trajectory::still(Position::new(70.0, 0.0)), coming]);
     let mut grid = NeighborGrid::new(&mobility, 100.0);
     let now = Time::from_millis(4000);
     assert_eq!(grid.near(&mobility, now, Position::new(70.0, 0.0)), [0, 1]);
@@ -134,8 +134,8 @@ fn a_lone_node_need_not_look_soon() {
         time: Time::from_millis(seconds * 1000),
         position: Position::new(x, 0.0),
     };
-    let path = |from: f64| Path::new(vec![vertex(0, from), vertex(100, from + 1000.0)]).unwrap();
-    let mobility = Mobility::new(vec![path(0.0), path(50_000.0)]);
+    let trajectory = |from: f64| Trajectory::new(vec![vertex(0, from), vertex(100, from + 1000.0)]).unwrap();
+    let mobility = Mobility::new(vec![trajectory(0.0), trajectory(50_000.0)]);
     let look = NeighborGrid::new(&mobility, 100.0).neighbors(&mobility, Time::ZERO, 0);
     assert_eq!((look.nodes, look.until), (vec![], Time::from_millis(5000)));
 }

@@ -57,7 +57,7 @@ fn times_are_rounded_to_the_nanosecond() {
     let text = "node,time,x,y\n0,0,0,0\n0,1.0000000004,1,0\n0,2.0000000005,2,0\n0,3e0,3,0\n0,.5e1,4,0\n";
     let mobility = csv::read("m.csv", text).unwrap();
     let times: Vec<u64> =
-        mobility.paths()[0].vertices().iter().map(|vertex| vertex.time.as_nanos()).collect();
+        mobility.trajectories()[0].vertices().iter().map(|vertex| vertex.time.as_nanos()).collect();
     assert_eq!(times, [0, 1_000_000_000, 2_000_000_001, 3_000_000_000, 5_000_000_000]);
 }
 
@@ -172,7 +172,7 @@ fn quoted_text_is_harmless() {
     assert!(text.len() < 90 && !text.contains('\u{1b}'), "{text}");
 }
 
-/// Files with bytes changed, lines cut, doubled or moved: an error or paths, never a panic, and what is read
+/// Files with bytes changed, lines cut, doubled or moved: an error or trajectories, never a panic, and what is read
 /// can be written.
 #[test]
 fn damaged_files_are_read_or_refused() {
@@ -206,8 +206,8 @@ fn damaged_files_are_read_or_refused() {
                 Ok(mobility) => {
                     read_well += 1;
                     assert_eq!(csv::read("again", &csv::write(&mobility)).unwrap(), mobility);
-                    for path in mobility.paths() {
-                        let at = path.position(ms(draw.below(1_000_000)));
+                    for trajectory in mobility.trajectories() {
+                        let at = trajectory.position(ms(draw.below(1_000_000)));
                         assert!(at.x.is_finite() && at.y.is_finite());
                     }
                 }

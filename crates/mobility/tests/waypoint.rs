@@ -33,12 +33,12 @@ fn distance(mut samples: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 {
     gaps.fold(0.0, f64::max) * n.sqrt()
 }
 
-fn speeds(paths: &Mobility, now: Time) -> Vec<f64> {
-    paths.paths().iter().map(|path| path.speed(now)).collect()
+fn speeds(trajectories: &Mobility, now: Time) -> Vec<f64> {
+    trajectories.trajectories().iter().map(|trajectory| trajectory.speed(now)).collect()
 }
 
-fn easts(paths: &Mobility, now: Time) -> Vec<f64> {
-    paths.paths().iter().map(|path| path.position(now).x).collect()
+fn easts(trajectories: &Mobility, now: Time) -> Vec<f64> {
+    trajectories.trajectories().iter().map(|trajectory| trajectory.position(now).x).collect()
 }
 
 const LIMIT: f64 = 1.95;
@@ -47,12 +47,12 @@ const LIMIT: f64 = 1.95;
 /// time.
 #[test]
 fn stationary_speeds_go_with_their_inverse() {
-    let paths = model(Start::Stationary).generate(N, Duration::from_secs(500), 1).unwrap();
+    let trajectories = model(Start::Stationary).generate(N, Duration::from_secs(500), 1).unwrap();
     for seconds in [0, 50, 499] {
-        let ks = distance(speeds(&paths, at(seconds)), |v| libm::log(v) / libm::log(20.0));
+        let ks = distance(speeds(&trajectories, at(seconds)), |v| libm::log(v) / libm::log(20.0));
         assert!(ks < LIMIT, "{seconds} s: {ks}");
         // The same samples are far from the uniform law that the trips draw from: the test can tell.
-        assert!(distance(speeds(&paths, at(seconds)), |v| (v - 1.0) / 19.0) > 10.0);
+        assert!(distance(speeds(&trajectories, at(seconds)), |v| (v - 1.0) / 19.0) > 10.0);
     }
 }
 
@@ -60,9 +60,9 @@ fn stationary_speeds_go_with_their_inverse() {
 /// density is 6 x (1 - x) (Bettstetter, Resta and Santi, 2003), F(x) = 3 x^2 - 2 x^3, at any time.
 #[test]
 fn stationary_places_on_a_line() {
-    let paths = model(Start::Stationary).generate(N, Duration::from_secs(500), 2).unwrap();
+    let trajectories = model(Start::Stationary).generate(N, Duration::from_secs(500), 2).unwrap();
     for seconds in [0, 50, 499] {
-        let places = easts(&paths, at(seconds)).into_iter().map(|x| x / 1000.0).collect();
+        let places = easts(&trajectories, at(seconds)).into_iter().map(|x| x / 1000.0).collect();
         let ks = distance(places, |x| 3.0 * x * x - 2.0 * x * x * x);
         assert!(ks < LIMIT, "{seconds} s: {ks}");
     }
@@ -80,14 +80,14 @@ fn stationary_share_of_pauses() {
     assert!((model.mean_trip() - 52.556).abs() < 1e-3);
     assert!((model.moving_share() - 0.5678).abs() < 1e-4);
     assert!((model.mean_speed() - 3.6014).abs() < 1e-4);
-    let paths = model.generate(N, Duration::from_secs(1000), 3).unwrap();
+    let trajectories = model.generate(N, Duration::from_secs(1000), 3).unwrap();
     for seconds in [0, 30, 999] {
-        let moving = speeds(&paths, at(seconds)).iter().filter(|speed| **speed > 0.0).count() as f64;
+        let moving = speeds(&trajectories, at(seconds)).iter().filter(|speed| **speed > 0.0).count() as f64;
         let share = moving / N as f64;
         // Five standard errors of a share of 0.57 of 4000: 0.039.
         assert!((share - 0.5678).abs() < 0.039, "{seconds} s: {share}");
     }
-    let way: f64 = paths.paths().iter().map(|path| path.travelled(at(1000))).sum();
+    let way: f64 = trajectories.trajectories().iter().map(|trajectory| trajectory.travelled(at(1000))).sum();
     assert!((way / N as f64 / 1000.0 / model.mean_speed() - 1.0).abs() < 0.02);
 }
 
@@ -101,9 +101,11 @@ fn what_is_left_of_a_pause() {
             max_pause: Duration::from_secs(100),
             ..model(Start::Stationary)
         };
-        let paths = model.generate(N, Duration::from_secs(200), 4).unwrap();
-        let pausing = paths.paths().iter().filter(|path| path.speed(Time::ZERO) == 0.0);
-        let left: Vec<f64> = pausing.map(|path| path.next_turn(Time::ZERO).as_secs_f64() / 100.0).collect();
+        let trajectories = model.generate(N, Duration::from_secs(200), 4).unwrap();
+        let pausing =
+            trajectories.trajectories().iter().filter(|trajectory| trajectory.speed(Time::ZERO) == 0.0);
+        let left: Vec<f64> =
+            pausing.map(|trajectory| trajectory.next_turn(Time::ZERO).as_secs_f64() / 100.0).collect();
         assert!(left.len() > 1500, "{}", left.len());
         let ks = distance(left, law);
         assert!(ks < LIMIT, "{low}: {ks}");
@@ -122,9 +124,9 @@ fn the_square_is_stationary() {
         max_pause: Duration::from_secs(3),
         start: Start::Stationary,
     };
-    let paths = model.generate(N, Duration::from_secs(2000), 5).unwrap();
+    let trajectories = model.generate(N, Duration::from_secs(2000), 5).unwrap();
     let sorted = |seconds: u64| {
-        let mut xs = easts(&paths, at(seconds));
+        let mut xs = easts(&trajectories, at(seconds));
         xs.sort_by(f64::total_cmp);
         xs
     };
@@ -132,8 +134,14 @@ fn the_square_is_stationary() {
     let below = |samples: &[f64], x: f64| samples.partition_point(|s| *s <= x) as f64 / N as f64;
     let gap = begin.iter().map(|x| (below(&begin, *x) - below(&later, *x)).abs()).fold(0.0, f64::max);
     assert!(gap * (N as f64).sqrt() < LIMIT * 2_f64.sqrt(), "{gap}");
-    assert!(paths.paths().iter().flat_map(|path| path.vertices()).all(|v| model.area.contains(v.position)));
-    let moving: Vec<f64> = speeds(&paths, at(1000)).into_iter().filter(|speed| *speed > 0.0).collect();
+    assert!(
+        trajectories
+            .trajectories()
+            .iter()
+            .flat_map(|trajectory| trajectory.vertices())
+            .all(|v| model.area.contains(v.position))
+    );
+    let moving: Vec<f64> = speeds(&trajectories, at(1000)).into_iter().filter(|speed| *speed > 0.0).collect();
     let ks = distance(moving, |v| libm::log(v / 2.5) / libm::log(4.0 / 2.5));
     assert!(ks < LIMIT, "{ks}");
 }
@@ -142,15 +150,15 @@ fn the_square_is_stationary() {
 /// 19 / ln 20 = 6.34 m/s). A run that begins so is faster at first than it ever is again.
 #[test]
 fn the_naive_start_slows_down() {
-    let paths = model(Start::Naive).generate(N, Duration::from_secs(3000), 6).unwrap();
-    let places = easts(&paths, Time::ZERO).into_iter().map(|x| x / 1000.0).collect();
+    let trajectories = model(Start::Naive).generate(N, Duration::from_secs(3000), 6).unwrap();
+    let places = easts(&trajectories, Time::ZERO).into_iter().map(|x| x / 1000.0).collect();
     assert!(distance(places, |x| x) < LIMIT);
-    assert!(distance(speeds(&paths, Time::ZERO), |v| (v - 1.0) / 19.0) < LIMIT);
-    let ks = distance(speeds(&paths, at(2900)), |v| libm::log(v) / libm::log(20.0));
+    assert!(distance(speeds(&trajectories, Time::ZERO), |v| (v - 1.0) / 19.0) < LIMIT);
+    let ks = distance(speeds(&trajectories, at(2900)), |v| libm::log(v) / libm::log(20.0));
     assert!(ks < LIMIT, "{ks}");
 }
 
-/// The same seed is the same path; more nodes or a longer time move nobody.
+/// The same seed is the same trajectory; more nodes or a longer time move nobody.
 #[test]
 fn paths_are_of_the_seed_and_the_node() {
     let few = model(Start::Stationary).generate(3, Duration::from_secs(100), 7).unwrap();

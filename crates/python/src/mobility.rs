@@ -6,7 +6,7 @@ use cogtcp_mobility::{Area, NeighborGrid, Placement, RandomWaypoint, Start};
 use cogtcp_units::{Duration, Time};
 use pyo3::prelude::*;
 
-/// The paths of nodes. Immutable.
+/// The trajectories of nodes. Immutable.
 #[pyclass(frozen, module = "cogtcp._core")]
 #[derive(Debug)]
 pub(crate) struct Mobility {
@@ -83,7 +83,7 @@ impl Mobility {
         Ok(Self { mobility: cogtcp_mobility::Mobility::still(&places), end: Time::ZERO })
     }
 
-    /// The paths as text: `setdest` or `csv`.
+    /// The trajectories as text: `setdest` or `csv`.
     fn write(&self, py: Python<'_>, format: &str) -> String {
         let write = if format == "csv" { csv::write } else { setdest::write };
         py.detach(|| write(&self.mobility))
@@ -101,29 +101,33 @@ impl Mobility {
         self.end.as_secs_f64()
     }
 
-    /// The corners of every node's path.
+    /// The corners of every node's trajectory.
     #[getter]
     fn paths(&self) -> Vec<Vec<Corner>> {
         let corner = |vertex: &cogtcp_mobility::Vertex| {
             (vertex.time.as_secs_f64(), vertex.position.x, vertex.position.y)
         };
-        self.mobility.paths().iter().map(|path| path.vertices().iter().map(corner).collect()).collect()
+        self.mobility
+            .trajectories()
+            .iter()
+            .map(|trajectory| trajectory.vertices().iter().map(corner).collect())
+            .collect()
     }
 
     /// Where every node is at `at`, s.
     fn positions(&self, at: f64) -> Vec<(f64, f64)> {
         let at = Time::from_secs_f64(at);
-        let place = |path: &cogtcp_mobility::Path| path.position(at);
-        self.mobility.paths().iter().map(place).map(|place| (place.x, place.y)).collect()
+        let place = |trajectory: &cogtcp_mobility::Trajectory| trajectory.position(at);
+        self.mobility.trajectories().iter().map(place).map(|place| (place.x, place.y)).collect()
     }
 
     /// What every node does up to `until`, s.
     fn stats(&self, until: f64) -> Vec<Stats> {
         let until = Time::from_secs_f64(until);
-        let of = |path: &cogtcp_mobility::Path| {
-            (path.travelled(until), path.paused(until).as_secs_f64(), path.max_speed())
+        let of = |trajectory: &cogtcp_mobility::Trajectory| {
+            (trajectory.travelled(until), trajectory.paused(until).as_secs_f64(), trajectory.max_speed())
         };
-        self.mobility.paths().iter().map(of).collect()
+        self.mobility.trajectories().iter().map(of).collect()
     }
 
     /// Who is within `range` m of whom at each of these times, s.

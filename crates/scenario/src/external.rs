@@ -1,6 +1,6 @@
 //! Congestion controls from outside: `module:Class` in place of a name of the registry.
 
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{Scenario, ScenarioError, suggest};
 
 /// True if `name` has the form of an external control, `module:Class`. The driver of the experiment finds the
@@ -9,9 +9,9 @@ pub use cogtcp_transport::is_external;
 
 impl Scenario {
     /// The controls from outside that the scenario names, each with the field that names it.
-    fn named_from_outside(&self) -> Vec<(Path, &str)> {
+    fn named_from_outside(&self) -> Vec<(KeyPath, &str)> {
         let flows = self.flow.iter().enumerate().flat_map(|(i, flow)| {
-            let path = Path::of("flow").index(i);
+            let path = KeyPath::of("flow").index(i);
             let congestion =
                 flow.tcp.congestion.as_deref().map(|name| (path.key("tcp").key("congestion"), name));
             let (at, name) = flow.transport.named_control();
@@ -19,7 +19,7 @@ impl Scenario {
                 .into_iter()
                 .chain([(at.iter().fold(path.key("transport"), |path, key| path.key(key)), name)])
         });
-        let all = self.tcp.congestion.as_deref().map(|name| (Path::of("tcp").key("congestion"), name));
+        let all = self.tcp.congestion.as_deref().map(|name| (KeyPath::of("tcp").key("congestion"), name));
         all.into_iter().chain(flows).filter(|(_, name)| is_external(name)).collect()
     }
 

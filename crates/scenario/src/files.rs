@@ -36,7 +36,7 @@ pub(crate) fn read_beside(
     source: &Source,
     file: &str,
     most: u64,
-    path: &tree::Path,
+    path: &tree::KeyPath,
     findings: &mut Findings,
 ) -> Option<(String, String)> {
     let place = beside(source, file);

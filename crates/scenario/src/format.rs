@@ -1,7 +1,7 @@
 //! The version of the format of scenario files, and how older files are brought to it.
 
 use crate::source::Source;
-use crate::tree::{Path, SpannedValue, Value};
+use crate::tree::{KeyPath, SpannedValue, Value};
 use crate::{Scenario, ScenarioError};
 
 /// The version that this cogtcp reads and writes: the value of the key `schema`. A file without it has
@@ -26,7 +26,7 @@ pub(crate) fn check(root: &SpannedValue, source: &Source) -> Result<(), Scenario
         ),
         _ => return Ok(()),
     };
-    Err(source.error_at(&Path::of("schema"), entry.node.span.clone(), message, remedy))
+    Err(source.error_at(&KeyPath::of("schema"), entry.node.span.clone(), message, remedy))
 }
 
 impl Scenario {

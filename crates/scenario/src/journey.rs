@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::limits::LONGEST;
 use crate::resolve::Findings;
 use crate::source::Source;
-use crate::tree::{self, Path, SpannedValue};
+use crate::tree::{self, KeyPath, SpannedValue};
 use cogtcp_spectrum::journey::Line;
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
@@ -60,7 +60,7 @@ impl JourneyMap {
     /// The line that the map describes, or everything that was found wrong with it.
     pub fn line(&self) -> Result<Line, ScenarioError> {
         let mut findings = Findings::default();
-        self.line.check(LONGEST, &mut findings.under(&Path::default()));
+        self.line.check(LONGEST, &mut findings.under(&KeyPath::default()));
         match ScenarioError::from_all(Findings::place(findings.errors, &self.source)) {
             Some(error) => Err(error),
             None => Ok(self.line.clone()),

@@ -4,7 +4,7 @@ use crate::excerpt::change_excerpt;
 use crate::limits::LARGEST_SCENARIO;
 use crate::source::{Change, Source};
 use crate::transports::{self, is_known};
-use crate::tree::{self, Path, SpannedValue};
+use crate::tree::{self, KeyPath, SpannedValue};
 use crate::{Scenario, ScenarioError, Transport, files, format};
 use cogtcp_units::Seed;
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ impl Scenario {
             if flow.transport.name() != transport {
                 flow.transport = Transport::Named(transport.to_owned());
             }
-            let path = Path::of("flow").index(i).key("transport");
+            let path = KeyPath::of("flow").index(i).key("transport");
             changed.source.changed.push(Change { path, written: ("transport".into(), transport.into()) });
         }
         Ok(changed)
@@ -186,5 +186,5 @@ pub(crate) fn syntax_error(source: &Source, errors: Vec<toml::de::Error>) -> Sce
         Some(error) => (error.span(), error.message().split_whitespace().collect::<Vec<_>>().join(" ")),
         None => (None, "unknown syntax".to_owned()),
     };
-    source.error_at(&Path::default(), span, format!("this is not TOML: {message}"), "")
+    source.error_at(&KeyPath::default(), span, format!("this is not TOML: {message}"), "")
 }

@@ -16,14 +16,14 @@ mod udp;
 use crate::files::beside;
 use crate::limits::{LONGEST, MOST_POINTS, MOST_PROBLEMS};
 use crate::source::Source;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{Experiment, MOST_SERIES_ROWS, Run, Scenario, ScenarioError};
 use cogtcp_units::{Check, Duration, Rate};
-use network::Network;
+use network::ResolvedNetwork;
 
 /// What is wrong, or only looks wrong, before places are looked up.
 pub(crate) struct Problem {
-    path: Path,
+    path: KeyPath,
     message: String,
     remedy: String,
 }
@@ -36,13 +36,13 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn error(&mut self, path: &Path, message: impl Into<String>, remedy: impl Into<String>) {
+    pub(crate) fn error(&mut self, path: &KeyPath, message: impl Into<String>, remedy: impl Into<String>) {
         if self.errors.len() < MOST_PROBLEMS {
             self.errors.push(Problem { path: path.clone(), message: message.into(), remedy: remedy.into() });
         }
     }
 
-    fn warn(&mut self, path: &Path, message: impl Into<String>, remedy: impl Into<String>) {
+    fn warn(&mut self, path: &KeyPath, message: impl Into<String>, remedy: impl Into<String>) {
         if self.warnings.len() < MOST_PROBLEMS {
             self.warnings.push(Problem {
                 path: path.clone(),
@@ -58,27 +58,27 @@ impl Findings {
     }
 
     /// Takes what is wrong with the fields of the table at `path`.
-    pub(crate) fn under<'a>(&'a mut self, path: &'a Path) -> Under<'a> {
+    pub(crate) fn under<'a>(&'a mut self, path: &'a KeyPath) -> Under<'a> {
         Under { findings: self, path }
     }
 
     /// A span above zero (unless `zero` is allowed) and not beyond `most`.
-    fn check_span(&mut self, path: &Path, span: Duration, zero: bool, most: Duration) {
+    fn check_span(&mut self, path: &KeyPath, span: Duration, zero: bool, most: Duration) {
         self.under(path).span("", span, zero, most);
     }
 
-    fn check_rate(&mut self, path: &Path, rate: Rate) {
+    fn check_rate(&mut self, path: &KeyPath, rate: Rate) {
         self.under(path).rate("", rate);
     }
 
     /// Every rate of a list.
-    fn check_rates(&mut self, path: &Path, rates: &[Rate]) {
+    fn check_rates(&mut self, path: &KeyPath, rates: &[Rate]) {
         for (i, rate) in rates.iter().enumerate() {
             self.check_rate(&path.index(i), *rate);
         }
     }
 
-    fn check_name(&mut self, path: &Path, name: &str) {
+    fn check_name(&mut self, path: &KeyPath, name: &str) {
         self.under(path).name("", name);
     }
 
@@ -91,7 +91,7 @@ impl Findings {
 /// What is wrong with the fields of one table.
 pub(crate) struct Under<'a> {
     findings: &'a mut Findings,
-    path: &'a Path,
+    path: &'a KeyPath,
 }
 
 impl Check for Under<'_> {
@@ -137,13 +137,17 @@ impl Scenario {
     }
 
     fn build(&self, findings: &mut Findings) -> Option<Experiment> {
-        findings.check_name(&Path::of("name"), &self.name);
+        findings.check_name(&KeyPath::of("name"), &self.name);
         self.check_run(findings);
         let run = self.run.clone();
         adhoc::check_use(self, findings);
         let motion = adhoc::motion(self, findings);
-        let network =
-            Network::build(&self.topology, &self.source, motion.as_ref().map(|it| it.nodes), findings);
+        let network = ResolvedNetwork::build(
+            &self.topology,
+            &self.source,
+            motion.as_ref().map(|it| it.nodes),
+            findings,
+        );
         let network = network?;
         let spectrum = self
             .spectrum
@@ -159,7 +163,7 @@ impl Scenario {
         let rows = series_rows(&run, flows.len(), network.links.len());
         if rows > MOST_SERIES_ROWS {
             findings.warn(
-                &Path::of("run.sample_interval"),
+                &KeyPath::of("run.sample_interval"),
                 format!(
                     "the time series would have {rows} rows; a run that records them (as `cogtcp run` does) takes at \
                      most {MOST_SERIES_ROWS}"
@@ -183,7 +187,7 @@ impl Scenario {
 
     fn check_run(&self, findings: &mut Findings) {
         let run = &self.run;
-        let path = |key| Path::of("run").key(key);
+        let path = |key| KeyPath::of("run").key(key);
         let before = findings.errors.len();
         findings.check_span(&path("duration"), run.duration, false, LONGEST);
         if findings.none_since(before) && run.warmup >= run.duration {

@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::excerpt::{change_excerpt, excerpt};
-use crate::tree::{Path, Span, SpannedValue};
+use crate::tree::{KeyPath, Span, SpannedValue};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct Source {
 /// A field that was set after reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
-    pub(crate) path: Path,
+    pub(crate) path: KeyPath,
     /// Path and value as they were written.
     pub(crate) written: (Arc<str>, Arc<str>),
 }
@@ -37,7 +37,7 @@ impl Source {
     /// Errors (path, message, remedy) with their lines and columns.
     pub(crate) fn place(
         &self,
-        problems: impl ExactSizeIterator<Item = (Path, String, String)>,
+        problems: impl ExactSizeIterator<Item = (KeyPath, String, String)>,
     ) -> Vec<ScenarioError> {
         // Only errors pay for a second reading of the text.
         let text = self.text.as_deref().filter(|_| problems.len() > 0);
@@ -54,7 +54,7 @@ impl Source {
     /// An error at `path`, which stands at `span`.
     pub(crate) fn error_at(
         &self,
-        path: &Path,
+        path: &KeyPath,
         span: Option<Span>,
         message: impl Into<String>,
         remedy: impl Into<String>,
@@ -99,8 +99,8 @@ pub struct TomlLocation {
 pub fn toml_place(text: &str, path: &str) -> Option<TomlLocation> {
     let (span, fault) = match SpannedValue::from_toml(text) {
         Ok(root) => {
-            let path = Path::of(path);
-            let first = Path(path.0.get(..1)?.to_vec());
+            let path = KeyPath::of(path);
+            let first = KeyPath(path.0.get(..1)?.to_vec());
             // What the whole file is the nearest part of is nowhere.
             if std::ptr::eq(root.nearest(&first), &raw const root) {
                 return None;

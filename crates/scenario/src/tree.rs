@@ -61,9 +61,9 @@ pub(crate) enum Step {
 
 /// The way from the root to a value, written "flow.0.to".
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Path(pub(crate) Vec<Step>);
+pub(crate) struct KeyPath(pub(crate) Vec<Step>);
 
-impl Path {
+impl KeyPath {
     /// The path of `keys`, each an index if it reads as one.
     pub(crate) fn of(text: &str) -> Self {
         Self(text.split('.').filter(|step| !step.is_empty()).map(Step::of).collect())
@@ -95,7 +95,7 @@ impl Step {
     }
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.0.iter().enumerate() {
             if i > 0 {
@@ -177,7 +177,7 @@ impl SpannedValue {
     }
 
     /// The value at `path`, or the last on the way to it.
-    pub(crate) fn nearest(&self, path: &Path) -> &Self {
+    pub(crate) fn nearest(&self, path: &KeyPath) -> &Self {
         let mut node = self;
         for step in &path.0 {
             let next = match (&node.value, step) {

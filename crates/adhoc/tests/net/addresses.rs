@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, chain, config, path, routing};
 use cogtcp_adhoc::{AdHocConfig, ArpConfig, DropCause, Event, Radios};
-use cogtcp_mobility::{Mobility, Path};
+use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_units::{Duration, Position, Time};
 
 fn over_static(arp: Option<ArpConfig>) -> AdHocConfig {
@@ -51,7 +51,7 @@ fn who_was_asked_knows_the_address() {
 /// `PriQueue::recv`).
 #[test]
 fn a_request_waits_behind_data() {
-    let still = |x: f64| Path::still(Position::new(x, 0.0));
+    let still = |x: f64| Trajectory::still(Position::new(x, 0.0));
     let star = Mobility::new(vec![still(0.0), still(100.0), still(-100.0)]);
     let mut bench = Bench::new(over_static(Some(ArpConfig::rfc())), star);
     bench.checks = true;
@@ -89,7 +89,7 @@ fn of_a_burst_the_last_arrives() {
 #[test]
 fn a_neighbour_that_does_not_answer_is_gone() {
     let leaves = |at: u64| path(&[(0, 200.0, 0.0), (at, 200.0, 0.0), (at + 1, 200.0, 5000.0)]);
-    let still = |x: f64| Path::still(Position::new(x, 0.0));
+    let still = |x: f64| Trajectory::still(Position::new(x, 0.0));
     for (breaks_link, lost) in [(true, true), (false, false)] {
         let arp = Some(ArpConfig { breaks_link, lifetime: Duration::from_secs(1), ..ArpConfig::rfc() });
         // The route lives on, so that ARP is what finds out.
@@ -137,7 +137,7 @@ fn released_packets_keep_a_distance() {
 /// An error of the next hop takes what waits for it out of the queue, under ns-2's rule (`AODV::recvError`).
 #[test]
 fn an_error_empties_the_queue() {
-    let still = |x: f64| Path::still(Position::new(x, 0.0));
+    let still = |x: f64| Trajectory::still(Position::new(x, 0.0));
     let gone = path(&[(0, 400.0, 0.0), (2, 400.0, 0.0), (3, 400.0, 5000.0)]);
     for (rule, drops) in [("everybody", true), ("precursors", false)] {
         let routing = format!(r#"{{ "aodv": {{ "error_to": "{rule}" }} }}"#);

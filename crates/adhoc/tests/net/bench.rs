@@ -3,7 +3,7 @@
 use cogtcp_adhoc::{
     AdHocConfig, AdHocNetwork, CognitiveNode, DropCause, Event, HostPacket, LinkFailure, Radios, Trip,
 };
-use cogtcp_mobility::{Mobility, Path, Vertex};
+use cogtcp_mobility::{Mobility, Trajectory, Vertex};
 use cogtcp_routing::RoutingSpec;
 use cogtcp_spectrum::activity::PrimaryUser;
 use cogtcp_spectrum::air::Air;
@@ -46,12 +46,12 @@ pub(crate) fn chain(nodes: usize, spacing: f64) -> Mobility {
 }
 
 /// A node that goes from corner to corner: seconds, east, north.
-pub(crate) fn path(corners: &[(u64, f64, f64)]) -> Path {
+pub(crate) fn path(corners: &[(u64, f64, f64)]) -> Trajectory {
     let vertex = |(seconds, x, y): &(u64, f64, f64)| Vertex {
         time: Time::from_millis(seconds * 1000),
         position: Position::new(*x, *y),
     };
-    Path::new(corners.iter().map(vertex).collect()).unwrap()
+    Trajectory::new(corners.iter().map(vertex).collect()).unwrap()
 }
 
 /// A primary user: band, place, range, ON from and to in seconds.

@@ -6,7 +6,7 @@ use cogtcp_adhoc::{
     WhileNeighbourSenses,
 };
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
-use cogtcp_mobility::{Mobility, Path};
+use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_routing::{ChannelNumber, LossCause, NodeAddress, RoutingSpec};
 use cogtcp_spectrum::CognitiveConfig;
 use cogtcp_spectrum::detector::Surroundings;
@@ -242,7 +242,7 @@ fn who_has_not_heard_of_a_handoff_sends_to_the_old_channel() {
         };
         let set = over(set, &air, Some(CognitiveNode { knowledge, ..usual() }));
         let comes = path(&[(0, 5000.0, 0.0), (19, 5000.0, 0.0), (20, 200.0, 0.0), (30, 200.0, 0.0)]);
-        let still = Path::still(Position::new(0.0, 0.0));
+        let still = Trajectory::still(Position::new(0.0, 0.0));
         let mut bench = Bench::in_air(set, Mobility::new(vec![comes, still]), Some(&air), 1);
         bench.checks = true;
         bench.run(20_030);

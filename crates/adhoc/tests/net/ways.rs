@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, chain, config, path, routing};
 use cogtcp_adhoc::{DropCause, Event, LinkFailure, SearchOutcome};
-use cogtcp_mobility::{Mobility, Path};
+use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_units::{Duration, Position};
 
 /// 200 m apart each hears only the next: three hops, after a search that the log shows.
@@ -116,7 +116,7 @@ fn time_to_live_counts_hops() {
 fn a_partition_heals() {
     let away = [(20, 200.0, 0.0), (30, 200.0, 1000.0), (50, 200.0, 1000.0), (60, 200.0, 0.0)];
     let paths = || {
-        let ends = [0.0, 400.0].map(|x| Path::still(Position::new(x, 0.0)));
+        let ends = [0.0, 400.0].map(|x| Trajectory::still(Position::new(x, 0.0)));
         let [first, last] = ends;
         Mobility::new(vec![first, path(&away), last])
     };
@@ -147,7 +147,7 @@ fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
     // Two relays between the ends; the one that the first packets took goes away.
     for (rule, rerouted) in [(LinkFailure::Reroute, true), (LinkFailure::Drop, false)] {
         let mobility = |first_leaves: bool| {
-            let still = |x: f64, y: f64| Path::still(Position::new(x, y));
+            let still = |x: f64, y: f64| Trajectory::still(Position::new(x, y));
             let leaves = |y: f64| path(&[(0, 200.0, y), (2, 200.0, y), (3, 200.0, 3000.0 * y.signum())]);
             let [a, b] = if first_leaves {
                 [leaves(50.0), still(200.0, -50.0)]
@@ -177,7 +177,7 @@ fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
 /// whom is at most 1 s later.
 #[test]
 fn static_routing_is_told_of_nodes_that_come() {
-    let ends = [0.0, 400.0].map(|x| Path::still(Position::new(x, 0.0)));
+    let ends = [0.0, 400.0].map(|x| Trajectory::still(Position::new(x, 0.0)));
     let [first, last] = ends;
     let comes = path(&[(0, 200.0, 1000.0), (10, 200.0, 0.0), (20, 200.0, 0.0)]);
     let set = cogtcp_adhoc::AdHocConfig { routing: routing("static"), ..config() };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Family;
 use crate::clock::Clock;
-use crate::network::Network;
+use crate::network::EmulatedNetwork;
 use crate::observer::Observer;
 use cogtcp_scenario::Scenario;
 use cogtcp_transport::SeqNumber;
@@ -173,7 +173,7 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     let scenario = scenario.set("train.prediction", "{ signal_strength = {} }").unwrap();
     let plan = Plan::new(scenario.resolve().unwrap(), true, Family::V4).unwrap();
     let end = Time::ZERO + plan.experiment.run.duration;
-    let mut network = Network::new(&plan.experiment, plan.ways.clone(), 1, end).unwrap();
+    let mut network = EmulatedNetwork::new(&plan.experiment, plan.ways.clone(), 1, end).unwrap();
     let mut observer =
         Observer::new((Vec::new(), Vec::new()), plan.ports(), Clock::start(), Vec::new(), Vec::new(), None);
     let mut train = Train::new(&plan, 1, end).unwrap();

@@ -1,11 +1,11 @@
-//! Movement as CSV: a header `node,time,x,y` (s, m), then a row for every corner of a path, each node's by
+//! Movement as CSV: a header `node,time,x,y` (s, m), then a row for every corner of a trajectory, each node's by
 //! time.
 //!
 //! Between two corners a node moves in a straight line at constant speed. Columns may stand in any order,
 //! further ones are ignored; `#` begins a comment line.
 
 use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
-use crate::{Mobility, Path, Vertex};
+use crate::{Mobility, Trajectory, Vertex};
 use cogtcp_units::Position;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -46,14 +46,16 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
     if nodes.is_empty() {
         return Err(last.error(TraceReason::Empty("a row node,time,x,y")));
     }
-    let mut paths = Vec::new();
+    let mut trajectories = Vec::new();
     for (expected, (node, vertices)) in (0..).zip(nodes) {
         if node != expected {
             return Err(last.error(TraceReason::MissingNode(expected)));
         }
-        paths.push(Path::new(vertices).map_err(|error| last.error(TraceReason::Path { node, error }))?);
+        trajectories.push(
+            Trajectory::new(vertices).map_err(|error| last.error(TraceReason::Trajectory { node, error }))?,
+        );
     }
-    Ok(Mobility::new(paths))
+    Ok(Mobility::new(trajectories))
 }
 
 /// Where node, time, x and y stand. `time_s`, `x_m` and `y_m` are understood too.
@@ -67,11 +69,11 @@ fn columns(place: FileLine<'_>, header: &str) -> Result<[usize; 4], TraceError> 
     }
 }
 
-/// Writes a CSV file. Reading it gives the same paths, to the last bit.
+/// Writes a CSV file. Reading it gives the same trajectories, to the last bit.
 pub fn write(mobility: &Mobility) -> String {
     let mut text = String::from("node,time,x,y\n");
-    for (node, path) in mobility.paths().iter().enumerate() {
-        for Vertex { time, position } in path.vertices() {
+    for (node, trajectory) in mobility.trajectories().iter().enumerate() {
+        for Vertex { time, position } in trajectory.vertices() {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{node},{},{},{}", seconds(*time), position.x, position.y);
         }

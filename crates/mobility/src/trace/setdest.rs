@@ -6,7 +6,7 @@
 //! other names.
 
 use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
-use crate::{Mobility, Path, Vertex};
+use crate::{Mobility, Trajectory, Vertex};
 use cogtcp_units::{Duration, Position, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,23 +40,25 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
         last = place;
         count += read_line(place, line, &mut nodes)?;
         if count > MOST_VERTICES {
-            return Err(place.error(TraceReason::TooMany { what: "corners of paths", most: MOST_VERTICES }));
+            return Err(
+                place.error(TraceReason::TooMany { what: "corners of trajectories", most: MOST_VERTICES })
+            );
         }
     }
     if nodes.is_empty() {
         return Err(last.error(TraceReason::Empty(EXPECTED)));
     }
-    let mut paths = Vec::new();
+    let mut trajectories = Vec::new();
     for (expected, (number, node)) in (0..).zip(nodes) {
         if number != expected {
             return Err(last.error(TraceReason::MissingNode(expected)));
         }
         let begin = node.begin(number).map_err(|reason| FileLine { file, line: node.line }.error(reason))?;
         let vertices = if node.vertices.is_empty() { vec![begin] } else { node.vertices };
-        let wrong = |error| last.error(TraceReason::Path { node: number, error });
-        paths.push(Path::new(vertices).map_err(wrong)?);
+        let wrong = |error| last.error(TraceReason::Trajectory { node: number, error });
+        trajectories.push(Trajectory::new(vertices).map_err(wrong)?);
     }
-    Ok(Mobility::new(paths))
+    Ok(Mobility::new(trajectories))
 }
 
 /// Reads one line, and returns how many corners it adds.
@@ -156,7 +158,7 @@ impl SetdestNode {
         Ok(self.vertices.len().saturating_sub(before))
     }
 
-    /// Ends the path at `time`, in the middle of a trip or after a stay there, and returns where.
+    /// Ends the trajectory at `time`, in the middle of a trip or after a stay there, and returns where.
     fn cut(&mut self, time: Time) -> Position {
         let Some(last) = self.vertices.last().copied() else { return Position::default() };
         if last.time == time {
@@ -179,19 +181,19 @@ impl SetdestNode {
     }
 }
 
-/// Writes a file of orders that ns-2 and ns-3 read. A path that begins after time 0 stands at its first place
+/// Writes a file of orders that ns-2 and ns-3 read. A trajectory that begins after time 0 stands at its first place
 /// until then.
 pub fn write(mobility: &Mobility) -> String {
     let nodes = mobility.len();
     let mut text = format!("#\n# nodes: {nodes}, max speed: {:.2}\n#\n", mobility.max_speed());
     // Writing to a String cannot fail.
-    for (node, path) in mobility.paths().iter().enumerate() {
-        let Position { x, y } = path.vertices()[0].position;
+    for (node, trajectory) in mobility.trajectories().iter().enumerate() {
+        let Position { x, y } = trajectory.vertices()[0].position;
         let _ =
             writeln!(text, "$node_({node}) set X_ {x}\n$node_({node}) set Y_ {y}\n$node_({node}) set Z_ 0");
     }
-    for (node, path) in mobility.paths().iter().enumerate() {
-        for leg in path.vertices().windows(2) {
+    for (node, trajectory) in mobility.trajectories().iter().enumerate() {
+        for leg in trajectory.vertices().windows(2) {
             let (from, to) = (leg[0], leg[1]);
             if from.position == to.position {
                 continue;

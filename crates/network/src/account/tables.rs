@@ -186,7 +186,7 @@ fn nodes<T: Clone, S: Surroundings>(
             node: table.node.intern(name),
             start_x_m: start.x,
             start_y_m: start.y,
-            travelled_m: ending.mobility.paths()[number].travelled(ending.end),
+            travelled_m: ending.mobility.trajectories()[number].travelled(ending.end),
             originated: counters.originated,
             relayed: counters.relayed,
             delivered: counters.delivered,

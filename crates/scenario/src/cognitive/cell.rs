@@ -1,7 +1,7 @@
 //! The cell of scheduled access, as a scenario writes it.
 
 use super::moving::{Drx, Handover};
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use cogtcp_scheduled::carrier::{self, Carrier};
 use cogtcp_scheduled::frame::{Direction, Frame, FrameError};
 use cogtcp_scheduled::request::Request;
@@ -205,8 +205,8 @@ impl CellSettings {
     pub(crate) fn check(
         &self,
         links: &[String],
-        path: &Path,
-        report: &mut impl FnMut(&Path, String, String),
+        path: &KeyPath,
+        report: &mut impl FnMut(&KeyPath, String, String),
     ) {
         let users = links.len();
         if let Some(handover) = &self.handover {

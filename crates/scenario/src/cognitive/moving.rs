@@ -1,7 +1,7 @@
 //! Handovers between base stations and DRX of a cell, as a scenario writes them.
 
 use super::RlcMode;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use cogtcp_scheduled::{drx, handover};
 use cogtcp_units::{Decibel, Duration, Time};
 use schemars::JsonSchema;
@@ -131,12 +131,12 @@ pub struct ShortCycle {
     pub timer: Duration,
 }
 
-type Report<'a> = &'a mut dyn FnMut(&Path, String, String);
+type Report<'a> = &'a mut dyn FnMut(&KeyPath, String, String);
 
 /// The longest time of both.
 const LONGEST: Duration = Duration::from_secs(10);
 
-fn check_sinr(sinr: Decibel, path: &Path, report: Report) {
+fn check_sinr(sinr: Decibel, path: &KeyPath, report: Report) {
     if !(-30.0..=100.0).contains(&sinr.0) {
         let message = format!("an SINR of \"{sinr}\" is out of range");
         report(path, message, "write \"-30 dB\" to \"100 dB\"".to_owned());
@@ -145,7 +145,7 @@ fn check_sinr(sinr: Decibel, path: &Path, report: Report) {
 
 impl Handover {
     /// Reports what is wrong with it, by its place below `path`.
-    pub(super) fn check(&self, links: &[String], rlc: RlcMode, path: &Path, report: Report) {
+    pub(super) fn check(&self, links: &[String], rlc: RlcMode, path: &KeyPath, report: Report) {
         if !(2..=MOST_STATIONS).contains(&self.stations) {
             let message = format!("{} stations are out of range", self.stations);
             report(&path.key("stations"), message, format!("write 2 to {MOST_STATIONS}"));
@@ -166,7 +166,7 @@ impl Handover {
             let message = format!("an offset of \"{}\" is out of range", self.offset);
             report(&path.key("offset"), message, "write \"0 dB\" to \"30 dB\"".to_owned());
         }
-        let check_link = |link: &String, path: &Path, report: Report| {
+        let check_link = |link: &String, path: &KeyPath, report: Report| {
             if !links.contains(link) {
                 let message = format!("the radio has no link \"{link}\"");
                 report(&path.key("link"), message, format!("write one of {}", links.join(", ")));
@@ -244,7 +244,7 @@ impl Handover {
 
 impl Drx {
     /// Reports what is wrong with it, by its place below `path`; `slot`: the cell's.
-    pub(super) fn check(&self, slot: Duration, path: &Path, report: Report) {
+    pub(super) fn check(&self, slot: Duration, path: &KeyPath, report: Report) {
         let spans =
             [("inactivity", self.inactivity, slot), ("on", self.on, slot), ("cycle", self.cycle, slot)];
         let short = self.short.map(|it| [("short.cycle", it.cycle, slot), ("short.timer", it.timer, slot)]);

@@ -8,7 +8,7 @@ pub(super) use nodes::{Nodes, motion};
 use super::Findings;
 use super::cognitive::radio;
 use crate::limits::{LONGEST, MOST_POINTS};
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     AdHoc, AdHocSpec, CognitiveNodes, MobilityModel, Reception, Run, Scenario, SpectrumSpec, Topology,
 };
@@ -44,7 +44,7 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
             "mac" | "cr" => "take it out, write [topology.ad_hoc], or for a link with CR users [radio.cr]",
             _ => "take it out, or write [topology.ad_hoc]",
         };
-        findings.error(&Path::of(key), "only an ad hoc network has this", remedy);
+        findings.error(&KeyPath::of(key), "only an ad hoc network has this", remedy);
     }
     if !is_ad_hoc {
         return;
@@ -52,25 +52,25 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     let is_wired = matches!(&scenario.topology, Topology::AdHoc(it) if it.wired.is_some());
     if !scenario.radio.is_empty() && !is_wired {
         findings.error(
-            &Path::of("radio"),
+            &KeyPath::of("radio"),
             "an ad hoc network has links only in wired, and a radio gates links",
             "take [[radio]] out; the nodes of an ad hoc network sense with [cr]",
         );
     }
     for (number, _) in scenario.radio.iter().enumerate().filter(|(_, radio)| radio.cr.is_some()) {
         findings.error(
-            &Path::of("radio").index(number).key("cr"),
+            &KeyPath::of("radio").index(number).key("cr"),
             "CR users with a MAC cannot join an ad hoc network, whose nodes have their own MAC",
             "take it out, or give the radio sensing or a journey",
         );
     }
     if scenario.train.is_some() {
         let message = "a train's router stands at a link with a radio, and the nodes of an ad hoc network sense on their own";
-        findings.error(&Path::of("train"), message, "take [train] out");
+        findings.error(&KeyPath::of("train"), message, "take [train] out");
     }
     if scenario.cr.is_some() && scenario.spectrum.is_none() {
         findings.error(
-            &Path::of("cr"),
+            &KeyPath::of("cr"),
             "nodes that sense need channels, and the scenario has no [spectrum]",
             "add [spectrum] with channels = { uniform = \"2 Mbit/s\" } and pu = { exponential = { alpha = 0.5, beta = 0.1 } }",
         );
@@ -96,7 +96,7 @@ pub(super) fn build(
     findings: &mut Findings,
 ) -> Option<AdHocSpec> {
     let Topology::AdHoc(it) = &scenario.topology else { return None };
-    let path = Path::of("topology").key("ad_hoc");
+    let path = KeyPath::of("topology").key("ad_hoc");
     let before = findings.errors.len();
     let mac = scenario.mac.clone().unwrap_or_default();
     let phy = scenario.phy.clone().unwrap_or_default();
@@ -171,12 +171,12 @@ fn routing(scenario: &Scenario, profile: Profile, findings: &mut Findings) -> Ro
         };
     }
     if let Err(wrong) = routing.check() {
-        let path = Path::of("routing").key(routing.name()).key(wrong.setting);
+        let path = KeyPath::of("routing").key(routing.name()).key(wrong.setting);
         findings.error(&path, wrong.message, wrong.remedy);
     }
     if !routing.hears_of_broken_links() {
         findings.warn(
-            &Path::of("routing").key(routing.name()),
+            &KeyPath::of("routing").key(routing.name()),
             "neither the MAC (link_feedback) nor hellos detect a broken link: its routes stay in use until they expire",
             "write link_feedback = true, or remove the setting that turns it off",
         );
@@ -192,7 +192,7 @@ fn cognitive_node(
     run: &Run,
     findings: &mut Findings,
 ) -> Option<CognitiveNode> {
-    let path = Path::of("cr");
+    let path = KeyPath::of("cr");
     findings.check_span(&path.key("report_memory"), cr.report_memory, false, LONGEST);
     if cr.sensing != SensingTimes::Independent && !cr.shared.jitter.is_zero() {
         let message = "nodes that sense by a common clock have no jitter";

@@ -8,7 +8,7 @@ pub(super) use spectrum::{files, spectrum};
 
 use super::Findings;
 use crate::limits::{LONGEST, MOST_POINTS};
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     Access, CognitiveSpec, CognitiveUser, Coordinates, Ends, LinkSpec, PuSnr, Radio, Reception, Run,
     Scenario, SensingSettings, SpectrumSpec, TransmitRadio, UsersSpec, WhilePeerSenses,
@@ -36,12 +36,12 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     match (user, &scenario.spectrum) {
         _ if matches!(scenario.topology, crate::Topology::AdHoc(_)) => {}
         (Some(i), None) => findings.error(
-            &Path::of("radio").index(i).key("cr"),
+            &KeyPath::of("radio").index(i).key("cr"),
             "a CR user needs channels, and the scenario has no [spectrum]",
             "add [spectrum] with channels = { uniform = \"1 Mbit/s\" } and pu = { exponential = { alpha = 0.5, beta = 0.5 } }",
         ),
         (None, Some(_)) => findings.warn(
-            &Path::of("spectrum"),
+            &KeyPath::of("spectrum"),
             "no radio uses the spectrum",
             "add [radio.cr] to a [[radio]], or take [spectrum] out",
         ),
@@ -54,7 +54,7 @@ pub(super) fn check_links(
     radio: &Radio,
     user: &CognitiveUser,
     link: Option<&LinkSpec>,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) {
     if user.access == Access::None {
@@ -69,7 +69,8 @@ pub(super) fn check_links(
     }
     if user.access == Access::Scheduled {
         let cell = user.cell.clone().unwrap_or_default();
-        let mut report = |path: &Path, message: String, remedy: String| findings.error(path, message, remedy);
+        let mut report =
+            |path: &KeyPath, message: String, remedy: String| findings.error(path, message, remedy);
         cell.check(&radio.links, &path.key("cr").key("cell"), &mut report);
         if let Some(link) = link.filter(|link| loses(link)) {
             let message = format!("the link \"{}\" loses packets, which HARQ and RLC decide", link.name);
@@ -110,7 +111,7 @@ pub(super) fn radio(
     regulation: Option<&RegulationConfig>,
     capture: Decibel,
     spectrum: &SpectrumSpec,
-    path: &Path,
+    path: &KeyPath,
     run: &Run,
     findings: &mut Findings,
 ) -> Option<(CognitiveConfig, Surroundings)> {
@@ -169,7 +170,7 @@ pub(super) fn user(
     user: &CognitiveUser,
     spectrum: &SpectrumSpec,
     link: Option<&LinkSpec>,
-    at: &Path,
+    at: &KeyPath,
     run: &Run,
     findings: &mut Findings,
 ) -> Option<CognitiveSpec> {
@@ -222,7 +223,7 @@ pub(super) fn user(
 }
 
 /// Refuses settings that need a MAC.
-fn check_unshared(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
+fn check_unshared(user: &CognitiveUser, path: &KeyPath, findings: &mut Findings) {
     let one_radio = "both ends share one radio";
     let (access, mac) = match user.access {
         Access::Scheduled => ("scheduled", "cell has its settings"),
@@ -244,7 +245,7 @@ fn check_unshared(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
     }
 }
 
-fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {
+fn check_link(link: &LinkSpec, radio: &KeyPath, findings: &mut Findings) {
     let path = radio.key("links").index(0);
     if link.forward.delay > LONGEST_HOP {
         findings.error(
@@ -259,7 +260,12 @@ fn check_link(link: &LinkSpec, radio: &Path, findings: &mut Findings) {
     }
 }
 
-fn channel(number: Option<u32>, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) -> ChannelId {
+fn channel(
+    number: Option<u32>,
+    spectrum: &SpectrumSpec,
+    path: &KeyPath,
+    findings: &mut Findings,
+) -> ChannelId {
     let Some(number) = number else {
         return spectrum.channels.usable().next().map_or(ChannelId(0), |(id, _)| id);
     };
@@ -284,7 +290,7 @@ pub(super) fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
 }
 
 /// Warns of a received SNR that nothing comes of, or that leaves no doubt.
-fn warn_certain(user: &SensingSettings, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
+fn warn_certain(user: &SensingSettings, spectrum: &SpectrumSpec, path: &KeyPath, findings: &mut Findings) {
     if user.pu_snr == PuSnr::Stated {
         return;
     }
@@ -313,7 +319,7 @@ pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
         .filter(|(_, radio)| radio.cr.as_ref().is_some_and(|user| user.access == Access::Dcf));
     let (Some((_, first)), Some((second, radio))) = (users.next(), users.next()) else { return };
     findings.warn(
-        &Path::of("radio").index(second).key("cr"),
+        &KeyPath::of("radio").index(second).key("cr"),
         format!(
             "the CR users of \"{}\" and \"{}\" do not hear each other: every link is a medium of its own",
             first.name, radio.name
@@ -323,7 +329,7 @@ pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
 }
 
 /// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500 bytes.
-fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &Path, findings: &mut Findings) {
+fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &KeyPath, findings: &mut Findings) {
     let Some(slowest) = spectrum.channels.usable().map(|(_, channel)| channel.rate).min() else { return };
     let packet = slowest.transmission_time(1500 + user.mac.header_bytes());
     if user.access == Access::Dcf

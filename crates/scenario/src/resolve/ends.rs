@@ -1,9 +1,9 @@
 //! What flows and UDP sources begin with: how many an entry stands for, their names, and their two ends.
 
 use super::Findings;
-use super::network::Network;
+use super::network::ResolvedNetwork;
 use crate::limits::MOST_FLOWS;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 
 /// The head of an entry.
 pub(super) struct Head<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Head<'a> {
 
 impl Head<'_> {
     /// Refuses an entry that stands for none.
-    pub(super) fn check_count(&self, path: &Path, findings: &mut Findings) {
+    pub(super) fn check_count(&self, path: &KeyPath, findings: &mut Findings) {
         if self.count == 0 {
             findings.error(&path.key("count"), "0 is out of range", format!("write 1 to {MOST_FLOWS}"));
         }
@@ -31,8 +31,8 @@ impl Head<'_> {
         &self,
         k: u32,
         first: usize,
-        network: &Network,
-        path: &Path,
+        network: &ResolvedNetwork,
+        path: &KeyPath,
         findings: &mut Findings,
     ) -> Option<(String, usize, usize)> {
         let number = |text: &str| text.replace('*', &(k + 1).to_string());

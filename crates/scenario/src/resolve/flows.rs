@@ -1,12 +1,12 @@
 //! Flows: counts expanded, names found, transports looked up.
 
 use super::ends::Head;
-use super::network::Network;
+use super::network::ResolvedNetwork;
 use super::paths;
 use super::tcp;
 use super::{Findings, Under};
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     Connection, Flow, FlowSpec, LinkSpec, Protocol, QueueLimit, QueueSpec, Scenario, Topology, Traffic,
     is_external,
@@ -17,8 +17,12 @@ use std::collections::BTreeMap;
 /// IPv4 and TCP headers with the longest options: what a segment adds to its payload at most.
 const LARGEST_HEADERS: u64 = 80;
 
-pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findings) -> Vec<FlowSpec> {
-    let path = Path::of("flow");
+pub(super) fn build(
+    scenario: &Scenario,
+    network: &ResolvedNetwork,
+    findings: &mut Findings,
+) -> Vec<FlowSpec> {
+    let path = KeyPath::of("flow");
     let total: u64 = scenario.flow.iter().map(|flow| u64::from(flow.count)).sum();
     // Without flows nothing happens on links. Nodes of an ad hoc network sense, say hello and exchange
     // routes.
@@ -83,7 +87,7 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
     flows
 }
 
-fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Findings) {
+fn check_times(flow: &Flow, duration: Duration, path: &KeyPath, findings: &mut Findings) {
     for (key, span) in [("start", flow.start), ("stagger", flow.stagger), ("start_jitter", flow.start_jitter)]
     {
         findings.check_span(&path.key(key), span, true, LONGEST);
@@ -115,7 +119,7 @@ fn check_times(flow: &Flow, duration: Duration, path: &Path, findings: &mut Find
     }
 }
 
-fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &Path, findings: &mut Findings) {
+fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &KeyPath, findings: &mut Findings) {
     let control = match protocol {
         Some(Protocol::Tcp(tcp)) => &tcp.control.name,
         _ => "",
@@ -177,7 +181,7 @@ fn warn_short_queues(links: &[LinkSpec], largest: u64, findings: &mut Findings) 
         links.iter().find(short).map(|link| (link, &link.forward.queue))
     {
         findings.warn(
-            &Path::of("topology"),
+            &KeyPath::of("topology"),
             format!(
                 "the queue of the link \"{}\" (\"{}\") may not hold one full segment (\"{}\" and its headers)",
                 link.name,

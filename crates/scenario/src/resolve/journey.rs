@@ -4,7 +4,7 @@ use super::Findings;
 use crate::files::read_beside;
 use crate::limits::{LARGEST_MAP, LONGEST, MOST_MEASUREMENTS};
 use crate::source::Source;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{Journey, JourneyMap, JourneyRate, JourneySpec, Run};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) fn journey(
     journey: &Journey,
     source: &Source,
-    path: &Path,
+    path: &KeyPath,
     run: &Run,
     findings: &mut Findings,
 ) -> Option<JourneySpec> {

@@ -4,7 +4,7 @@ use super::Findings;
 use crate::files::read_beside;
 use crate::limits::{LARGEST_LOG, LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
 use crate::source::Source;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     Chain, Dumbbell, Graph, Link, LinkSpec, PipeSpec, QueueLimit, QueueSpec, SingleHop, Topology, suggest,
 };
@@ -14,17 +14,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The network of an experiment, with the way back from names to numbers.
-pub(super) struct Network {
+pub(super) struct ResolvedNetwork {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkSpec>,
     node_numbers: BTreeMap<String, usize>,
     link_numbers: BTreeMap<String, usize>,
     /// The traces that are to be read: link, whether of its reverse direction, where it is named, and the
     /// file.
-    traces: Vec<(usize, bool, Path, String)>,
+    traces: Vec<(usize, bool, KeyPath, String)>,
 }
 
-impl Network {
+impl ResolvedNetwork {
     /// The network of `topology`; `None` when it is too wrong to look at radios and flows.
     pub(super) fn build(
         topology: &Topology,
@@ -32,7 +32,7 @@ impl Network {
         ad_hoc_nodes: Option<usize>,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let path = Path::of("topology");
+        let path = KeyPath::of("topology");
         let mut network = match topology {
             Topology::SingleHop(hop) => Some(single_hop(hop, &path.key("single_hop"), findings)),
             Topology::Dumbbell(dumbbell) => dumbbell_of(dumbbell, &path.key("dumbbell"), findings),
@@ -63,7 +63,7 @@ impl Network {
     }
 
     /// Reports a link with a trace, which cannot have a radio too.
-    pub(super) fn check_untraced(&self, link: usize, path: &Path, findings: &mut Findings) {
+    pub(super) fn check_untraced(&self, link: usize, path: &KeyPath, findings: &mut Findings) {
         let link = &self.links[link];
         if link.forward.trace.is_some() || link.reverse.trace.is_some() {
             findings.error(
@@ -87,7 +87,7 @@ impl Network {
         network
     }
 
-    fn add(&mut self, name: String, from: usize, to: usize, link: &Link, path: &Path) {
+    fn add(&mut self, name: String, from: usize, to: usize, link: &Link, path: &KeyPath) {
         for (key, file) in [("trace", &link.trace), ("reverse_trace", &link.reverse_trace)] {
             if let Some(file) = file {
                 self.traces.push((self.links.len(), key == "reverse_trace", path.key(key), file.clone()));
@@ -122,7 +122,7 @@ impl Network {
     }
 
     /// The number of the node `name`; reports an unknown one.
-    pub(super) fn node(&self, name: &str, path: &Path, findings: &mut Findings) -> Option<usize> {
+    pub(super) fn node(&self, name: &str, path: &KeyPath, findings: &mut Findings) -> Option<usize> {
         let number = self.node_numbers.get(name).copied();
         if number.is_none() {
             findings.error(path, format!("there is no node \"{name}\""), suggest::among(name, &self.nodes));
@@ -131,7 +131,7 @@ impl Network {
     }
 
     /// The number of the link `name`; reports an unknown one.
-    pub(super) fn link(&self, name: &str, path: &Path, findings: &mut Findings) -> Option<usize> {
+    pub(super) fn link(&self, name: &str, path: &KeyPath, findings: &mut Findings) -> Option<usize> {
         let number = self.link_numbers.get(name).copied();
         if number.is_none() {
             let names: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
@@ -142,22 +142,27 @@ impl Network {
 }
 
 /// Nodes without links: n0, n1, ..., whose numbers are names too; after them hosts on wires.
-fn ad_hoc_of(nodes: usize, wired: Option<&Graph>, path: &Path, findings: &mut Findings) -> Option<Network> {
+fn ad_hoc_of(
+    nodes: usize,
+    wired: Option<&Graph>,
+    path: &KeyPath,
+    findings: &mut Findings,
+) -> Option<ResolvedNetwork> {
     let own: Vec<String> = (0..nodes).map(|number| format!("n{number}")).collect();
     match wired {
-        None => Some(Network::on_air(own, &[])),
+        None => Some(ResolvedNetwork::on_air(own, &[])),
         Some(wired) => graph_of(wired, own, path, findings),
     }
 }
 
-fn single_hop(hop: &SingleHop, path: &Path, findings: &mut Findings) -> Network {
+fn single_hop(hop: &SingleHop, path: &KeyPath, findings: &mut Findings) -> ResolvedNetwork {
     check_link(&hop.link, &path.key("link"), findings);
-    let mut network = Network::new(vec!["sender".to_owned(), "receiver".to_owned()]);
+    let mut network = ResolvedNetwork::new(vec!["sender".to_owned(), "receiver".to_owned()]);
     network.add("link".to_owned(), 0, 1, &hop.link, &path.key("link"));
     network
 }
 
-fn dumbbell_of(dumbbell: &Dumbbell, path: &Path, findings: &mut Findings) -> Option<Network> {
+fn dumbbell_of(dumbbell: &Dumbbell, path: &KeyPath, findings: &mut Findings) -> Option<ResolvedNetwork> {
     check_link(&dumbbell.access, &path.key("access"), findings);
     check_link(&dumbbell.bottleneck, &path.key("bottleneck"), findings);
     let pairs = count(dumbbell.pairs, MOST_PAIRS, &path.key("pairs"), findings)?;
@@ -178,7 +183,7 @@ fn dumbbell_of(dumbbell: &Dumbbell, path: &Path, findings: &mut Findings) -> Opt
     let mut nodes: Vec<String> = names('s').chain(names('d')).collect();
     let (r1, r2) = (nodes.len(), nodes.len() + 1);
     nodes.extend(["r1".to_owned(), "r2".to_owned()]);
-    let mut network = Network::new(nodes);
+    let mut network = ResolvedNetwork::new(nodes);
     let access: Vec<Link> = (0..pairs)
         .map(|i| {
             let own = dumbbell.access_delays.as_ref().and_then(|delays| delays.get(i));
@@ -200,10 +205,10 @@ fn dumbbell_of(dumbbell: &Dumbbell, path: &Path, findings: &mut Findings) -> Opt
     Some(network)
 }
 
-fn chain_of(chain: &Chain, path: &Path, findings: &mut Findings) -> Option<Network> {
+fn chain_of(chain: &Chain, path: &KeyPath, findings: &mut Findings) -> Option<ResolvedNetwork> {
     check_link(&chain.link, &path.key("link"), findings);
     let hops = count(chain.hops, MOST_HOPS, &path.key("hops"), findings)?;
-    let mut network = Network::new((0..=hops).map(|i| format!("n{i}")).collect());
+    let mut network = ResolvedNetwork::new((0..=hops).map(|i| format!("n{i}")).collect());
     for hop in 1..=hops {
         network.add(format!("hop{hop}"), hop - 1, hop, &chain.link, &path.key("link"));
     }
@@ -211,7 +216,12 @@ fn chain_of(chain: &Chain, path: &Path, findings: &mut Findings) -> Option<Netwo
 }
 
 /// The nodes and links of `graph`, beside nodes on the `air`, which reach each other without links.
-fn graph_of(graph: &Graph, air: Vec<String>, path: &Path, findings: &mut Findings) -> Option<Network> {
+fn graph_of(
+    graph: &Graph,
+    air: Vec<String>,
+    path: &KeyPath,
+    findings: &mut Findings,
+) -> Option<ResolvedNetwork> {
     let before = findings.errors.len();
     let (on_air, nodes_path) = (air.len(), path.key("nodes"));
     let (least, remedy) = match on_air {
@@ -240,7 +250,7 @@ fn graph_of(graph: &Graph, air: Vec<String>, path: &Path, findings: &mut Finding
             findings.error(&nodes_path.index(i), message, "name only hosts on wires, and each another way");
         }
     }
-    let mut network = Network::on_air(air, &graph.nodes);
+    let mut network = ResolvedNetwork::on_air(air, &graph.nodes);
     let mut between = BTreeMap::new();
     for (i, named) in graph.links.iter().enumerate() {
         let path = path.key("links").index(i);
@@ -282,7 +292,7 @@ fn graph_of(graph: &Graph, air: Vec<String>, path: &Path, findings: &mut Finding
 }
 
 /// Every node is to be reachable; the first `on_air` reach each other.
-fn check_connected(network: &Network, on_air: usize, path: &Path, findings: &mut Findings) {
+fn check_connected(network: &ResolvedNetwork, on_air: usize, path: &KeyPath, findings: &mut Findings) {
     let mut neighbours = vec![Vec::new(); network.nodes.len()];
     for link in &network.links {
         neighbours[link.from].push(link.to);
@@ -309,7 +319,7 @@ fn check_connected(network: &Network, on_air: usize, path: &Path, findings: &mut
 }
 
 /// The trace in a file beside the scenario.
-fn read_trace(file: &str, source: &Source, path: &Path, findings: &mut Findings) -> Option<Schedule> {
+fn read_trace(file: &str, source: &Source, path: &KeyPath, findings: &mut Findings) -> Option<Schedule> {
     let (name, text) = read_beside(source, file, LARGEST_LOG, path, findings)?;
     let schedule = text::read(&text);
     schedule
@@ -318,7 +328,7 @@ fn read_trace(file: &str, source: &Source, path: &Path, findings: &mut Findings)
 }
 
 /// `value` as a count of at least one and at most `most`.
-fn count(value: u32, most: u32, path: &Path, findings: &mut Findings) -> Option<usize> {
+fn count(value: u32, most: u32, path: &KeyPath, findings: &mut Findings) -> Option<usize> {
     if (1..=most).contains(&value) {
         return Some(value as usize);
     }
@@ -326,7 +336,7 @@ fn count(value: u32, most: u32, path: &Path, findings: &mut Findings) -> Option<
     None
 }
 
-fn check_link(link: &Link, path: &Path, findings: &mut Findings) {
+fn check_link(link: &Link, path: &KeyPath, findings: &mut Findings) {
     for (key, rate) in [("rate", Some(link.rate)), ("reverse_rate", link.reverse_rate)] {
         if let Some(rate) = rate {
             findings.check_rate(&path.key(key), rate);

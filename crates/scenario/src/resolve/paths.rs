@@ -1,9 +1,9 @@
 //! The paths of a flow: for each link that the flow names, the route of least delay over this link.
 
 use super::Findings;
-use super::network::Network;
+use super::network::ResolvedNetwork;
 use crate::experiment::PathSpec;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,8 +14,8 @@ const MOST_PATHS: usize = cogtcp_multipath::MOST_PATHS;
 pub(super) fn resolve(
     links: &[String],
     (from, to): (usize, usize),
-    network: &Network,
-    path: &Path,
+    network: &ResolvedNetwork,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<Vec<PathSpec>> {
     if links.len() > MOST_PATHS {
@@ -52,7 +52,7 @@ pub(super) fn resolve(
 
 /// The route over `link` that visits no node twice; of the two directions over the link the one of less
 /// delay.
-fn route(network: &Network, from: usize, to: usize, link: usize) -> Option<Vec<u32>> {
+fn route(network: &ResolvedNetwork, from: usize, to: usize, link: usize) -> Option<Vec<u32>> {
     let spec = &network.links[link];
     let forward = (2 * link as u32, spec.from, spec.to);
     let candidates = [forward, (forward.0 + 1, spec.to, spec.from)].map(|(pipe, enters, leaves)| {
@@ -73,7 +73,7 @@ fn route(network: &Network, from: usize, to: usize, link: usize) -> Option<Vec<u
 
 /// Dijkstra's algorithm around the nodes that are `closed`. Among equals the links' order in the scenario
 /// decides.
-fn shortest(network: &Network, from: usize, to: usize, closed: &[bool]) -> Option<Vec<u32>> {
+fn shortest(network: &ResolvedNetwork, from: usize, to: usize, closed: &[bool]) -> Option<Vec<u32>> {
     if closed[from] || closed[to] {
         return None;
     }
@@ -110,12 +110,12 @@ fn shortest(network: &Network, from: usize, to: usize, closed: &[bool]) -> Optio
 }
 
 /// The node where a link direction ends.
-fn end_of(network: &Network, pipe: u32) -> usize {
+fn end_of(network: &ResolvedNetwork, pipe: u32) -> usize {
     let link = &network.links[pipe as usize / 2];
     if pipe.is_multiple_of(2) { link.to } else { link.from }
 }
 
-fn delay(network: &Network, pipe: u32) -> u64 {
+fn delay(network: &ResolvedNetwork, pipe: u32) -> u64 {
     let link = &network.links[pipe as usize / 2];
     let spec = if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse };
     spec.delay.as_nanos()

@@ -1,10 +1,10 @@
 //! Radios: which links they gate, and their cognitive cycle.
 
 use super::Findings;
-use super::network::Network;
+use super::network::ResolvedNetwork;
 use crate::limits::{LONGEST, LONGEST_DELAY, MOST_POINTS};
 use crate::source::Source;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{Access, Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
 use cogtcp_link::Silence;
 use cogtcp_spectrum::{ChannelChoice, CycleConfig};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) fn build(
     radios: &[Radio],
     source: &Source,
-    network: &Network,
+    network: &ResolvedNetwork,
     spectrum: Option<&SpectrumSpec>,
     run: &Run,
     findings: &mut Findings,
@@ -24,7 +24,7 @@ pub(super) fn build(
     let mut gated: BTreeMap<usize, &str> = BTreeMap::new();
     let mut specs = Vec::with_capacity(radios.len());
     for (i, radio) in radios.iter().enumerate() {
-        let path = Path::of("radio").index(i);
+        let path = KeyPath::of("radio").index(i);
         findings.check_name(&path.key("name"), &radio.name);
         if let Some(first) = names.insert(radio.name.as_str(), i) {
             let message = format!("the radio \"{}\" is already radio.{first}", radio.name);
@@ -97,7 +97,7 @@ fn kind(
     link: Option<&LinkSpec>,
     source: &Source,
     spectrum: Option<&SpectrumSpec>,
-    path: &Path,
+    path: &KeyPath,
     run: &Run,
     findings: &mut Findings,
 ) -> Option<RadioKind> {
@@ -154,7 +154,7 @@ fn kind(
     }
 }
 
-fn cycle(radio: &Radio, path: &Path, run: &Run, findings: &mut Findings) -> CycleConfig {
+fn cycle(radio: &Radio, path: &KeyPath, run: &Run, findings: &mut Findings) -> CycleConfig {
     if radio.sensing.is_none() && radio.pu.is_none() {
         findings.warn(
             path,
@@ -204,7 +204,7 @@ fn cycle(radio: &Radio, path: &Path, run: &Run, findings: &mut Findings) -> Cycl
 }
 
 /// Refuses an interruption so often that the run would consist of nothing else.
-fn check_cycles(path: &Path, cycle: Duration, run: &Run, findings: &mut Findings) {
+fn check_cycles(path: &KeyPath, cycle: Duration, run: &Run, findings: &mut Findings) {
     let count = run.duration.as_nanos() / cycle.as_nanos().max(1);
     if count > MOST_POINTS {
         let least = Duration::from_nanos(run.duration.as_nanos().div_ceil(MOST_POINTS));
@@ -216,7 +216,7 @@ fn check_cycles(path: &Path, cycle: Duration, run: &Run, findings: &mut Findings
     }
 }
 
-fn warn_longer(path: &Path, silence: Duration, run: &Run, findings: &mut Findings) {
+fn warn_longer(path: &KeyPath, silence: Duration, run: &Run, findings: &mut Findings) {
     if silence > run.duration {
         findings.warn(
             path,

@@ -4,7 +4,7 @@ use super::{Findings, Under, adhoc};
 use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
 use crate::tcp::Endpoints;
 use crate::transports;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     ControlSpec, Flow, Protocol, Scenario, Tcp, TcpSpec, TransportSpec, Window, external, is_external,
 };
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) fn resolve(
     scenario: &Scenario,
     flow: &Flow,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<(Protocol, u32)> {
     let Some(mut spec) = flow.transport.spec() else {
@@ -59,7 +59,7 @@ fn resolve_subflows(
     scenario: &Scenario,
     flow: &Flow,
     settings: &mut MptcpSettings,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<()> {
     Preset::find(settings.tcp()).ok()?;
@@ -69,7 +69,7 @@ fn resolve_subflows(
     if !findings.none_since(before) {
         return None;
     }
-    let named = [(&flow.tcp, path.key("tcp")), (&scenario.tcp, Path::of("tcp"))];
+    let named = [(&flow.tcp, path.key("tcp")), (&scenario.tcp, KeyPath::of("tcp"))];
     if let Some((_, at)) = named.iter().find(|(tcp, _)| tcp.congestion.is_some()) {
         let at = at.key("congestion");
         if is_external(&control.name) {
@@ -98,7 +98,7 @@ fn resolve_tcp(
     scenario: &Scenario,
     flow: &Flow,
     transport: &str,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<(Endpoints, ControlSpec)> {
     let preset = Preset::find(transport).ok();
@@ -107,7 +107,7 @@ fn resolve_tcp(
         findings.error(&path.key("transport"), message, remedy);
         return None;
     }
-    let layers = [(&scenario.tcp, Path::of("tcp")), (&flow.tcp, path.key("tcp"))];
+    let layers = [(&scenario.tcp, KeyPath::of("tcp")), (&flow.tcp, path.key("tcp"))];
     let mut sender = preset.map_or_else(SenderConfig::default, Preset::sender_config);
     if preset.is_none_or(|preset| preset.host == HostProfile::Rfc)
         && let Some(initial_rto) = adhoc::initial_rto(scenario)
@@ -188,7 +188,7 @@ fn resolve_tcp(
 /// from that layer on: a layer that names a control starts from the control's own defaults.
 fn override_control(
     transport: ControlSpec,
-    layers: &[(&Tcp, Path); 2],
+    layers: &[(&Tcp, KeyPath); 2],
     findings: &mut Findings,
 ) -> ControlSpec {
     let ControlSpec { mut name, mut parameters } = transport;
@@ -225,7 +225,7 @@ fn override_control(
 }
 
 /// Bounds of each setting by itself.
-fn check(tcp: &Tcp, path: &Path, findings: &mut Findings) {
+fn check(tcp: &Tcp, path: &KeyPath, findings: &mut Findings) {
     if let Some(size) = tcp.segment_size
         && !(1..=LARGEST_SEGMENT).contains(&size.get())
     {

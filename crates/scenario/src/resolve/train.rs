@@ -1,9 +1,9 @@
 //! The train: its router, its radio, and numbers that make sense.
 
 use super::Findings;
-use super::network::Network;
+use super::network::ResolvedNetwork;
 use crate::limits::{LONGEST, MOST_MEASUREMENTS};
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{JourneySpec, RadioSpec, Run, Scenario, TrainSpec};
 use cogtcp_spectrum::prediction::PredictorKind;
 use cogtcp_units::{Check, Duration};
@@ -15,13 +15,13 @@ const LEAST_POLL: Duration = Duration::from_millis(1);
 
 pub(super) fn build(
     scenario: &Scenario,
-    network: &Network,
+    network: &ResolvedNetwork,
     radios: &[RadioSpec],
     run: &Run,
     findings: &mut Findings,
 ) -> Option<TrainSpec> {
     let train = scenario.train.as_ref()?;
-    let path = Path::of("train");
+    let path = KeyPath::of("train");
     let router = network.node(&train.router, &path.key("router"), findings);
     let radio = radios.iter().position(|radio| radio.name == train.radio);
     match radio.map(|radio| &radios[radio].links[..]) {
@@ -89,7 +89,7 @@ pub(super) fn build(
 }
 
 /// Refuses parameters that make no sense, and a predictor that has nothing to predict by.
-fn check_predictor(predictor: &dyn PredictorKind, on_journey: bool, path: &Path, findings: &mut Findings) {
+fn check_predictor(predictor: &dyn PredictorKind, on_journey: bool, path: &KeyPath, findings: &mut Findings) {
     let path = path.key(predictor.name());
     if predictor.needs_journey() && !on_journey {
         findings.error(
@@ -102,7 +102,7 @@ fn check_predictor(predictor: &dyn PredictorKind, on_journey: bool, path: &Path,
 }
 
 /// Refuses a record that takes longer to make than the run.
-fn check_work(path: &Path, journeys: u32, journey: &JourneySpec, run: &Run, findings: &mut Findings) {
+fn check_work(path: &KeyPath, journeys: u32, journey: &JourneySpec, run: &Run, findings: &mut Findings) {
     let each = run.duration.as_nanos() / journey.line.signal.interval.as_nanos().max(1);
     let most = MOST_MEASUREMENTS * 10;
     if each.saturating_mul(u64::from(journeys)) > most {

@@ -2,9 +2,9 @@
 
 use super::Findings;
 use super::ends::Head;
-use super::network::Network;
+use super::network::ResolvedNetwork;
 use crate::limits::{LONGEST, MOST_FLOWS};
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{Scenario, Udp, UdpSpec};
 use cogtcp_units::Time;
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// The largest payload of a UDP datagram over IPv4 (RFC 768, RFC 791).
 const LARGEST_PAYLOAD: u64 = 65_507;
 
-pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findings) -> Vec<UdpSpec> {
-    let path = Path::of("udp");
+pub(super) fn build(scenario: &Scenario, network: &ResolvedNetwork, findings: &mut Findings) -> Vec<UdpSpec> {
+    let path = KeyPath::of("udp");
     let total: u64 = scenario.udp.iter().map(|source| u64::from(source.count)).sum();
     if total > MOST_FLOWS {
         findings.error(&path, format!("there are {total} sources"), format!("ask for at most {MOST_FLOWS}"));
@@ -43,7 +43,7 @@ pub(super) fn build(scenario: &Scenario, network: &Network, findings: &mut Findi
     sources
 }
 
-fn check(udp: &Udp, scenario: &Scenario, path: &Path, findings: &mut Findings) {
+fn check(udp: &Udp, scenario: &Scenario, path: &KeyPath, findings: &mut Findings) {
     if !(1..=LARGEST_PAYLOAD).contains(&udp.size.get()) {
         let message = format!("\"{}\" is not a payload of a UDP packet", udp.size);
         findings.error(&path.key("size"), message, format!("write \"1 B\" to \"{LARGEST_PAYLOAD} B\""));

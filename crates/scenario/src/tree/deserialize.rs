@@ -1,6 +1,6 @@
 //! From the tree to types, by serde, with errors that know their path and place.
 
-use super::{Entry, Path, Span, SpannedValue, Step, Value};
+use super::{Entry, KeyPath, Span, SpannedValue, Step, Value};
 use crate::flat::FLAT;
 use crate::{TransportSpec, suggest, transports};
 use serde::Deserialize;
@@ -42,8 +42,8 @@ impl Fault {
     }
 
     /// The path from the root.
-    pub(crate) fn path(&self) -> Path {
-        Path(self.steps.iter().rev().cloned().collect())
+    pub(crate) fn path(&self) -> KeyPath {
+        KeyPath(self.steps.iter().rev().cloned().collect())
     }
 }
 

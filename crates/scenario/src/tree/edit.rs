@@ -1,6 +1,6 @@
 //! Setting one value of the tree by its path.
 
-use super::{Entry, Path, SpannedValue, Value};
+use super::{Entry, KeyPath, SpannedValue, Value};
 use crate::suggest;
 
 /// The most steps of a path: deeper than any field.
@@ -10,7 +10,7 @@ impl SpannedValue {
     /// Sets what stands at `path` to `value`; returns the paths set (several where the path has a "*").
     /// Missing tables on the way are made, also in place of a single value. An error is what is wrong and
     /// what would be right.
-    pub(crate) fn set(&mut self, path: &str, value: &SpannedValue) -> Result<Vec<Path>, (String, String)> {
+    pub(crate) fn set(&mut self, path: &str, value: &SpannedValue) -> Result<Vec<KeyPath>, (String, String)> {
         let steps: Vec<&str> = path.split('.').map(str::trim).collect();
         if steps.len() > DEEPEST || steps.iter().any(|step| step.is_empty()) {
             return Err((
@@ -19,7 +19,7 @@ impl SpannedValue {
             ));
         }
         let mut set = Vec::new();
-        self.set_steps(&steps, value, Path::default(), &mut set)?;
+        self.set_steps(&steps, value, KeyPath::default(), &mut set)?;
         Ok(set)
     }
 
@@ -27,8 +27,8 @@ impl SpannedValue {
         &mut self,
         steps: &[&str],
         value: &SpannedValue,
-        at: Path,
-        set: &mut Vec<Path>,
+        at: KeyPath,
+        set: &mut Vec<KeyPath>,
     ) -> Result<(), (String, String)> {
         let Some((step, rest)) = steps.split_first() else {
             *self = value.clone();

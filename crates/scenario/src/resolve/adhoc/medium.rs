@@ -4,7 +4,7 @@ use super::LONGEST_QUEUE;
 use super::nodes::LONGEST_SIDE;
 use crate::limits::LONGEST;
 use crate::resolve::Findings;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{AdHocMac, Phy, SpectrumSpec};
 use cogtcp_units::{Check, Duration, Power};
 use cogtcp_wireless::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, Propagation};
@@ -40,7 +40,7 @@ fn queue(mac: &AdHocMac) -> u32 {
 }
 
 fn check_mac(mac: &AdHocMac, findings: &mut Findings) {
-    let path = Path::of("mac");
+    let path = KeyPath::of("mac");
     mac.shared.check(&mut findings.under(&path));
     findings.check_rate(&path.key("rate"), mac.rate);
     mac.arp.check(mac.profile, &mut findings.under(&path.key("arp")));
@@ -54,7 +54,7 @@ fn check_mac(mac: &AdHocMac, findings: &mut Findings) {
 
 /// Rate adaptation, and the rates that it chooses from.
 fn check_rates(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) {
-    let path = Path::of("mac");
+    let path = KeyPath::of("mac");
     if let Some(control) = mac.rate_control {
         control.check(LONGEST, &mut findings.under(&path.key("rate_control")));
         if mac.rates.is_empty() {
@@ -80,7 +80,7 @@ fn check_rates(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) {
 }
 
 fn radios(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) -> PhyConfig {
-    let path = Path::of("phy");
+    let path = KeyPath::of("phy");
     let before = findings.errors.len();
     if phy.power.watts() <= 0.0 {
         findings.error(&path.key("power"), "a frame without power reaches no node", "write one above zero");

@@ -4,7 +4,7 @@ use crate::files::read_beside;
 use crate::limits::{LARGEST_LOG, LONGEST, MOST_NODES};
 use crate::resolve::Findings;
 use crate::resolve::cognitive::position;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{AdHoc, MobilityModel, Motion, PlacementModel, Run, Scenario, Topology, WaypointModel};
 use cogtcp_mobility::{Area, Mobility, Placement, RandomWaypoint, trace};
 use cogtcp_units::Length;
@@ -23,7 +23,7 @@ pub(in crate::resolve) struct Nodes {
 /// The nodes of an ad hoc network; `None`: there is none, or it is wrong.
 pub(in crate::resolve) fn motion(scenario: &Scenario, findings: &mut Findings) -> Option<Nodes> {
     let Topology::AdHoc(it) = &scenario.topology else { return None };
-    let path = Path::of("topology").key("ad_hoc");
+    let path = KeyPath::of("topology").key("ad_hoc");
     let before = findings.errors.len();
     let area = area(scenario, it, findings);
     let given = match &it.mobility {
@@ -73,7 +73,7 @@ fn area(scenario: &Scenario, it: &AdHoc, findings: &mut Findings) -> Area {
     let Some(size) = scenario.area else {
         if drawn {
             findings.error(
-                &Path::of("topology").key("ad_hoc"),
+                &KeyPath::of("topology").key("ad_hoc"),
                 "the nodes are placed over an area, and the scenario has no [area]",
                 "add [area] with width = \"1000 m\" and height = \"1000 m\", or write a placement or a trace",
             );
@@ -85,12 +85,12 @@ fn area(scenario: &Scenario, it: &AdHoc, findings: &mut Findings) -> Area {
         if !(0.0..=LONGEST_SIDE).contains(&side.0) {
             let message = format!("a side of \"{side}\" is out of range");
             let remedy = format!("write \"0 m\" to \"{}\"", Length(LONGEST_SIDE));
-            findings.error(&Path::of("area").key(key), message, remedy);
+            findings.error(&KeyPath::of("area").key(key), message, remedy);
         }
     }
     if size.width.0 + size.height.0 == 0.0 {
         let message = "both sides are 0 m: the area is a point";
-        findings.error(&Path::of("area"), message, "write one side above 0 m");
+        findings.error(&KeyPath::of("area"), message, "write one side above 0 m");
     }
     Area::new(size.width.0, size.height.0)
 }
@@ -99,7 +99,7 @@ fn placement(
     model: &PlacementModel,
     area: Area,
     nodes: usize,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Placement {
     let mut spaced = |key: &[&str], spacing: Length| {
@@ -140,7 +140,7 @@ fn placement(
 }
 
 /// Warns of nodes that stand where the area is not.
-fn warn_outside(placement: &Placement, area: Area, nodes: usize, path: &Path, findings: &mut Findings) {
+fn warn_outside(placement: &Placement, area: Area, nodes: usize, path: &KeyPath, findings: &mut Findings) {
     let Ok(places) = placement.place(nodes, 1) else { return };
     if let Some(node) = places.iter().position(|place| !area.contains(*place)) {
         let at = places[node];
@@ -160,7 +160,7 @@ fn waypoint(
     area: Area,
     nodes: usize,
     run: &Run,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> RandomWaypoint {
     let [low, high] = model.speed.map(|speed| speed.0);
@@ -190,7 +190,7 @@ fn waypoint(
     made
 }
 
-fn read_trace(file: &str, scenario: &Scenario, path: &Path, findings: &mut Findings) -> Option<Mobility> {
+fn read_trace(file: &str, scenario: &Scenario, path: &KeyPath, findings: &mut Findings) -> Option<Mobility> {
     let (name, text) = read_beside(&scenario.source, file, LARGEST_LOG, path, findings)?;
     let is_csv = file.to_ascii_lowercase().ends_with(".csv");
     let read = if is_csv { trace::csv::read(&name, &text) } else { trace::setdest::read(&name, &text) };

@@ -1,7 +1,7 @@
 //! CR users under a regulation.
 
 use crate::resolve::Findings;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     Access, CognitiveUser, Ends, FlowSpec, RadioSpec, SensingSettings, SpectrumSpec, UdpSpec, suggest,
 };
@@ -42,7 +42,7 @@ fn key(regulation: &RegulationConfig) -> &'static str {
 pub(super) fn times(
     settings: &SensingSettings,
     regulation: Option<&RegulationConfig>,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Times {
     let default = CognitiveConfig::default();
@@ -96,7 +96,7 @@ pub(super) fn times(
 }
 
 /// Refuses what does not go together with the regulation of a pair of CR users.
-pub(super) fn check_user(user: &CognitiveUser, path: &Path, findings: &mut Findings) {
+pub(super) fn check_user(user: &CognitiveUser, path: &KeyPath, findings: &mut Findings) {
     let Some(regulation) = &user.regulation else { return };
     let name = key(regulation);
     let is_quiet = matches!(regulation, RegulationConfig::QuietPeriods(_));
@@ -164,7 +164,7 @@ pub(in crate::resolve) fn check_frames(
                 RegulationConfig::Dfs(_) => "write a shorter closing, or faster channels",
                 _ => "write a longer lead, or faster channels",
             };
-            let path = Path::of("radio").index(number).key("cr").key("regulation").key(key(regulation));
+            let path = KeyPath::of("radio").index(number).key("cr").key("regulation").key(key(regulation));
             findings.error(&path, message, remedy);
         }
     }

@@ -5,7 +5,7 @@ use crate::files::{beside, read_beside};
 use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
-use crate::tree::Path;
+use crate::tree::KeyPath;
 use crate::{
     AreaSize, Channels, Coordinates, Crowd, Run, Spectrum, SpectrumSpec, TraceModel, TraceOfUsers, Users,
     UsersSpec,
@@ -27,7 +27,7 @@ pub(in crate::resolve) fn spectrum(
     run: &Run,
     findings: &mut Findings,
 ) -> Option<SpectrumSpec> {
-    let path = Path::of("spectrum");
+    let path = KeyPath::of("spectrum");
     let before = findings.errors.len();
     if !(1.0..=10.0).contains(&spectrum.attenuation) {
         let message = format!("an attenuation factor of {} is out of range", spectrum.attenuation);
@@ -57,7 +57,7 @@ fn warn_of_one_place(
     spectrum: &Spectrum,
     area: Option<AreaSize>,
     users: Option<&UsersSpec>,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) {
     let (key, position) = match &spectrum.pu {
@@ -86,7 +86,7 @@ fn warn_of_one_place(
 fn scattered(
     spectrum: &Spectrum,
     area: Option<AreaSize>,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<Area> {
     let path = match &spectrum.pu {
@@ -107,7 +107,7 @@ fn scattered(
 fn channels(
     spectrum: &Spectrum,
     source: &Source,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<ChannelTable> {
     let (bands, each) = (spectrum.bands, spectrum.channels_per_band);
@@ -150,7 +150,7 @@ fn users(
     channels: Option<&ChannelTable>,
     source: &Source,
     run: &Run,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
     let bands = channels.map_or(spectrum.bands, ChannelTable::bands);
@@ -190,7 +190,7 @@ fn measured(
     file: &str,
     reading: &Reading,
     source: &Source,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<Occupancy> {
     let found = read(file, source, path, findings, |name, text| occupancy::read_as(name, text, reading))?;
@@ -210,7 +210,7 @@ fn modelled(
     source: &Source,
     bands: u32,
     run: &Run,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
     trace.shared.check(&mut findings.under(path));
@@ -249,7 +249,7 @@ fn generated(
     crowd: &Crowd,
     bands: u32,
     run: &Run,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
     law.start = crowd.start;
@@ -280,7 +280,7 @@ fn generated(
 }
 
 /// Refuses more ON times than a run can hold.
-fn check_count(intervals: f64, path: &Path, findings: &mut Findings) -> Option<()> {
+fn check_count(intervals: f64, path: &KeyPath, findings: &mut Findings) -> Option<()> {
     if intervals <= MOST_POINTS as f64 {
         return Some(());
     }
@@ -292,7 +292,7 @@ fn check_count(intervals: f64, path: &Path, findings: &mut Findings) -> Option<(
     None
 }
 
-fn check_reach(reach: Reach, path: &Path, findings: &mut Findings) -> Option<()> {
+fn check_reach(reach: Reach, path: &KeyPath, findings: &mut Findings) -> Option<()> {
     match reach {
         Reach::Range(range) if range < 0.0 => {
             let message = format!("a range of \"{}\" is negative", Length(range));
@@ -303,7 +303,7 @@ fn check_reach(reach: Reach, path: &Path, findings: &mut Findings) -> Option<()>
     }
 }
 
-fn check_logged(activity: &PuActivity, bands: u32, run: &Run, path: &Path, findings: &mut Findings) {
+fn check_logged(activity: &PuActivity, bands: u32, run: &Run, path: &KeyPath, findings: &mut Findings) {
     check_bands(activity.users.iter().map(|user| (user.id, user.band)), bands, path, findings);
     let last =
         activity.users.iter().filter_map(|user| user.activity.as_slice().last()).map(|on| on.departure).max();
@@ -319,7 +319,7 @@ fn check_logged(activity: &PuActivity, bands: u32, run: &Run, path: &Path, findi
 }
 
 /// Refuses a PU (number, band) beyond the last band.
-fn check_bands(users: impl Iterator<Item = (u32, u32)>, bands: u32, path: &Path, findings: &mut Findings) {
+fn check_bands(users: impl Iterator<Item = (u32, u32)>, bands: u32, path: &KeyPath, findings: &mut Findings) {
     let mut users = users;
     if let Some((id, band)) = users.find(|(_, band)| *band > bands) {
         findings.error(
@@ -349,7 +349,7 @@ pub(in crate::resolve) fn files(spectrum: &Spectrum, source: &Source) -> Vec<Pat
 fn read<T>(
     file: &str,
     source: &Source,
-    path: &Path,
+    path: &KeyPath,
     findings: &mut Findings,
     parse: impl Fn(&str, &str) -> Result<T, LogError>,
 ) -> Option<T> {

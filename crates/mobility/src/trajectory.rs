@@ -1,4 +1,4 @@
-//! The ways of nodes.
+//! Trajectories of nodes.
 
 use cogtcp_units::{Duration, Position, Time};
 
@@ -11,39 +11,39 @@ pub struct Vertex {
     pub position: Position,
 }
 
-/// The way of one node: straight lines at constant speed between vertices. Before the first vertex it is
+/// The trajectory of one node: straight lines at constant speed between vertices. Before the first vertex it is
 /// there, after the last it stays. Two vertices at one place are a pause.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Path {
+pub struct Trajectory {
     vertices: Vec<Vertex>,
 }
 
-/// Vertices that are no path.
+/// Vertices that are no trajectory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum PathError {
+pub enum TrajectoryError {
     /// Nothing says where the node is.
-    #[error("a path needs at least one vertex")]
+    #[error("a trajectory needs at least one vertex")]
     Empty,
     /// Two vertices at one time, or an earlier one after a later.
-    #[error("the times of a path's vertices must rise")]
+    #[error("the times of a trajectory's vertices must rise")]
     NotRising,
     /// A coordinate that is no number.
     #[error("a coordinate is not finite")]
     NotFinite,
 }
 
-impl Path {
-    /// The path through these vertices.
-    pub fn new(vertices: Vec<Vertex>) -> Result<Self, PathError> {
+impl Trajectory {
+    /// The trajectory through these vertices.
+    pub fn new(vertices: Vec<Vertex>) -> Result<Self, TrajectoryError> {
         if vertices.is_empty() {
-            return Err(PathError::Empty);
+            return Err(TrajectoryError::Empty);
         }
         if vertices.windows(2).any(|pair| pair[0].time >= pair[1].time) {
-            return Err(PathError::NotRising);
+            return Err(TrajectoryError::NotRising);
         }
         let finite = |at: Position| at.x.is_finite() && at.y.is_finite();
         if !vertices.iter().all(|vertex| finite(vertex.position)) {
-            return Err(PathError::NotFinite);
+            return Err(TrajectoryError::NotFinite);
         }
         Ok(Self { vertices })
     }
@@ -53,7 +53,7 @@ impl Path {
         Self { vertices: vec![Vertex { time: Time::ZERO, position }] }
     }
 
-    /// The path up to `end`, where the node then stays.
+    /// The trajectory up to `end`, where the node then stays.
     #[must_use]
     pub fn cut(mut self, end: Time) -> Self {
         let position = self.position(end);
@@ -108,7 +108,7 @@ impl Path {
         self.vertices.get(next).map_or(Time::MAX, |vertex| vertex.time)
     }
 
-    /// Greatest speed anywhere on the path, m/s.
+    /// Greatest speed anywhere on the trajectory, m/s.
     pub fn max_speed(&self) -> f64 {
         let legs = self.vertices.windows(2);
         legs.map(|leg| leg[0].position.distance(leg[1].position) / (leg[1].time - leg[0].time).as_secs_f64())
@@ -142,33 +142,33 @@ impl Path {
 /// The ways of all nodes, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mobility {
-    paths: Vec<Path>,
+    trajectories: Vec<Trajectory>,
 }
 
 impl Mobility {
-    /// Nodes with these paths.
-    pub fn new(paths: Vec<Path>) -> Self {
-        Self { paths }
+    /// Nodes with these trajectories.
+    pub fn new(trajectories: Vec<Trajectory>) -> Self {
+        Self { trajectories }
     }
 
     /// Nodes that stand still.
     pub fn still(positions: &[Position]) -> Self {
-        Self::new(positions.iter().map(|position| Path::still(*position)).collect())
+        Self::new(positions.iter().map(|position| Trajectory::still(*position)).collect())
     }
 
-    /// The paths, by node.
-    pub fn paths(&self) -> &[Path] {
-        &self.paths
+    /// The trajectories, by node.
+    pub fn trajectories(&self) -> &[Trajectory] {
+        &self.trajectories
     }
 
     /// Number of nodes.
     pub fn len(&self) -> usize {
-        self.paths.len()
+        self.trajectories.len()
     }
 
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
-        self.paths.is_empty()
+        self.trajectories.is_empty()
     }
 
     /// Where `node` is at `at`.
@@ -177,18 +177,18 @@ impl Mobility {
     ///
     /// If the node is unknown.
     pub fn position(&self, node: usize, at: Time) -> Position {
-        self.paths[node].position(at)
+        self.trajectories[node].position(at)
     }
 
     /// Greatest speed of any node at any time, m/s.
     pub fn max_speed(&self) -> f64 {
-        self.paths.iter().map(Path::max_speed).fold(0.0, f64::max)
+        self.trajectories.iter().map(Trajectory::max_speed).fold(0.0, f64::max)
     }
 
     /// When the last node comes to its last place.
     pub fn end(&self) -> Time {
-        let last = |path: &Path| path.vertices.last().map(|vertex| vertex.time);
-        self.paths.iter().filter_map(last).max().unwrap_or(Time::ZERO)
+        let last = |trajectory: &Trajectory| trajectory.vertices.last().map(|vertex| vertex.time);
+        self.trajectories.iter().filter_map(last).max().unwrap_or(Time::ZERO)
     }
 }
 
@@ -201,42 +201,46 @@ mod tests {
     }
 
     /// 5 m/s for 2 s, a pause of 3 s, then 2 m/s north.
-    fn path() -> Path {
+    fn trajectory() -> Trajectory {
         let corner = vertex(3, 10.0, 0.0);
-        Path::new(vec![vertex(1, 0.0, 0.0), corner, vertex(6, 10.0, 0.0), vertex(11, 10.0, 10.0)]).unwrap()
+        Trajectory::new(vec![vertex(1, 0.0, 0.0), corner, vertex(6, 10.0, 0.0), vertex(11, 10.0, 10.0)])
+            .unwrap()
     }
 
     #[test]
     fn positions_by_hand() {
-        let path = path();
+        let trajectory = trajectory();
         for (ms, x, y) in
             [(0, 0.0, 0.0), (1000, 0.0, 0.0), (1500, 2.5, 0.0), (3000, 10.0, 0.0), (5999, 10.0, 0.0)]
         {
-            assert_eq!(path.position(Time::from_millis(ms)), Position::new(x, y), "{ms} ms");
+            assert_eq!(trajectory.position(Time::from_millis(ms)), Position::new(x, y), "{ms} ms");
         }
-        assert_eq!(path.position(Time::from_millis(7000)), Position::new(10.0, 2.0));
-        assert_eq!(path.position(Time::MAX), Position::new(10.0, 10.0));
-        let speeds = [0, 1000, 2999, 3000, 6000, 11_000].map(|ms| path.speed(Time::from_millis(ms)));
+        assert_eq!(trajectory.position(Time::from_millis(7000)), Position::new(10.0, 2.0));
+        assert_eq!(trajectory.position(Time::MAX), Position::new(10.0, 10.0));
+        let speeds = [0, 1000, 2999, 3000, 6000, 11_000].map(|ms| trajectory.speed(Time::from_millis(ms)));
         assert_eq!(speeds, [0.0, 5.0, 5.0, 0.0, 2.0, 0.0]);
-        assert_eq!(path.next_turn(Time::from_millis(3000)), Time::from_millis(6000));
-        assert_eq!(path.next_turn(Time::from_millis(11_000)), Time::MAX);
-        assert_eq!((path.max_speed(), path.travelled(Time::from_millis(7000))), (5.0, 12.0));
-        assert_eq!(path.paused(Time::from_millis(12_000)), Duration::from_secs(1 + 3 + 1));
+        assert_eq!(trajectory.next_turn(Time::from_millis(3000)), Time::from_millis(6000));
+        assert_eq!(trajectory.next_turn(Time::from_millis(11_000)), Time::MAX);
+        assert_eq!((trajectory.max_speed(), trajectory.travelled(Time::from_millis(7000))), (5.0, 12.0));
+        assert_eq!(trajectory.paused(Time::from_millis(12_000)), Duration::from_secs(1 + 3 + 1));
     }
 
     #[test]
     fn a_path_can_be_cut() {
-        let cut = path().cut(Time::from_millis(2000));
+        let cut = trajectory().cut(Time::from_millis(2000));
         assert_eq!(cut.vertices(), [vertex(1, 0.0, 0.0), vertex(2, 5.0, 0.0)]);
-        assert_eq!(path().cut(Time::from_millis(3000)).vertices(), &path().vertices()[..2]);
-        assert_eq!(path().cut(Time::from_millis(12_000)), path());
-        assert_eq!(path().cut(Time::ZERO).vertices(), [vertex(0, 0.0, 0.0)]);
+        assert_eq!(trajectory().cut(Time::from_millis(3000)).vertices(), &trajectory().vertices()[..2]);
+        assert_eq!(trajectory().cut(Time::from_millis(12_000)), trajectory());
+        assert_eq!(trajectory().cut(Time::ZERO).vertices(), [vertex(0, 0.0, 0.0)]);
     }
 
     #[test]
     fn what_is_no_path_is_refused() {
-        assert_eq!(Path::new(vec![]), Err(PathError::Empty));
-        assert_eq!(Path::new(vec![vertex(1, 0.0, 0.0), vertex(1, 1.0, 0.0)]), Err(PathError::NotRising));
-        assert_eq!(Path::new(vec![vertex(1, f64::NAN, 0.0)]), Err(PathError::NotFinite));
+        assert_eq!(Trajectory::new(vec![]), Err(TrajectoryError::Empty));
+        assert_eq!(
+            Trajectory::new(vec![vertex(1, 0.0, 0.0), vertex(1, 1.0, 0.0)]),
+            Err(TrajectoryError::NotRising)
+        );
+        assert_eq!(Trajectory::new(vec![vertex(1, f64::NAN, 0.0)]), Err(TrajectoryError::NotFinite));
     }
 }
