@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import Scenario, _core, cli, run
+from cogtcp import Scenario, _core, provenance, run
+from cogtcp.cli import verbs
 from cogtcp.cli.help import GROUPS
 from conftest import ROOT, SMALL, Command, files
 
@@ -261,7 +262,7 @@ def test_help_is_short_and_has_two_examples(
     for example in examples:
         words = shlex.split(example)
         assert example.startswith(f"{verb} ") or example == verb
-        cli._parser().parse_args(words)  # exits with 2 if it is wrong
+        verbs.parser().parse_args(words)  # exits with 2 if it is wrong
 
 
 @pytest.mark.parametrize("verb", [["version"], ["transports"], ["--help"]])
@@ -273,6 +274,42 @@ def test_verbs_that_simulate_nothing_load_nothing_heavy(verb: list[str]) -> None
     )
     done = subprocess.run([sys.executable, "-c", code, *verb], capture_output=True, text=True, check=True)
     assert done.stderr == "set()\n"
+
+
+def test_only_the_verb_that_is_given_is_loaded() -> None:
+    parser = verbs.parser()
+    parser.parse_args(["schema"])
+    found = next(action for action in parser._actions if action.choices and "run" in action.choices)
+    assert [verb for verb, each in found.choices.items() if not each.fills] == [  # type: ignore[union-attr]
+        "schema",
+        "transports",  # these have no arguments
+        "version",
+    ]
+
+
+def test_the_commit_is_that_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python" / "cogtcp").mkdir(parents=True)
+    (tmp_path / "crates").mkdir()
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "python" / "cogtcp" / "provenance.py"))
+    monkeypatch.setattr(provenance, "commit", provenance.commit.__wrapped__)
+    for name in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.setenv(name, "a@example.org")
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S607
+        return done.stdout.strip()
+
+    assert provenance.commit() is None  # no checkout
+    git("init", "--quiet")
+    assert provenance.commit() is None  # no commit
+    (tmp_path / "file").write_text("1")
+    git("add", "file")
+    git("commit", "--quiet", "--message", "one")
+    head = git("rev-parse", "--short=12", "HEAD")
+    (tmp_path / "new").touch()
+    assert provenance.commit() == head
+    (tmp_path / "file").write_text("2")
+    assert provenance.commit() == f"{head}-dirty"
 
 
 def test_the_reader_of_a_pipe_may_leave(small: Path) -> None:

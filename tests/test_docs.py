@@ -23,6 +23,7 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, cli
+from cogtcp.cli import verbs
 from cogtcp.runner import Runner
 from cogtcp.spectrum import PuActivity
 from cogtcp.sweeping import plan as planning
@@ -214,7 +215,7 @@ def run(block: Block, arguments: list[str], capsys: pytest.CaptureFixture[str]) 
     arguments = [functools.reduce(lambda a, pair: a.replace(*pair), STAND_INS, word) for word in arguments]
     if arguments[0] in ("lab", "emulate", "agree") or {"--search", "sim,kernel"} & set(arguments):
         # A server that goes on for ever; real time, which not every kernel allows; a search of hours.
-        cli._parser().parse_args(arguments)
+        verbs.parser().parse_args(arguments)
         return
     verb = arguments[0]
     if verb == "new" and Path("single-hop.toml").exists():

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from cogtcp import Comparison, Scenario, compare, headline, run
 from cogtcp.metrics import BY_NAME, plus_minus
-from cogtcp.report import comparison_report, figures, run_report, scale, still
+from cogtcp.report import comparison_report, figures, page, run_report, scale, still
 from cogtcp.report.alone import alone
 from cogtcp.report.bars import reach_of
 from cogtcp.report.contour import contour
@@ -479,3 +480,33 @@ def test_a_run_loads_neither_pandas_nor_matplotlib(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("set()\n")
+
+
+def test_a_template_is_compiled_once_and_again_when_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "_TEMPLATES", tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+
+    def rendered(source: str, compiles: int) -> str:
+        environment = page.environment.__wrapped__()
+        environment.loader = jinja2.DictLoader({"a.html.j2": source})
+        compiled = []
+        compile_one = environment._compile
+        monkeypatch.setattr(
+            environment, "_compile", lambda *given: compiled.append(1) or compile_one(*given), raising=True
+        )
+        text = environment.get_template("a.html.j2").render()
+        assert len(compiled) == compiles
+        return text
+
+    assert rendered("{{ 1 + 1 }}", 1) == "2"
+    (kept,) = (tmp_path / "__pycache__").iterdir()
+    assert rendered("{{ 1 + 1 }}", 0) == "2"
+    assert rendered("{{ 1 + 2 }}", 1) == "3"
+    kept.write_bytes(kept.read_bytes()[:20])  # a kill in the middle
+    assert rendered("{{ 1 + 2 }}", 1) == "3"
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert rendered("{{ 1 + 3 }}", 1) == "4"
+    assert rendered("{{ 1 + 3 }}", 1) == "4"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 #: Prefix of the keys in the metadata of Parquet files.
 PREFIX = "cogtcp."
+_STATUS = "--no-optional-locks status --porcelain=v2 --branch --no-ahead-behind --untracked-files=no"
 
 
 def version() -> str:
@@ -36,24 +37,21 @@ def commit() -> str | None:
     try:
         # Without optional locks git only reads: it must not leave a lock behind when it is killed with us.
         # (`git describe --dirty` takes one all the same.)
-        status = _git(root, "--no-optional-locks", "status", "--porcelain", "--untracked-files=no")
-        head = _git(root, "rev-parse", "--short=12", "HEAD")
+        done = subprocess.run(  # noqa: S603
+            ["git", "-C", str(root), *_STATUS.split()],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
     except (OSError, subprocess.SubprocessError):
         return None
-    return head + ("-dirty" if status else "")
-
-
-def _git(root: Path, *arguments: str) -> str:
-    import subprocess
-
-    done = subprocess.run(  # noqa: S603
-        ["git", "-C", str(root), *arguments],  # noqa: S607
-        capture_output=True,
-        text=True,
-        timeout=10,
-        check=True,
-    )
-    return done.stdout.strip()
+    # Lines that begin with "#" are about the branch, others are changed files.
+    lines = done.stdout.splitlines()
+    head = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "")
+    if len(head) < 40:  # "(initial)": no commit yet
+        return None
+    return head[:12] + ("-dirty" if any(not line.startswith("#") for line in lines) else "")
 
 
 def describe(scenario: Scenario, seeds: Sequence[int]) -> dict[str, str]:

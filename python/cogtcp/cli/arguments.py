@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from cogtcp.cli.parser import Parser
+
     Verb = Callable[[argparse.Namespace], int]
     Verbs = argparse._SubParsersAction[Any]
 
@@ -70,7 +72,7 @@ def verbs(parser: argparse.ArgumentParser) -> Verbs:
     return parser.add_subparsers(title="verbs", metavar="VERB")
 
 
-def add_verb(verbs: Verbs, name: str, function: Verb, text: str) -> argparse.ArgumentParser:
+def add_verb(verbs: Verbs, name: str, function: Verb, text: str) -> Parser:
     """Add a verb, with `--json`; `function` does it, and `text` says what it does."""
     parser = add_group(verbs, name, text)
     parser.add_argument("--json", action="store_true", help="print one JSON document on standard output")
@@ -78,10 +80,10 @@ def add_verb(verbs: Verbs, name: str, function: Verb, text: str) -> argparse.Arg
     return parser
 
 
-def add_group(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
+def add_group(verbs: Verbs, name: str, text: str) -> Parser:
     """Add a verb that has verbs of its own."""
     description = text[0].upper() + text[1:] + "."
-    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=description)
+    parser: Parser = verbs.add_parser(name, help=text, description=description)
     return parser
 
 

@@ -26,6 +26,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
+                below.fill()
                 yield from _actions(below)
 
 

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.util
 import json
 import os
+import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -22,6 +27,46 @@ from cogtcp.report.tables import STEPS, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jinja2.bccache import Bucket
+
+_TEMPLATES = Path(__file__).parent / "templates"
+#: Options on which compiled templates depend, beside escaping.
+_SYNTAX: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
+
+
+class _CompiledTemplates(jinja2.BytecodeCache):
+    """Keeps compiled templates where Python keeps compiled modules: `__pycache__` beside the source.
+
+    A bucket has a checksum and the version of Python, so a changed template is compiled again.
+    """
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return the name of a template's file."""
+        return name
+
+    def get_source_checksum(self, source: str) -> str:
+        """Return the hash of what decides the byte code."""
+        return hashlib.sha256(f"{jinja2.__version__} {_SYNTAX} {source}".encode()).hexdigest()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read a compiled template, if it is there and whole."""
+        with suppress(OSError, EOFError, UnpicklingError), self._path(bucket).open("rb") as file:
+            bucket.load_bytecode(file)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Write a compiled template, where one may write."""
+        if sys.dont_write_bytecode:
+            return
+        path = self._path(bucket)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(f".{os.getpid()}")
+            part.write_bytes(bucket.bytecode_to_string())
+            part.replace(path)
+
+    def _path(self, bucket: Bucket) -> Path:
+        return Path(importlib.util.cache_from_source(str(_TEMPLATES / f"{bucket.key}.py")))
+
 
 @cache
 def environment() -> jinja2.Environment:
@@ -29,9 +74,9 @@ def environment() -> jinja2.Environment:
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("cogtcp.report"),
         autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=_CompiledTemplates(),
+        **_SYNTAX,
     )
     found.globals.update(
         scripts=scripts,

@@ -1,0 +1,77 @@
+"""A parser of arguments that loads what it needs when it is used, and suggests names."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Fill = str | Callable[[argparse.ArgumentParser], None]
+
+
+def call(name: str, *given: Any) -> Any:
+    """Call a function of this package, named `module.function`."""
+    module, function = name.split(".")
+    return getattr(import_module(f"cogtcp.cli.{module}"), function)(*given)
+
+
+class Parser(argparse.ArgumentParser):
+    """Suggests the nearest name where one is wrong: a verb, a choice, an option."""
+
+    #: Whether what follows `--` is the command line of a program, in `command`.
+    takes_command = False
+    #: What adds the arguments, once they are needed: `module.function` of this package, or a function.
+    fills: Sequence[Fill] = ()
+
+    def fill(self) -> None:
+        """Add the arguments, unless they are there."""
+        fills, self.fills = self.fills, ()
+        for fill in fills:
+            if isinstance(fill, str):
+                call(fill, self)
+            else:
+                fill(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; a verb reports by itself what it does not know, with its own options in mind."""
+        self.fill()
+        command: list[str] = []
+        if self.takes_command and args and "--" in args:
+            place = args.index("--")
+            args, command = args[:place], args[place + 1 :]
+        found, unknown = super().parse_known_args(args, namespace)
+        if self.takes_command:
+            found.command = command
+        if unknown and not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def format_help(self) -> str:
+        """Return the help: one line an option, and examples."""
+        from cogtcp.cli import help
+
+        return help.text(self)
+
+    def format_usage(self) -> str:
+        """Return the usage in one line."""
+        from cogtcp.cli import help
+
+        return help.usage(self)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, with what was probably meant, and end with exit code 2."""
+        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        option = re.match(r"unrecognized arguments: (--[^ =]+)", message)
+        given, known = "", []
+        if choice:
+            given, known = choice[1], re.findall(r"[^', ]+", choice[2])
+        elif option:
+            # What another verb has is no slip of the pen: it has no place here.
+            given, known = option[1], sorted(self._option_string_actions)
+        from cogtcp._names import meant
+
+        super().error("; ".join(filter(None, [message, meant(given, known)])))
