@@ -4,7 +4,7 @@ use crate::{HostPacket, Trip};
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
 use cogtcp_routing::LossCause;
 use cogtcp_units::{Duration, Time};
-use cogtcp_wireless::Cause;
+use cogtcp_wireless::ExchangeFailure;
 
 /// The layer that dropped a packet.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -30,7 +30,7 @@ impl Layer {
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum DropCause {
+pub enum AdHocDropCause {
     /// A relay had no route.
     NoRoute,
     /// It came back to its source.
@@ -67,7 +67,7 @@ pub enum DropCause {
     Refused,
 }
 
-impl DropCause {
+impl AdHocDropCause {
     /// Every cause; a cause's number is its place.
     pub const ALL: [Self; 17] = [
         Self::NoRoute,
@@ -134,14 +134,14 @@ impl DropCause {
     }
 
     /// What the MAC's last attempt says.
-    pub(crate) const fn of(cause: Cause) -> Self {
+    pub(crate) const fn of(cause: ExchangeFailure) -> Self {
         match cause {
-            Cause::Interfered(_) => Self::Interfered,
-            Cause::Unanswered => Self::Silent,
-            Cause::Collided => Self::Collided,
-            Cause::Garbled => Self::Garbled,
-            Cause::OutOfReach => Self::OutOfReach,
-            Cause::Refused => Self::Refused,
+            ExchangeFailure::Interfered(_) => Self::Interfered,
+            ExchangeFailure::Unanswered => Self::Silent,
+            ExchangeFailure::Collided => Self::Collided,
+            ExchangeFailure::Garbled => Self::Garbled,
+            ExchangeFailure::OutOfReach => Self::OutOfReach,
+            ExchangeFailure::Refused => Self::Refused,
         }
     }
 }
@@ -181,7 +181,7 @@ pub enum Event<T> {
         /// The packet.
         packet: HostPacket<T>,
         /// Why.
-        cause: DropCause,
+        cause: AdHocDropCause,
     },
     /// A relay or the source passed a packet of a host on to a neighbour.
     Forwarded {

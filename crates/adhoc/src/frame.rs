@@ -1,7 +1,7 @@
 //! Frames as they go on the air, where they are recorded: what a sniffer that hears everything would write
 //! down.
 
-use crate::event::DropCause;
+use crate::event::AdHocDropCause;
 use crate::packet::{ArpMessage, HostPacket, Load};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::RoutingPacket;
@@ -31,7 +31,7 @@ pub enum AirNote<T> {
         /// Whose radio.
         radio: (u32, NodeRadio),
         /// Why.
-        cause: DropCause,
+        cause: AdHocDropCause,
     },
 }
 

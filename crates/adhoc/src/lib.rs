@@ -27,7 +27,7 @@ pub use arp::{ARP_BYTES, ArpConfig, ArpDrops, ArpLearns, ArpProtocol, ArpSetting
 pub use config::{
     AdHocConfig, ChannelKnowledge, CognitiveNode, LinkFailure, Radios, SensingTimes, WhileNeighbourSenses,
 };
-pub use event::{DropCause, Event, Layer, SearchOutcome};
+pub use event::{AdHocDropCause, Event, Layer, SearchOutcome};
 pub use frame::{AirFrame, AirNote, FrameContent, NodeRadio};
 pub use network::AdHocNetwork;
 pub use node::NodeCounters;

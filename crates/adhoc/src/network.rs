@@ -16,7 +16,7 @@ pub(crate) use resolution::Waiting;
 
 use crate::arp::ArpTable;
 use crate::config::AdHocConfig;
-use crate::event::{DropCause, Event};
+use crate::event::{AdHocDropCause, Event};
 use crate::frame::AirNote;
 use crate::node::{Interfaces, Node, NodeCounters};
 use crate::node_positions::NodePositions;
@@ -208,7 +208,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             Slot::Radio(node) => self.play_radio(node, now),
             Slot::Node(node) => {
                 for data in self.nodes[node as usize].buffer.expire(now) {
-                    self.drop(node, *data, DropCause::BufferTime, now);
+                    self.drop(node, *data, AdHocDropCause::BufferTime, now);
                 }
                 if self.nodes[node as usize].announces <= now {
                     self.announce(node, now);

@@ -4,7 +4,7 @@ mod tables;
 
 pub(crate) use tables::AdHocEnding;
 
-use cogtcp_adhoc::{AdHocNetwork, DropCause, Event, NodeCounters, SearchOutcome, Trip};
+use cogtcp_adhoc::{AdHocDropCause, AdHocNetwork, Event, NodeCounters, SearchOutcome, Trip};
 use cogtcp_records::Histogram;
 use cogtcp_records::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
 use cogtcp_routing::RoutingStats;
@@ -70,7 +70,7 @@ struct Stream {
     /// The way of the last packet.
     path: Option<u64>,
     path_changes: u64,
-    drops: [u64; DropCause::ALL.len()],
+    drops: [u64; AdHocDropCause::ALL.len()],
 }
 
 /// A search for a route that has ended.
@@ -179,7 +179,7 @@ impl AdHocAccount {
         }
     }
 
-    fn dropped(&mut self, stream: u32, cause: DropCause) {
+    fn dropped(&mut self, stream: u32, cause: AdHocDropCause) {
         if let Some(stream) = self.stream(stream) {
             stream.drops[cause as usize] += 1;
         }
@@ -290,7 +290,7 @@ impl Stream {
             hops_max: 0,
             path: None,
             path_changes: 0,
-            drops: [0; DropCause::ALL.len()],
+            drops: [0; AdHocDropCause::ALL.len()],
         }
     }
 

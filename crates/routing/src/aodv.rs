@@ -20,8 +20,8 @@ use crate::registry::{Protocol, WrongSetting};
 use crate::routing::LossCause;
 use crate::table::{Offer, RouteTable, Taken};
 use crate::{
-    AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
-    RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
+    AfterFailure, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time, prefetch};
 use discovery::Discovery;
@@ -265,7 +265,7 @@ impl Routing for Aodv {
                 heard.anything = now;
             }
             if packet.source == self.address {
-                return Forwarding::Drop(DropCause::Loop);
+                return Forwarding::Drop(RoutingDropCause::Loop);
             }
         }
         if let Some(next_hop) = self.use_route(now, packet) {
@@ -282,7 +282,7 @@ impl Routing for Aodv {
             }
             Some(previous) => {
                 self.report_no_route(now, packet.destination, previous);
-                Forwarding::Drop(DropCause::NoRoute)
+                Forwarding::Drop(RoutingDropCause::NoRoute)
             }
         }
     }

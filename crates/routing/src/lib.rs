@@ -37,8 +37,8 @@ pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvPr
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
 pub use registry::{ProtocolInfo, RoutingSpec, WrongSetting};
 pub use routing::{
-    AfterFailure, DataPacket, DropCause, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing,
-    RoutingEvent, RoutingStats,
+    AfterFailure, DataPacket, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing,
+    RoutingDropCause, RoutingEvent, RoutingStats,
 };
 pub use static_routing::{StaticConfig, StaticRouting};
 pub use topology::Topology;

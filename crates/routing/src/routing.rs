@@ -124,12 +124,12 @@ pub enum Forwarding {
     /// It is for this node.
     Deliver,
     /// It is dropped.
-    Drop(DropCause),
+    Drop(RoutingDropCause),
 }
 
 /// Why a protocol drops a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum DropCause {
+pub enum RoutingDropCause {
     /// An intermediate node without a route.
     NoRoute,
     /// It came back to its source.

@@ -20,8 +20,8 @@ use crate::outbox::Outbox;
 use crate::registry::Protocol as _;
 use crate::routing::LossCause;
 use crate::{
-    AfterFailure, ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice,
-    RouteInfo, Routing, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
+    AfterFailure, ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use discovery::{Collecting, Discovery};
@@ -168,7 +168,7 @@ impl Routing for Search {
             return Forwarding::Deliver;
         }
         if packet.previous_hop.is_some() && packet.source == self.address {
-            return Forwarding::Drop(DropCause::Loop);
+            return Forwarding::Drop(RoutingDropCause::Loop);
         }
         let pair = (packet.source, packet.destination);
         if self.active(now, pair).is_some()
@@ -187,7 +187,7 @@ impl Routing for Search {
                 let (source, destination) = pair;
                 let search = SearchId { source, destination, number };
                 self.send(now, previous, None, SearchMessage::Error(search));
-                Forwarding::Drop(DropCause::NoRoute)
+                Forwarding::Drop(RoutingDropCause::NoRoute)
             }
         }
     }

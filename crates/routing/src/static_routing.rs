@@ -2,8 +2,8 @@
 
 use crate::registry::{Protocol, WrongSetting};
 use crate::{
-    AfterFailure, DataPacket, DropCause, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
-    RoutingEvent, RoutingPacket, RoutingStats, Topology,
+    AfterFailure, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    RoutingDropCause, RoutingEvent, RoutingPacket, RoutingStats, Topology,
 };
 use cogtcp_units::Time;
 use schemars::JsonSchema;
@@ -79,7 +79,7 @@ impl Routing for StaticRouting {
         }
         match self.route(now, packet.destination) {
             Some(route) => Forwarding::Send { next_hop: route.next_hop, channel: None },
-            None => Forwarding::Drop(DropCause::NoRoute),
+            None => Forwarding::Drop(RoutingDropCause::NoRoute),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use cogtcp_routing::search::{Search, SearchConfig, SearchId, SearchMessage};
 use cogtcp_routing::{
-    ChannelNumber, DataPacket, DropCause, Forwarding, LostPacket, MessageKind, NodeAddress, Notice, Routing,
-    RoutingEvent, RoutingMessage, RoutingPacket,
+    ChannelNumber, DataPacket, Forwarding, LostPacket, MessageKind, NodeAddress, Notice, Routing,
+    RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::{Duration, Position, Time};
 use std::collections::BTreeMap;
@@ -365,7 +365,7 @@ fn a_broken_link_ends_the_route() {
     air.pass(20);
     assert_eq!(air.way(0, 4), None);
     let data = DataPacket { source: node(9), destination: node(4), previous_hop: Some(node(1)), hops: 1 };
-    assert_eq!(air.nodes[2].forward(air.now, data), Forwarding::Drop(DropCause::NoRoute));
+    assert_eq!(air.nodes[2].forward(air.now, data), Forwarding::Drop(RoutingDropCause::NoRoute));
 }
 
 /// An unused route ends after its lifetime of 10 s, a used one does not.

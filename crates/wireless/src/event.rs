@@ -59,7 +59,7 @@ impl FrameKind {
 
 /// Why an exchange failed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Cause {
+pub enum ExchangeFailure {
     /// A primary user destroyed this frame.
     Interfered(FrameKind),
     /// The receiver's radio was silent.
@@ -122,7 +122,7 @@ pub enum Event<T> {
         /// From when it was first in line until now.
         service: Duration,
         /// Why the last one failed.
-        cause: Cause,
+        cause: ExchangeFailure,
         /// It did arrive: only its ACK did not. It is then no drop.
         arrived: bool,
     },
@@ -133,7 +133,7 @@ pub enum Event<T> {
         /// The sender.
         from: InterfaceId,
         /// Why.
-        cause: Cause,
+        cause: ExchangeFailure,
     },
     /// An interface queue that had turned a packet away has room again.
     QueueFree {
@@ -153,7 +153,7 @@ pub enum Event<T> {
         /// From when to when the packet is on the air, where it arrives for the first time.
         data: Option<(Time, Time)>,
         /// Why it fails; `None`: it does not.
-        cause: Option<Cause>,
+        cause: Option<ExchangeFailure>,
     },
     /// A frame goes on the air, with [`reports_frames`](crate::MediumConfig::reports_frames).
     OnAir {
@@ -185,15 +185,15 @@ pub struct Counters {
     pub attempts: u64,
     /// Exchanges that failed, by cause.
     pub interfered: u64,
-    /// See [`Cause::Unanswered`].
+    /// See [`ExchangeFailure::Unanswered`].
     pub unanswered: u64,
-    /// See [`Cause::Collided`].
+    /// See [`ExchangeFailure::Collided`].
     pub collided: u64,
-    /// See [`Cause::Garbled`].
+    /// See [`ExchangeFailure::Garbled`].
     pub garbled: u64,
-    /// See [`Cause::OutOfReach`].
+    /// See [`ExchangeFailure::OutOfReach`].
     pub out_of_reach: u64,
-    /// See [`Cause::Refused`].
+    /// See [`ExchangeFailure::Refused`].
     pub refused: u64,
     /// Frames put on the air, of all kinds.
     pub frames: u64,
@@ -249,14 +249,14 @@ impl Counters {
         *self = self.join(other, |one, other| one + other);
     }
 
-    pub(crate) fn count(&mut self, cause: Cause) {
+    pub(crate) fn count(&mut self, cause: ExchangeFailure) {
         match cause {
-            Cause::Interfered(_) => self.interfered += 1,
-            Cause::Unanswered => self.unanswered += 1,
-            Cause::Collided => self.collided += 1,
-            Cause::Garbled => self.garbled += 1,
-            Cause::OutOfReach => self.out_of_reach += 1,
-            Cause::Refused => self.refused += 1,
+            ExchangeFailure::Interfered(_) => self.interfered += 1,
+            ExchangeFailure::Unanswered => self.unanswered += 1,
+            ExchangeFailure::Collided => self.collided += 1,
+            ExchangeFailure::Garbled => self.garbled += 1,
+            ExchangeFailure::OutOfReach => self.out_of_reach += 1,
+            ExchangeFailure::Refused => self.refused += 1,
         }
     }
 }

@@ -21,8 +21,8 @@ use crate::grid::Grid;
 use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
-    Capture, Cause, Counters, Destination, Errors, Event, FrameKind, InterfaceId, MediumConfig, Offer,
-    Outgoing, Positions, Surroundings,
+    Capture, Counters, Destination, Errors, Event, ExchangeFailure, FrameKind, InterfaceId, MediumConfig,
+    Offer, Outgoing, Positions, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
@@ -68,7 +68,7 @@ struct OnAir {
     frame: Frame,
     is_heard: bool,
     /// Why the one it is for does not receive it, as far as is known.
-    missed: Option<Cause>,
+    missed: Option<ExchangeFailure>,
     /// Where it stands in the list of frames on the air.
     place: usize,
     /// Who has it in the air are its sender's neighbours, as they stand there: `hearers` is empty.

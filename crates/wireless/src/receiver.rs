@@ -1,6 +1,6 @@
 //! One radio as it listens: what is in the air around it, and which frame of it it receives.
 
-use crate::{Capture, CarrierSense, Cause};
+use crate::{Capture, CarrierSense, ExchangeFailure};
 use cogtcp_units::{Duration, Time};
 
 /// The frame that the radio is set on. When it began and ends the medium knows.
@@ -12,7 +12,7 @@ pub(crate) struct Lock {
     pub(crate) worst: f64,
     frame: u32,
     /// Why it is lost already.
-    pub(crate) spoiled: Option<Cause>,
+    pub(crate) spoiled: Option<ExchangeFailure>,
 }
 
 /// No frame.
@@ -86,7 +86,7 @@ pub(crate) struct Receiver {
     frame: u32,
     /// Frames above the carrier-sense threshold: far fewer than 65,536 senders are in reach.
     carriers: u16,
-    spoiled: Option<Cause>,
+    spoiled: Option<ExchangeFailure>,
 }
 
 const _: () = assert!(size_of::<Receiver>() == 32, "half a line of memory");
@@ -140,10 +140,10 @@ impl Receiver {
         rules: &Listening,
         new: &Incoming,
         strength: Strength,
-        deaf: Option<Cause>,
+        deaf: Option<ExchangeFailure>,
         together: Duration,
         span: impl Fn(u32) -> (Time, Time),
-    ) -> Option<Cause> {
+    ) -> Option<ExchangeFailure> {
         let (capture, sensitivity) = new.needs;
         let Strength { power, steps } = strength;
         let weak = power < sensitivity;
@@ -151,14 +151,14 @@ impl Receiver {
         let others = rules.watts(self.total);
         self.total += steps;
         self.carriers += u16::from(power >= rules.threshold);
-        let spoiled = deaf.or(weak.then_some(Cause::OutOfReach));
+        let spoiled = deaf.or(weak.then_some(ExchangeFailure::OutOfReach));
         let fresh = Lock { power, worst: others, frame: new.frame, spoiled };
         let Some(old) = self.lock() else {
             if rules.capture != Capture::Pairwise && spoiled.is_some() {
                 return spoiled;
             }
             if rules.capture == Capture::Preamble && power < capture * (rules.noise + others) {
-                return Some(Cause::Collided);
+                return Some(ExchangeFailure::Collided);
             }
             self.set_lock(fresh);
             return None;
@@ -179,7 +179,7 @@ impl Receiver {
                 self.set_lock(fresh);
             }
         }
-        (self.frame != new.frame).then_some(spoiled.unwrap_or(Cause::Collided))
+        (self.frame != new.frame).then_some(spoiled.unwrap_or(ExchangeFailure::Collided))
     }
 
     /// A frame begins while the radio is set on one that began at `began`. Returns why the new one will not
@@ -192,7 +192,7 @@ impl Receiver {
         fresh: Lock,
         old: Lock,
         began: Time,
-    ) -> Option<Cause> {
+    ) -> Option<ExchangeFailure> {
         let beside = |power: f64| rules.watts(self.total - rules.strength(power).steps);
         let stands_out = |power: f64| power >= new.needs.0 * (rules.noise + beside(power));
         let is_detected = fresh.spoiled.is_none() && stands_out(fresh.power);
@@ -210,7 +210,7 @@ impl Receiver {
         } else {
             self.frame = NONE;
         }
-        (self.frame != new.frame).then_some(fresh.spoiled.unwrap_or(Cause::Collided))
+        (self.frame != new.frame).then_some(fresh.spoiled.unwrap_or(ExchangeFailure::Collided))
     }
 
     /// The frame that the radio is locked on and can still receive, its power, and the power of all others in
@@ -224,8 +224,8 @@ impl Receiver {
     /// together, the nearer and stronger one comes first.
     fn pair(mut first: Lock, mut second: Lock, capture: f64, lasts: (Time, Time)) -> Lock {
         if first.power < capture * second.power {
-            first.spoiled = Some(first.spoiled.unwrap_or(Cause::Collided));
-            second.spoiled = Some(second.spoiled.unwrap_or(Cause::Collided));
+            first.spoiled = Some(first.spoiled.unwrap_or(ExchangeFailure::Collided));
+            second.spoiled = Some(second.spoiled.unwrap_or(ExchangeFailure::Collided));
             if lasts.1 > lasts.0 {
                 return second;
             }
@@ -235,12 +235,12 @@ impl Receiver {
 
     /// The radio begins to send: what it was receiving is lost.
     pub(crate) fn begin_sending(&mut self) {
-        self.spoiled = self.spoiled.or(Some(Cause::Collided));
+        self.spoiled = self.spoiled.or(Some(ExchangeFailure::Collided));
     }
 
     /// The radio falls silent: what it was receiving is lost.
     pub(crate) fn fall_silent(&mut self) {
-        self.spoiled = Some(Cause::Unanswered);
+        self.spoiled = Some(ExchangeFailure::Unanswered);
     }
 
     /// A frame that was in the air before the radio came to the channel.

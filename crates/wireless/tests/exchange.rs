@@ -5,8 +5,8 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Duration, Position, Time};
 use cogtcp_wireless::{
-    AnswerRate, Cause, ChannelConfig, Dcf, Destination, Event, FrameKind, InterfaceConfig, InterfaceId,
-    MacConfig, Medium, MediumConfig, Offer, Outgoing, PhyConfig, Positions, Profile, Rules,
+    AnswerRate, ChannelConfig, Dcf, Destination, Event, ExchangeFailure, FrameKind, InterfaceConfig,
+    InterfaceId, MacConfig, Medium, MediumConfig, Offer, Outgoing, PhyConfig, Positions, Profile, Rules,
 };
 use common::{Bench, config, mbit, packet};
 
@@ -144,7 +144,7 @@ fn a_missing_neighbour_is_a_failed_link() {
             let Some(Event::Failed { time, cause, attempts, arrived, .. }) = events.last() else {
                 panic!("no failure")
             };
-            assert_eq!((*cause, *attempts, *arrived), (Cause::OutOfReach, 7, false));
+            assert_eq!((*cause, *attempts, *arrived), (ExchangeFailure::OutOfReach, 7, false));
             assert_eq!(*time, us(frames[6].2 + wait));
         }
     }

@@ -6,8 +6,8 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    Cause, Dcf, Event, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig,
-    PrimaryUsers, Propagation, RetryLimit, Rules, SilenceRules,
+    Dcf, Event, ExchangeFailure, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss,
+    PhyConfig, PrimaryUsers, Propagation, RetryLimit, Rules, SilenceRules,
 };
 use common::{Bench, config, mbit, packet};
 use std::sync::Arc;
@@ -53,11 +53,11 @@ fn a_primary_user_destroys_what_is_received_near_it() {
     let mut causes = [0, 0];
     for event in &bench.events {
         match event {
-            Event::AttemptFailed { cause: Cause::Interfered(FrameKind::Cts), time, .. } => {
+            Event::AttemptFailed { cause: ExchangeFailure::Interfered(FrameKind::Cts), time, .. } => {
                 assert_eq!(time.as_secs_f64() as u64 % 2, 0, "while it is ON");
                 causes[0] += 1;
             }
-            Event::AttemptFailed { cause: Cause::Interfered(FrameKind::Ack), .. } => causes[1] += 1,
+            Event::AttemptFailed { cause: ExchangeFailure::Interfered(FrameKind::Ack), .. } => causes[1] += 1,
             Event::AttemptFailed { cause, .. } => panic!("{cause:?}"),
             _ => {}
         }
@@ -125,7 +125,7 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
         Event::Failed { cause, attempts, .. } => Some((*cause, *attempts)),
         _ => None,
     });
-    assert!(all.into_iter().all(|failed| failed == (Cause::Unanswered, 7)));
+    assert!(all.into_iter().all(|failed| failed == (ExchangeFailure::Unanswered, 7)));
 }
 
 /// A sender that knows of silences begins nothing that would reach into its own or its receiver's, and loses
@@ -158,7 +158,7 @@ fn a_sender_that_waits_ends_before_the_silence() {
         }
         assert!(!matches!(
             event,
-            Event::Failed { .. } | Event::AttemptFailed { cause: Cause::Unanswered, .. }
+            Event::Failed { .. } | Event::AttemptFailed { cause: ExchangeFailure::Unanswered, .. }
         ));
     }
     assert!(bench.total() > 1000, "{}", bench.total());

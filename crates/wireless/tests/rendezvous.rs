@@ -6,8 +6,8 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Position, Time};
 use cogtcp_wireless::{
-    Cause, ChannelConfig, Event, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig,
-    Rendezvous, Rules, SilenceRules,
+    ChannelConfig, Event, ExchangeFailure, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium,
+    MediumConfig, Rendezvous, Rules, SilenceRules,
 };
 use common::{config, mbit, packet};
 
@@ -55,7 +55,7 @@ fn frames(events: &[Event<u32>]) -> Vec<(u32, FrameKind, u32, u64)> {
     events.iter().filter_map(frame).collect()
 }
 
-fn failures(events: &[Event<u32>]) -> Vec<(u32, Time, Cause)> {
+fn failures(events: &[Event<u32>]) -> Vec<(u32, Time, ExchangeFailure)> {
     let failure = |event: &Event<u32>| match event {
         Event::AttemptFailed { time, from, cause } => Some((from.0, *time, *cause)),
         _ => None,
@@ -89,7 +89,9 @@ fn an_exchange_takes_place_on_the_receivers_channel() {
         let mut medium = stations(Rendezvous::Common, whole);
         medium.enqueue(us(0), ENDS[0], packet(7, 1));
         let causes = failures(&play(&mut medium, us(200_000)));
-        assert!(causes.len() == 7 && causes.iter().all(|(_, _, cause)| *cause == Cause::OutOfReach));
+        assert!(
+            causes.len() == 7 && causes.iter().all(|(_, _, cause)| *cause == ExchangeFailure::OutOfReach)
+        );
     }
 }
 
@@ -102,7 +104,10 @@ fn two_that_begin_at_once_collide_whatever_their_channels() {
         medium.enqueue(us(0), ENDS[1], packet(2, 0));
         let events = play(&mut medium, us(700));
         let timeout = us(352 + 1 + 10 + 304 + 1);
-        assert_eq!(failures(&events), [(0, timeout, Cause::Collided), (1, timeout, Cause::Collided)]);
+        assert_eq!(
+            failures(&events),
+            [(0, timeout, ExchangeFailure::Collided), (1, timeout, ExchangeFailure::Collided)]
+        );
     }
 }
 
@@ -122,7 +127,7 @@ fn a_station_that_waits_in_vain_answers_who_asks() {
         events.extend(play(&mut medium, us(30_000)));
         let begins = 353 + 50;
         assert_eq!(frames(&events)[..3], [(0, Rts, 1, 0), (1, Rts, 0, begins), (0, Cts, 0, begins + 363)]);
-        assert_eq!(failures(&events)[0], (0, us(668), Cause::Unanswered));
+        assert_eq!(failures(&events)[0], (0, us(668), ExchangeFailure::Unanswered));
         let arrived = |event: &Event<u32>| matches!(event, Event::Received { payload: 2, .. });
         assert!(events.iter().any(arrived), "the silent one hears the answers to what it sends");
     }

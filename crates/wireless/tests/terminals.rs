@@ -5,9 +5,9 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
-    AnswerTimeout, Capture, Cause, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, Event,
-    Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig, Profile,
-    Propagation, RetryLimit, Rules, TwoRay,
+    AnswerTimeout, Capture, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, Event,
+    ExchangeFailure, Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig,
+    Profile, Propagation, RetryLimit, Rules, TwoRay,
 };
 use common::{Bench, PACKET, config, mbit, packet};
 
@@ -16,7 +16,7 @@ fn us(micros: u64) -> Time {
 }
 
 /// Frames by sender with start in microseconds, and why attempts failed.
-type Log = (Vec<(u32, FrameKind, u64)>, Vec<(u32, Cause)>);
+type Log = (Vec<(u32, FrameKind, u64)>, Vec<(u32, ExchangeFailure)>);
 
 /// Packets at times in microseconds, from one to another.
 fn play(config: &MediumConfig, places: &[(f64, f64)], packets: &[(u64, u32, u32)]) -> Log {
@@ -72,7 +72,7 @@ fn hidden_terminals_collide_at_the_receiver_between_them() {
     let mac: MacConfig = Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into();
     let (frames, failures) = play(&deaf(mac.clone()), &HIDDEN, &[(0, 0, 1), (4000, 2, 1)]);
     assert_eq!(frames[..2], [(0, FrameKind::Data, 0), (2, FrameKind::Data, 4000)]);
-    assert_eq!(failures[..2], [(0, Cause::Collided), (2, Cause::Collided)]);
+    assert_eq!(failures[..2], [(0, ExchangeFailure::Collided), (2, ExchangeFailure::Collided)]);
     // A stands ten times nearer: 10^4 times the power of C, which is no collision any more.
     let near = [(-20.0, 0.0), (0.0, 0.0), (240.0, 0.0)];
     let (_, failures) = play(&deaf(mac), &near, &[(0, 0, 1), (4000, 2, 1)]);
@@ -143,7 +143,7 @@ fn a_frame_survives_an_overlap_that_leaves_its_bits_right() {
         let (_, failures) =
             play_frames(&set, &places, &[(0, 0, unicast(1), PACKET), (8500, 2, Destination::Broadcast, 20)]);
         assert_eq!(
-            failures.first() == Some(&(0, Cause::Collided)),
+            failures.first() == Some(&(0, ExchangeFailure::Collided)),
             lost,
             "{errors:?}, {distance}: {failures:?}"
         );
@@ -190,7 +190,7 @@ fn a_reserved_receiver_gives_no_cts() {
     // D (600) talks to C (400); B (200) hears C's CTS, and A (0), which hears none of it, asks B.
     let places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
     let (frames, failures) = play(&deaf(MacConfig::default()), &places, &[(0, 3, 2), (2000, 0, 1)]);
-    assert_eq!(failures[0], (0, Cause::Refused));
+    assert_eq!(failures[0], (0, ExchangeFailure::Refused));
     let cts = frames.iter().find(|(sender, kind, _)| *sender == 1 && *kind == FrameKind::Cts).unwrap();
     assert!(cts.2 > 9571, "{cts:?}");
 }
@@ -215,12 +215,12 @@ fn interference_adds_up_over_all_that_is_in_the_air() {
     for (count, lost) in [(1, false), (3, true)] {
         let packets: Vec<_> = std::iter::once((0, 0, 1)).chain(others(count)).collect();
         let (_, failures) = play(&config, &places, &packets);
-        assert_eq!(failures.contains(&(0, Cause::Collided)), lost, "{count}: {failures:?}");
+        assert_eq!(failures.contains(&(0, ExchangeFailure::Collided)), lost, "{count}: {failures:?}");
     }
     // With a cut-off above their power they are not there at all.
     config.phy.cutoff = config.phy.carrier_sense;
     let packets: Vec<_> = std::iter::once((0, 0, 1)).chain(others(3)).collect();
-    assert!(!play(&config, &places, &packets).1.contains(&(0, Cause::Collided)));
+    assert!(!play(&config, &places, &packets).1.contains(&(0, ExchangeFailure::Collided)));
 }
 
 /// Capture pair by pair: what is too weak to be sensed is nothing, whatever the cut-off (ns-2 discards it in
@@ -326,7 +326,11 @@ fn ns2_gives_no_cts_on_a_busy_medium() {
         let rules = Rules { cts_when, ..MacConfig::of(Profile::Ns2).rules };
         let packets = [(0, 0, unicast(1), PACKET), (100, 2, Destination::Broadcast, PACKET)];
         let (frames, failures) = play_frames(&config(prompt(rules)), &places, &packets);
-        assert_eq!(failures.first() == Some(&(0, Cause::Refused)), refused, "{cts_when:?}: {failures:?}");
+        assert_eq!(
+            failures.first() == Some(&(0, ExchangeFailure::Refused)),
+            refused,
+            "{cts_when:?}: {failures:?}"
+        );
         let cts = frames.iter().find(|(sender, kind, _)| *sender == 1 && *kind == FrameKind::Cts).unwrap();
         assert_eq!(cts.2 == 363, !refused, "{cts:?}");
     }

@@ -1,9 +1,9 @@
 //! What goes over the air, frame by frame, where it is recorded.
 
 use super::AdHocNetwork;
-use crate::event::DropCause;
+use crate::event::AdHocDropCause;
 use crate::frame::{AirFrame, AirNote, FrameContent, NodeRadio};
-use cogtcp_wireless::{Cause, Destination, Event, FrameKind, InterfaceId, Surroundings};
+use cogtcp_wireless::{Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// What was recorded of the air, oldest first: nothing, unless the medium reports its frames.
@@ -40,9 +40,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     #[cold]
-    pub(super) fn note_failure(&mut self, from: InterfaceId, cause: Cause) {
+    pub(super) fn note_failure(&mut self, from: InterfaceId, cause: ExchangeFailure) {
         let radio = self.radio_of(from);
-        self.air.push_back(AirNote::Failed { radio, cause: DropCause::of(cause) });
+        self.air.push_back(AirNote::Failed { radio, cause: AdHocDropCause::of(cause) });
     }
 
     fn radio_of(&self, interface: InterfaceId) -> (u32, NodeRadio) {

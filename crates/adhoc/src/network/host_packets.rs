@@ -1,7 +1,7 @@
 //! The way of a host's packet: from its source into a queue or the buffer, delivered or dropped.
 
 use super::AdHocNetwork;
-use crate::event::{DropCause, Event};
+use crate::event::{AdHocDropCause, Event};
 use crate::packet::{Datagram, HostPacket, Load, Trip};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{Forwarding, NodeAddress};
@@ -65,8 +65,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             Forwarding::Deliver => self.deliver(node, *data, now),
             Forwarding::Drop(cause) => {
                 let cause = match cause {
-                    cogtcp_routing::DropCause::NoRoute => DropCause::NoRoute,
-                    cogtcp_routing::DropCause::Loop => DropCause::Loop,
+                    cogtcp_routing::RoutingDropCause::NoRoute => AdHocDropCause::NoRoute,
+                    cogtcp_routing::RoutingDropCause::Loop => AdHocDropCause::Loop,
                 };
                 self.drop(node, *data, cause, now);
             }
@@ -78,7 +78,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         data.since = now;
         let to = NodeAddress::new(data.packet.destination);
         if let Some(oldest) = self.nodes[node as usize].buffer.push(now, to, data) {
-            self.drop(node, *oldest, DropCause::BufferFull, now);
+            self.drop(node, *oldest, AdHocDropCause::BufferFull, now);
         }
     }
 
@@ -101,13 +101,13 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub(crate) fn put(&mut self, node: u32, at: InterfaceId, packet: Outgoing<Load<T>>, now: Time) {
         let (lost, cause) = match self.medium.enqueue(now, at, packet) {
             Offer::Queued => return,
-            Offer::Refused(packet) => (packet, DropCause::QueueFull),
-            Offer::Displaced(packet) => (packet, DropCause::Displaced),
+            Offer::Refused(packet) => (packet, AdHocDropCause::QueueFull),
+            Offer::Displaced(packet) => (packet, AdHocDropCause::Displaced),
         };
         self.lose(node, lost.payload, cause, now);
     }
 
-    pub(super) fn lose(&mut self, node: u32, load: Load<T>, cause: DropCause, now: Time) {
+    pub(super) fn lose(&mut self, node: u32, load: Load<T>, cause: AdHocDropCause, now: Time) {
         match load {
             Load::Data(data) => self.drop(node, *data, cause, now),
             Load::Routing(..) | Load::Channel(..) | Load::Arp(_) => {
@@ -116,7 +116,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         }
     }
 
-    pub(super) fn drop(&mut self, node: u32, data: Datagram<T>, cause: DropCause, now: Time) {
+    pub(super) fn drop(&mut self, node: u32, data: Datagram<T>, cause: AdHocDropCause, now: Time) {
         self.nodes[node as usize].counters.dropped += 1;
         self.events.push_back(Event::Dropped { time: now, node, packet: data.packet, cause });
     }

@@ -2,7 +2,7 @@
 
 use super::AdHocNetwork;
 use crate::config::LinkFailure;
-use crate::event::{DropCause, Event};
+use crate::event::{AdHocDropCause, Event};
 use crate::packet::Load;
 use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress, Notice};
 use cogtcp_units::{Time, prefetch};
@@ -30,7 +30,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                         self.events.push_back(Event::Served { time, node, service });
                     }
                     if let Destination::Interface(to) = to {
-                        let cause = (!arrived).then_some(DropCause::of(cause));
+                        let cause = (!arrived).then_some(AdHocDropCause::of(cause));
                         self.link_failed(node, from, to, payload, cause, time);
                     }
                 }
@@ -85,7 +85,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 }
                 // RFC 1812 section 5.3.1.
                 if data.packet.time_to_live <= 1 {
-                    return self.drop(node, *data, DropCause::Expired, now);
+                    return self.drop(node, *data, AdHocDropCause::Expired, now);
                 }
                 data.packet.time_to_live -= 1;
                 self.nodes[node as usize].counters.relayed += 1;
@@ -120,7 +120,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         at: InterfaceId,
         to: InterfaceId,
         load: Load<T>,
-        cause: Option<DropCause>,
+        cause: Option<AdHocDropCause>,
         now: Time,
     ) {
         let neighbor = NodeAddress::new(self.owners[to.0 as usize]);
@@ -156,7 +156,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         for packet in self.medium.remove_waiting(now, at, waits) {
             let Load::Data(mut data) = packet.payload else { continue };
             match self.config.on_link_failure {
-                LinkFailure::Drop => self.drop(node, *data, DropCause::LinkFailed, now),
+                LinkFailure::Drop => self.drop(node, *data, AdHocDropCause::LinkFailed, now),
                 LinkFailure::Reroute => {
                     data.trip.waited += now.saturating_since(data.since);
                     self.forward(node, data, now);

@@ -3,7 +3,7 @@
 
 use super::AdHocNetwork;
 use crate::arp::{ARP_BYTES, Resolution};
-use crate::event::DropCause;
+use crate::event::AdHocDropCause;
 use crate::packet::{ArpMessage, Datagram, Load};
 use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress};
 use cogtcp_units::Time;
@@ -31,7 +31,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             Resolution::Send(waiting) => self.put(node, at, waiting.packet, now),
             Resolution::Held(lost) => {
                 if let Some(lost) = lost {
-                    self.lose(node, lost.packet.payload, DropCause::ArpFull, now);
+                    self.lose(node, lost.packet.payload, AdHocDropCause::ArpFull, now);
                 }
                 self.send_requests(node, now);
             }
@@ -65,7 +65,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 lost.filter(|_| breaks_link).map(|lost| routing.handle_link_failure(now, address, lost));
             match (load, after) {
                 (Load::Data(data), Some(AfterFailure::Hold)) => self.hold(node, data, now),
-                (load, _) => self.lose(node, load, DropCause::ArpFailed, now),
+                (load, _) => self.lose(node, load, AdHocDropCause::ArpFailed, now),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{AdHocNetwork, Slot};
 use crate::config::Radios;
-use crate::event::{DropCause, Event, SearchOutcome};
+use crate::event::{AdHocDropCause, Event, SearchOutcome};
 use crate::packet::{ANNOUNCEMENT_BYTES, CHANNEL_BYTES, Load};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{NodeAddress, Notice, RoutingEvent, RoutingPacket};
@@ -49,7 +49,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             RoutingEvent::DiscoveryFailed { destination } => {
                 self.events.push_back(ended(destination, SearchOutcome::Failed));
                 for data in self.nodes[index].buffer.take(destination) {
-                    self.drop(node, *data, DropCause::NotFound, now);
+                    self.drop(node, *data, AdHocDropCause::NotFound, now);
                 }
             }
             RoutingEvent::RouteChanged { destination, to, .. } => {

@@ -1,7 +1,7 @@
 //! ARP over the medium, and packets that go one after the other once their route is found.
 
 use crate::bench::{Bench, chain, config, path, routing};
-use cogtcp_adhoc::{AdHocConfig, ArpConfig, DropCause, Event, Radios};
+use cogtcp_adhoc::{AdHocConfig, AdHocDropCause, ArpConfig, Event, Radios};
 use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_units::{Duration, Position, Time};
 
@@ -77,7 +77,7 @@ fn of_a_burst_the_last_arrives() {
         bench.checks = true;
         bench.burst(3, 0, 1);
         bench.run(1000);
-        assert_eq!((bench.arrived.len(), bench.drops(DropCause::ArpFull)), (arrives, 3 - arrives));
+        assert_eq!((bench.arrived.len(), bench.drops(AdHocDropCause::ArpFull)), (arrives, 3 - arrives));
         if arrives == 1 {
             assert_eq!(bench.arrived[0].1, 2, "the last");
         }
@@ -102,7 +102,7 @@ fn a_neighbour_that_does_not_answer_is_gone() {
         bench.run(3500);
         bench.send(0, 1);
         bench.run(7000);
-        assert_eq!(bench.drops(DropCause::ArpFailed), 1);
+        assert_eq!(bench.drops(AdHocDropCause::ArpFailed), 1);
         assert_eq!(bench.net.counters(0).arp, 4, "one that was answered, three that were not");
         assert_eq!(bench.events.iter().any(|it| matches!(it, Event::RouteLost { .. })), lost);
     }
@@ -155,7 +155,8 @@ fn an_error_empties_the_queue() {
         // These still wait at the source when the relay gives the first of the others up.
         bench.burst(40, 0, 2);
         bench.run(9000);
-        let at_source = bench.dropped.iter().filter(|it| it.1 == 0 && it.3 == DropCause::LinkFailed).count();
+        let at_source =
+            bench.dropped.iter().filter(|it| it.1 == 0 && it.3 == AdHocDropCause::LinkFailed).count();
         assert_eq!(at_source > 0, drops, "{rule}: {:?}", bench.dropped);
     }
 }

@@ -1,7 +1,7 @@
 //! A network, and a log of what happened in it.
 
 use cogtcp_adhoc::{
-    AdHocConfig, AdHocNetwork, CognitiveNode, DropCause, Event, HostPacket, LinkFailure, Radios, Trip,
+    AdHocConfig, AdHocDropCause, AdHocNetwork, CognitiveNode, Event, HostPacket, LinkFailure, Radios, Trip,
 };
 use cogtcp_mobility::{Mobility, Trajectory, Vertex};
 use cogtcp_routing::RoutingSpec;
@@ -93,7 +93,7 @@ pub(crate) struct Bench {
     pub(crate) now: Time,
     pub(crate) sent: u32,
     pub(crate) arrived: Vec<Arrival>,
-    pub(crate) dropped: Vec<(Time, u32, u32, DropCause)>,
+    pub(crate) dropped: Vec<(Time, u32, u32, AdHocDropCause)>,
     pub(crate) events: Vec<Event<u32>>,
     /// Conservation is checked after everything that happens.
     pub(crate) checks: bool,
@@ -194,7 +194,7 @@ impl Bench {
     }
 
     /// How often packets were dropped for a cause.
-    pub(crate) fn drops(&self, cause: DropCause) -> usize {
+    pub(crate) fn drops(&self, cause: AdHocDropCause) -> usize {
         self.dropped.iter().filter(|(.., found)| *found == cause).count()
     }
 

@@ -1,7 +1,7 @@
 //! Networks that are hardly any.
 
 use crate::bench::{Bench, chain, config, routing};
-use cogtcp_adhoc::{AdHocConfig, DropCause};
+use cogtcp_adhoc::{AdHocConfig, AdHocDropCause};
 use cogtcp_mobility::Mobility;
 use cogtcp_units::{Position, Time};
 
@@ -54,10 +54,10 @@ fn a_node_out_of_the_area() {
         bench.send(2, 1);
         bench.run(60_000);
         assert_eq!(bench.arrived.len(), 1, "{name}");
-        let causes: Vec<DropCause> = bench.dropped.iter().map(|it| it.3).collect();
+        let causes: Vec<AdHocDropCause> = bench.dropped.iter().map(|it| it.3).collect();
         assert_eq!(causes.len(), 2, "{name}");
         assert!(
-            causes.iter().all(|cause| matches!(cause, DropCause::NotFound | DropCause::NoRoute)),
+            causes.iter().all(|cause| matches!(cause, AdHocDropCause::NotFound | AdHocDropCause::NoRoute)),
             "{name}: {causes:?}"
         );
     }

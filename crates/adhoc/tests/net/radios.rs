@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, air, chain, config, over, path, routing};
 use cogtcp_adhoc::{
-    AdHocConfig, ChannelKnowledge, CognitiveNode, DropCause, Event, Radios, SensingTimes,
+    AdHocConfig, AdHocDropCause, ChannelKnowledge, CognitiveNode, Event, Radios, SensingTimes,
     WhileNeighbourSenses,
 };
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
@@ -89,7 +89,7 @@ fn a_primary_user_blocks_the_only_relay() {
     bench.stream(0, 2, 100, 40_000);
     assert_eq!(bench.arrivals(11, 20), 0);
     assert!(bench.arrivals(0, 10) >= 95 && bench.arrivals(30, 40) >= 95, "{}", bench.arrivals(30, 40));
-    assert!(bench.drops(DropCause::Interfered) >= 1, "{:?}", bench.dropped);
+    assert!(bench.drops(AdHocDropCause::Interfered) >= 1, "{:?}", bench.dropped);
 }
 
 /// Nodes that sense leave the channel of a PU around them, and go on on the next: with one radio and with
@@ -132,7 +132,7 @@ fn both_ends_must_meet_on_a_free_channel() {
     assert_eq!(bench.arrivals(12, 20), 0);
     let relayed = bench.net.counters(1).relayed;
     assert!(
-        relayed > bench.arrived.len() as u64 && bench.drops(DropCause::Interfered) > 0,
+        relayed > bench.arrived.len() as u64 && bench.drops(AdHocDropCause::Interfered) > 0,
         "{:?}",
         bench.dropped
     );
@@ -158,9 +158,9 @@ fn relays_wait_for_a_neighbour_that_senses_or_do_not() {
         bench
     };
     let (waits, retries) = (run(WhileNeighbourSenses::Wait), run(WhileNeighbourSenses::Retry));
-    assert_eq!(waits.drops(DropCause::Silent), 0);
+    assert_eq!(waits.drops(AdHocDropCause::Silent), 0);
     assert!(waits.arrived.len() >= 580, "{}", waits.arrived.len());
-    assert!(retries.drops(DropCause::Silent) > 50, "{}", retries.drops(DropCause::Silent));
+    assert!(retries.drops(AdHocDropCause::Silent) > 50, "{}", retries.drops(AdHocDropCause::Silent));
 }
 
 /// With three radios routing goes over the control channel: a PU on all data channels does not touch it.
@@ -174,7 +174,7 @@ fn the_control_channel_is_free_of_primary_users() {
     bench.run(500);
     assert!(bench.events.iter().any(|event| matches!(event, Event::SearchEnded { node: 0, .. })));
     bench.run(5000);
-    assert_eq!((bench.arrived.len(), bench.drops(DropCause::Interfered)), (0, 1));
+    assert_eq!((bench.arrived.len(), bench.drops(AdHocDropCause::Interfered)), (0, 1));
     assert!(bench.now == Time::from_millis(5000));
 }
 
@@ -247,7 +247,7 @@ fn who_has_not_heard_of_a_handoff_sends_to_the_old_channel() {
         bench.checks = true;
         bench.run(20_030);
         bench.stream(0, 1, 20, 22_500);
-        assert_eq!(bench.drops(DropCause::OutOfReach) > 0, loses, "{knowledge:?}: {:?}", bench.dropped);
+        assert_eq!(bench.drops(AdHocDropCause::OutOfReach) > 0, loses, "{knowledge:?}: {:?}", bench.dropped);
         assert!(bench.arrivals(21, 23) > 50, "{knowledge:?}: {}", bench.arrivals(21, 23));
     }
 }

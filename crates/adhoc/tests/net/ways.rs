@@ -1,7 +1,7 @@
 //! Packets find their ways, lose them and find others.
 
 use crate::bench::{Bench, chain, config, path, routing};
-use cogtcp_adhoc::{DropCause, Event, LinkFailure, SearchOutcome};
+use cogtcp_adhoc::{AdHocDropCause, Event, LinkFailure, SearchOutcome};
 use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_units::{Duration, Position};
 
@@ -63,19 +63,19 @@ fn packets_for_nobody_are_dropped_when_the_search_fails() {
     bench.checks = true;
     bench.send(0, 1);
     bench.run(60_000);
-    assert_eq!(bench.drops(DropCause::NotFound), 1);
+    assert_eq!(bench.drops(AdHocDropCause::NotFound), 1);
     let impatient = cogtcp_adhoc::AdHocConfig { buffer_time: Duration::from_millis(50), ..config() };
     let mut bench = Bench::new(impatient, chain(2, 2000.0));
     bench.send(0, 1);
     bench.run(60_000);
     assert_eq!(bench.dropped.len(), 1);
-    assert_eq!((bench.dropped[0].0.as_nanos(), bench.dropped[0].3), (50_000_000, DropCause::BufferTime));
+    assert_eq!((bench.dropped[0].0.as_nanos(), bench.dropped[0].3), (50_000_000, AdHocDropCause::BufferTime));
     let small = cogtcp_adhoc::AdHocConfig { buffer_packets: 2, ..config() };
     let mut bench = Bench::new(small, chain(2, 2000.0));
     bench.burst(5, 0, 1);
     assert_eq!(
         bench.dropped.iter().map(|it| (it.2, it.3)).collect::<Vec<_>>(),
-        [0, 1, 2].map(|n| (n, DropCause::BufferFull))
+        [0, 1, 2].map(|n| (n, AdHocDropCause::BufferFull))
     );
 }
 
@@ -88,7 +88,7 @@ fn a_full_queue_drops() {
     bench.burst(60, 0, 1);
     bench.run(2000);
     // The MAC takes none out of the queue before it sends it.
-    assert_eq!((bench.drops(DropCause::QueueFull), bench.arrived.len()), (10, 50));
+    assert_eq!((bench.drops(AdHocDropCause::QueueFull), bench.arrived.len()), (10, 50));
 }
 
 /// A packet that may take two hops does not come to the third.
@@ -107,7 +107,7 @@ fn time_to_live_counts_hops() {
     bench.net.offer(bench.now, packet(2, 0));
     bench.net.offer(bench.now, packet(3, 1));
     bench.run(1000);
-    assert_eq!((bench.drops(DropCause::Expired), bench.arrived.len()), (1, 1));
+    assert_eq!((bench.drops(AdHocDropCause::Expired), bench.arrived.len()), (1, 1));
     assert_eq!((bench.dropped[0].1, bench.arrived[0].1), (2, 1), "at the third node");
 }
 
@@ -130,13 +130,13 @@ fn a_partition_heals() {
         // What was lost was lost to routing, or on the link that broke.
         assert!(bench.dropped.iter().all(|it| matches!(
             it.3,
-            DropCause::NotFound
-                | DropCause::NoRoute
-                | DropCause::OutOfReach
-                | DropCause::BufferFull
-                | DropCause::BufferTime
+            AdHocDropCause::NotFound
+                | AdHocDropCause::NoRoute
+                | AdHocDropCause::OutOfReach
+                | AdHocDropCause::BufferFull
+                | AdHocDropCause::BufferTime
         )));
-        assert!(bench.drops(DropCause::OutOfReach) >= 1);
+        assert!(bench.drops(AdHocDropCause::OutOfReach) >= 1);
     }
 }
 
@@ -167,7 +167,7 @@ fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
         bench.run(2900);
         bench.burst(20, 0, 3);
         bench.run(10_000);
-        let lost = bench.drops(DropCause::LinkFailed);
+        let lost = bench.drops(AdHocDropCause::LinkFailed);
         assert_eq!(lost > 0, !rerouted, "{rule:?}: {:?}", bench.dropped);
         assert_eq!(bench.arrived.len() >= 20, rerouted, "{rule:?}: {}", bench.arrived.len());
     }

@@ -1,7 +1,7 @@
 //! The tables of an ad hoc network.
 
 use super::{AdHocAccount, Stream};
-use cogtcp_adhoc::{AdHocNetwork, DropCause, Layer, NodeCounters, SearchOutcome};
+use cogtcp_adhoc::{AdHocDropCause, AdHocNetwork, Layer, NodeCounters, SearchOutcome};
 use cogtcp_mobility::Mobility;
 use cogtcp_records::extensions::{
     DropRow, DropsBuilder, NodeRow, NodesBuilder, PrimaryUserRow, PrimaryUsersBuilder, RoutingBuilder,
@@ -147,14 +147,14 @@ fn ways(account: &AdHocAccount) -> Table {
 }
 
 fn dropped(stream: &Stream, layer: Layer) -> u64 {
-    let causes = DropCause::ALL.iter().filter(|cause| cause.layer() == layer);
+    let causes = AdHocDropCause::ALL.iter().filter(|cause| cause.layer() == layer);
     causes.map(|cause| stream.drops[*cause as usize]).sum()
 }
 
 fn drops(account: &AdHocAccount) -> Table {
     let mut table = DropsBuilder::default();
     for stream in &account.streams {
-        for cause in DropCause::ALL {
+        for cause in AdHocDropCause::ALL {
             let packets = stream.drops[cause as usize];
             if packets > 0 {
                 let row = DropRow {

@@ -6,7 +6,7 @@ use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Link, Payload};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::Time;
-use cogtcp_wireless::{Cause, Event, FrameKind};
+use cogtcp_wireless::{Event, ExchangeFailure, FrameKind};
 use std::collections::VecDeque;
 
 impl StationPair {
@@ -43,7 +43,7 @@ impl StationPair {
                 }
                 Event::AttemptFailed { from, cause, .. } => {
                     let sender = from.0 as usize;
-                    if let Cause::Interfered(frame) = cause {
+                    if let ExchangeFailure::Interfered(frame) = cause {
                         notes.push_back(Noted::Interference(self.config.pipes[sender], frame.name()));
                     }
                     self.end_exchange(sender, Some(cause), now, &mut finished);
@@ -138,10 +138,10 @@ impl StationPair {
         sender: usize,
         end: Time,
         data: Option<(Time, Time)>,
-        cause: Option<Cause>,
+        cause: Option<ExchangeFailure>,
     ) -> Exchange {
         let rest = match cause {
-            Some(Cause::Interfered(_)) => Rest::Interference,
+            Some(ExchangeFailure::Interfered(_)) => Rest::Interference,
             None if data.is_some() => Rest::Mac,
             // The packet had arrived before, and only its acknowledgement had not.
             _ => Rest::Retry,
@@ -151,7 +151,13 @@ impl StationPair {
     }
 
     /// The exchange of `sender` is over: the packet got through, or is tried again, or given up.
-    fn end_exchange(&mut self, sender: usize, cause: Option<Cause>, now: Time, finished: &mut Finished) {
+    fn end_exchange(
+        &mut self,
+        sender: usize,
+        cause: Option<ExchangeFailure>,
+        now: Time,
+        finished: &mut Finished,
+    ) {
         let Some(Underway::Open { data }) = self.exchanges[sender].take() else { return };
         let carried = data != (Time::ZERO, Time::ZERO) && self.packets[sender].is_some_and(|it| it.arrived);
         finished.decided[sender] = Some(self.exchange(sender, now, carried.then_some(data), cause));
@@ -175,6 +181,6 @@ impl StationPair {
 }
 
 /// Why a packet is dropped whose last attempt failed for this cause.
-fn drop_cause(cause: Cause) -> DropCause {
-    if matches!(cause, Cause::Interfered(_)) { DropCause::Interference } else { DropCause::Retry }
+fn drop_cause(cause: ExchangeFailure) -> DropCause {
+    if matches!(cause, ExchangeFailure::Interfered(_)) { DropCause::Interference } else { DropCause::Retry }
 }

@@ -1,7 +1,7 @@
 //! Broken links and route errors: sections 6.10 and 6.11.
 
 use crate::harness::*;
-use cogtcp_routing::{AodvConfig, DropCause, Forwarding, LossCause, RoutingEvent};
+use cogtcp_routing::{AodvConfig, Forwarding, LossCause, RoutingDropCause, RoutingEvent};
 
 /// A node with a route to TARGET by B, 9, of which A is a precursor.
 fn between() -> TestNode {
@@ -84,14 +84,14 @@ fn a_packet_without_a_route_is_dropped_and_reported() {
     let mut node = between();
     node.fail(B).sent();
     for _ in 0..3 {
-        assert_eq!(node.relay(SOURCE, TARGET, C), Forwarding::Drop(DropCause::NoRoute));
+        assert_eq!(node.relay(SOURCE, TARGET, C), Forwarding::Drop(RoutingDropCause::NoRoute));
     }
     let sent = node.sent();
     assert_eq!((sent.len(), sent[0].to, as_error(&sent[2])), (3, C, &[(TARGET, Some(10))][..]));
     node.relay(SOURCE, SELF, C);
     assert_eq!(
         node.relay(SOURCE, cogtcp_routing::NodeAddress::new(77), C),
-        Forwarding::Drop(DropCause::NoRoute)
+        Forwarding::Drop(RoutingDropCause::NoRoute)
     );
     assert_eq!(as_error(&node.sent()[0]), [(cogtcp_routing::NodeAddress::new(77), None)]);
 }

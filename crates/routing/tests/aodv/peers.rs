@@ -3,8 +3,8 @@
 use crate::harness::*;
 use cogtcp_routing::message::{RouteReply, RouteRequest};
 use cogtcp_routing::{
-    AfterFailure, AodvConfig, AodvProfile, AodvSettings, DataPacket, DropCause, Forwarding, LostPacket,
-    RoutingEvent, RoutingMessage, RoutingPacket,
+    AfterFailure, AodvConfig, AodvProfile, AodvSettings, DataPacket, Forwarding, LostPacket,
+    RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::Duration;
 
@@ -323,7 +323,7 @@ fn a_repair_ends_late() {
     node.at(3799);
     assert_eq!(node.relay(SOURCE, TARGET, B), Forwarding::Hold);
     node.at(3801);
-    assert_eq!(node.relay(SOURCE, TARGET, B), Forwarding::Drop(DropCause::NoRoute));
+    assert_eq!(node.relay(SOURCE, TARGET, B), Forwarding::Drop(RoutingDropCause::NoRoute));
 }
 
 /// A setting overrides its profile's value and nothing else.

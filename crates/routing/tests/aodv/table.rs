@@ -1,7 +1,7 @@
 //! Lifetimes and the use of routes: section 6.2.
 
 use crate::harness::*;
-use cogtcp_routing::{DropCause, Forwarding, LossCause, RoutingEvent};
+use cogtcp_routing::{Forwarding, LossCause, RoutingDropCause, RoutingEvent};
 
 /// 6.2: each use sets the life of destination, source, next hop and previous hop to ACTIVE_ROUTE_TIMEOUT at
 /// least.
@@ -76,7 +76,7 @@ fn nobody_is_told_the_way_to_himself() {
     node.reply(A, cogtcp_routing::message::RouteReply { destination: SELF, ..rrep(SELF, 3, 9) });
     assert_eq!(node.aodv.table().get(SELF), None);
     assert_eq!(node.data(SELF), Forwarding::Deliver);
-    assert_eq!(node.relay(SELF, TARGET, A), Forwarding::Drop(DropCause::Loop));
+    assert_eq!(node.relay(SELF, TARGET, A), Forwarding::Drop(RoutingDropCause::Loop));
 }
 
 /// What is not for this node is not taken in.

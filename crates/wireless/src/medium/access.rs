@@ -3,7 +3,7 @@
 use super::Medium;
 use super::station::{Mac, NOBODY, Phase, Service};
 use crate::timing::Frames;
-use crate::{Cause, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings};
+use crate::{Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Positions, Surroundings};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -75,7 +75,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             rate: Rate::default(),
             channel,
             with_rts: false,
-            cause: Cause::OutOfReach,
+            cause: ExchangeFailure::OutOfReach,
         });
     }
 
@@ -146,7 +146,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         service.channel = channel;
         let with_rts = frames.with_rts && to != Destination::Broadcast;
         service.with_rts = with_rts;
-        service.cause = Cause::OutOfReach;
+        service.cause = ExchangeFailure::OutOfReach;
         if self.work_out(number, to, &frames, now) {
             return;
         }
@@ -338,7 +338,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// The packet of `number` is done with; `failed`: given up.
-    pub(super) fn finish_packet(&mut self, number: u32, failed: Option<Cause>, now: Time) {
+    pub(super) fn finish_packet(&mut self, number: u32, failed: Option<ExchangeFailure>, now: Time) {
         let station = &mut self.stations[number];
         let Some(service) = station.cold.service.take() else { return };
         let (from, to) = (InterfaceId(number), service.packet.to);

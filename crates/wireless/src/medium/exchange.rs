@@ -4,7 +4,8 @@ use super::Medium;
 use super::station::{Mac, Phase};
 use crate::contention::Failure;
 use crate::{
-    AnswerTimeout, Cause, CtsWhen, Destination, Event, FrameKind, InterfaceId, Positions, Surroundings,
+    AnswerTimeout, CtsWhen, Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Positions,
+    Surroundings,
 };
 use cogtcp_units::{Duration, Time};
 
@@ -79,9 +80,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
             if self.config.mac.rules.other_frame_fails || until == Time::MAX {
                 if let Some(service) = &mut self.stations[number].cold.service
-                    && service.cause == Cause::OutOfReach
+                    && service.cause == ExchangeFailure::OutOfReach
                 {
-                    service.cause = Cause::Collided;
+                    service.cause = ExchangeFailure::Collided;
                 }
                 self.no_answer(number, now);
             }
@@ -117,7 +118,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn answered(&mut self, number: u32, kind: FrameKind, now: Time) {
         let station = &mut self.stations[number];
         let Some(service) = &mut station.cold.service else { return };
-        service.cause = Cause::OutOfReach;
+        service.cause = ExchangeFailure::OutOfReach;
         let (rate, to) = (service.rate, service.packet.to);
         if kind == FrameKind::Cts {
             station.attempts.reserved();
@@ -155,7 +156,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             && (rules.cts_when != CtsWhen::NavIdle || self.stations.nav(number) <= now);
         if !free {
             if let Some(service) = &mut self.stations[from].cold.service {
-                service.cause = Cause::Refused;
+                service.cause = ExchangeFailure::Refused;
             }
             return;
         }
@@ -177,7 +178,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             if self.stations.phase(number) != Phase::Contending || self.stations.ear(number).is_sending {
                 // It is about to answer somebody else: there is no second answer at a time.
                 if let Some(service) = &mut self.stations[from.0].cold.service {
-                    service.cause = Cause::Refused;
+                    service.cause = ExchangeFailure::Refused;
                 }
                 return;
             }
@@ -251,16 +252,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn give_up_answer(&mut self, number: u32, kind: FrameKind, to: u32, now: Time) {
         let asked = if kind == FrameKind::Cts { to } else { number };
         if let Some(service) = &mut self.stations[asked].cold.service {
-            service.cause = Cause::Refused;
+            service.cause = ExchangeFailure::Refused;
         }
         if kind == FrameKind::Data {
             let (contention, attempts) = self.stations.contention(number);
             contention.widen(attempts);
-            self.stations[number].cold.counters.count(Cause::Refused);
+            self.stations[number].cold.counters.count(ExchangeFailure::Refused);
             self.events.push_back(Event::AttemptFailed {
                 time: now,
                 from: InterfaceId(number),
-                cause: Cause::Refused,
+                cause: ExchangeFailure::Refused,
             });
         }
         self.try_resume(number, now);

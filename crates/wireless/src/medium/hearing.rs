@@ -4,8 +4,8 @@ use super::station::{Mac, NOBODY, OWN_LINES, Phase};
 use super::{Frame, Hearer, Medium, OnAir};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
-    Capture, Cause, Destination, EifsAfter, Event, Fate, FrameKind, InterfaceId, Positions, Reception,
-    Surroundings,
+    Capture, Destination, EifsAfter, Event, ExchangeFailure, Fate, FrameKind, InterfaceId, Positions,
+    Reception, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Position, Rate, Time, prefetch};
@@ -280,7 +280,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// A frame begins to arrive at one station. Returns why it will not be received, as far as is known.
-    fn arrive(&mut self, hearer: &Hearer, incoming: &Incoming, kind: FrameKind, now: Time) -> Option<Cause> {
+    fn arrive(
+        &mut self,
+        hearer: &Hearer,
+        incoming: &Incoming,
+        kind: FrameKind,
+        now: Time,
+    ) -> Option<ExchangeFailure> {
         let Incoming { from, until, .. } = *incoming;
         let (number, delay) = (hearer.station, self.timing.delay);
         let ear = self.stations.ear(number);
@@ -315,10 +321,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Why a radio that sends or has silences does not receive a frame, if it does not. One that is silent
     /// stays with the exchange that it is in, and hears no first frame of another.
-    fn deaf(&self, number: u32, kind: FrameKind, from: Time, until: Time) -> Option<Cause> {
+    fn deaf(&self, number: u32, kind: FrameKind, from: Time, until: Time) -> Option<ExchangeFailure> {
         let station = &self.stations[number];
         if self.stations.is_sending_at(number, from) {
-            return Some(Cause::Collided);
+            return Some(ExchangeFailure::Collided);
         }
         let is_first = matches!(kind, FrameKind::Rts | FrameKind::Data);
         let silent = self.stations.ear(number).silent;
@@ -328,7 +334,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             (kind, Mac::Waiting { answer, .. }) => kind == answer,
             _ => false,
         };
-        (!open && !is_engaged()).then_some(Cause::Unanswered)
+        (!open && !is_engaged()).then_some(ExchangeFailure::Unanswered)
     }
 
     /// A frame has ended everywhere.
@@ -396,12 +402,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 Some(cause) => {
                     self.lost(number, frame, cause);
                     // What a silence cut off was not received until then either, as far as the radio knows.
-                    self.failed_reception(number, power, cause != Cause::Unanswered, eifs, now);
+                    self.failed_reception(number, power, cause != ExchangeFailure::Unanswered, eifs, now);
                 }
             },
             None => {
                 if frame.receiver() == number {
-                    self.lost(number, frame, self.frames[index as usize].missed.unwrap_or(Cause::Collided));
+                    self.lost(
+                        number,
+                        frame,
+                        self.frames[index as usize].missed.unwrap_or(ExchangeFailure::Collided),
+                    );
                 }
                 self.failed_reception(number, power, false, eifs, now);
             }
@@ -410,13 +420,17 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// Why the frame that a radio was set on is lost; `None`: it can be decoded.
-    fn judge(&mut self, number: u32, frame: &Frame, lock: &Lock) -> Option<Cause> {
+    fn judge(&mut self, number: u32, frame: &Frame, lock: &Lock) -> Option<ExchangeFailure> {
         if let Some(cause) = lock.spoiled {
             return Some(cause);
         }
         if let Some(decoder) = self.decoders.get_mut(number as usize) {
             if !decoder.is_right() {
-                return Some(if lock.worst > 0.0 { Cause::Collided } else { Cause::Garbled });
+                return Some(if lock.worst > 0.0 {
+                    ExchangeFailure::Collided
+                } else {
+                    ExchangeFailure::Garbled
+                });
             }
             return self.spoils(number, frame, lock.power, 0.0);
         }
@@ -424,13 +438,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         // Pair by pair the other frames have been judged as they came.
         let others = if self.listening.capture == Capture::Pairwise { 0.0 } else { lock.worst };
         if lock.power < capture * others {
-            return Some(Cause::Collided);
+            return Some(ExchangeFailure::Collided);
         }
         self.spoils(number, frame, lock.power, others)
     }
 
     /// What primary users, noise or chance make of a frame that arrives with `signal` watts, beside `others`.
-    pub(super) fn spoils(&mut self, number: u32, frame: &Frame, signal: f64, others: f64) -> Option<Cause> {
+    pub(super) fn spoils(
+        &mut self,
+        number: u32,
+        frame: &Frame,
+        signal: f64,
+        others: f64,
+    ) -> Option<ExchangeFailure> {
         let (capture, _) = frame.needs;
         let (kind, channel, from, until) = (frame.kind, frame.channel, frame.from, frame.until);
         // Only primary users ask for the place, and a moving node's place costs a calculation.
@@ -443,8 +463,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let reception = Reception { receiver, place, channel, kind, from, until, signal, others, capture };
         match self.surroundings.fate(&reception) {
             Fate::Captured => {}
-            Fate::Interfered => return Some(Cause::Interfered(kind)),
-            Fate::TooWeak => return Some(Cause::Garbled),
+            Fate::Interfered => return Some(ExchangeFailure::Interfered(kind)),
+            Fate::TooWeak => return Some(ExchangeFailure::Garbled),
         }
         let strikes = frame.receiver() == number
             && match kind {
@@ -454,7 +474,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 }
                 FrameKind::Cts | FrameKind::Ack => false,
             };
-        strikes.then_some(Cause::Garbled)
+        strikes.then_some(ExchangeFailure::Garbled)
     }
 
     /// Draws whether data of `sender` have errors: by its loss, and by the error rate of the channel.
@@ -472,7 +492,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// Notes for the sender of an exchange why a frame of it did not get through.
-    fn lost(&mut self, number: u32, frame: &Frame, cause: Cause) {
+    fn lost(&mut self, number: u32, frame: &Frame, cause: ExchangeFailure) {
         if frame.receiver() != number {
             return;
         }
@@ -548,7 +568,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.part_from_neighbours(index);
             let entry = &mut self.frames[index as usize];
             let for_me = entry.frame.to == Destination::Interface(at);
-            entry.missed = entry.missed.or(for_me.then_some(Cause::OutOfReach));
+            entry.missed = entry.missed.or(for_me.then_some(ExchangeFailure::OutOfReach));
             entry.hearers.push(Hearer { station: number, strength });
             self.stations.ear_mut(number).receiver.join(&self.listening, strength);
         }

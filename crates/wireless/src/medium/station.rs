@@ -3,7 +3,7 @@
 use crate::contention::Attempts;
 use crate::queue::InterfaceQueue;
 use crate::rate::RateTable;
-use crate::{Cause, Counters, FrameKind, InterfaceId, MediumConfig, Outgoing};
+use crate::{Counters, ExchangeFailure, FrameKind, InterfaceId, MediumConfig, Outgoing};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Power, RandomStream, Rate, Time};
 
@@ -76,7 +76,7 @@ pub(super) struct Service<T> {
     pub(super) channel: ChannelId,
     pub(super) with_rts: bool,
     /// What is known to whom it may concern of the last frame of the exchange.
-    pub(super) cause: Cause,
+    pub(super) cause: ExchangeFailure,
 }
 
 /// No station.

@@ -10,7 +10,9 @@ use super::station::{Mac, Phase};
 use super::{Frame, Medium};
 use crate::contention::Failure;
 use crate::timing::Frames;
-use crate::{Cause, Destination, Errors, Event, FrameKind, InterfaceId, Positions, Rules, Surroundings};
+use crate::{
+    Destination, Errors, Event, ExchangeFailure, FrameKind, InterfaceId, Positions, Rules, Surroundings,
+};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -22,7 +24,7 @@ pub(super) struct Whole {
     /// When the packet arrives for the first time; `Time::MAX`: it does not, or has.
     arrives: Time,
     end: Time,
-    failed: Option<(Failure, Cause)>,
+    failed: Option<(Failure, ExchangeFailure)>,
     /// When the receiver may count again: at the end, or when a frame to it has ended that is lost.
     /// `Time::MAX`: it does.
     idle: Time,
@@ -190,7 +192,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// A frame of an exchange: what spoils it at the other end.
-    fn put_on_air(&mut self, terms: &Terms, kind: FrameKind, frames: &Frames, start: Time) -> Option<Cause> {
+    fn put_on_air(
+        &mut self,
+        terms: &Terms,
+        kind: FrameKind,
+        frames: &Frames,
+        start: Time,
+    ) -> Option<ExchangeFailure> {
         let (sender, hearer) = match kind {
             FrameKind::Rts | FrameKind::Data => (terms.sender, terms.receiver),
             FrameKind::Cts | FrameKind::Ack => (terms.receiver, terms.sender),
