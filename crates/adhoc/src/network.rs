@@ -24,7 +24,7 @@ use crate::packet::Load;
 use crate::radios::Channels;
 use crate::timers::Timers;
 use cogtcp_mobility::{Mobility, NeighborGrid};
-use cogtcp_routing::{NodeAddress, Notice, PacketBuffer, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, PacketBuffer, Topology};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{RandomStream, Time, prefetch};
 use cogtcp_wireless::{Medium, Surroundings};
@@ -138,7 +138,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         for number in 0..self.nodes.len() as u32 {
             let channel = self.channels.number(self.nodes[number as usize].channel);
             let node = &mut self.nodes[number as usize];
-            node.routing.handle_notice(Time::ZERO, Notice::Handoff { channel });
+            node.routing.handle_host_update(Time::ZERO, HostUpdate::Handoff { channel });
             node.routing.start(Time::ZERO);
             self.begin_radio(number);
             self.settle(number, Time::ZERO);

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::network::AdHocNetwork;
 use cogtcp_crosslayer::{ChannelId, LinkEvent, Verdict};
 use cogtcp_mobility::Mobility;
-use cogtcp_routing::{ChannelNumber, NodeAddress, Notice, RoutingSpec};
+use cogtcp_routing::{ChannelNumber, HostUpdate, NodeAddress, RoutingSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{CognitiveConfig, CognitiveRadio, Radio as _};
 use cogtcp_units::{Duration, RandomStream, Time};
@@ -213,15 +213,15 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         } else {
             node.reports.remove(&channel);
         }
-        let mut notices = vec![(channel, reported)];
+        let mut updates = vec![(channel, reported)];
         node.reports.retain(|other, at| {
             let is_over = *at + memory <= now;
-            notices.extend(is_over.then_some((*other, false)));
+            updates.extend(is_over.then_some((*other, false)));
             !is_over
         });
-        for (channel, active) in notices {
+        for (channel, active) in updates {
             let channel = self.channels.number(channel);
-            node.routing.handle_notice(now, Notice::PrimaryUser { channel, active });
+            node.routing.handle_host_update(now, HostUpdate::PrimaryUser { channel, active });
         }
     }
 
@@ -236,7 +236,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.medium.tune(now, node.interfaces.receiver, channel);
         self.events.push_back(Event::Tuned { time: now, node: number, channel });
         let said = self.channels.number(channel);
-        node.routing.handle_notice(now, Notice::Handoff { channel: said });
+        node.routing.handle_host_update(now, HostUpdate::Handoff { channel: said });
         let knowledge = self.config.cognitive.as_ref().map(|it| it.knowledge).unwrap_or_default();
         match knowledge {
             ChannelKnowledge::Signalled => self.plan_announcement(number, now),
@@ -263,7 +263,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         for other in self.near.near(&self.mobility, now, place) {
             if other != number {
                 let routing = &mut self.nodes[other as usize].routing;
-                routing.handle_notice(now, Notice::NeighborChannel { neighbor, channel });
+                routing.handle_host_update(now, HostUpdate::NeighborChannel { neighbor, channel });
                 self.settle(other, now);
             }
         }

@@ -4,9 +4,9 @@ use crate::LinkEvent;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
-/// What stands on a board.
+/// An entry of a board: a link event with its link and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Notice {
+pub struct BoardEntry {
     /// When it happened.
     pub at: Time,
     /// Which of the node's links: the driver's number of it.
@@ -22,10 +22,10 @@ pub struct ReaderId(usize);
 /// The board of one node. Notices wait until every reader has taken them; without readers nothing is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
-    notices: VecDeque<Notice>,
-    /// Number of the first notice in `notices`.
+    entries: VecDeque<BoardEntry>,
+    /// Number of the first entry in `entries`.
     first: u64,
-    /// Number of the next notice of each reader.
+    /// Number of the next entry of each reader.
     readers: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Board {
 
     /// Adds a reader, which sees what is published from now on.
     pub fn subscribe(&mut self) -> ReaderId {
-        self.readers.push(self.first + self.notices.len() as u64);
+        self.readers.push(self.first + self.entries.len() as u64);
         ReaderId(self.readers.len() - 1)
     }
 
@@ -47,23 +47,23 @@ impl Board {
     }
 
     /// Publishes what happened, as far as the node knows it (see [`LinkEvent::as_known`]).
-    pub fn publish(&mut self, notice: Notice) {
+    pub fn publish(&mut self, entry: BoardEntry) {
         if self.is_read() {
-            self.notices.push_back(notice);
+            self.entries.push_back(entry);
         }
     }
 
-    /// The oldest notice that this reader has not taken.
-    pub fn take(&mut self, reader: ReaderId) -> Option<Notice> {
+    /// The oldest entry that this reader has not taken.
+    pub fn take(&mut self, reader: ReaderId) -> Option<BoardEntry> {
         let next = self.readers.get_mut(reader.0)?;
-        let notice = *self.notices.get((*next - self.first) as usize)?;
+        let entry = *self.entries.get((*next - self.first) as usize)?;
         *next += 1;
         let oldest = self.readers.iter().copied().min().unwrap_or(self.first);
         while self.first < oldest {
-            self.notices.pop_front();
+            self.entries.pop_front();
             self.first += 1;
         }
-        Some(notice)
+        Some(entry)
     }
 }
 
@@ -71,27 +71,27 @@ impl Board {
 mod tests {
     use super::*;
 
-    fn notice(millis: u64, event: LinkEvent) -> Notice {
-        Notice { at: Time::from_millis(millis), link: 3, event }
+    fn entry(millis: u64, event: LinkEvent) -> BoardEntry {
+        BoardEntry { at: Time::from_millis(millis), link: 3, event }
     }
 
     #[test]
     fn every_reader_takes_every_notice_once_in_order() {
         let mut board = Board::new();
-        board.publish(notice(0, LinkEvent::LinkDown));
+        board.publish(entry(0, LinkEvent::LinkDown));
         let (a, b) = (board.subscribe(), board.subscribe());
         assert_eq!(board.take(a), None, "a reader sees what is published after it came");
-        board.publish(notice(1, LinkEvent::LinkDown));
-        board.publish(notice(2, LinkEvent::LinkUp));
-        assert_eq!(board.take(a), Some(notice(1, LinkEvent::LinkDown)));
-        assert_eq!(board.take(a), Some(notice(2, LinkEvent::LinkUp)));
+        board.publish(entry(1, LinkEvent::LinkDown));
+        board.publish(entry(2, LinkEvent::LinkUp));
+        assert_eq!(board.take(a), Some(entry(1, LinkEvent::LinkDown)));
+        assert_eq!(board.take(a), Some(entry(2, LinkEvent::LinkUp)));
         assert_eq!(board.take(a), None);
         let late = board.subscribe();
         assert_eq!(board.take(late), None);
-        assert_eq!(board.take(b), Some(notice(1, LinkEvent::LinkDown)));
-        assert_eq!(board.take(b), Some(notice(2, LinkEvent::LinkUp)));
-        assert!(board.notices.is_empty(), "taken by all: gone");
-        board.publish(notice(3, LinkEvent::QueueFree { bytes: 9 }));
-        assert_eq!(board.take(late), Some(notice(3, LinkEvent::QueueFree { bytes: 9 })));
+        assert_eq!(board.take(b), Some(entry(1, LinkEvent::LinkDown)));
+        assert_eq!(board.take(b), Some(entry(2, LinkEvent::LinkUp)));
+        assert!(board.entries.is_empty(), "taken by all: gone");
+        board.publish(entry(3, LinkEvent::QueueFree { bytes: 9 }));
+        assert_eq!(board.take(late), Some(entry(3, LinkEvent::QueueFree { bytes: 9 })));
     }
 }

@@ -10,5 +10,5 @@
 mod board;
 mod event;
 
-pub use board::{Board, Notice, ReaderId};
+pub use board::{Board, BoardEntry, ReaderId};
 pub use event::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};

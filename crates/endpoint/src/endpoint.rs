@@ -21,13 +21,6 @@ pub enum Supply {
     Message(u64),
 }
 
-/// News from outside the connection.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Notice {
-    /// A radio of the sender's node reports.
-    Link(LinkEvent),
-}
-
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a, P> {
@@ -76,8 +69,8 @@ pub trait Endpoint: Debug {
     /// The time of [`Self::poll_timeout`] has come.
     fn handle_timeout(&mut self, now: Time);
 
-    /// Something outside the connection has happened. Most transports hear nothing.
-    fn handle_notice(&mut self, _now: Time, _notice: Notice) {}
+    /// A radio of the sender's node reports. Most transports ignore it.
+    fn handle_link_event(&mut self, _now: Time, _event: LinkEvent) {}
 
     /// Returns the next packet to send at `now`; `None`: nothing to send yet.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Self::Packet>>;

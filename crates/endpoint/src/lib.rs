@@ -17,7 +17,7 @@ mod progress;
 mod protocol;
 
 pub use datagram::Datagram;
-pub use endpoint::{Endpoint, Notice, Outgoing, PathId, Received, Supply};
+pub use endpoint::{Endpoint, Outgoing, PathId, Received, Supply};
 pub use event::EndpointEvent;
 pub use log::LogEntry;
 pub use progress::{Progress, Waiting};

@@ -12,7 +12,7 @@ use crate::ends::UNKNOWN;
 use crate::multipath::PathCounts;
 use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, Owner, Plane, Streams, Wake};
-use cogtcp_endpoint::{LogEntry, Notice, PathId, Supply as Offer};
+use cogtcp_endpoint::{LogEntry, PathId, Supply as EndpointSupply};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{EventKind, Histogram};
@@ -197,9 +197,9 @@ impl Flow {
     /// The same where the transport is not TCP.
     fn start_other(&mut self, now: Time, plane: &mut impl Plane) {
         match self.traffic {
-            Supply::Saturated => self.supply_other(now, Offer::Saturated(true), true, plane),
+            Supply::Saturated => self.supply_other(now, EndpointSupply::Saturated(true), true, plane),
             Supply::Size(bytes) => {
-                self.supply_other(now, Offer::Bytes(bytes), true, plane);
+                self.supply_other(now, EndpointSupply::Bytes(bytes), true, plane);
                 self.close_other(now, plane);
             }
             Supply::Rate(_) => self.write(now, plane),
@@ -241,7 +241,7 @@ impl Flow {
             self.pump_sender(now, Awaited::Application, plane);
         } else {
             // The first write opens the connection, which later ones leave as it is.
-            self.supply_other(now, Offer::Bytes(bytes), self.writes == 1, plane);
+            self.supply_other(now, EndpointSupply::Bytes(bytes), self.writes == 1, plane);
         }
     }
 
@@ -272,7 +272,7 @@ impl Flow {
         let Ends::Tcp(tcp) = &mut self.ends else {
             // A connection that serves one request closes after it, and the next request opens it again.
             let is_last = matches!(self.traffic, Supply::LastResponses(_));
-            self.supply_other(now, Offer::Message(bytes), is_first || is_last, plane);
+            self.supply_other(now, EndpointSupply::Message(bytes), is_first || is_last, plane);
             if is_last {
                 self.close_other(now, plane);
             }
@@ -414,7 +414,7 @@ impl Flow {
             tcp.sender.handle_link_event(now, event);
             self.pump_sender(now, Awaited::Window, plane);
         } else {
-            self.notify_other(now, Notice::Link(event), plane);
+            self.notify_other(now, event, plane);
         }
     }
 

@@ -78,7 +78,7 @@ impl RouterHost {
         2 * link as u32 + u32::from(experiment.links[link].from != spec.router)
     }
 
-    /// Passes the notices of the node's radio to the router; `call` is the router's number on the boards.
+    /// Passes the board entries of the node's radio to the router; `call` is the router's number on the boards.
     pub fn listen(&mut self, boards: &mut Boards, call: u32) {
         self.reader = boards.subscribe(self.spec.router, call);
     }
@@ -86,8 +86,8 @@ impl RouterHost {
     /// Something stands on the board of the router's node.
     pub fn read_board(&mut self, now: Time, boards: &mut Boards) {
         let Some(reader) = self.reader else { return };
-        while let Some(notice) = boards.take(self.spec.router, reader) {
-            self.machine.handle_link_event(now, notice.event);
+        while let Some(entry) = boards.take(self.spec.router, reader) {
+            self.machine.handle_link_event(now, entry.event);
         }
     }
 

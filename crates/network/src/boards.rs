@@ -1,10 +1,10 @@
 //! The boards of the nodes with a radio, and who hears of them.
 //!
-//! Radios, the links that they gate and the queues in front of them publish. A listener receives every notice
-//! in the order of publication. A reader is called by a code of its own and takes the notices that it has not
+//! Radios, the links that they gate and the queues in front of them publish. A listener receives every entry
+//! in the order of publication. A reader is called by a code of its own and takes the entries that it has not
 //! read.
 
-use cogtcp_crosslayer::{Board, LinkEvent, Notice, ReaderId};
+use cogtcp_crosslayer::{Board, BoardEntry, LinkEvent, ReaderId};
 use cogtcp_scenario::Experiment;
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
@@ -62,8 +62,8 @@ impl Boards {
         Some(there.board.subscribe())
     }
 
-    /// The oldest notice at `node` that `reader` has not read.
-    pub fn take(&mut self, node: usize, reader: ReaderId) -> Option<Notice> {
+    /// The oldest entry at `node` that `reader` has not read.
+    pub fn take(&mut self, node: usize, reader: ReaderId) -> Option<BoardEntry> {
         self.nodes[node].as_mut()?.board.take(reader)
     }
 
@@ -73,9 +73,9 @@ impl Boards {
         // For the record a radio also reports what no node can know, such as when a primary user came; the
         // board has none of it.
         if let Some(event) = event.as_known(own) {
-            there.board.publish(Notice { at, link: link as u32, event });
+            there.board.publish(BoardEntry { at, link: link as u32, event });
             if there.listening.is_some() {
-                // Once for every notice, so that those of several nodes are heard in the order of their
+                // Once for every entry, so that those of several nodes are heard in the order of their
                 // publication.
                 self.fresh.push_back(node);
             }
@@ -92,13 +92,13 @@ impl Boards {
         !self.fresh.is_empty() || !self.calls.is_empty()
     }
 
-    /// The next notice that listeners have not heard, and who is to hear it.
+    /// The next entry that listeners have not heard, and who is to hear it.
     #[inline]
-    pub fn take_heard(&mut self) -> Option<(Notice, &[u32])> {
+    pub fn take_heard(&mut self) -> Option<(BoardEntry, &[u32])> {
         let node = self.fresh.pop_front()?;
         let there = self.nodes[node].as_mut()?;
-        let notice = there.board.take(there.listening?)?;
-        Some((notice, &there.listeners))
+        let entry = there.board.take(there.listening?)?;
+        Some((entry, &there.listeners))
     }
 
     /// The next reader to be called: it has something to read.
@@ -153,12 +153,12 @@ mod tests {
             boards.publish(node, Time::ZERO, 0, LinkEvent::RateChange { rate: None }, own);
         }
         boards.publish(1, Time::ZERO, 0, LinkEvent::LinkUp, own);
-        let (notice, listeners) = boards.take_heard().unwrap();
-        assert_eq!((notice.link, notice.event), (0, LinkEvent::RateChange { rate: Some(own) }));
+        let (entry, listeners) = boards.take_heard().unwrap();
+        assert_eq!((entry.link, entry.event), (0, LinkEvent::RateChange { rate: Some(own) }));
         assert_eq!(listeners, [7]);
         assert!(boards.take_heard().is_none() && boards.has_news());
         assert_eq!([boards.take_call(), boards.take_call()], [Some(9), None]);
-        assert_eq!(boards.take(1, reader).unwrap().event, notice.event);
+        assert_eq!(boards.take(1, reader).unwrap().event, entry.event);
         assert_eq!(boards.take(1, reader).unwrap().event, LinkEvent::LinkUp);
         assert!(boards.take(1, reader).is_none() && !boards.has_news());
     }

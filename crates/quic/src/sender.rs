@@ -8,9 +8,9 @@ use crate::settings::Ends;
 use crate::wire::{Frame, HANDSHAKE_DONE, Other};
 use bytes::Bytes;
 use cogtcp_endpoint::{
-    Datagram, Endpoint, EndpointEvent, LogEntry, Notice, Outgoing, PathId, Progress, Received, Supply,
-    Waiting,
+    Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received, Supply, Waiting,
 };
+use cogtcp_transport::LinkEvent;
 use cogtcp_units::{Duration, Time};
 use quinn_proto::{Dir, Event, StreamEvent, StreamId, WriteError};
 use std::collections::{BTreeMap, VecDeque};
@@ -478,8 +478,7 @@ impl Endpoint for Sender {
         self.after(now);
     }
 
-    fn handle_notice(&mut self, now: Time, notice: Notice) {
-        let Notice::Link(event) = notice;
+    fn handle_link_event(&mut self, now: Time, event: LinkEvent) {
         if let Some(control) = &self.control {
             control.link_event(now, event);
         }

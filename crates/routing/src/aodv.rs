@@ -20,7 +20,7 @@ use crate::registry::{Protocol, WrongSetting};
 use crate::routing::LossCause;
 use crate::table::{Offer, RouteTable, Taken};
 use crate::{
-    AfterFailure, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time, prefetch};
@@ -349,8 +349,8 @@ impl Routing for Aodv {
         AfterFailure::Lost
     }
 
-    fn handle_notice(&mut self, now: Time, notice: Notice) {
-        if let Notice::Handoff { .. } = notice {
+    fn handle_host_update(&mut self, now: Time, update: HostUpdate) {
+        if let HostUpdate::Handoff { .. } = update {
             self.handle_handoff(now);
         }
     }

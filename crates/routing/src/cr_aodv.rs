@@ -8,8 +8,8 @@ use crate::aodv::{Aodv, AodvConfig, AodvSettings};
 use crate::outbox::Outbox;
 use crate::registry::{Protocol, WrongSetting};
 use crate::{
-    AfterFailure, ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
-    RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
+    AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
+    Routing, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use cogtcp_units::{Duration, RandomStream, Time};
 use schemars::JsonSchema;
@@ -133,7 +133,7 @@ struct Neighbor {
 
 /// CR-AODV of one node.
 ///
-/// Notices it takes: [`Notice::Handoff`] (a hello follows), [`Notice::NeighborChannel`].
+/// Notices it takes: [`HostUpdate::Handoff`] (a hello follows), [`HostUpdate::NeighborChannel`].
 #[derive(Debug)]
 pub struct CrAodv {
     inner: Aodv,
@@ -281,16 +281,16 @@ impl Routing for CrAodv {
         self.inner.handle_link_failure(now, neighbor, lost)
     }
 
-    fn handle_notice(&mut self, now: Time, notice: Notice) {
-        match notice {
-            Notice::Handoff { channel } => {
+    fn handle_host_update(&mut self, now: Time, update: HostUpdate) {
+        match update {
+            HostUpdate::Handoff { channel } => {
                 let first = self.channel.replace(channel).is_none();
                 // `recvNotification`. The first channel is where the radio begins, not a handoff.
                 if !first {
                     self.say_hello(now);
                 }
             }
-            Notice::NeighborChannel { neighbor, channel } => self.learn(neighbor, channel, 1),
+            HostUpdate::NeighborChannel { neighbor, channel } => self.learn(neighbor, channel, 1),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@
 //! Reading order:
 //!
 //! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`],
-//!   [`Notice`].
+//!   [`HostUpdate`].
 //! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
 //! - [`RoutingSpec`], [`registry`]: protocols by name, with typed settings. A new one is one file and one
 //!   line there (and a variant of [`RoutingMessage`] if it speaks messages of its own).
@@ -37,7 +37,7 @@ pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvPr
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
 pub use registry::{ProtocolInfo, RoutingSpec, WrongSetting};
 pub use routing::{
-    AfterFailure, DataPacket, Forwarding, LossCause, LostPacket, Notice, RouteInfo, Routing,
+    AfterFailure, DataPacket, Forwarding, HostUpdate, LossCause, LostPacket, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingStats,
 };
 pub use static_routing::{StaticConfig, StaticRouting};

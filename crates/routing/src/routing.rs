@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// 4. Tell [`Routing::handle_link_failure`] when the MAC gives a frame to a neighbour up, and do what it says
 ///    with the packet. The protocol then says itself, by [`Routing::forward`], what becomes of other packets
 ///    for that neighbour in the interface queue.
-/// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_notice`]; each protocol lists
+/// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_host_update`]; each protocol lists
 ///    what it needs.
 /// 6. After each of these calls, and not between, drain [`Routing::poll_transmit`] and
 ///    [`Routing::poll_event`]. On [`RoutingEvent::RouteFound`] it takes the destination's packets out of its
@@ -62,7 +62,7 @@ pub trait Routing: std::fmt::Debug + Send {
     -> AfterFailure;
 
     /// Takes in what the host knows. What a protocol has no use for it ignores.
-    fn handle_notice(&mut self, _now: Time, _notice: Notice) {}
+    fn handle_host_update(&mut self, _now: Time, _update: HostUpdate) {}
 
     /// Does what is due.
     fn handle_timeout(&mut self, now: Time);
@@ -145,9 +145,9 @@ pub enum LostPacket<'a> {
     Routing(&'a RoutingPacket),
 }
 
-/// What a host may tell.
+/// What a host tells its routing protocol about radio, positions and spectrum.
 #[derive(Clone, Debug)]
-pub enum Notice {
+pub enum HostUpdate {
     /// Who reaches whom, for [`crate::StaticRouting`].
     Topology(Arc<Topology>),
     /// Where this node is now.
@@ -237,7 +237,7 @@ pub enum RoutingEvent {
         /// Why.
         cause: LossCause,
     },
-    /// The protocol needs to know where a node is: tell it by [`Notice::Location`].
+    /// The protocol needs to know where a node is: tell it by [`HostUpdate::Location`].
     LocationWanted {
         /// The node.
         node: NodeAddress,

@@ -20,8 +20,8 @@ use crate::outbox::Outbox;
 use crate::registry::Protocol as _;
 use crate::routing::LossCause;
 use crate::{
-    AfterFailure, ChannelNumber, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
-    RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
+    AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
+    Routing, RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use discovery::{Collecting, Discovery};
@@ -60,8 +60,8 @@ type Pair = (NodeAddress, NodeAddress);
 
 /// SEARCH of one node.
 ///
-/// Notices it needs: [`Notice::Position`] (own place, whenever it changes), [`Notice::Location`] (of a
-/// destination, after [`RoutingEvent::LocationWanted`]), [`Notice::PrimaryUser`]. It wants the node's
+/// Notices it needs: [`HostUpdate::Position`] (own place, whenever it changes), [`HostUpdate::Location`] (of a
+/// destination, after [`RoutingEvent::LocationWanted`]), [`HostUpdate::PrimaryUser`]. It wants the node's
 /// receiver on the channel of [`RoutingEvent::ChannelWanted`]. A [`RoutingPacket::channel`] is set for
 /// requests only; the rest goes over the control channel.
 #[derive(Debug)]
@@ -235,17 +235,17 @@ impl Routing for Search {
         AfterFailure::Lost
     }
 
-    fn handle_notice(&mut self, now: Time, notice: Notice) {
-        match notice {
-            Notice::Position(position) if position.x.is_finite() && position.y.is_finite() => {
+    fn handle_host_update(&mut self, now: Time, update: HostUpdate) {
+        match update {
+            HostUpdate::Position(position) if position.x.is_finite() && position.y.is_finite() => {
                 self.position = Some(position);
                 self.hold_anchors(now);
             }
-            Notice::Location { node, position } if position.x.is_finite() && position.y.is_finite() => {
+            HostUpdate::Location { node, position } if position.x.is_finite() && position.y.is_finite() => {
                 self.locations.insert(node, position);
                 self.begin_waiting(now, node);
             }
-            Notice::PrimaryUser { channel, active } => {
+            HostUpdate::PrimaryUser { channel, active } => {
                 let before = self.occupied;
                 self.occupied = if active { before | bit(channel) } else { before & !bit(channel) };
                 if self.occupied != before {

@@ -2,7 +2,7 @@
 
 use crate::registry::{Protocol, WrongSetting};
 use crate::{
-    AfterFailure, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, RouteInfo, Routing,
+    AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingPacket, RoutingStats, Topology,
 };
 use cogtcp_units::Time;
@@ -30,7 +30,7 @@ impl Protocol for StaticConfig {
     }
 }
 
-/// Shortest paths over the topology of the last [`Notice::Topology`]. Told once it is static routing; told
+/// Shortest paths over the topology of the last [`HostUpdate::Topology`]. Told once it is static routing; told
 /// again whenever links come and go it is an oracle, which knows every change at once and at no cost.
 #[derive(Clone, Debug)]
 pub struct StaticRouting {
@@ -94,8 +94,8 @@ impl Routing for StaticRouting {
         AfterFailure::Lost
     }
 
-    fn handle_notice(&mut self, _now: Time, notice: Notice) {
-        if let Notice::Topology(topology) = notice {
+    fn handle_host_update(&mut self, _now: Time, update: HostUpdate) {
+        if let HostUpdate::Topology(topology) = update {
             self.learn(&topology);
         }
     }

@@ -2,7 +2,7 @@
 
 use cogtcp_routing::{
     AodvSettings, ChannelHello, ChannelKnowledge, ChannelNumber, CrAodv, CrAodvConfig, CrAodvProfile,
-    DataPacket, Forwarding, NodeAddress, Notice, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
+    DataPacket, Forwarding, HostUpdate, NodeAddress, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::Time;
 
@@ -11,7 +11,7 @@ const SELF: NodeAddress = NodeAddress::new(0);
 fn node(config: CrAodvConfig) -> CrAodv {
     let mut node = CrAodv::new(SELF, config, 1);
     node.start(Time::ZERO);
-    node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(3) });
+    node.handle_host_update(Time::ZERO, HostUpdate::Handoff { channel: ChannelNumber(3) });
     node
 }
 
@@ -38,7 +38,7 @@ fn a_handoff_is_followed_by_a_hello() {
     assert!(sent(&mut node, Time::ZERO).is_empty(), "where it begins is no handoff");
     let now = Time::from_millis(100);
     hello(&mut node, now, 1, 5, &[(0, 3), (2, 7)]);
-    node.handle_notice(now, Notice::Handoff { channel: ChannelNumber(4) });
+    node.handle_host_update(now, HostUpdate::Handoff { channel: ChannelNumber(4) });
     let packets = sent(&mut node, now);
     // 8 + 4 + 8 + 10 * 8 octets, and 20 of IP.
     assert_eq!(
@@ -71,7 +71,7 @@ fn ten_neighbors_fit() {
     for neighbor in 1..=12 {
         hello(&mut node, Time::ZERO, neighbor, 5, &[]);
     }
-    node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(4) });
+    node.handle_host_update(Time::ZERO, HostUpdate::Handoff { channel: ChannelNumber(4) });
     let packets = sent(&mut node, Time::ZERO);
     assert!(
         matches!(&packets[0].message, RoutingMessage::ChannelHello(hello) if hello.neighbors.len() == 10)
@@ -108,7 +108,7 @@ fn the_channel_of_the_next_hop() {
 fn the_channel_with_the_fewest_receivers_is_wanted() {
     let wanted = |near: &[u32], own: u32| {
         let mut node = node(CrAodvConfig { channels: 4, ..CrAodvConfig::default() });
-        node.handle_notice(Time::ZERO, Notice::Handoff { channel: ChannelNumber(own) });
+        node.handle_host_update(Time::ZERO, HostUpdate::Handoff { channel: ChannelNumber(own) });
         for (index, channel) in near.iter().enumerate() {
             hello(&mut node, Time::ZERO, 1 + index as u32, *channel, &[]);
         }

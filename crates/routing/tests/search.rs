@@ -3,7 +3,7 @@
 
 use cogtcp_routing::search::{Search, SearchConfig, SearchId, SearchMessage};
 use cogtcp_routing::{
-    ChannelNumber, DataPacket, Forwarding, LostPacket, MessageKind, NodeAddress, Notice, Routing,
+    ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, MessageKind, NodeAddress, Routing,
     RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::{Duration, Position, Time};
@@ -39,7 +39,7 @@ impl Air {
             events: Vec::new(),
         };
         for number in 0..air.nodes.len() {
-            air.nodes[number].handle_notice(Time::ZERO, Notice::Position(air.places[number]));
+            air.nodes[number].handle_host_update(Time::ZERO, HostUpdate::Position(air.places[number]));
             air.nodes[number].start(Time::ZERO);
         }
         air
@@ -90,7 +90,8 @@ impl Air {
             while let Some(event) = self.nodes[number].poll_event() {
                 if let RoutingEvent::LocationWanted { node: other } = event {
                     let position = self.places[other.number() as usize];
-                    self.nodes[number].handle_notice(self.now, Notice::Location { node: other, position });
+                    self.nodes[number]
+                        .handle_host_update(self.now, HostUpdate::Location { node: other, position });
                 }
                 self.events.push((number as u32, event));
             }
@@ -128,8 +129,8 @@ impl Air {
     }
 
     fn occupy(&mut self, number: u32, channel: u32) {
-        let notice = Notice::PrimaryUser { channel: ChannelNumber(channel), active: true };
-        self.nodes[number as usize].handle_notice(self.now, notice);
+        let notice = HostUpdate::PrimaryUser { channel: ChannelNumber(channel), active: true };
+        self.nodes[number as usize].handle_host_update(self.now, notice);
     }
 
     /// Seeks a route and waits for it.
@@ -249,7 +250,8 @@ fn a_primary_user_that_blocks_the_only_relay() {
     air.pass(2500);
     let failed = RoutingEvent::DiscoveryFailed { destination: node(4) };
     assert!(air.events.contains(&(0, failed)));
-    air.nodes[2].handle_notice(air.now, Notice::PrimaryUser { channel: ChannelNumber(1), active: false });
+    air.nodes[2]
+        .handle_host_update(air.now, HostUpdate::PrimaryUser { channel: ChannelNumber(1), active: false });
     assert_eq!(air.seek(0, 4).map(|way| way.len()), Some(4));
 }
 
@@ -300,13 +302,13 @@ fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
     let mut air = Air::new(&places, 1);
     // 5 is off the line when the route is made, so that it is not chosen at once.
     air.places[5] = Position::new(410.0, 200.0);
-    air.nodes[5].handle_notice(Time::ZERO, Notice::Position(air.places[5]));
+    air.nodes[5].handle_host_update(Time::ZERO, HostUpdate::Position(air.places[5]));
     assert_eq!(air.seek(0, 4).unwrap()[2].0, 2);
     air.places[5] = Position::new(410.0, 30.0);
-    air.nodes[5].handle_notice(air.now, Notice::Position(air.places[5]));
+    air.nodes[5].handle_host_update(air.now, HostUpdate::Position(air.places[5]));
     air.pass(1500);
     air.places[2] = Position::new(400.0, -60.0);
-    air.nodes[2].handle_notice(air.now, Notice::Position(air.places[2]));
+    air.nodes[2].handle_host_update(air.now, HostUpdate::Position(air.places[2]));
     air.pass(50);
     let way = air.way(0, 4).unwrap();
     assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 3]);
@@ -324,12 +326,12 @@ fn a_place_is_offered_beyond_the_threshold_to_the_nearest() {
     assert_eq!(air.seek(0, 4).unwrap()[2].0, 2);
     for (number, place) in [(5, (410.0, 40.0)), (6, (400.0, 10.0))] {
         air.places[number] = Position::new(place.0, place.1);
-        air.nodes[number].handle_notice(air.now, Notice::Position(air.places[number]));
+        air.nodes[number].handle_host_update(air.now, HostUpdate::Position(air.places[number]));
     }
     air.pass(1500);
     let leave = |air: &mut Air, off: f64| {
         air.places[2] = Position::new(400.0, -off);
-        air.nodes[2].handle_notice(air.now, Notice::Position(air.places[2]));
+        air.nodes[2].handle_host_update(air.now, HostUpdate::Position(air.places[2]));
         air.pass(50);
         let way = air.way(0, 4).unwrap();
         (air.count(2, MessageKind::Repair), way[2].0)
@@ -399,7 +401,7 @@ fn beacons() {
 /// A node on its own, with neighbours 1 and 2 that said beacons, and primary users nowhere.
 fn alone() -> Search {
     let mut search = Search::new(node(0), SearchConfig { channels: 2, ..SearchConfig::default() }, 1);
-    search.handle_notice(Time::ZERO, Notice::Position(Position::new(0.0, 0.0)));
+    search.handle_host_update(Time::ZERO, HostUpdate::Position(Position::new(0.0, 0.0)));
     for neighbor in [1, 2] {
         let position = Position::new(100.0 * f64::from(neighbor), 0.0);
         tell(&mut search, neighbor, SearchMessage::Beacon { position, occupied: 0 });
@@ -557,7 +559,7 @@ fn a_place_on_a_route_that_ended_is_not_offered() {
             tell(&mut search, 2, SearchMessage::Error(named(5)));
         }
         done(&mut search, Time::ZERO);
-        search.handle_notice(Time::ZERO, Notice::Position(Position::new(0.0, -60.0)));
+        search.handle_host_update(Time::ZERO, HostUpdate::Position(Position::new(0.0, -60.0)));
         let sent = done(&mut search, Time::ZERO).0;
         sent.iter().filter(|packet| packet.to == node(3)).count()
     };
@@ -569,7 +571,7 @@ fn a_place_on_a_route_that_ended_is_not_offered() {
 #[test]
 fn the_hop_onwards_keeps_its_channel() {
     let mut search = Search::new(node(0), SearchConfig { channels: 4, ..SearchConfig::default() }, 1);
-    search.handle_notice(Time::ZERO, Notice::Position(Position::new(0.0, 0.0)));
+    search.handle_host_update(Time::ZERO, HostUpdate::Position(Position::new(0.0, 0.0)));
     for neighbor in [1, 2] {
         let position = Position::new(100.0 * f64::from(neighbor), 0.0);
         tell(&mut search, neighbor, SearchMessage::Beacon { position, occupied: 0 });
@@ -578,7 +580,8 @@ fn the_hop_onwards_keeps_its_channel() {
         [(8, 1), (1, 1), (0, 4), (2, 4), (9, 4)].map(|(hop, channel)| (node(hop), ChannelNumber(channel)));
     tell(&mut search, 2, SearchMessage::Reply { search: named(5), path: path.to_vec() });
     done(&mut search, Time::ZERO);
-    search.handle_notice(Time::ZERO, Notice::PrimaryUser { channel: ChannelNumber(1), active: true });
+    search
+        .handle_host_update(Time::ZERO, HostUpdate::PrimaryUser { channel: ChannelNumber(1), active: true });
     let switch = |packet: &RoutingPacket| match &packet.message {
         RoutingMessage::Search(message) => match &**message {
             SearchMessage::Switch { channel, upstream, .. } => Some((packet.to, *channel, *upstream)),

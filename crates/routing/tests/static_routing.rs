@@ -1,6 +1,6 @@
 //! Static routing told of its topology again and again.
 
-use cogtcp_routing::{NodeAddress, Notice, Routing, RoutingEvent, StaticRouting, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, Routing, RoutingEvent, StaticRouting, Topology};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ fn a_route_changes_with_its_next_hop() {
         let mut topology = Topology::new(4);
         topology.link_both(node(0), node(middle));
         topology.link_both(node(middle), node(3));
-        Notice::Topology(Arc::new(topology))
+        HostUpdate::Topology(Arc::new(topology))
     };
     let mut routing = StaticRouting::new(node(0));
     let mut told = |notice| {
-        routing.handle_notice(Time::ZERO, notice);
+        routing.handle_host_update(Time::ZERO, notice);
         std::iter::from_fn(|| routing.poll_event()).collect::<Vec<_>>()
     };
     assert_eq!(told(by(1)), []);

@@ -2,7 +2,7 @@
 
 use super::{AdHocNetwork, Slot};
 use cogtcp_mobility::{Mobility, NeighborGrid};
-use cogtcp_routing::{NodeAddress, Notice, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, Topology};
 use cogtcp_units::Time;
 use cogtcp_wireless::Surroundings;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             if self.topology.as_deref() != Some(&topology) {
                 let topology = Arc::new(topology);
                 for node in &mut self.nodes {
-                    node.routing.handle_notice(now, Notice::Topology(Arc::clone(&topology)));
+                    node.routing.handle_host_update(now, HostUpdate::Topology(Arc::clone(&topology)));
                 }
                 self.topology = Some(topology);
             }
         }
         for (number, node) in self.nodes.iter_mut().enumerate() {
             let place = mobility.position(number, now);
-            node.routing.handle_notice(now, Notice::Position(place));
+            node.routing.handle_host_update(now, HostUpdate::Position(place));
         }
         if mobility.max_speed() > 0.0 && now < mobility.end() {
             self.set_timer(Slot::Locations, now + self.config.location_interval);

@@ -4,7 +4,7 @@ use super::AdHocNetwork;
 use crate::config::LinkFailure;
 use crate::event::{AdHocDropCause, Event};
 use crate::packet::Load;
-use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress, Notice};
+use cogtcp_routing::{AfterFailure, HostUpdate, LostPacket, NodeAddress};
 use cogtcp_units::{Time, prefetch};
 use cogtcp_wireless::{Destination, Event as MediumEvent, InterfaceId, Outgoing, Surroundings};
 
@@ -106,7 +106,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 let there = &mut self.nodes[node as usize];
                 there.heard_channels.insert(who, channel);
                 let (neighbor, channel) = (NodeAddress::new(who), self.channels.number(channel));
-                there.routing.handle_notice(now, Notice::NeighborChannel { neighbor, channel });
+                there.routing.handle_host_update(now, HostUpdate::NeighborChannel { neighbor, channel });
             }
             Load::Arp(message) => self.hear_arp(node, from, message, now),
         }

@@ -5,7 +5,7 @@ use crate::config::Radios;
 use crate::event::{AdHocDropCause, Event, SearchOutcome};
 use crate::packet::{ANNOUNCEMENT_BYTES, CHANNEL_BYTES, Load};
 use cogtcp_crosslayer::ChannelId;
-use cogtcp_routing::{NodeAddress, Notice, RoutingEvent, RoutingPacket};
+use cogtcp_routing::{HostUpdate, NodeAddress, RoutingEvent, RoutingPacket};
 use cogtcp_units::Time;
 use cogtcp_wireless::{Destination, Outgoing, Surroundings};
 use std::sync::Arc;
@@ -64,8 +64,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             RoutingEvent::LocationWanted { node: wanted } => {
                 if (wanted.number() as usize) < self.nodes.len() {
                     let position = self.medium.position(wanted.number(), now);
-                    let notice = Notice::Location { node: wanted, position };
-                    self.nodes[index].routing.handle_notice(now, notice);
+                    let update = HostUpdate::Location { node: wanted, position };
+                    self.nodes[index].routing.handle_host_update(now, update);
                 }
             }
             RoutingEvent::NeighborGone { neighbor } => {

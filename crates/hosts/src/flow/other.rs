@@ -3,7 +3,8 @@
 use super::{Delivery, Ends, Flow};
 use crate::multipath::PathCounts;
 use crate::{DatagramEnds, End, Plane, Told};
-use cogtcp_endpoint::{Datagram, Notice, Outgoing, PathId, Received, Supply};
+use cogtcp_crosslayer::LinkEvent;
+use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, Supply};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
 use cogtcp_units::Time;
 
@@ -66,10 +67,10 @@ impl Flow {
     }
 
     /// The radio beside the sender reports.
-    pub(super) fn notify_other(&mut self, now: Time, notice: Notice, plane: &mut impl Plane) {
+    pub(super) fn notify_other(&mut self, now: Time, event: LinkEvent, plane: &mut impl Plane) {
         let Ends::Other(other) = &mut self.ends else { return };
         let awaited = other.ends.awaited();
-        other.ends.sender.handle_notice(now, notice);
+        other.ends.sender.handle_link_event(now, event);
         self.pump_other(now, End::Sender, awaited, false, plane);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use cogtcp_routing::message::Hello;
-use cogtcp_routing::{AodvConfig, ChannelNumber, LossCause, Notice, RoutingEvent, RoutingMessage};
+use cogtcp_routing::{AodvConfig, ChannelNumber, HostUpdate, LossCause, RoutingEvent, RoutingMessage};
 use cogtcp_units::Duration;
 
 fn with_hellos() -> AodvConfig {
@@ -163,10 +163,10 @@ fn a_neighbor_that_says_hello_no_more_is_not_missed() {
 fn a_handoff_is_followed_by_a_hello_where_that_is_wanted() {
     for wanted in [false, true] {
         let mut node = TestNode::new(AodvConfig { hello_at_handoff: wanted, ..rfc() });
-        let notice = |channel| Notice::Handoff { channel: ChannelNumber(channel) };
-        node.aodv.handle_notice(node.now, notice(1));
+        let notice = |channel| HostUpdate::Handoff { channel: ChannelNumber(channel) };
+        node.aodv.handle_host_update(node.now, notice(1));
         assert!(node.sent().is_empty(), "where it begins is no handoff");
-        node.at(500).aodv.handle_notice(ms(500), notice(2));
+        node.at(500).aodv.handle_host_update(ms(500), notice(2));
         let sent = node.sent();
         assert_eq!(sent.len(), usize::from(wanted));
         let hello = Hello { sequence: 0, lifetime: Duration::from_secs(2) };

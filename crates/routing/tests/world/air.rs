@@ -1,7 +1,7 @@
 //! Nodes that move, and an air between them: who is within range hears, after a random delay, or not at all.
 
 use cogtcp_routing::{
-    AfterFailure, DataPacket, Forwarding, LostPacket, NodeAddress, Notice, PacketBuffer, Routing,
+    AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, PacketBuffer, Routing,
     RoutingEvent, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, Probability, RandomStream, Time};
@@ -86,8 +86,8 @@ impl World {
             setting,
         };
         for number in 0..count {
-            let notice = Notice::Position(world.positions[number]);
-            world.nodes[number].handle_notice(Time::ZERO, notice);
+            let notice = HostUpdate::Position(world.positions[number]);
+            world.nodes[number].handle_host_update(Time::ZERO, notice);
             world.nodes[number].start(Time::ZERO);
             world.settle(number);
         }
@@ -227,7 +227,8 @@ impl World {
                 RoutingEvent::DiscoveryFailed { destination } => drop(self.buffers[node].take(destination)),
                 RoutingEvent::LocationWanted { node: other } => {
                     let position = self.positions[other.number() as usize];
-                    self.nodes[node].handle_notice(self.now, Notice::Location { node: other, position });
+                    self.nodes[node]
+                        .handle_host_update(self.now, HostUpdate::Location { node: other, position });
                 }
                 _ => {}
             }
@@ -288,7 +289,7 @@ impl World {
                 self.positions[node] =
                     Position::new(from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share);
             }
-            self.nodes[node].handle_notice(self.now, Notice::Position(self.positions[node]));
+            self.nodes[node].handle_host_update(self.now, HostUpdate::Position(self.positions[node]));
             self.settle(node);
         }
         self.at(self.now + Duration::from_millis(100), Event::Move);

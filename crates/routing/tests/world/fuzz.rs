@@ -4,7 +4,7 @@
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::search::{Mode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
-    Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, LostPacket, NodeAddress, Notice, Routing,
+    Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, HostUpdate, LostPacket, NodeAddress, Routing,
     RoutingMessage, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
@@ -172,13 +172,13 @@ impl Nonsense {
                 let channel = ChannelNumber(self.number());
                 let position = Position::new(self.0.uniform_in(-9e3, 9e3), self.0.uniform_in(-9e3, 9e3));
                 let notice = match self.0.below(5) {
-                    0 => Notice::Handoff { channel },
-                    1 => Notice::PrimaryUser { channel, active: self.flag() },
-                    2 => Notice::Position(position),
-                    3 => Notice::Location { node: self.node(), position },
-                    _ => Notice::NeighborChannel { neighbor: self.node(), channel },
+                    0 => HostUpdate::Handoff { channel },
+                    1 => HostUpdate::PrimaryUser { channel, active: self.flag() },
+                    2 => HostUpdate::Position(position),
+                    3 => HostUpdate::Location { node: self.node(), position },
+                    _ => HostUpdate::NeighborChannel { neighbor: self.node(), channel },
                 };
-                node.handle_notice(now, notice);
+                node.handle_host_update(now, notice);
             }
             _ => node.handle_timeout(now),
         }
