@@ -1,7 +1,7 @@
 //! Bytes of the packets of scripts, and back.
 
 use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
-use cogtcp_packet_scripts::{Ecn, Icmp, ScriptPacket};
+use cogtcp_packet_scripts::{EcnCodepoint, Icmp, ScriptPacket};
 use std::net::IpAddr;
 
 const ACK: u8 = 16;
@@ -20,10 +20,10 @@ pub(crate) fn write(packet: &ScriptPacket, initial: Initial, ends: Ends) -> Vec<
     headers::write_tcp(&Tcp {
         ends,
         ecn: match packet.ecn {
-            Ecn::NotCapable => 0,
-            Ecn::Capable => 2,
-            Ecn::CapableOne => 1,
-            Ecn::Marked => 3,
+            EcnCodepoint::NotCapable => 0,
+            EcnCodepoint::Capable => 2,
+            EcnCodepoint::CapableOne => 1,
+            EcnCodepoint::Marked => 3,
         },
         seq: initial.peer.wrapping_add(packet.start),
         ack: packet.ack.map_or(0, |ack| initial.own.wrapping_add(ack)),
@@ -44,10 +44,10 @@ pub(crate) fn read(bytes: &[u8], initial: Initial) -> Option<(ScriptPacket, [u16
         ack: (tcp.flags & ACK != 0).then(|| tcp.ack.wrapping_sub(initial.peer)),
         window: tcp.window,
         ecn: match tcp.ecn {
-            0 => Ecn::NotCapable,
-            1 => Ecn::CapableOne,
-            3 => Ecn::Marked,
-            _ => Ecn::Capable,
+            0 => EcnCodepoint::NotCapable,
+            1 => EcnCodepoint::CapableOne,
+            3 => EcnCodepoint::Marked,
+            _ => EcnCodepoint::Capable,
         },
         ..ScriptPacket::default()
     };
@@ -132,7 +132,7 @@ mod tests {
             window_scale: Some(7),
             timestamps: Some((1, 2)),
             sack: vec![(1, 2)],
-            ecn: Ecn::Marked,
+            ecn: EcnCodepoint::Marked,
         };
         let bytes = write(&packet, initial, ends);
         // The peer's own numbers are the other way round when the end reads them.

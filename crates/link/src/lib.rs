@@ -37,6 +37,6 @@ pub mod schedule;
 pub use capacity::Capacity;
 pub use frame::{DropCause, Frame, Payload};
 pub use gate::{Flush, Gate, Silence};
-pub use link::{Cut, Departure, Flushed, Link, LinkConfig, LinkCounters, Offer};
+pub use link::{Cut, Departure, Flushed, Link, LinkConfig, LinkCounters, OfferOutcome};
 pub use queue::{QueueLimit, QueueSpec};
 pub use schedule::Schedule;

@@ -80,7 +80,7 @@ pub struct LinkCounters {
 
 /// What became of a packet that was offered to a link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Offer {
+pub enum OfferOutcome {
     /// Taken; the link's next arrival is scheduled already (or waits for the gate).
     Taken,
     /// Taken as the first: its arrival must be scheduled for this time.
@@ -265,13 +265,13 @@ impl<P: Payload> Link<P> {
 
     /// Offers a packet to the queue.
     #[inline]
-    pub fn offer(&mut self, now: Time, frame: Frame<P>) -> Offer {
+    pub fn offer(&mut self, now: Time, frame: Frame<P>) -> OfferOutcome {
         self.offer_copy(now, &frame)
     }
 
     /// Offers a copy of a packet that lies elsewhere: it is copied once, into the link.
     #[inline]
-    pub fn offer_copy(&mut self, now: Time, frame: &Frame<P>) -> Offer {
+    pub fn offer_copy(&mut self, now: Time, frame: &Frame<P>) -> OfferOutcome {
         self.counters.offered += 1;
         let now = now.as_nanos();
         // Transmissions have no events of their own: the ring catches up when somebody looks.
@@ -286,11 +286,15 @@ impl<P: Payload> Link<P> {
             let taken = self.ring.push(frame);
             (taken.time, taken.wire) = (arrival, wire);
             taken.packet.enter();
-            return if first { Offer::Schedule(Time::from_nanos(arrival)) } else { Offer::Taken };
+            return if first {
+                OfferOutcome::Schedule(Time::from_nanos(arrival))
+            } else {
+                OfferOutcome::Taken
+            };
         }
         if self.gate.refuses() {
             self.count_drop(DropCause::Silence);
-            return Offer::Refused;
+            return OfferOutcome::Refused;
         }
         if self.managed.is_some() {
             return self.offer_to_discipline(now, *frame);
@@ -298,7 +302,7 @@ impl<P: Payload> Link<P> {
         let bytes = self.waiting_bytes + u64::from(frame.wire);
         if !self.limits.has_room(u64::from(waiting), bytes) {
             self.count_drop(DropCause::Queue);
-            return Offer::Dropped;
+            return OfferOutcome::Dropped;
         }
         self.waiting_bytes = bytes;
         let taken = self.ring.push(frame);
@@ -310,9 +314,9 @@ impl<P: Payload> Link<P> {
         }
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
         if waiting == 0 && self.gate.is_served() && self.ring.len() == self.held() + 1 {
-            return Offer::Wake;
+            return OfferOutcome::Wake;
         }
-        Offer::Taken
+        OfferOutcome::Taken
     }
 
     /// The first packet arrives: it leaves the link, delivered or lost.
@@ -386,7 +390,7 @@ impl<P: Payload> Link<P> {
 
     /// The transmitter is free: it takes what the queue discipline gives it. To be called at
     /// [`next_transmission`](Self::next_transmission), then what is left to be done as after
-    /// [`Offer::Managed`].
+    /// [`OfferOutcome::Managed`].
     pub fn transmit(&mut self, now: Time) {
         if let Some(managed) = &mut self.managed {
             managed.armed = None;
@@ -445,7 +449,7 @@ impl<P: Payload> Link<P> {
 
     /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to
     /// schedule, when packets get under way that waited with nothing ahead of them; with a queue discipline
-    /// see [`Offer::Managed`]. A link that goes down says in [`take_flushed`](Self::take_flushed) what that
+    /// see [`OfferOutcome::Managed`]. A link that goes down says in [`take_flushed`](Self::take_flushed) what that
     /// destroyed; an arrival that was scheduled takes place only if [`next_arrival`](Self::next_arrival)
     /// still names it.
     pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
@@ -565,7 +569,7 @@ impl<P: Payload> Link<P> {
     }
 
     #[cold]
-    fn offer_to_discipline(&mut self, now: u64, mut frame: Frame<P>) -> Offer {
+    fn offer_to_discipline(&mut self, now: u64, mut frame: Frame<P>) -> OfferOutcome {
         frame.time = now;
         frame.packet.enter();
         // What became due before this packet came is due before it.
@@ -581,7 +585,7 @@ impl<P: Payload> Link<P> {
         if let Some(managed) = &mut self.managed {
             managed.wakes |= was_empty && self.ring.len() > held && self.gate.is_served();
         }
-        Offer::Managed
+        OfferOutcome::Managed
     }
 
     /// The transmitter takes packets from the discipline, each as soon as it is free of the one before; a MAC
@@ -694,7 +698,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// The MAC is done with the packet in service: it has reached the far end, or was given up for a `cause`.
-    /// With a queue discipline see [`Offer::Managed`].
+    /// With a queue discipline see [`OfferOutcome::Managed`].
     pub fn end_service(&mut self, now: Time, lost: Option<DropCause>) -> Frame<P> {
         debug_assert!(self.begun == 1, "the MAC serves one packet at a time");
         self.integrate(now.as_nanos());
@@ -719,7 +723,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// The MAC takes the first packet that waits, besides those that it has. Returns its size; `None`: none
-    /// waits. With a queue discipline see [`Offer::Managed`].
+    /// waits. With a queue discipline see [`OfferOutcome::Managed`].
     pub fn take_next(&mut self, now: Time) -> Option<u32> {
         debug_assert!(self.ahead.is_some(), "the MAC serves one packet at a time");
         if self.ring.len() <= self.begun {

@@ -2,7 +2,9 @@
 //! that senses.
 
 use cogtcp_link::queue::{DropTail, QueueLimit, Red};
-use cogtcp_link::{Departure, Flush, Frame, Gate, Link, LinkConfig, Offer, Payload, QueueSpec, Silence};
+use cogtcp_link::{
+    Departure, Flush, Frame, Gate, Link, LinkConfig, OfferOutcome, Payload, QueueSpec, Silence,
+};
 use cogtcp_spectrum::{CognitiveCycle, CycleConfig, DurationLaw, Radio, SensingClock, SensingCycle};
 use cogtcp_transport::{Parameters, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, make};
 use cogtcp_units::{Duration, Rate, Time};
@@ -14,7 +16,7 @@ impl Payload for Packet {}
 /// Offers all that an end has to send.
 fn offer(link: &mut Link<Packet>, now: Time, segments: impl Iterator<Item = Segment>) {
     for segment in segments {
-        assert_ne!(link.offer(now, Frame::new(Packet(segment), segment.wire_size())), Offer::Dropped);
+        assert_ne!(link.offer(now, Frame::new(Packet(segment), segment.wire_size())), OfferOutcome::Dropped);
     }
 }
 
@@ -100,7 +102,7 @@ fn an_overflow_is_told_once() {
         Link::plain(&LinkConfig { queue, ..LinkConfig::new(rate, Duration::from_millis(10)) });
     assert!(!link.take_overflow());
     let offers = [0; 4].map(|_| link.offer(Time::ZERO, Frame::new(Packet::default(), 1250)));
-    assert_eq!(offers.map(|offer| offer == Offer::Dropped), [false, false, true, true]);
+    assert_eq!(offers.map(|offer| offer == OfferOutcome::Dropped), [false, false, true, true]);
     assert!(link.take_overflow() && !link.take_overflow());
 }
 

@@ -26,7 +26,7 @@ use crate::routes::Hop;
 use crate::station_pair::Noted;
 use air::AdHoc;
 use cells::CellLinks;
-use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, Offer};
+use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};
 use notices::Notices;
@@ -318,12 +318,12 @@ impl<P: Payload> Network<P> {
             self.note_entered(now, PacketStep::Offered, pipe, frame, observer);
         }
         match self.pipes[pipe as usize].offer_copy(now, frame) {
-            Offer::Taken => {}
-            Offer::Schedule(time) => self.agenda.push(time, Kind::Arrival(pipe)),
-            Offer::Wake => self.wake(now, pipe),
-            Offer::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue, observer),
-            Offer::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
-            Offer::Managed => {
+            OfferOutcome::Taken => {}
+            OfferOutcome::Schedule(time) => self.agenda.push(time, Kind::Arrival(pipe)),
+            OfferOutcome::Wake => self.wake(now, pipe),
+            OfferOutcome::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue, observer),
+            OfferOutcome::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
+            OfferOutcome::Managed => {
                 // Told before the discipline's own doings are: it may drop this very packet.
                 self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
                 return self.attend(now, pipe, observer);

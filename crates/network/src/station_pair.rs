@@ -2,7 +2,7 @@
 //!
 //! [`StationPair`] serves two directions of a link (gate [`Served`](Gate::Served)), which keep the packets
 //! and their counts. Its driver tells it about a packet at an idle link
-//! ([`Offer::Wake`](cogtcp_link::Offer::Wake)) and calls [`step`](StationPair::step) at
+//! ([`OfferOutcome::Wake`](cogtcp_link::OfferOutcome::Wake)) and calls [`step`](StationPair::step) at
 //! [`next_change`](StationPair::next_change). The driver ends the service of packets that are [`Finished`]
 //! ([`Link::end_service`]).
 //!
@@ -159,7 +159,11 @@ impl StationPair {
             let to = Destination::Interface(interface(1 - end));
             let packet = Outgoing { payload: (), bytes: size, to, channel: None, goes_first: false };
             let offer = self.medium.enqueue(now, interface(end), packet);
-            debug_assert_eq!(offer, cogtcp_wireless::Offer::Queued, "a MAC has one packet at a time");
+            debug_assert_eq!(
+                offer,
+                cogtcp_wireless::EnqueueOutcome::Queued,
+                "a MAC has one packet at a time"
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! The MAC alone: stations that always have packets, no transport.
 
 use cogtcp_link::queue::DropTail;
-use cogtcp_link::{DropCause, Frame, Link, LinkConfig, Offer, Payload, QueueLimit};
+use cogtcp_link::{DropCause, Frame, Link, LinkConfig, OfferOutcome, Payload, QueueLimit};
 use cogtcp_network::{Finished, MacCounters, Noted, Occupation, StationPair};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable, Radio};
@@ -144,7 +144,7 @@ fn one_exchange_takes_what_the_standard_says() {
     for (rts, data_at, over) in [("0 B", 352 + 1 + 10 + 304 + 1 + 10, 315), ("2000 B", 0, 315)] {
         let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
         let frame = Frame::new(Packet, 1040);
-        assert_eq!(bench.pipes[0].offer(us(500), frame), Offer::Wake);
+        assert_eq!(bench.pipes[0].offer(us(500), frame), OfferOutcome::Wake);
         bench.pair.feed(us(500), &bench.pipes);
         assert_eq!(bench.pair.next_change(), us(500), "the medium has been idle for longer than DIFS");
         bench.step();

@@ -15,7 +15,7 @@ mod run;
 mod script;
 
 pub use drill::{Fields, Statement};
-pub use packet::{Ecn, Icmp, PacketPattern, ScriptPacket};
+pub use packet::{EcnCodepoint, Icmp, PacketPattern, ScriptPacket};
 pub use run::{Heard, Line, Mismatch, Moment, Plane, Report, Tolerance, run};
 pub use script::{
     Action, Call, CallError, Errno, Language, Measure, PlaneName, Returns, Script, ScriptError, Side, Slack,

@@ -4,7 +4,7 @@
 mod duplex;
 mod fields;
 
-use crate::packet::{Ecn, Icmp, ScriptPacket};
+use crate::packet::{EcnCodepoint, Icmp, ScriptPacket};
 use crate::run::{Heard, Moment, Plane, Report, Tolerance, run};
 use crate::script::{
     Call, CallError, Errno, Language, Measure, PlaneName, Script, ScriptError, Side, SocketOption,
@@ -329,9 +329,9 @@ fn read(segment: &Segment, own: SeqNumber) -> ScriptPacket {
             .map(|block| (relative(block.start, PEER_INITIAL), relative(block.end, PEER_INITIAL)))
             .collect(),
         ecn: match (segment.is_marked(), segment.is_ecn_capable()) {
-            (true, _) => Ecn::Marked,
-            (false, true) => Ecn::Capable,
-            (false, false) => Ecn::NotCapable,
+            (true, _) => EcnCodepoint::Marked,
+            (false, true) => EcnCodepoint::Capable,
+            (false, false) => EcnCodepoint::NotCapable,
         },
     }
 }
@@ -360,9 +360,9 @@ fn write(packet: &ScriptPacket, own: SeqNumber) -> Segment {
         segment.push_sack(absolute(*start, own.get()), absolute(*end, own.get()));
     }
     match packet.ecn {
-        Ecn::NotCapable => {}
-        Ecn::Capable | Ecn::CapableOne => segment.set_ecn_capable(),
-        Ecn::Marked => {
+        EcnCodepoint::NotCapable => {}
+        EcnCodepoint::Capable | EcnCodepoint::CapableOne => segment.set_ecn_capable(),
+        EcnCodepoint::Marked => {
             segment.set_ecn_capable();
             segment.mark();
         }

@@ -22,7 +22,7 @@ pub struct Icmp {
 
 /// The two ECN bits of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Ecn {
+pub enum EcnCodepoint {
     /// The sender does not react to marks.
     #[default]
     NotCapable,
@@ -58,7 +58,7 @@ pub struct ScriptPacket {
     /// Option: SACK blocks, in their order.
     pub sack: Vec<(u32, u32)>,
     /// ECN bits.
-    pub ecn: Ecn,
+    pub ecn: EcnCodepoint,
 }
 
 /// An option of a packet that is expected or to be sent; `None` is any value.
@@ -105,7 +105,7 @@ pub struct PacketPattern {
     /// Options may be any, SACK blocks too (packetdrill: `<...>`).
     pub(crate) any_options: bool,
     /// `None`: any that is expected; none that is sent.
-    pub(crate) ecn: Option<Ecn>,
+    pub(crate) ecn: Option<EcnCodepoint>,
 }
 
 impl PacketPattern {
@@ -122,7 +122,7 @@ impl PacketPattern {
         };
         let mut words = text.split_ascii_whitespace();
         let flags = words.next().ok_or("a packet begins with its flags, as in S. or F.")?;
-        let mut pattern = Self { options, ecn: Some(Ecn::NotCapable), ..Self::default() };
+        let mut pattern = Self { options, ecn: Some(EcnCodepoint::NotCapable), ..Self::default() };
         for letter in flags.chars() {
             let known = LETTERS.iter().find(|(known, _)| *known == letter);
             let (_, bit) = known.ok_or(format!(
@@ -144,8 +144,8 @@ impl PacketPattern {
                     let window = u16::try_from(number("win")?);
                     pattern.window = Some(window.map_err(|_| "a window field is 0 to 65535".to_owned())?);
                 }
-                "ect" => pattern.ecn = Some(Ecn::Capable),
-                "ce" => pattern.ecn = Some(Ecn::Marked),
+                "ect" => pattern.ecn = Some(EcnCodepoint::Capable),
+                "ce" => pattern.ecn = Some(EcnCodepoint::Marked),
                 _ => {
                     return Err(format!(
                         "\"{word}\" is unknown here; write ack N, win N, <options>, ect or ce"
@@ -328,10 +328,10 @@ impl fmt::Display for ScriptPacket {
             write!(f, " <{}>", options.join(", "))?;
         }
         match self.ecn {
-            Ecn::NotCapable => Ok(()),
-            Ecn::Capable => f.write_str(" ect"),
-            Ecn::CapableOne => f.write_str(" ect1"),
-            Ecn::Marked => f.write_str(" ce"),
+            EcnCodepoint::NotCapable => Ok(()),
+            EcnCodepoint::Capable => f.write_str(" ect"),
+            EcnCodepoint::CapableOne => f.write_str(" ect1"),
+            EcnCodepoint::Marked => f.write_str(" ce"),
         }
     }
 }

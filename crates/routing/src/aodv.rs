@@ -18,7 +18,7 @@ pub use settings::{AodvConfig, AodvProfile, AodvSettings};
 use crate::outbox::Outbox;
 use crate::registry::{Protocol, WrongSetting};
 use crate::routing::LossCause;
-use crate::table::{Offer, RouteTable, Taken};
+use crate::table::{RouteOffer, RouteTable, Taken};
 use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
@@ -148,15 +148,15 @@ impl Aodv {
     }
 
     /// Takes an offer into the table, and says what that changes.
-    fn offer(&mut self, now: Time, offer: Offer) -> bool {
+    fn offer(&mut self, now: Time, offer: RouteOffer) -> bool {
         // A node needs no route to itself, and one that it believed in would be a loop.
         let ends = [offer.destination, offer.next_hop];
         if ends.contains(&self.address) || ends.contains(&NodeAddress::BROADCAST) {
             return false;
         }
-        let offer = Offer { until: self.config.looked_at(offer.until), ..offer };
+        let offer = RouteOffer { until: self.config.looked_at(offer.until), ..offer };
         let Taken::Installed { before } = self.table.offer(now, offer) else { return false };
-        let Offer { destination, next_hop: to, hops, .. } = offer;
+        let RouteOffer { destination, next_hop: to, hops, .. } = offer;
         let used = self.is_used(destination);
         if let Some(from) = before.filter(|from| used && *from != to) {
             self.events.push_back(RoutingEvent::RouteChanged { destination, from, to });
@@ -174,7 +174,8 @@ impl Aodv {
     fn hear(&mut self, now: Time, neighbor: NodeAddress) {
         if self.neighbor_routes {
             let until = now + self.config.active_route_timeout;
-            let offer = Offer { destination: neighbor, next_hop: neighbor, hops: 1, sequence: None, until };
+            let offer =
+                RouteOffer { destination: neighbor, next_hop: neighbor, hops: 1, sequence: None, until };
             self.offer(now, offer);
         }
         if let Some(heard) = self.heard.get_mut(&neighbor) {

@@ -55,7 +55,7 @@ impl Route {
 
 /// What somebody says about a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offer {
+pub struct RouteOffer {
     /// The destination.
     pub destination: NodeAddress,
     /// The neighbour who says it.
@@ -190,7 +190,7 @@ impl RouteTable {
     }
 
     /// Takes an offer or leaves it (RFC 3561, 6.2, 6.5 and 6.7).
-    pub fn offer(&mut self, now: Time, offer: Offer) -> Taken {
+    pub fn offer(&mut self, now: Time, offer: RouteOffer) -> Taken {
         debug_assert!(offer.sequence.is_some() || offer.next_hop == offer.destination);
         let place = self.place_or_add(offer.destination, || Route {
             next_hop: offer.next_hop,

@@ -24,7 +24,7 @@ pub(crate) struct Packet {
     /// Data of a flow: what its sender had waited for. Else nothing.
     pub(crate) awaited: Awaited,
     /// The two bits of the IP header (RFC 3168).
-    ecn: Ecn,
+    ecn: EcnBits,
 }
 
 /// What a packet carries.
@@ -74,9 +74,9 @@ pub(crate) struct ControlMessage {
 
 /// Congestion notification in the IP header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Ecn(u8);
+struct EcnBits(u8);
 
-impl Ecn {
+impl EcnBits {
     const CAPABLE: u8 = 1;
     const MARKED: u8 = 2;
 
@@ -97,7 +97,7 @@ impl Packet {
     /// A packet that is not marked and of a sender that would not react to marks.
     #[inline]
     pub(crate) fn new(body: Body, sent_at: Time) -> Self {
-        Self { sent_at, transit: Transit::default(), body, awaited: Awaited::Nothing, ecn: Ecn(0) }
+        Self { sent_at, transit: Transit::default(), body, awaited: Awaited::Nothing, ecn: EcnBits(0) }
     }
 
     /// Whether it carries a TCP segment.
@@ -117,7 +117,7 @@ impl Packet {
 
     /// Whether a queue marked it.
     pub(crate) fn is_marked(&self) -> bool {
-        self.ecn.has(Ecn::MARKED)
+        self.ecn.has(EcnBits::MARKED)
     }
 }
 
@@ -127,12 +127,12 @@ impl Payload for Packet {
     }
 
     fn is_ecn_capable(&self) -> bool {
-        self.ecn.has(Ecn::CAPABLE)
+        self.ecn.has(EcnBits::CAPABLE)
     }
 
     #[inline]
     fn mark(&mut self) {
-        self.ecn.0 |= Ecn::MARKED;
+        self.ecn.0 |= EcnBits::MARKED;
     }
 
     #[inline]
@@ -181,7 +181,7 @@ impl OptionStore {
         } else {
             Body::TcpWithOptions { place: self.put(segment) }
         };
-        let ecn = Ecn(u8::from(segment.is_ecn_capable()) * Ecn::CAPABLE);
+        let ecn = EcnBits(u8::from(segment.is_ecn_capable()) * EcnBits::CAPABLE);
         Packet { ecn, ..Packet::new(body, sent_at) }
     }
 
@@ -202,7 +202,7 @@ impl OptionStore {
             Body::Tcp { seq, ack, len, tag, window, flags } => {
                 let mut segment = Segment::new(seq, ack, len, window, flags);
                 segment.tag = tag;
-                if packet.ecn.has(Ecn::CAPABLE) {
+                if packet.ecn.has(EcnBits::CAPABLE) {
                     segment.set_ecn_capable();
                 }
                 segment
@@ -210,7 +210,7 @@ impl OptionStore {
             Body::TcpWithOptions { place } => self.segments[place as usize],
             _ => return None,
         };
-        if packet.ecn.has(Ecn::MARKED) {
+        if packet.ecn.has(EcnBits::MARKED) {
             segment.mark();
         }
         Some(segment)
@@ -255,7 +255,7 @@ impl DatagramStore {
             self.datagrams.len() as u32 - 1
         });
         self.datagrams[place as usize] = datagram;
-        let ecn = Ecn(u8::from(ecn_capable) * Ecn::CAPABLE);
+        let ecn = EcnBits(u8::from(ecn_capable) * EcnBits::CAPABLE);
         Packet { ecn, ..Packet::new(Body::Endpoint { place }, sent_at) }
     }
 

@@ -29,7 +29,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportEvent};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
-use ecn::Ecn;
+use ecn::EcnState;
 use handshake::Connection;
 pub use outstanding::Outstanding;
 use rare::Rare;
@@ -147,7 +147,7 @@ pub struct Sender {
     frto: Frto,
 
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
-    ecn: Ecn,
+    ecn: EcnState,
     events: VecDeque<TransportEvent>,
     /// Rarely used state, allocated on demand.
     rare: Option<Box<Rare>>,
@@ -199,7 +199,7 @@ impl Sender {
             peer_nxt: 0,
             peer_fin: false,
             sack_ok: false,
-            ecn: Ecn::default(),
+            ecn: EcnState::default(),
             timestamps_ok: false,
             peer_scale: 0,
             ts_recent: 0,

@@ -36,7 +36,7 @@ pub use event::{Counters, Destination, Event, ExchangeFailure, FrameKind, Interf
 pub use medium::{InterfaceConfig, Medium};
 pub use positions::Positions;
 pub use propagation::{Fading, LogDistance, Nakagami, PathLoss, Propagation, Shadowing, TwoRay};
-pub use queue::Offer;
+pub use queue::EnqueueOutcome;
 pub use rate::{Arf, Minstrel, RateControl};
 pub use retry_limit::RetryLimit;
 pub use rules::{

@@ -21,8 +21,8 @@ use crate::grid::Grid;
 use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
-    Capture, Counters, Destination, Errors, Event, ExchangeFailure, FrameKind, InterfaceId, MediumConfig,
-    Offer, Outgoing, Positions, Surroundings,
+    Capture, Counters, Destination, EnqueueOutcome, Errors, Event, ExchangeFailure, FrameKind, InterfaceId,
+    MediumConfig, Outgoing, Positions, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
@@ -290,19 +290,19 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// Puts a packet into the queue of an interface.
-    pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: Outgoing<T>) -> Offer<T> {
+    pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: Outgoing<T>) -> EnqueueOutcome<T> {
         if now > self.untaken_at {
             self.take_untaken();
         }
         let station = &mut self.stations[at.0];
         let offer = station.cold.queue.push(packet);
         match &offer {
-            Offer::Queued => station.cold.counters.queued += 1,
-            Offer::Displaced(_) => {
+            EnqueueOutcome::Queued => station.cold.counters.queued += 1,
+            EnqueueOutcome::Displaced(_) => {
                 station.cold.counters.queued += 1;
                 station.cold.counters.removed += 1;
             }
-            Offer::Refused(_) => return offer,
+            EnqueueOutcome::Refused(_) => return offer,
         }
         if !self.stations.ear(at.0).contention.is_ready() {
             self.next_packet(at.0, now);

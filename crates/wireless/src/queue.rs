@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// What became of a packet that was offered to an interface.
 #[derive(Debug, PartialEq)]
-pub enum Offer<T> {
+pub enum EnqueueOutcome<T> {
     /// It waits.
     Queued,
     /// The queue was full: here it is again.
@@ -42,7 +42,7 @@ impl<T> InterfaceQueue<T> {
         self.packets.front()
     }
 
-    pub(crate) fn push(&mut self, packet: Outgoing<T>) -> Offer<T> {
+    pub(crate) fn push(&mut self, packet: Outgoing<T>) -> EnqueueOutcome<T> {
         if self.packets.len() < self.limit {
             let last = self.first == self.packets.len();
             self.first += usize::from(packet.goes_first);
@@ -51,16 +51,16 @@ impl<T> InterfaceQueue<T> {
             } else {
                 self.packets.push_back(packet);
             }
-            return Offer::Queued;
+            return EnqueueOutcome::Queued;
         }
         self.overflowed = true;
         if packet.goes_first && self.first < self.packets.len() {
             let last = self.packets.pop_back();
             self.packets.insert(self.first, packet);
             self.first += 1;
-            return last.map_or(Offer::Queued, Offer::Displaced);
+            return last.map_or(EnqueueOutcome::Queued, EnqueueOutcome::Displaced);
         }
-        Offer::Refused(packet)
+        EnqueueOutcome::Refused(packet)
     }
 
     pub(crate) fn pop(&mut self) -> Option<Outgoing<T>> {
@@ -103,11 +103,15 @@ mod tests {
     fn routing_goes_first_and_pushes_data_out() {
         let mut queue = InterfaceQueue::new(3);
         for (number, goes_first) in [(1, false), (2, true), (3, true)] {
-            assert_eq!(queue.push(packet(number, goes_first)), Offer::Queued);
+            assert_eq!(queue.push(packet(number, goes_first)), EnqueueOutcome::Queued);
         }
-        assert_eq!(queue.push(packet(4, false)), Offer::Refused(packet(4, false)));
-        assert_eq!(queue.push(packet(5, true)), Offer::Displaced(packet(1, false)));
-        assert_eq!(queue.push(packet(6, true)), Offer::Refused(packet(6, true)), "only routing waits");
+        assert_eq!(queue.push(packet(4, false)), EnqueueOutcome::Refused(packet(4, false)));
+        assert_eq!(queue.push(packet(5, true)), EnqueueOutcome::Displaced(packet(1, false)));
+        assert_eq!(
+            queue.push(packet(6, true)),
+            EnqueueOutcome::Refused(packet(6, true)),
+            "only routing waits"
+        );
         assert!(!queue.take_overflow(), "still full");
         let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|packet| packet.payload).collect();
         assert_eq!(order, [2, 3, 5]);

@@ -5,8 +5,9 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Duration, Position, Time};
 use cogtcp_wireless::{
-    AnswerRate, ChannelConfig, Dcf, Destination, Event, ExchangeFailure, FrameKind, InterfaceConfig,
-    InterfaceId, MacConfig, Medium, MediumConfig, Offer, Outgoing, PhyConfig, Positions, Profile, Rules,
+    AnswerRate, ChannelConfig, Dcf, Destination, EnqueueOutcome, Event, ExchangeFailure, FrameKind,
+    InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, Outgoing, PhyConfig, Positions, Profile,
+    Rules,
 };
 use common::{Bench, config, mbit, packet};
 
@@ -27,7 +28,7 @@ fn play(
     for (number, (at, from, to)) in packets.iter().enumerate() {
         bench.medium.advance(us(*at));
         let packet = Outgoing { to: *to, ..packet(number as u32, 0) };
-        assert_eq!(bench.medium.enqueue(us(*at), InterfaceId(*from), packet), Offer::Queued);
+        assert_eq!(bench.medium.enqueue(us(*at), InterfaceId(*from), packet), EnqueueOutcome::Queued);
     }
     bench.medium.advance(Time::from_secs_f64(10.0));
     assert!(bench.medium.is_conserved());
@@ -313,8 +314,9 @@ fn no_station_one_station_and_a_crowd_on_one_point() {
 #[test]
 fn a_full_queue_refuses_and_says_when_it_has_room() {
     let mut bench = Bench::new(config(MacConfig::of(Profile::Ns2)), &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
-    let offers: Vec<bool> =
-        (0..53).map(|n| bench.medium.enqueue(us(0), InterfaceId(0), packet(n, 1)) == Offer::Queued).collect();
+    let offers: Vec<bool> = (0..53)
+        .map(|n| bench.medium.enqueue(us(0), InterfaceId(0), packet(n, 1)) == EnqueueOutcome::Queued)
+        .collect();
     assert_eq!(offers.iter().filter(|queued| **queued).count(), 50);
     bench.medium.advance(Time::from_secs_f64(5.0));
     let events: Vec<Event<u32>> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
@@ -333,7 +335,7 @@ fn after_65536_packets_nothing_is_taken_for_a_copy() {
     for number in 0..=65_536_u32 {
         let to = if number % 65_536 == 0 { to(1) } else { Destination::Broadcast };
         let packet = Outgoing { to, bytes: 20, ..packet(number, 0) };
-        assert_eq!(bench.medium.enqueue(now, InterfaceId(0), packet), Offer::Queued);
+        assert_eq!(bench.medium.enqueue(now, InterfaceId(0), packet), EnqueueOutcome::Queued);
         now += Duration::from_millis(10);
         bench.medium.advance(now);
         while let Some(event) = bench.medium.poll_event() {

@@ -5,9 +5,9 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Decibel, Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    ChannelConfig, Dcf, Destination, Errors, Event, Fading, FrameKind, InterfaceConfig, InterfaceId,
-    MacConfig, Medium, MediumConfig, Offer, Outgoing, PhyRate, Positions, Profile, RateControl, Shadowing,
-    SilenceRules,
+    ChannelConfig, Dcf, Destination, EnqueueOutcome, Errors, Event, Fading, FrameKind, InterfaceConfig,
+    InterfaceId, MacConfig, Medium, MediumConfig, Outgoing, PhyRate, Positions, Profile, RateControl,
+    Shadowing, SilenceRules,
 };
 use common::{config, mbit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,9 +122,9 @@ fn run(seed: u64) -> Vec<Event<u32>> {
                 let packet =
                     Outgoing { payload: number, bytes, to, channel: None, goes_first: stream.below(4) == 0 };
                 match medium.enqueue(now, at, packet) {
-                    Offer::Queued => offered += 1,
-                    Offer::Displaced(_) => {}
-                    Offer::Refused(_) => refused += 1,
+                    EnqueueOutcome::Queued => offered += 1,
+                    EnqueueOutcome::Displaced(_) => {}
+                    EnqueueOutcome::Refused(_) => refused += 1,
                 }
             }
         }

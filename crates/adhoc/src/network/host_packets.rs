@@ -6,7 +6,7 @@ use crate::packet::{Datagram, HostPacket, Load, Trip};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{Forwarding, NodeAddress};
 use cogtcp_units::Time;
-use cogtcp_wireless::{Destination, InterfaceId, Offer, Outgoing, Surroundings};
+use cogtcp_wireless::{Destination, EnqueueOutcome, InterfaceId, Outgoing, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// A host sends a packet.
@@ -100,9 +100,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Puts a packet into an interface queue. What finds no room is gone.
     pub(crate) fn put(&mut self, node: u32, at: InterfaceId, packet: Outgoing<Load<T>>, now: Time) {
         let (lost, cause) = match self.medium.enqueue(now, at, packet) {
-            Offer::Queued => return,
-            Offer::Refused(packet) => (packet, AdHocDropCause::QueueFull),
-            Offer::Displaced(packet) => (packet, AdHocDropCause::Displaced),
+            EnqueueOutcome::Queued => return,
+            EnqueueOutcome::Refused(packet) => (packet, AdHocDropCause::QueueFull),
+            EnqueueOutcome::Displaced(packet) => (packet, AdHocDropCause::Displaced),
         };
         self.lose(node, lost.payload, cause, now);
     }

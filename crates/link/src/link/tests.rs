@@ -54,7 +54,7 @@ fn drain(link: &mut Link<Packet>) -> Vec<(u32, u64, u64, Option<DropCause>)> {
 #[test]
 fn an_idle_link_delivers_after_transmission_and_propagation() {
     let mut link = made(&config());
-    assert_eq!(link.offer(at(5), frame(0)), Offer::Schedule(at(5 + TX + DELAY)));
+    assert_eq!(link.offer(at(5), frame(0)), OfferOutcome::Schedule(at(5 + TX + DELAY)));
     assert_eq!(drain(&mut link), [(0, 5 + TX + DELAY, 0, None)]);
     assert_eq!(link.next_arrival(), None);
 }
@@ -62,9 +62,9 @@ fn an_idle_link_delivers_after_transmission_and_propagation() {
 #[test]
 fn a_burst_is_spaced_by_the_transmission_time() {
     let mut link = made(&config());
-    assert!(matches!(link.offer(at(0), frame(0)), Offer::Schedule(_)));
+    assert!(matches!(link.offer(at(0), frame(0)), OfferOutcome::Schedule(_)));
     for number in 1..4 {
-        assert_eq!(link.offer(at(0), frame(number)), Offer::Taken);
+        assert_eq!(link.offer(at(0), frame(number)), OfferOutcome::Taken);
     }
     let expected: Vec<_> = (0..4).map(|n| (n as u32, (n + 1) * TX + DELAY, n * TX, None)).collect();
     assert_eq!(drain(&mut link), expected);
@@ -86,9 +86,9 @@ fn without_propagation_delay_transmissions_follow_one_another() {
 fn drop_tail_counts_waiting_packets_only() {
     let mut link = made(&LinkConfig { queue: packets(2), ..config() });
     let offers: Vec<_> = (0..4).map(|n| link.offer(at(0), frame(n))).collect();
-    assert_eq!(offers[1..], [Offer::Taken, Offer::Taken, Offer::Dropped]);
-    assert_eq!(link.offer(at(TX - 1), frame(4)), Offer::Dropped);
-    assert_eq!(link.offer(at(TX), frame(5)), Offer::Taken);
+    assert_eq!(offers[1..], [OfferOutcome::Taken, OfferOutcome::Taken, OfferOutcome::Dropped]);
+    assert_eq!(link.offer(at(TX - 1), frame(4)), OfferOutcome::Dropped);
+    assert_eq!(link.offer(at(TX), frame(5)), OfferOutcome::Taken);
     let numbers: Vec<_> = drain(&mut link).into_iter().map(|(number, ..)| number).collect();
     assert_eq!(numbers, [0, 1, 2, 5]);
     assert_eq!((link.counters().drops[0], link.queue_max()), (2, 2));
@@ -100,7 +100,7 @@ fn drop_tail_counts_waiting_packets_only() {
 fn drops_strike_frames_by_their_number() {
     let mut link = made(&LinkConfig { queue: packets(3), drops: vec![1, 3], ..config() });
     let offers: Vec<_> = (0..5).map(|n| link.offer(at(0), frame(n))).collect();
-    assert_eq!(offers[3..], [Offer::Taken, Offer::Dropped]);
+    assert_eq!(offers[3..], [OfferOutcome::Taken, OfferOutcome::Dropped]);
     let fates: Vec<_> =
         drain(&mut link).into_iter().map(|(number, time, _, cause)| (number, time, cause)).collect();
     let arrival = |n: u64| (n + 1) * TX + DELAY;
@@ -150,12 +150,12 @@ fn losses_in_runs_have_their_share_and_their_length() {
 fn drop_tail_in_bytes_lets_small_packets_in() {
     let mut link = made(&LinkConfig { queue: DropTail::of(QueueLimit::Bytes(1999)), ..config() });
     let small = Frame::new(Packet(9), 40);
-    assert!(matches!(link.offer(at(0), frame(0)), Offer::Schedule(_)));
-    assert_eq!(link.offer(at(0), frame(1)), Offer::Taken);
-    assert_eq!(link.offer(at(0), frame(2)), Offer::Dropped);
-    assert_eq!(link.offer(at(0), small), Offer::Taken);
+    assert!(matches!(link.offer(at(0), frame(0)), OfferOutcome::Schedule(_)));
+    assert_eq!(link.offer(at(0), frame(1)), OfferOutcome::Taken);
+    assert_eq!(link.offer(at(0), frame(2)), OfferOutcome::Dropped);
+    assert_eq!(link.offer(at(0), small), OfferOutcome::Taken);
     // At TX the second frame is on the air: 40 bytes wait, 1000 more fit.
-    assert_eq!(link.offer(at(TX), frame(3)), Offer::Taken);
+    assert_eq!(link.offer(at(TX), frame(3)), OfferOutcome::Taken);
 }
 
 /// Frame 0 is on the air when the silence starts and completes; 1 waits for the end of the silence.
@@ -189,8 +189,8 @@ fn hold_shorter_than_the_frame_delays_nothing() {
 fn hold_makes_an_idle_link_queue() {
     let mut link = made(&LinkConfig { queue: packets(1), ..config() });
     link.set_channel(at(0), Gate::Hold, None);
-    assert_eq!(link.offer(at(10), frame(0)), Offer::Taken);
-    assert_eq!(link.offer(at(20), frame(1)), Offer::Dropped);
+    assert_eq!(link.offer(at(10), frame(0)), OfferOutcome::Taken);
+    assert_eq!(link.offer(at(20), frame(1)), OfferOutcome::Dropped);
     assert_eq!(link.set_channel(at(30), Gate::Open, None), Some(at(30 + TX + DELAY)));
 }
 
@@ -229,7 +229,7 @@ fn refuse_loses_what_comes_and_sends_what_waits() {
     }
     link.set_channel(at(TX / 2), Gate::Refuse, None);
     assert_eq!(link.busy_until(), at(3 * TX));
-    assert_eq!(link.offer(at(TX), frame(3)), Offer::Refused);
+    assert_eq!(link.offer(at(TX), frame(3)), OfferOutcome::Refused);
     assert_eq!((link.queue_length(at(TX + 1)), link.available_rate()), (1, Rate::ZERO));
     link.set_channel(at(2 * TX + TX / 2), Gate::Open, None);
     link.offer(at(2 * TX + TX / 2), frame(4));
@@ -245,7 +245,7 @@ fn refuse_loses_what_comes_and_sends_what_waits() {
 fn a_gate_that_refuses_counts_what_it_still_carries() {
     let mut link = made(&config());
     link.set_channel(at(0), Gate::Refuse, None);
-    assert_eq!(link.offer(at(1), frame(0)), Offer::Refused);
+    assert_eq!(link.offer(at(1), frame(0)), OfferOutcome::Refused);
     link.set_channel(at(TX), Gate::Open, None);
     assert_eq!(link.capacity(at(TX)).available, 0);
     (1..4).for_each(|number| _ = link.offer(at(TX), frame(number)));
@@ -281,7 +281,7 @@ fn a_rate_change_spares_the_frame_on_the_air() {
     let times: Vec<_> = drain(&mut link).into_iter().map(|(_, time, ..)| time).collect();
     assert_eq!(times, [TX + DELAY, 11 * TX + DELAY, 21 * TX + DELAY]);
     link.set_channel(at(100_000_000), Gate::Open, None);
-    assert_eq!(link.offer(at(100_000_000), frame(3)), Offer::Schedule(at(100_000_000 + TX + DELAY)));
+    assert_eq!(link.offer(at(100_000_000), frame(3)), OfferOutcome::Schedule(at(100_000_000 + TX + DELAY)));
 }
 
 #[test]
@@ -451,7 +451,10 @@ impl Driver {
 
     fn offer(&mut self, now: u64, frame: Frame<Packet>) {
         let refuses = self.link.gate().refuses();
-        assert_eq!(self.link.offer(at(now), frame), if refuses { Offer::Refused } else { Offer::Managed });
+        assert_eq!(
+            self.link.offer(at(now), frame),
+            if refuses { OfferOutcome::Refused } else { OfferOutcome::Managed }
+        );
         self.attend();
     }
 }

@@ -2,7 +2,7 @@
 //! the flags.
 
 use super::Fault;
-use crate::packet::{ACK, Ecn, Icmp, LETTERS, OptionPattern, PacketPattern};
+use crate::packet::{ACK, EcnCodepoint, Icmp, LETTERS, OptionPattern, PacketPattern};
 
 /// Reads the packet after its `<` or `>`.
 pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern, Fault> {
@@ -11,10 +11,10 @@ pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern,
     if let Some(rest) = text.strip_prefix('[') {
         let (mark, rest) = rest.split_once(']').ok_or_else(|| Fault::wrong("a [ without its ]"))?;
         pattern.ecn = match mark.trim() {
-            "noecn" => Some(Ecn::NotCapable),
-            "ect0" => Some(Ecn::Capable),
-            "ect1" => Some(Ecn::CapableOne),
-            "ce" => Some(Ecn::Marked),
+            "noecn" => Some(EcnCodepoint::NotCapable),
+            "ect0" => Some(EcnCodepoint::Capable),
+            "ect1" => Some(EcnCodepoint::CapableOne),
+            "ce" => Some(EcnCodepoint::Marked),
             "ecn" | "ect01" => None,
             other => return Err(Fault::beyond(format!("the IP field [{other}]"))),
         };

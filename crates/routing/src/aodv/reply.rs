@@ -2,7 +2,7 @@
 
 use super::Aodv;
 use crate::message::RouteReply;
-use crate::table::Offer;
+use crate::table::RouteOffer;
 use crate::{NodeAddress, RoutingMessage};
 use cogtcp_units::Time;
 
@@ -26,7 +26,7 @@ impl Aodv {
             self.send(now, from, 1, RoutingMessage::ReplyAck);
         }
         let hops = reply.hops.saturating_add(1);
-        let offer = Offer {
+        let offer = RouteOffer {
             destination: reply.destination,
             next_hop: from,
             hops,
@@ -64,7 +64,7 @@ impl Aodv {
     }
 
     /// Whether an offer that was refused is what stands in the table.
-    fn confirms(&mut self, now: Time, offer: Offer) -> bool {
+    fn confirms(&mut self, now: Time, offer: RouteOffer) -> bool {
         if !self.config.repeats_replies {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use super::Aodv;
 use crate::message::{RouteReply, RouteRequest};
-use crate::table::{Offer, is_newer, newer};
+use crate::table::{RouteOffer, is_newer, newer};
 use crate::{NodeAddress, RoutingMessage};
 use cogtcp_units::{Duration, Time};
 
@@ -36,7 +36,10 @@ impl Aodv {
         });
         let until = now + least;
         let sequence = Some(request.originator_sequence);
-        self.offer(now, Offer { destination: request.originator, next_hop: from, hops, sequence, until });
+        self.offer(
+            now,
+            RouteOffer { destination: request.originator, next_hop: from, hops, sequence, until },
+        );
         self.prolong(now, request.originator, until);
     }
 

@@ -7,7 +7,7 @@ use cogtcp_units::Time;
 
 /// What a connection with ECN keeps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ecn {
+pub(super) struct EcnState {
     /// Both ends agreed.
     on: bool,
     /// The next segment with new data tells the receiver that the window was reduced.

@@ -4,7 +4,7 @@ use super::*;
 use crate::capacity::Capacity;
 use crate::frame::Payload;
 use crate::gate::Gate;
-use crate::link::{LinkConfig, Offer};
+use crate::link::{LinkConfig, OfferOutcome};
 use crate::queue::{QueueSpec, Site};
 use cogtcp_units::{Duration, RandomStream, Rate};
 
@@ -45,7 +45,7 @@ fn fates(flush: Flush, discipline: Option<&str>) -> Fates {
     link.set_channel(at(down), Gate::Down(flush), None);
     let flushed = std::iter::from_fn(|| link.take_flushed());
     let flushed = flushed.map(|it| (it.frame.packet.0, it.was_carried)).collect();
-    assert_eq!(link.offer(at(3 * TX), frame(9)), Offer::Refused);
+    assert_eq!(link.offer(at(3 * TX), frame(9)), OfferOutcome::Refused);
     link.set_channel(at(4 * TX), Gate::Down(flush), None);
     assert!(link.take_flushed().is_none(), "once");
     let up = TX * 9 / 2;
