@@ -52,6 +52,16 @@ def test_reproduced_by_the_statements_that_hold(held: int, of: int, word: str) -
     assert answers.reproduced(held, of) == word
 
 
+def test_a_claim_of_ours_is_answered_by_its_share() -> None:
+    """No paper says at which reading it was seen: that nobody searched one leaves nothing open."""
+    ours = answers.Answer("ours", 0, 2, ("fragile", "depends"), ())
+    assert ours.text == "fragile, or depends"
+    assert answers.Answer("ours", 0, 2, ("not searched",), ()).text == "not searched"
+    assert answers.counted([ours, ours]) == "2 claims; 2 fragile"
+    searched = answers.Answer("in part", 1, 2, ("fragile",), ())
+    assert answers.counted([searched]) == "0 of 1 claim reproduced, 1 in part; 1 fragile"
+
+
 SILENCE = Unsaid("silence", "drop", "w", choices=("drop", "hold", "refuse"))
 RTO = Unsaid("min_rto", 1.0, "w", low=0.1, high=2.0, log=True, label="min RTO", unit="s")
 OTHER = Unsaid("other", 0.0, "w", low=0.0, high=1.0)

@@ -258,6 +258,22 @@ def test_a_search_keeps_the_seeds_that_its_settings_lack(study: Path, simulated:
     assert answer.lacking == (answers.Lack("More than three.", wanted, 3),)
 
 
+def test_a_study_names_the_seeds_of_the_second_look(study: Path, simulated: list[Any]) -> None:
+    """Where a claim is inconclusive; one that fails by another statement has four times the seeds there."""
+    near = STUDY.replace("than = 3\n", "than = 2.0035\n").replace("between = [1, 10]", "between = [1, 1.001]")
+    near = near.replace("confirm = 13", "second_look = 20")
+    (study / "study.toml").write_text(near)
+    studies.search_space("t", only="t-f1", settings=3, seeds=2, trials=0)
+    assert {seed for _, _, seed in simulated} == set(range(101, 121))
+    assert json.loads((study / "search.json").read_text())["claims"]["t-f1"]["second_look"] == 20
+    other = '[[claim]]\nid = "t-n1"'
+    fails = '[[claim.statement]]\nsays = "Four."\nkind = "ordering"\ntest = "above"\nquantity = "value"\n'
+    (study / "study.toml").write_text(near.replace(other, f"{fails}than = 4\n\n{other}"))
+    simulated.clear()
+    studies.search_space("t", only="t-f1", settings=3, seeds=2, trials=0)
+    assert {seed for _, _, seed in simulated} == set(range(101, 109))
+
+
 def test_a_kept_design_without_seeds_that_lack_gets_them(study: Path, simulated: list[Any]) -> None:
     """Of a sample of its settings, which have the seeds of the second look: nothing else of it changes."""
     text = STUDY.replace("than = 3\n", "than = 2.0035\n").replace("between = [1, 10]", "between = [1, 1.001]")
@@ -272,6 +288,21 @@ def test_a_kept_design_without_seeds_that_lack_gets_them(study: Path, simulated:
     studies.search_space("t", only="t-f1", settings=0, trials=0)
     assert {seed for _, _, seed in simulated} == set(range(101, 109))
     assert json.loads(path.read_text()) == before
+
+
+def test_a_setting_that_is_named_is_measured_on_fresh_seeds(study: Path, simulated: list[Any]) -> None:
+    """It becomes the reading if no fewer statements hold there."""
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    found = folder.find("t")[0]
+    base = studies.readings.read(found)["t-f1"]
+    assert (base.setting, base.held) == (found.space.base, 0)
+    simulated.clear()
+    studies.search_space("t", only="t-f1", settings=0, trials=0, seeds=14, at="rate=7.5")
+    assert {(rate, seed) for _, rate, seed in simulated} == {(7.5, seed) for seed in range(5001, 5015)}
+    named = studies.readings.read(found)["t-f1"]
+    assert (named.setting, named.seeds, named.held) == (found.space.parsed("rate=7.5"), (5001, 5014), 1)
+    studies.search_space("t", only="t-f1", settings=0, trials=0, seeds=14, at="rate=1.1")
+    assert studies.readings.read(found)["t-f1"] == named
 
 
 def test_a_search_starts_from_the_readings_that_the_study_names(study: Path, simulated: list[Any]) -> None:
@@ -389,6 +420,22 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     studies.search_space("t", only="t-f1", settings=0, trials=0, seeds=20)
     assert studies.readings.read(folder.find("t")[0])["t-f1"].seeds == (5001, 5020)
     assert [part.answer for part in after.mechanisms] == ["fails", "fails"]
+
+
+def test_a_statement_that_names_its_estimate_is_told_by_it(study: Path, simulated: list[Any]) -> None:
+    function = 'test = "function"\nfunction = "order_in_most_runs"\n[claim.statement.options]\n'
+    pairs = (
+        'above = [[{ x = 2 }, { x = 2 }]]\nestimate = "share of the runs"\nrule = "over half of the runs"\n'
+    )
+    test = 'test = "above"\nquantity = "value"\nthan = 3\n'
+    assert test in STUDY
+    text = STUDY.replace(test, f'quantity = "value"\n{function}{pairs}').replace(
+        "confirm = 13", "confirm = 12"
+    )
+    (study / "study.toml").write_text(text)
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    (claim,) = studies.reproduce("t", only="t-f1").claims
+    assert "Not there: More than three (share of the runs 0 [0, 0.265])." in claim.told.reading
 
 
 def test_a_mechanism_is_against_a_statement_of_its_claim(study: Path) -> None:

@@ -25,6 +25,7 @@ _STYLES = {
     "in part": "bold yellow",
     "not reproduced": "bold red",
     "not searched": "bold",
+    "ours": "bold",
 }
 
 # Where the output is no terminal nobody's window limits the width.
@@ -44,6 +45,8 @@ def command(args: argparse.Namespace) -> int:
     if args.ray is not None and not (args.search or args.stacks):
         raise UsageError("--ray goes with --search or --stacks")
     if args.search:
+        if args.at != "base" and (args.settings, args.trials) != (0, 0):
+            raise UsageError("--search measures --at only with --settings 0 --trials 0")
         return _search(args)
     if args.stacks:
         return _stacks(args)
@@ -90,6 +93,7 @@ def _search(args: argparse.Namespace) -> int:
             force=args.force,
             progress=lambda line: print(line, file=sys.stderr),
             launcher=_launcher(args),
+            at=args.at,
         )
     except KeyboardInterrupt:
         return progress.interrupted(out)
@@ -172,7 +176,7 @@ def _show(result: StudyResult) -> None:
             lines = [claim.row.claim, told.why]
         for line in [heading, *(Text(f"  {line}") for line in lines if line)]:
             console.print(line, no_wrap=True, overflow="ellipsis")
-    unsearched = [c for c in result.claims if c.outcome and c.outcome.answer.reproduced == "not searched"]
+    unsearched = [c for c in result.claims if c.outcome and "not searched" in c.verdict]
     if unsearched:
         console.print(
             f"\nNot searched: {len(unsearched)} of {len(result.claims)} claims. "

@@ -239,6 +239,7 @@ def search_space(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
     launcher: Launcher | None = None,
+    at: str = "base",
 ) -> list[Path]:
     """Search the space of what a study's paper leaves unsaid, and keep the outcome in the study's folder.
 
@@ -260,6 +261,8 @@ def search_space(
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with a line when a setting or a claim is done.
         launcher: Where the runs are made; by default in this process (`cogtcp.runner.Launcher`).
+        at: With neither search: unsaid parameters, as in "node=three". The setting is measured for each claim
+            that has a reading, and kept as its reading if no fewer statements hold there.
 
     Returns:
         The files written.
@@ -276,7 +279,7 @@ def search_space(
     runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
     context = Context(study=found, seeds=(), quick=False, _runner=runner)
     with _ready(found, launcher):
-        return list(dict.fromkeys(_searched(context, claims, settings, seeds, trials, progress)))
+        return list(dict.fromkeys(_searched(context, claims, settings, seeds, trials, progress, at)))
 
 
 def _searched(
@@ -286,6 +289,7 @@ def _searched(
     seeds: int | None,
     trials: int | None,
     progress: Callable[[str], None],
+    at: str,
 ) -> Iterator[Path]:
     """Make the searches of `search_space`, and yield each file when it is written."""
     found = context.study
@@ -299,16 +303,24 @@ def _searched(
             progress=progress,
         )
         yield search.keep(found, outcome)
-    if trials == 0 and settings == 0:
+    if trials == 0 and settings == 0 and at == "base":
         kept_design = search.read(found)
         for claim in claims:
             if kept_design is not None and claim.id in kept_design.claims:
                 kept_design = search.lacking_seeds(context, claim, kept_design)
                 yield search.keep(found, kept_design)
+    if trials == 0 and settings == 0:
         found_before = readings.read(found)
+        there = found.space.parsed(at)
         for claim in claims:
             if claim.id in found_before:
-                reading = guided.confirmed_again(context, claim, found_before[claim.id], seeds)
+                reading = found_before[claim.id]
+                if there == found.space.base:
+                    reading = guided.confirmed_again(context, claim, reading, seeds)
+                else:
+                    reading = guided.confirmed_at(
+                        context, claim, reading, there, seeds or found.confirm_seeds
+                    )
                 yield readings.keep(found, claim.id, reading, provenance.version())
                 progress(f"{claim.id}: {reading.held} of {len(claim.statements)} statements")
     if trials != 0:

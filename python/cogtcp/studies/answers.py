@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.causes import Effect
     from cogtcp.studies.places import Place
 
-Reproduced = Literal["reproduced", "in part", "not reproduced", "not searched"]
+Reproduced = Literal["reproduced", "in part", "not reproduced", "not searched", "ours"]
 Robust = Literal["robust", "depends", "fragile", "inconclusive", "not searched"]
 
 ROBUST, FRAGILE = 0.95, 0.05
@@ -37,6 +37,7 @@ WORDS = {
     "stay as they were (90 % power for the claim as a whole)",
     "base": "the settings of the study's scenarios",
     "not searched": "the guided search, or the random design, has not been run for this claim",
+    "ours": "a claim that no paper makes: there is no reading to find; its share of the settings answers it",
 }
 """The words of a verdict, each with what it means."""
 
@@ -126,6 +127,10 @@ class Answer:
         return "not searched for a reading" if self.reproduced == "not searched" else self.reproduced
 
     @property
+    def _nothing_known(self) -> bool:
+        return self.reproduced in ("not searched", "ours") and self.robust == ("not searched",)
+
+    @property
     def robust_text(self) -> str:
         """The second half."""
         if self.robust[0] in ("not searched", "inconclusive"):
@@ -135,8 +140,10 @@ class Answer:
     @property
     def text(self) -> str:
         """The verdict, as in "reproduced, depends on silence = drop and min RTO < 0.5 s"."""
-        if self.reproduced == "not searched" and self.robust == ("not searched",):
+        if self._nothing_known:
             return "not searched"
+        if self.reproduced == "ours":
+            return self.robust_text
         return f"{self.reproduced_text}, {self.robust_text}"
 
     def _depends(self) -> str:
@@ -190,17 +197,20 @@ def robust(place: Place | None) -> tuple[Robust, ...]:
 
 def counted(answers: Sequence[Answer]) -> str:
     """Return one line for a paper: "10 of 10 claims reproduced; 1 robust, 3 fragile"."""
-    done = sum(answer.reproduced == "reproduced" for answer in answers)
-    parts = sum(answer.reproduced == "in part" for answer in answers)
-    text = f"{done} of {len(answers)} claim{'s' if len(answers) > 1 else ''} reproduced"
+    words = [answer.reproduced for answer in answers if answer.reproduced != "ours"]
+    done, parts = words.count("reproduced"), words.count("in part")
+    number = len(words) or len(answers)
+    text = f"{done} of {number} claim{'s' if number > 1 else ''} reproduced"
+    if not words:
+        text = f"{number} claim{'s' if number > 1 else ''}"
     if parts:
         text += f", {parts} in part"
-    missing = sum(answer.reproduced == "not searched" for answer in answers)
+    missing = words.count("not searched")
     if missing:
         text += f", {missing} not searched"
     firsts = [answer.robust[0] for answer in answers]
-    words = {"robust": "robust", "depends": "dependent on a parameter", "fragile": "fragile"}
-    told = [f"{firsts.count(word)} {name}" for word, name in words.items() if word in firsts]
+    names = {"robust": "robust", "depends": "dependent on a parameter", "fragile": "fragile"}
+    told = [f"{firsts.count(word)} {name}" for word, name in names.items() if word in firsts]
     return f"{text}; {', '.join(told)}" if told else text
 
 

@@ -45,6 +45,8 @@ class Study:
     """Settings of the joint design that the search tries."""
     design_seeds: int = 4
     """Seeds at each of them."""
+    second_look_seeds: int = 0
+    """Seeds at those settings at which a claim is inconclusive, if more than four times as many."""
     confirm_seeds: int = 60
     """Seeds on which the guided search confirms a reading, at most."""
     starts: tuple[str, ...] = ()
@@ -131,13 +133,14 @@ def load(folder: Path) -> Study:
             unsaid=tuple(read_unsaid(row) for row in under.each("unsaid", data.pop("unsaid", []))),
             design=search.pop("settings", 96),
             design_seeds=search.pop("seeds", 4),
+            second_look_seeds=search.pop("second_look", 0),
             confirm_seeds=search.pop("confirm", 60),
             starts=tuple(search.pop("starts", ())),
             stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
         )
         under.path = "search."
-        known_only(search, ("settings", "seeds", "confirm", "starts"))
+        known_only(search, ("settings", "seeds", "second_look", "confirm", "starts"))
         under.path = ""
         known_only(data, ("title", "paper", "seeds", "quick_seeds"))
     except ValueError as error:

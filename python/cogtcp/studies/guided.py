@@ -194,6 +194,15 @@ def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: in
     )
 
 
+def confirmed_at(study: Context, claim: ClaimRow, reading: Reading, setting: Setting, seeds: int) -> Reading:
+    """Measure a setting that is named on fresh seeds; it is the reading if no fewer statements hold.
+
+    What turns the claim over at another setting is not looked for.
+    """
+    there = confirmed_again(study, claim, replace(reading, setting=setting, turn=None), seeds)
+    return there if there.held >= reading.held else reading
+
+
 def _parts(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
     return tuple(part(*both) for both in zip(claim.statements, judged.findings, strict=True))
 

@@ -91,9 +91,7 @@ def answer(
     if mine is not None and (lack := mine.lack()) is not None:
         lacking.append(lack)
     return answers.Answer(
-        reproduced=answers.reproduced(held, count)
-        if reading is not None or held == count
-        else "not searched",
+        reproduced=_reproduced(row, reading, held),
         held=held,
         of=count,
         robust=robust,
@@ -101,6 +99,15 @@ def answer(
         lacking=tuple(lacking),
         evaluated=0 if reading is None else reading.evaluated,
     )
+
+
+def _reproduced(row: ClaimRow, reading: Reading | None, held: int) -> answers.Reproduced:
+    """Return whether a claim can be reproduced; one of ours has no paper, unless it was searched."""
+    if reading is None and row.ours:
+        return "ours"
+    if reading is None and held < len(row.statements):
+        return "not searched"
+    return answers.reproduced(held, len(row.statements))
 
 
 def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.places import Place
 
-_LANES = {"reproduced": "all", "in part": "some", "not reproduced": "none", "not searched": "not searched"}
+_LANES = {
+    "reproduced": "all",
+    "in part": "some",
+    "not reproduced": "none",
+    "not searched": "not searched",
+    "ours": "not asked",
+}
 _SHAPES = ("circle", "square", "up", "diamond", "down", "plus")
 _WIDTH, _STEP, _LEAST = 720.0, 17.0, 30.0
 _NOT_JUDGED = 1.12

@@ -2,8 +2,8 @@
 
 A Latin hypercube over all unsaid parameters together, on seeds that no reproduction uses; each claim is
 judged at each setting. From it come the shares and what decides. No setting is chosen by its result, so the
-shares are free of selection. There are two looks: claims that are inconclusive at a setting get four times
-the seeds there. Each look tests at the 5 % level, so both together err in at most 10 %.
+shares are free of selection. There are two looks: claims that are inconclusive at a setting get more seeds
+there, as many as the study says. Each look tests at the 5 % level, so both together err in at most 10 %.
 
 The outcome is `search.json` in the study's folder. It is kept with the study, as it takes longer than a
 reproduction; it names its seeds and can be repeated: `cogtcp reproduce NAME --search`. Whether a claim can
@@ -46,7 +46,7 @@ DESIGN_SEED = 1
 DESIGN_SEEDS = 101
 """The first seed of the runs of the design; those of a reproduction count from 1."""
 MORE = 4
-"""How many times the seeds the second look has."""
+"""How many times the seeds a second look has, where no more are wanted."""
 SAMPLED = 5
 """Inconclusive settings of a kept design at which the seeds that a statement lacks are measured again."""
 
@@ -64,12 +64,14 @@ class Found:
         touches: The unsaid parameters that can change a run of the claim.
         more: Of each statement that is inconclusive at some settings, how many seeds more it needs there: the
             median over them, or over a sample of them.
+        second_look: Seeds at the settings at which the claim was inconclusive at first.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
     distances: tuple[float, ...]
     touches: tuple[str, ...]
     more: Mapping[str, float] = field(default_factory=dict)
+    second_look: int = 0
 
     def claim_verdicts(self) -> list[Verdict]:
         """Return the verdict of the claim at each setting: all of its statements must hold."""
@@ -141,7 +143,6 @@ class Search:
             "design": {
                 "seed": DESIGN_SEED,
                 "run_seeds": [DESIGN_SEEDS, DESIGN_SEEDS + self.seeds - 1],
-                "second_look": DESIGN_SEEDS + MORE * self.seeds - 1,
             },
             "parameters": names,
             "settings": [[setting[name] for name in names] for setting in self.settings],
@@ -153,6 +154,7 @@ class Search:
                     },
                     "distances": [round(value, 4) for value in found.distances],
                     "touches": list(found.touches),
+                    "second_look": found.second_look,
                     "more_seeds": {
                         says: round(value) if math.isfinite(value) else None
                         for says, value in found.more.items()
@@ -185,6 +187,8 @@ def _parsed(study: Study, data: Mapping[str, Any]) -> Search:
     names = data["parameters"]
     settings = tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
     now = study.space.design(len(settings), DESIGN_SEED)
+    first, last = data["design"]["run_seeds"]
+    seeds = last - first + 1
     claims = {}
     for claim in study.claims:
         kept = data["claims"].get(claim.id)
@@ -203,9 +207,9 @@ def _parsed(study: Study, data: Mapping[str, Any]) -> Search:
                 says: math.inf if value is None else float(value)
                 for says, value in kept.get("more_seeds", {}).items()
             },
+            kept.get("second_look", MORE * seeds),
         )
-    first, last = data["design"]["run_seeds"]
-    return Search(settings, last - first + 1, claims, data["version"])
+    return Search(settings, seeds, claims, data["version"])
 
 
 def _same(name: str, one: Sequence[Setting], other: Sequence[Setting]) -> bool:
@@ -225,9 +229,10 @@ def search(
     """Judge `claims` at each setting of the design; the other claims stay as they are kept."""
     space = study.study.space
     design = space.design(settings, DESIGN_SEED)
+    second = max(MORE * seeds, study.study.second_look_seeds)
     judged: list[list[Judged]] = []
     for number, setting in enumerate(design, 1):
-        judged.append(_look_twice(study, claims, setting, seeds))
+        judged.append(_look_twice(study, claims, setting, seeds, second))
         progress(f"design: setting {number} of {len(design)}")
     found = _others(study, design, seeds)
     for index, claim in enumerate(claims):
@@ -240,6 +245,7 @@ def search(
             tuple(distance(claim, item) for item in column),
             tuple(parameter.name for parameter in touching(study, claim)),
             _more_seeds(claim, column),
+            second,
         )
     ordered = {claim.id: found[claim.id] for claim in study.study.claims if claim.id in found}
     return Search(tuple(design), seeds, ordered, version)
@@ -271,7 +277,7 @@ def lacking_seeds(study: Context, claim: ClaimRow, kept: Search) -> Search:
     says = lack.says
     where = [index for index, verdict in enumerate(found.verdicts[says]) if verdict == "inconclusive"]
     chosen = random.Random(claim.id).sample(where, min(SAMPLED, len(where)))  # noqa: S311 - a documented draw
-    seeds = tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + MORE * kept.seeds))
+    seeds = tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + found.second_look))
     column = [
         judge(replace(study, seeds=seeds), [claim], kept.settings[index])[0] for index in sorted(chosen)
     ]
@@ -304,16 +310,27 @@ def keep(study: Study, outcome: Search, folder: Path | None = None) -> Path:
     return path
 
 
-def _look_twice(study: Context, claims: Sequence[ClaimRow], setting: Setting, seeds: int) -> list[Judged]:
-    """Judge claims under a setting of the design; those that are inconclusive again, on more seeds."""
-    first = replace(study, seeds=tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + seeds)))
-    second = replace(study, seeds=tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + MORE * seeds)))
-    judged = dict(zip([claim.id for claim in claims], judge(first, claims, setting), strict=True))
-    open_ones = [
-        claim
-        for claim in claims
-        if any(finding.verdict == "inconclusive" for finding in judged[claim.id].findings)
+def _look_twice(
+    study: Context, claims: Sequence[ClaimRow], setting: Setting, seeds: int, second: int
+) -> list[Judged]:
+    """Judge claims under a setting of the design; those that are inconclusive again, on more seeds.
+
+    A claim that fails by another statement gets fewer seeds for those that are inconclusive: they do not
+    change its verdict.
+    """
+
+    def look(count: int, rows: Sequence[ClaimRow]) -> dict[str, Judged]:
+        if not rows:
+            return {}
+        there = replace(study, seeds=tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + count)))
+        return dict(zip([row.id for row in rows], judge(there, rows, setting), strict=True))
+
+    judged = look(seeds, claims)
+    whole = [row for row in claims if judged[row.id].verdict == "inconclusive"]
+    part = [
+        row
+        for row in claims
+        if row not in whole and any(item.verdict == "inconclusive" for item in judged[row.id].findings)
     ]
-    if open_ones:
-        judged |= zip([claim.id for claim in open_ones], judge(second, open_ones, setting), strict=True)
+    judged |= look(second, whole) | look(MORE * seeds, part)
     return [judged[claim.id] for claim in claims]

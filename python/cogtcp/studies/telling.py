@@ -128,7 +128,7 @@ def _reading(study: Context, outcome: Outcome) -> str:
 def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
     """Say which statements do not hold at the best reading, by how much, and why."""
     told = []
-    for part in reading.parts:
+    for statement, part in zip(row.statements, reading.parts, strict=True):
         if part.answer == "holds":
             continue
         reasons = [
@@ -139,7 +139,11 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
         if part.answer == "inconclusive" and not reasons:
             continue  # the answer says how many seeds it lacks
         because = f", because {'; '.join(reasons)}" if reasons else ""
-        told.append(f"{part.says.rstrip('.')} ({_short(part.answer, part.slack)}{because})")
+        # A test that names its estimate is told by it: its bound is in what it says.
+        short = _short(part.answer, part.slack)
+        if "estimate" in statement.options and part.answer == "fails":
+            short = _measured(study, statement, part)
+        told.append(f"{part.says.rstrip('.')} ({short}{because})")
     return f"Not there: {'; '.join(told)}." if told else ""
 
 
