@@ -162,7 +162,7 @@ pub enum SearchOutcome {
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<T> {
+pub enum AdHocEvent<T> {
     /// A packet has reached the node that it is for.
     Delivered {
         /// When.

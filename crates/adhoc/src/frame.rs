@@ -23,7 +23,7 @@ pub enum NodeRadio {
 /// What is recorded of the air, with [`reports_frames`](cogtcp_wireless::MediumConfig::reports_frames) of the
 /// medium.
 #[derive(Clone, Debug)]
-pub enum AirNote<T> {
+pub enum AirEvent<T> {
     /// A frame goes on the air.
     Frame(AirFrame<T>),
     /// The exchange failed to which the last first frame or data frame of this radio belonged.

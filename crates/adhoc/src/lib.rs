@@ -27,8 +27,8 @@ pub use arp::{ARP_BYTES, ArpConfig, ArpDrops, ArpLearns, ArpProtocol, ArpSetting
 pub use config::{
     AdHocConfig, ChannelKnowledge, CognitiveNode, LinkFailure, Radios, SensingTimes, WhileNeighbourSenses,
 };
-pub use event::{AdHocDropCause, Event, Layer, SearchOutcome};
-pub use frame::{AirFrame, AirNote, FrameContent, NodeRadio};
+pub use event::{AdHocDropCause, AdHocEvent, Layer, SearchOutcome};
+pub use frame::{AirEvent, AirFrame, FrameContent, NodeRadio};
 pub use network::AdHocNetwork;
 pub use node::NodeCounters;
 pub use node_positions::NodePositions;

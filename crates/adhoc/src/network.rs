@@ -16,8 +16,8 @@ pub(crate) use resolution::Waiting;
 
 use crate::arp::ArpTable;
 use crate::config::AdHocConfig;
-use crate::event::{AdHocDropCause, Event};
-use crate::frame::AirNote;
+use crate::event::{AdHocDropCause, AdHocEvent};
+use crate::frame::AirEvent;
 use crate::node::{Interfaces, Node, NodeCounters};
 use crate::node_positions::NodePositions;
 use crate::packet::Load;
@@ -50,9 +50,9 @@ pub struct AdHocNetwork<T, S = ()> {
     /// The ways that packets took, if recorded: by the hash of each, the hash of the way before its last
     /// node, and that node.
     ways: Option<BTreeMap<u64, (u64, u32)>>,
-    pub(crate) events: VecDeque<Event<T>>,
+    pub(crate) events: VecDeque<AdHocEvent<T>>,
     /// Frames, where they are recorded.
-    air: VecDeque<AirNote<T>>,
+    air: VecDeque<AirEvent<T>>,
     seed: u64,
     now: Time,
 }
@@ -184,7 +184,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     /// What happened, oldest first.
-    pub fn poll_event(&mut self) -> Option<Event<T>> {
+    pub fn poll_event(&mut self) -> Option<AdHocEvent<T>> {
         let event = self.events.pop_front();
         if self.events.is_empty() {
             // Back to the start of its memory, which is in the caches.

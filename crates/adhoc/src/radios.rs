@@ -1,7 +1,7 @@
 //! CR nodes: which channels there are, when nodes sense, and who knows whose channel.
 
 use crate::config::{AdHocConfig, ChannelKnowledge, Radios, SensingTimes, WhileNeighbourSenses};
-use crate::event::Event;
+use crate::event::AdHocEvent;
 use crate::network::AdHocNetwork;
 use cogtcp_crosslayer::{ChannelId, LinkEvent, Verdict};
 use cogtcp_mobility::Mobility;
@@ -193,7 +193,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             self.medium.set_silent(now, &[receiver], after.is_silent(), until);
         }
         for (time, event) in happened {
-            self.events.push_back(Event::Radio { time, node: number, event });
+            self.events.push_back(AdHocEvent::Radio { time, node: number, event });
             if let LinkEvent::SensingEnd { verdict } = event {
                 // What it reports, right or wrong: nobody knows more.
                 let reported = matches!(verdict, Verdict::Detected | Verdict::FalseAlarm);
@@ -234,7 +234,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         node.channel = channel;
         node.counters.handoffs += 1;
         self.medium.tune(now, node.interfaces.receiver, channel);
-        self.events.push_back(Event::Tuned { time: now, node: number, channel });
+        self.events.push_back(AdHocEvent::Tuned { time: now, node: number, channel });
         let said = self.channels.number(channel);
         node.routing.handle_host_update(now, HostUpdate::Handoff { channel: said });
         let knowledge = self.config.cognitive.as_ref().map(|it| it.knowledge).unwrap_or_default();

@@ -55,13 +55,13 @@ struct Heard {
     /// Whether it stands for CR users with a MAC. These tell what they do by events, others by phases.
     has_mac: bool,
     /// One; of two CR users that sense apart one each.
-    units: Vec<Told>,
+    units: Vec<Audience>,
 }
 
 /// Who hears of a radio: the namespaces, by their inodes, and the destinations; and what was said last, if
 /// anything was.
 #[derive(Debug)]
-struct Told {
+struct Audience {
     ways: Vec<(u64, IpAddr)>,
     said: Option<Said>,
 }
@@ -72,7 +72,7 @@ impl Announcer {
     pub(crate) fn new(lines: OwnedFd, plan: &Plan, namespaces: &[u64]) -> Self {
         let radios = plan.experiment.radios.iter().map(|radio| {
             let units = plan.experiment.radio_names(radio).len();
-            let mut told: Vec<_> = (0..units).map(|_| Told { ways: Vec::new(), said: None }).collect();
+            let mut told: Vec<_> = (0..units).map(|_| Audience { ways: Vec::new(), said: None }).collect();
             for (from, namespace) in namespaces.iter().enumerate() {
                 for to in (0..namespaces.len()).filter(|to| *to != from) {
                     let first = plan.ways.pipes(from, to).first().copied();

@@ -13,7 +13,7 @@ use crate::journal::Journal;
 use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
 use crate::network::EmulatedNetwork;
-use crate::observer::{FlowWatch, Happening, Observer};
+use crate::observer::{FlowWatch, Observer, RecordedEvent};
 use crate::orphans::Orphans;
 use crate::packet;
 use crate::plan::Plan;
@@ -364,7 +364,7 @@ impl<'a> Staged<'a> {
             (account, joined(floor.join()), joined(applications.join()), program.map(|it| joined(it.join())))
         });
         let account = account.tried("the link's event loop has failed")?;
-        let (played, happenings): (Vec<Played>, Vec<Happening>) =
+        let (played, events): (Vec<Played>, Vec<RecordedEvent>) =
             played.tried("the flows' sockets have failed")?;
         if let Some(journal) = engine.observer.journal.take() {
             journal.finish().map_err(EmulationError::Journal)?;
@@ -380,7 +380,7 @@ impl<'a> Staged<'a> {
         let Engine { network, observer, .. } = engine;
         debug_assert_eq!(network.check_conservation(), Ok(()));
         Ok(Finished {
-            outcome: Outcome { plan, network, observer, account, played, happenings },
+            outcome: Outcome { plan, network, observer, account, played, events },
             seed,
             floor: floor.tried("the bare timer has failed")?,
             device_drops,

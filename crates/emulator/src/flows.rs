@@ -7,7 +7,7 @@ pub(crate) mod datagrams;
 
 use crate::clock::Clock;
 use crate::engine;
-use crate::observer::{Entity, Happening};
+use crate::observer::{Entity, RecordedEvent};
 use crate::sockets::{Maker, Settings, TcpCounters, TcpInfo};
 use crate::states::{self, Shown, States};
 use crate::sys;
@@ -138,11 +138,11 @@ pub(crate) struct Played {
 /// A flow being played, whatever its application does.
 trait Playing: Debug {
     /// Does what can be done now.
-    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>);
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], events: &mut Vec<RecordedEvent>);
     /// The measured span begins, with the flow or with the end of the warm-up.
     fn begin_measure(&mut self, now: Time);
     /// A sampling instant.
-    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>);
+    fn sample(&mut self, now: Time, events: &mut Vec<RecordedEvent>);
     /// What controls showed of themselves, of all sockets.
     fn note(&mut self, states: &[Shown]);
     /// When there is something to do though no socket says so.
@@ -161,11 +161,11 @@ pub(crate) fn play(
     times: engine::Plan,
     mut states: Option<States>,
     ended: &AtomicBool,
-) -> io::Result<(Vec<Played>, Vec<Happening>)> {
+) -> io::Result<(Vec<Played>, Vec<RecordedEvent>)> {
     let engine::Plan { warmup, end, sample_interval: interval } = times;
     let begin = |(number, prepared)| begin(number, prepared);
     let mut flows = flows.into_iter().enumerate().map(begin).collect::<io::Result<Vec<_>>>()?;
-    let mut happenings = Vec::new();
+    let mut events = Vec::new();
     let mut is_warm = false;
     let mut next_sample = Time::ZERO + interval;
     let mut buffer = vec![0; CHUNK];
@@ -179,11 +179,11 @@ pub(crate) fn play(
             flows.iter_mut().for_each(|flow| flow.begin_measure(now));
         }
         for flow in &mut flows {
-            flow.step(now, warmup, &mut buffer, &mut happenings);
+            flow.step(now, warmup, &mut buffer, &mut events);
         }
         udp.iter_mut().for_each(|source| source.step(now, &mut buffer));
         if now >= next_sample {
-            flows.iter_mut().for_each(|flow| flow.sample(now, &mut happenings));
+            flows.iter_mut().for_each(|flow| flow.sample(now, &mut events));
             if let Some(states) = &mut states {
                 let shown = states.take()?;
                 flows.iter_mut().for_each(|flow| flow.note(&shown));
@@ -205,7 +205,7 @@ pub(crate) fn play(
         sys::poll(&waiting, until.saturating_since(clock.now()).as_nanos())?;
     }
     let now = clock.now().min(end);
-    Ok((flows.into_iter().map(|flow| flow.finish(now)).collect(), happenings))
+    Ok((flows.into_iter().map(|flow| flow.finish(now)).collect(), events))
 }
 
 fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
@@ -262,9 +262,9 @@ impl Account {
         Self { number, delivered: 0, counters, timeouts: 0, sampled: (start, 0), played }
     }
 
-    fn happening(&self, at: Time, kind: EventKind, value: f64) -> Happening {
+    fn event(&self, at: Time, kind: EventKind, value: f64) -> RecordedEvent {
         let entity = Entity::Flow(self.number);
-        Happening { at, kind, entity, flow: Some(self.number), detail: "", value }
+        RecordedEvent { at, kind, entity, flow: Some(self.number), detail: "", value }
     }
 
     /// All that has been done: by the connections in `of_connections`, and as the namespace counts it.
@@ -292,12 +292,12 @@ impl Account {
         now: Time,
         [sender, receiver]: [Option<TcpInfo>; 2],
         timeouts: Option<u64>,
-        happenings: &mut Vec<Happening>,
+        events: &mut Vec<RecordedEvent>,
     ) {
         if let Some(timeouts) = timeouts {
             let cwnd = sender.as_ref().map_or(f64::NAN, TcpInfo::cwnd);
             for _ in self.timeouts..timeouts {
-                happenings.push(self.happening(now, EventKind::Rto, cwnd));
+                events.push(self.event(now, EventKind::Rto, cwnd));
             }
             self.timeouts = timeouts;
         }

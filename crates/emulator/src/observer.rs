@@ -62,7 +62,7 @@ pub(crate) enum Entity {
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Happening {
+pub(crate) struct RecordedEvent {
     pub(crate) at: Time,
     pub(crate) kind: EventKind,
     pub(crate) entity: Entity,
@@ -83,7 +83,7 @@ pub(crate) struct Observer {
     pub(crate) flows: Vec<FlowWatch>,
     pub(crate) udp: Vec<UdpWatch>,
     pub(crate) lateness: Lateness,
-    pub(crate) happenings: Vec<Happening>,
+    pub(crate) events: Vec<RecordedEvent>,
     pub(crate) journal: Option<Journal>,
     pub(crate) train: Option<Train>,
     /// Where controls in the kernel are to hear what radios do.
@@ -95,7 +95,7 @@ pub(crate) struct Observer {
 }
 
 /// A run that drops more does not need every one by name: beyond this many, only the counts go on.
-const MOST_HAPPENINGS: usize = 2_000_000;
+const MOST_EVENTS: usize = 2_000_000;
 
 impl Observer {
     pub(crate) fn new(
@@ -114,7 +114,7 @@ impl Observer {
             flows,
             udp,
             lateness: Lateness::default(),
-            happenings: Vec::new(),
+            events: Vec::new(),
             journal,
             train: None,
             announcer: None,
@@ -168,7 +168,7 @@ impl Observer {
         }
         let own = (packet.flow != NO_FLOW).then_some(packet.flow as usize);
         let flow = own.or_else(|| self.packets.told_of(packet));
-        self.happened(Happening {
+        self.record(RecordedEvent {
             at,
             kind: EventKind::Drop,
             entity,
@@ -180,16 +180,16 @@ impl Observer {
 
     fn note_radio(&mut self, at: Time, entity: Entity, event: LinkEvent, own_rate: Rate) {
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
-        let happening = Happening { at, kind, entity, flow: None, detail, value };
-        self.happened(happening);
+        let event = RecordedEvent { at, kind, entity, flow: None, detail, value };
+        self.record(event);
         if let Some(kind) = error {
-            self.happened(Happening { kind, detail: "", value: f64::NAN, ..happening });
+            self.record(RecordedEvent { kind, detail: "", value: f64::NAN, ..event });
         }
     }
 
-    fn happened(&mut self, happening: Happening) {
-        if self.happenings.len() < MOST_HAPPENINGS {
-            self.happenings.push(happening);
+    fn record(&mut self, event: RecordedEvent) {
+        if self.events.len() < MOST_EVENTS {
+            self.events.push(event);
         }
     }
 }
@@ -216,8 +216,9 @@ impl Hosts for Observer {
         }
         if let Some(flow) = self.packets.told_of(packet) {
             let (kind, entity) = (EventKind::Unreachable, Entity::Flow(flow));
-            let about = Happening { at: now, kind, entity, flow: Some(flow), detail: "", value: f64::NAN };
-            self.happened(about);
+            let about =
+                RecordedEvent { at: now, kind, entity, flow: Some(flow), detail: "", value: f64::NAN };
+            self.record(about);
         }
         if let Some(source) = self.source_of(packet) {
             source.arrived(now, packet.payload, frame.size(), packet.sent_at);
@@ -308,12 +309,12 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
 
     fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
         let entity = Entity::Nodes(nodes.map(|node| node as usize));
-        self.happened(Happening { at, kind, entity, flow: None, detail: "", value });
+        self.record(RecordedEvent { at, kind, entity, flow: None, detail: "", value });
     }
 
     fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
         let (kind, entity) = (EventKind::Interference, Entity::Pipe(pipe as Pipe));
-        self.happened(Happening { at, kind, entity, flow: None, detail: frame, value: f64::NAN });
+        self.record(RecordedEvent { at, kind, entity, flow: None, detail: frame, value: f64::NAN });
     }
 
     fn phase(&mut self, radio: usize, phase: Phase) {
@@ -352,7 +353,7 @@ mod tests {
             let place = PacketLocation { pipe: 1, ends: (0, 1), hops: 0 };
             observer.dropped(Time::ZERO, place, &frame, DropCause::Loss, false);
         }
-        let told: Vec<_> = observer.happenings.iter().map(|it| (it.kind, it.flow, it.value)).collect();
+        let told: Vec<_> = observer.events.iter().map(|it| (it.kind, it.flow, it.value)).collect();
         assert_eq!(told, [(EventKind::Drop, Some(1), 56.0), (EventKind::Drop, Some(1), 1040.0)]);
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::Account;
 use crate::flows::Played;
 use crate::network::EmulatedNetwork;
-use crate::observer::{Entity, FlowWatch, Happening, Observer};
+use crate::observer::{Entity, FlowWatch, Observer, RecordedEvent};
 use crate::plan::Plan;
 use crate::ways::Pipe;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
@@ -27,7 +27,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) observer: Observer,
     pub(crate) account: Account,
     pub(crate) played: Vec<Played>,
-    pub(crate) happenings: Vec<Happening>,
+    pub(crate) events: Vec<RecordedEvent>,
 }
 
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
@@ -252,8 +252,8 @@ impl Outcome<'_> {
     }
 
     /// When primary users began and ended to be ON: what nobody in the run hears of.
-    fn primary_users(&self) -> Vec<Happening> {
-        let mut happenings = Vec::new();
+    fn primary_users(&self) -> Vec<RecordedEvent> {
+        let mut events = Vec::new();
         for user in self.network.network.spectrum().iter().flat_map(|air| &air.activity.users) {
             let (activity, entity) = (&user.activity, Entity::User(user.id));
             let mut at = activity.next_arrival(Time::ZERO);
@@ -261,11 +261,11 @@ impl Outcome<'_> {
                 let is_on = activity.is_on(at);
                 let kind = if is_on { EventKind::PuOn } else { EventKind::PuOff };
                 let value = f64::from(user.band);
-                happenings.push(Happening { at, kind, entity, flow: None, detail: "", value });
+                events.push(RecordedEvent { at, kind, entity, flow: None, detail: "", value });
                 at = if is_on { activity.next_departure(at) } else { activity.next_arrival(at) };
             }
         }
-        happenings
+        events
     }
 
     /// What happened, in the order of time.
@@ -275,10 +275,10 @@ impl Outcome<'_> {
             table.kind.intern(kind.name());
         }
         let users = self.primary_users();
-        let of_train = self.observer.train.iter().flat_map(|train| &train.happenings);
-        let mut all: Vec<&Happening> =
-            self.observer.happenings.iter().chain(&self.happenings).chain(of_train).chain(&users).collect();
-        all.sort_by_key(|happening| happening.at);
+        let of_train = self.observer.train.iter().flat_map(|train| &train.events);
+        let mut all: Vec<&RecordedEvent> =
+            self.observer.events.iter().chain(&self.events).chain(of_train).chain(&users).collect();
+        all.sort_by_key(|event| event.at);
         let experiment = &self.plan.experiment;
         let flows = experiment.flows.iter().map(|flow| flow.name.as_str());
         let names: Vec<&str> =
@@ -289,8 +289,8 @@ impl Outcome<'_> {
         let radios: Vec<Vec<String>> =
             experiment.radios.iter().map(|spec| experiment.radio_names(spec)).collect();
         let mut user_name;
-        for happening in all {
-            let entity: Code = table.entity.intern(match happening.entity {
+        for event in all {
+            let entity: Code = table.entity.intern(match event.entity {
                 Entity::Flow(number) => names[number],
                 Entity::Radio((number, unit)) => &radios[number][unit],
                 Entity::Pipe(pipe) => &pipes[pipe],
@@ -301,15 +301,15 @@ impl Outcome<'_> {
                 }
             });
             let row = EventRow {
-                time_s: happening.at.as_secs_f64(),
-                kind: happening.kind.code(),
+                time_s: event.at.as_secs_f64(),
+                kind: event.kind.code(),
                 entity,
-                flow: table.flow.intern(happening.flow.map_or("", |number| names[number])),
-                detail: table.detail.intern(match happening.entity {
+                flow: table.flow.intern(event.flow.map_or("", |number| names[number])),
+                detail: table.detail.intern(match event.entity {
                     Entity::Nodes([_, other]) => &experiment.nodes[other],
-                    _ => happening.detail,
+                    _ => event.detail,
                 }),
-                value: happening.value,
+                value: event.value,
             };
             table.push(row);
         }

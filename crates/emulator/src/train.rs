@@ -7,7 +7,7 @@
 //! LAN like all others and that no kernel sees.
 
 use crate::headers::{self, Ends};
-use crate::observer::{Entity, Happening};
+use crate::observer::{Entity, RecordedEvent};
 use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
@@ -49,7 +49,7 @@ pub(crate) struct Train {
     /// How long a manager has held the source of each flow since the end of the warm-up; `None`: it has none.
     frozen: Vec<Option<(usize, Duration)>>,
     outbox: VecDeque<Sent>,
-    pub(crate) happenings: Vec<Happening>,
+    pub(crate) events: Vec<RecordedEvent>,
 }
 
 /// A connection of a client, by its ends as the client's packets name them.
@@ -100,7 +100,7 @@ impl Train {
             connections: BTreeMap::new(),
             frozen,
             outbox: VecDeque::new(),
-            happenings: Vec::new(),
+            events: Vec::new(),
         })
     }
 
@@ -283,7 +283,7 @@ impl Train {
             let is_frozen = connection.managers.iter().any(ConnectionManager::is_frozen);
             if is_frozen && connection.frozen_since.is_none() {
                 connection.frozen_since = Some(now);
-                self.happenings.extend(happening(now, EventKind::Freeze, connection.flow));
+                self.events.extend(event(now, EventKind::Freeze, connection.flow));
             }
         }
     }
@@ -310,7 +310,7 @@ impl Train {
         if let Some((_, frozen)) = connection.flow.and_then(|flow| self.frozen[flow].as_mut()) {
             *frozen += now.saturating_since(since);
         }
-        self.happenings.extend(happening(now, EventKind::Thaw, connection.flow));
+        self.events.extend(event(now, EventKind::Thaw, connection.flow));
     }
 
     /// Sends what the router has to say. A client at the router itself is told without a message.
@@ -325,7 +325,7 @@ impl Train {
             };
             if let Some(kind) = kind {
                 let entity = Entity::Node(self.router.spec.router);
-                self.happenings.push(Happening { at: now, kind, entity, flow: None, detail: "", value });
+                self.events.push(RecordedEvent { at: now, kind, entity, flow: None, detail: "", value });
             }
             let host = self.clients[out.client];
             if host == self.at {
@@ -387,9 +387,16 @@ fn rewrite(bytes: &mut [u8], before: &Segment, after: &Segment) {
 }
 
 /// Of a flow of the scenario; what happens to a program's connection has no name.
-fn happening(at: Time, kind: EventKind, flow: Option<usize>) -> Option<Happening> {
+fn event(at: Time, kind: EventKind, flow: Option<usize>) -> Option<RecordedEvent> {
     let flow = flow?;
-    Some(Happening { at, kind, entity: Entity::Flow(flow), flow: Some(flow), detail: "", value: f64::NAN })
+    Some(RecordedEvent {
+        at,
+        kind,
+        entity: Entity::Flow(flow),
+        flow: Some(flow),
+        detail: "",
+        value: f64::NAN,
+    })
 }
 
 #[cfg(test)]

@@ -20,9 +20,9 @@ pub const UNKNOWN: FlowSample = FlowSample {
 
 /// What an end reports about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told {
+pub enum EndEvent {
     /// An event for the record, with its value: the congestion window in segments, not-a-number without one.
-    Event(EventKind, f64),
+    Recorded(EventKind, f64),
     /// A sample of the round-trip time.
     RoundTrip(Duration),
 }
@@ -83,10 +83,10 @@ impl DatagramEnds {
     }
 
     /// Returns what `end` tells next: samples of the round-trip time and, of the sender alone, events.
-    pub fn poll(&mut self, end: End) -> Option<Told> {
+    pub fn poll(&mut self, end: End) -> Option<EndEvent> {
         loop {
             let kind = match self.end(end).poll_event()? {
-                EndpointEvent::RoundTrip(sample) => return Some(Told::RoundTrip(sample)),
+                EndpointEvent::RoundTrip(sample) => return Some(EndEvent::RoundTrip(sample)),
                 EndpointEvent::Connected => EventKind::Connected,
                 EndpointEvent::Timeout => EventKind::Timeout,
                 EndpointEvent::Loss => EventKind::Loss,
@@ -94,7 +94,7 @@ impl DatagramEnds {
             };
             if end == End::Sender {
                 self.is_closed |= kind == EventKind::Closed;
-                return Some(Told::Event(kind, self.segments(self.sender.progress().window_bytes)));
+                return Some(EndEvent::Recorded(kind, self.segments(self.sender.progress().window_bytes)));
             }
         }
     }

@@ -23,7 +23,7 @@ pub mod train;
 
 pub use asking::Asking;
 pub use drawn::drawn;
-pub use ends::{DatagramEnds, Told, UNKNOWN};
+pub use ends::{DatagramEnds, EndEvent, UNKNOWN};
 pub use flow::{Delivery, Flow, Measured, Snapshot, Tcp};
 pub use plane::{Plane, Wake};
 pub use router::{RouterHost, rtt_tcp};

@@ -4,7 +4,7 @@ mod tables;
 
 pub(crate) use tables::AdHocEnding;
 
-use cogtcp_adhoc::{AdHocDropCause, AdHocNetwork, Event, NodeCounters, SearchOutcome, Trip};
+use cogtcp_adhoc::{AdHocDropCause, AdHocEvent, AdHocNetwork, NodeCounters, SearchOutcome, Trip};
 use cogtcp_records::Histogram;
 use cogtcp_records::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
 use cogtcp_routing::RoutingStats;
@@ -126,24 +126,24 @@ impl AdHocAccount {
     pub(crate) fn note<T: Clone, S: Surroundings>(
         &mut self,
         air: &AdHocNetwork<T, S>,
-        event: &Event<T>,
+        event: &AdHocEvent<T>,
         stream: impl Fn(&T) -> u32,
     ) {
         match event {
-            Event::Delivered { time, packet, trip } => {
+            AdHocEvent::Delivered { time, packet, trip } => {
                 self.delivered(air, *time, stream(&packet.payload), trip)
             }
-            Event::Dropped { packet, cause, .. } => self.dropped(stream(&packet.payload), *cause),
-            Event::Served { node, service, .. } => self.served(*node, *service),
-            Event::SearchStarted { time, node, destination } => {
+            AdHocEvent::Dropped { packet, cause, .. } => self.dropped(stream(&packet.payload), *cause),
+            AdHocEvent::Served { node, service, .. } => self.served(*node, *service),
+            AdHocEvent::SearchStarted { time, node, destination } => {
                 self.search_started(*time, (*node, *destination));
             }
-            Event::SearchEnded { time, node, destination, outcome } => {
+            AdHocEvent::SearchEnded { time, node, destination, outcome } => {
                 self.search_ended(*time, (*node, *destination), *outcome);
             }
-            Event::RouteChanged { .. } => self.route_changes += 1,
-            Event::RouteLost { .. } => self.route_losses += 1,
-            Event::Forwarded { .. } | Event::Radio { .. } | Event::Tuned { .. } => {}
+            AdHocEvent::RouteChanged { .. } => self.route_changes += 1,
+            AdHocEvent::RouteLost { .. } => self.route_losses += 1,
+            AdHocEvent::Forwarded { .. } | AdHocEvent::Radio { .. } | AdHocEvent::Tuned { .. } => {}
         }
     }
 

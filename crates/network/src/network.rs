@@ -23,7 +23,7 @@ use crate::budget::{Budget, Carriage};
 use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
-use crate::station_pair::Noted;
+use crate::station_pair::PairEvent;
 use air::AdHoc;
 use cells::CellLinks;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
@@ -87,7 +87,7 @@ pub struct Network<P> {
     pairs: Vec<ServedPair>,
     cells: Vec<CellLinks>,
     /// What a pair has to say, empty between its steps.
-    notes: VecDeque<Noted>,
+    pair_events: VecDeque<PairEvent>,
     boards: Boards,
     notices: Notices<P>,
     budget: Budget,

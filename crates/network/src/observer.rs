@@ -1,7 +1,7 @@
 //! Who is told what happens in the network.
 
 use crate::payload::Payload;
-use cogtcp_adhoc::AirNote;
+use cogtcp_adhoc::AirEvent;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::EventKind;
@@ -114,5 +114,5 @@ pub trait Observer<P: Payload> {
     fn noted(&mut self, _at: Time, _kind: EventKind, _nodes: [u32; 2], _value: f64) {}
 
     /// What goes over the air, where frames are recorded.
-    fn air(&mut self, _note: &AirNote<Carried<P>>) {}
+    fn air(&mut self, _note: &AirEvent<Carried<P>>) {}
 }

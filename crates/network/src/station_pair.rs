@@ -96,9 +96,9 @@ pub struct Finished {
     pub decided: [Option<Exchange>; 2],
 }
 
-/// What happened in a pair, for the record: the radio's number in the pair, and the event.
+/// An event in a pair: the radio's number in the pair, and the event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Noted {
+pub enum PairEvent {
     /// A radio reports.
     Radio(usize, Time, LinkEvent),
     /// What the node at this end learns of its link.
@@ -167,21 +167,21 @@ impl StationPair {
         }
     }
 
-    /// Does the first of what is due at `now`, and adds to `notes` what is to be noted.
+    /// Does the first of what is due at `now`, and adds its events to `events`.
     pub fn step<P: Payload>(
         &mut self,
         now: Time,
         links: &mut [Link<P>],
-        notes: &mut VecDeque<Noted>,
+        events: &mut VecDeque<PairEvent>,
     ) -> Finished {
         // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a
         // step: what else is due now is a step of its own at this instant.
         if let Some(number) = self.radios.iter().position(|unit| unit.radio.next_change() <= now) {
-            self.change_radio(number, now, links, notes);
+            self.change_radio(number, now, links, events);
         } else if self.medium.next_change() <= now {
             self.medium.step();
         }
-        self.take_events(now, links, notes)
+        self.take_events(now, links, events)
     }
 
     /// A radio changes: stations freeze and go on, the links' capacity follows.
@@ -190,16 +190,16 @@ impl StationPair {
         number: usize,
         now: Time,
         links: &mut [Link<P>],
-        notes: &mut VecDeque<Noted>,
+        events: &mut VecDeque<PairEvent>,
     ) {
         let (was_open, ends) = (self.is_open(), self.ends_of(number));
         let unit = &mut self.radios[number];
         let before = (unit.radio.phase(), unit.radio.phase_end());
         let after = unit.radio.advance(now);
         while let Some((time, event)) = unit.radio.poll_event() {
-            notes.push_back(Noted::Radio(number, time, event));
+            events.push_back(PairEvent::Radio(number, time, event));
             // A radio that both ends share is heard of at both.
-            notes.extend(ends.clone().map(|end| Noted::Board(end, time, event)));
+            events.extend(ends.clone().map(|end| PairEvent::Board(end, time, event)));
         }
         if before != (after, self.radios[number].radio.phase_end()) {
             self.tell_medium(number, now);
@@ -209,7 +209,7 @@ impl StationPair {
         }
         self.set_links(now, links);
         if let Some(event) = LinkEvent::of_change(was_open, self.is_open()) {
-            notes.extend((0..2).map(|end| Noted::Board(end, now, event)));
+            events.extend((0..2).map(|end| PairEvent::Board(end, now, event)));
         }
     }
 

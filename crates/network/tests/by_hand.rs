@@ -12,18 +12,18 @@ use std::path::Path;
 
 /// What the hosts of these tests send: a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Note {
+struct TestPacket {
     number: u32,
     transit: Transit,
 }
 
-impl cogtcp_link::Payload for Note {
+impl cogtcp_link::Payload for TestPacket {
     fn enter(&mut self) {
         self.transit.enter();
     }
 }
 
-impl Payload for Note {
+impl Payload for TestPacket {
     fn transit(&self) -> Transit {
         self.transit
     }
@@ -33,7 +33,7 @@ impl Payload for Note {
     }
 }
 
-/// Notes what it is told.
+/// Records what the network reports.
 #[derive(Debug, Default)]
 struct Seen {
     drops: Vec<(u64, u32, DropCause, bool)>,
@@ -43,14 +43,14 @@ struct Seen {
     tells: bool,
 }
 
-impl Observer<Note> for Seen {
+impl Observer<TestPacket> for Seen {
     const FOLLOWS_OFFERS: bool = true;
 
     fn follows_packets(&self) -> bool {
         true
     }
 
-    fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, _: &Frame<Note>) {
+    fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, _: &Frame<TestPacket>) {
         self.steps.push((millis(at), step, place));
     }
 
@@ -58,7 +58,7 @@ impl Observer<Note> for Seen {
         &mut self,
         at: Time,
         place: PacketLocation,
-        frame: &Frame<Note>,
+        frame: &Frame<TestPacket>,
         cause: DropCause,
         refused: bool,
     ) {
@@ -66,7 +66,7 @@ impl Observer<Note> for Seen {
         assert!(place.pipe < 4);
     }
 
-    fn lost(&mut self, _: Time, _: u32, _: &Frame<Note>, _: &'static str) {
+    fn lost(&mut self, _: Time, _: u32, _: &Frame<TestPacket>, _: &'static str) {
         self.lost += 1;
     }
 
@@ -74,13 +74,13 @@ impl Observer<Note> for Seen {
         self.radio.push((radio, millis(at)));
     }
 
-    fn source(&self, packet: &Note) -> Option<u64> {
+    fn source(&self, packet: &TestPacket) -> Option<u64> {
         self.tells.then_some(u64::from(packet.transit.stream.0))
     }
 
     /// About a packet: its number and 1000.
-    fn notice(&mut self, _: Time, _: Option<u32>, about: &Note) -> Option<(Note, u32)> {
-        Some((Note { number: about.number + 1000, ..Note::default() }, 56))
+    fn notice(&mut self, _: Time, _: Option<u32>, about: &TestPacket) -> Option<(TestPacket, u32)> {
+        Some((TestPacket { number: about.number + 1000, ..TestPacket::default() }, 56))
     }
 }
 
@@ -94,7 +94,7 @@ fn ms(millis: u64) -> Time {
 
 /// A clock that a test moves.
 struct Driven {
-    network: Network<Note>,
+    network: Network<TestPacket>,
     seen: Seen,
     sent: Vec<StreamCounters>,
     arrivals: Vec<(u64, u32, Option<u32>)>,
@@ -141,7 +141,7 @@ impl Driven {
         self.network.check_conservation(sent, |_| {}).unwrap();
     }
 
-    fn take(&mut self, arrival: Option<Arrival<Note>>) {
+    fn take(&mut self, arrival: Option<Arrival<TestPacket>>) {
         let Some(Arrival { at, pipe, frame }) = arrival else { return };
         if let Some(sent) = self.sent.get_mut(frame.packet.transit.stream.index()) {
             sent.arrived += 1;
@@ -164,7 +164,7 @@ impl Driven {
     fn offer(&mut self, at: Time, stream: u32, number: u32, bytes: u32) {
         self.play(at);
         self.sent[stream as usize].injected += 1;
-        let note = Note { number, ..Note::default() };
+        let note = TestPacket { number, ..TestPacket::default() };
         self.network.offer(at, StreamId(stream), note, bytes, &mut self.seen);
         self.take_news(at);
     }

@@ -2,7 +2,7 @@
 
 use cogtcp_link::queue::DropTail;
 use cogtcp_link::{DropCause, Frame, Link, LinkConfig, OfferOutcome, Payload, QueueLimit};
-use cogtcp_network::{Finished, MacCounters, Noted, Occupation, StationPair};
+use cogtcp_network::{Finished, MacCounters, Occupation, PairEvent, StationPair};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable, Radio};
 use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate, Time};
@@ -42,7 +42,7 @@ struct Bench {
     pair: StationPair,
     pipes: Vec<Link<Packet>>,
     now: Time,
-    notes: VecDeque<Noted>,
+    events: VecDeque<PairEvent>,
     delivered: [u64; 2],
     dropped: Vec<(Time, DropCause)>,
 }
@@ -83,7 +83,7 @@ impl Bench {
         let mut pipes: Vec<Link<Packet>> =
             (0..2).map(|_| Link::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
         pair.begin(&mut pipes);
-        Self { pair, pipes, now: Time::ZERO, notes: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
+        Self { pair, pipes, now: Time::ZERO, events: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
     }
 
     /// Offers a packet to each of these ends whose queue is empty.
@@ -101,7 +101,7 @@ impl Bench {
     /// One step of the pair at the time that it is due.
     fn step(&mut self) -> Finished {
         self.now = self.pair.next_change();
-        let finished = self.pair.step(self.now, &mut self.pipes, &mut self.notes);
+        let finished = self.pair.step(self.now, &mut self.pipes, &mut self.events);
         if let Some((pipe, cause)) = finished.dropped {
             self.pipes[pipe as usize].end_service(self.now, Some(cause));
             self.dropped.push((self.now, cause));
@@ -300,7 +300,12 @@ fn a_lost_ack_repeats_the_frame_but_not_the_packet() {
     // Every packet arrives once, whatever became of its ACK.
     assert!(bench.delivered[0].abs_diff(succeeded) <= 1, "{} {succeeded}", bench.delivered[0]);
     assert!(bench.dropped.is_empty());
-    assert!(bench.notes.iter().all(|note| !matches!(note, Noted::Interference(_, frame) if *frame != "ack")));
+    assert!(
+        bench
+            .events
+            .iter()
+            .all(|event| !matches!(event, PairEvent::Interference(_, frame) if *frame != "ack"))
+    );
 }
 
 /// A PU that is always ON, within range of both ends.
@@ -336,7 +341,7 @@ fn as_released_one_frame_in_ten_escapes_a_primary_user() {
         let counters = bench.pair.measured(0);
         assert_share(counters.interfered, counters.attempts, fails);
         assert!(bench.delivered[0].abs_diff(counters.attempts - counters.interfered) <= 1);
-        assert!(!bench.notes.iter().any(|note| matches!(note, Noted::Interference(_, "cts" | "ack"))));
+        assert!(!bench.events.iter().any(|event| matches!(event, PairEvent::Interference(_, "cts" | "ack"))));
     }
     // Out of range there is nothing to escape from.
     let far = ("spectrum.pu.laws.position", "[\"0 m\", \"600 m\"]");
@@ -408,8 +413,8 @@ fn boards_say_what_radio_link_and_queue_do() {
     }
     while bench.pair.next_change() <= Time::from_secs_f64(1.7) {
         bench.step();
-        for note in bench.notes.drain(..) {
-            let Noted::Board(0, _, event) = note else { continue };
+        for event in bench.events.drain(..) {
+            let PairEvent::Board(0, _, event) = event else { continue };
             let Some(known) = event.as_known(Rate::ZERO) else { continue };
             let what = format!("{known:?}");
             read.push(what.split([' ', '{']).next().unwrap_or_default().to_owned());

@@ -3,7 +3,7 @@
 
 use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
-use cogtcp_adhoc::{ARP_BYTES, AirFrame, AirNote, FrameContent, NodeRadio};
+use cogtcp_adhoc::{ARP_BYTES, AirEvent, AirFrame, FrameContent, NodeRadio};
 use cogtcp_hosts::Streams;
 use cogtcp_link::Payload;
 use cogtcp_network::Carried;
@@ -107,10 +107,10 @@ impl Frames {
     }
 
     /// Something happened in the air.
-    pub(crate) fn note(&mut self, note: &AirNote<Carried<Packet>>, kept: Kept<'_>) {
+    pub(crate) fn note(&mut self, note: &AirEvent<Carried<Packet>>, kept: Kept<'_>) {
         match note {
-            AirNote::Frame(frame) => self.frame(frame, kept),
-            AirNote::Failed { radio, cause } => {
+            AirEvent::Frame(frame) => self.frame(frame, kept),
+            AirEvent::Failed { radio, cause } => {
                 if let Some(row) = self.attempts.get(&key(*radio)) {
                     let code = self.rows.failed.intern(cause.name());
                     self.rows.failed.revise(*row, code);

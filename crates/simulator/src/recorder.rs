@@ -5,7 +5,7 @@ use crate::TraceLevel;
 use crate::frames::{Frames, Kept};
 use crate::packet::{Body, DatagramStore, OptionStore, Packet};
 use crate::trace::{Content, Trace};
-use cogtcp_adhoc::AirNote;
+use cogtcp_adhoc::AirEvent;
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::{End, Owner, Streams};
@@ -142,7 +142,7 @@ impl Observer<Packet> for Recorder {
         }
     }
 
-    fn air(&mut self, note: &AirNote<Carried<Packet>>) {
+    fn air(&mut self, note: &AirEvent<Carried<Packet>>) {
         if let Some(frames) = &mut self.frames {
             frames.note(note, Kept { options: &self.options, streams: &self.streams });
         }

@@ -8,8 +8,8 @@
 
 use cogtcp_units::{Position, Power, RandomStream, Rate, Time};
 use cogtcp_wireless::{
-    Destination, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, Outgoing, PhyConfig,
-    Positions, Profile,
+    Destination, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, Outgoing,
+    PhyConfig, Positions, Profile,
 };
 
 /// Nodes that turn back at the border of a square.
@@ -84,7 +84,7 @@ fn measure(nodes: u32, speed: f64, cutoff: f64, seconds: f64) -> (u64, f64, f64)
     while medium.next_change() <= end {
         medium.step();
         while let Some(event) = medium.poll_event() {
-            if let Event::Sent { from, time, .. } | Event::Failed { from, time, .. } = event {
+            if let MediumEvent::Sent { from, time, .. } | MediumEvent::Failed { from, time, .. } = event {
                 offer(&mut medium, from.0, time);
             }
         }

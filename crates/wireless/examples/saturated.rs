@@ -13,7 +13,7 @@ mod common;
 
 use cogtcp_units::{Duration, Position, Power, Time};
 use cogtcp_wireless::{
-    Dcf, Destination, Errors, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, Outgoing, Profile,
+    Dcf, Destination, Errors, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumEvent, Outgoing, Profile,
 };
 use common::config;
 
@@ -56,7 +56,7 @@ impl Strings {
             self.medium.step();
             while let Some(event) = self.medium.poll_event() {
                 match event {
-                    Event::Received { time, payload, .. } => {
+                    MediumEvent::Received { time, payload, .. } => {
                         let carried = Carried { hops: payload.hops + 1, ..payload };
                         if carried.hops + 1 == self.paths[carried.path].len() {
                             self.received[carried.path] += 1;
@@ -64,7 +64,7 @@ impl Strings {
                             self.send(time, carried);
                         }
                     }
-                    Event::Sent { time, .. } | Event::Failed { time, .. } => self.feed(time),
+                    MediumEvent::Sent { time, .. } | MediumEvent::Failed { time, .. } => self.feed(time),
                     _ => {}
                 }
             }

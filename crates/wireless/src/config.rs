@@ -163,10 +163,10 @@ pub struct MediumConfig {
     /// Where sender and receiver meet.
     pub rendezvous: Rendezvous,
     /// An exchange that nobody can disturb is worked out when it begins
-    /// ([`Event::Exchange`](crate::Event::Exchange)), and at most three steps of the medium in place of a
+    /// ([`MediumEvent::Exchange`](crate::MediumEvent::Exchange)), and at most three steps of the medium in place of a
     /// dozen. The frames are the same.
     pub whole_exchanges: bool,
-    /// Whether every frame is reported as [`Event::OnAir`](crate::Event::OnAir).
+    /// Whether every frame is reported as [`MediumEvent::OnAir`](crate::MediumEvent::OnAir).
     pub reports_frames: bool,
 }
 

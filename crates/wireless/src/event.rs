@@ -76,7 +76,7 @@ pub enum ExchangeFailure {
 
 /// What a medium reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<T> {
+pub enum MediumEvent<T> {
     /// A packet arrived at an interface, for the first time.
     Received {
         /// When.

@@ -32,7 +32,7 @@ mod timing;
 pub use config::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, Rendezvous, SilenceRules};
 pub use dcf::Dcf;
 pub use errors::Errors;
-pub use event::{Counters, Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Outgoing};
+pub use event::{Counters, Destination, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, Outgoing};
 pub use medium::{InterfaceConfig, Medium};
 pub use positions::Positions;
 pub use propagation::{Fading, LogDistance, Nakagami, PathLoss, Propagation, Shadowing, TwoRay};

@@ -21,8 +21,8 @@ use crate::grid::Grid;
 use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
-    Capture, Counters, Destination, EnqueueOutcome, Errors, Event, ExchangeFailure, FrameKind, InterfaceId,
-    MediumConfig, Outgoing, Positions, Surroundings,
+    Capture, Counters, Destination, EnqueueOutcome, Errors, ExchangeFailure, FrameKind, InterfaceId,
+    MediumConfig, MediumEvent, Outgoing, Positions, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
@@ -128,7 +128,7 @@ pub struct Medium<T, P, S = ()> {
     whole: Option<Whole>,
     /// At which power two stations that are alone always hear each other, if they do, once it is worked out.
     pair_power: Option<Option<f64>>,
-    events: VecDeque<Event<T>>,
+    events: VecDeque<MediumEvent<T>>,
     now: Time,
 }
 
@@ -274,7 +274,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// What happened, oldest first.
-    pub fn poll_event(&mut self) -> Option<Event<T>> {
+    pub fn poll_event(&mut self) -> Option<MediumEvent<T>> {
         let event = self.events.pop_front();
         if self.events.is_empty() {
             // Back to the start of its memory, which is in the caches.
@@ -285,7 +285,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// What will be polled so many events after the next, if it has happened already: for hosts that fetch
     /// from memory ahead.
-    pub fn upcoming_event(&self, place: usize) -> Option<&Event<T>> {
+    pub fn upcoming_event(&self, place: usize) -> Option<&MediumEvent<T>> {
         self.events.get(place)
     }
 

@@ -5,8 +5,8 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Duration, Position, Time};
 use cogtcp_wireless::{
-    AnswerRate, ChannelConfig, Dcf, Destination, EnqueueOutcome, Event, ExchangeFailure, FrameKind,
-    InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, Outgoing, PhyConfig, Positions, Profile,
+    AnswerRate, ChannelConfig, Dcf, Destination, EnqueueOutcome, ExchangeFailure, FrameKind, InterfaceConfig,
+    InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, Outgoing, PhyConfig, Positions, Profile,
     Rules,
 };
 use common::{Bench, config, mbit, packet};
@@ -21,7 +21,7 @@ fn play(
     places: &[(f64, f64)],
     packets: &[(u64, u32, Destination)],
     seed: u64,
-) -> Vec<Event<u32>> {
+) -> Vec<MediumEvent<u32>> {
     let config = cogtcp_wireless::MediumConfig { reports_frames: true, ..config(mac) };
     let mut bench = Bench::new(config, places, &[], seed);
     let mut events = Vec::new();
@@ -42,10 +42,12 @@ fn to(number: u32) -> Destination {
 }
 
 /// The frames in the order of their starts: sender, kind, start and end in microseconds.
-fn frames(events: &[Event<u32>]) -> Vec<(u32, FrameKind, u64, u64)> {
+fn frames(events: &[MediumEvent<u32>]) -> Vec<(u32, FrameKind, u64, u64)> {
     let micros = |time: Time| (time - Time::ZERO).as_nanos() / 1000;
-    let frame = |event: &Event<u32>| match event {
-        Event::OnAir { from, kind, start, end, .. } => Some((from.0, *kind, micros(*start), micros(*end))),
+    let frame = |event: &MediumEvent<u32>| match event {
+        MediumEvent::OnAir { from, kind, start, end, .. } => {
+            Some((from.0, *kind, micros(*start), micros(*end)))
+        }
         _ => None,
     };
     events.iter().filter_map(frame).collect()
@@ -62,10 +64,11 @@ fn one_exchange_takes_what_the_standard_says() {
     assert_eq!(frames(&events), expected);
     let (from, at) = (InterfaceId(0), InterfaceId(1));
     let first_in_line = us(500);
-    let arrived = Event::Received { time: us(9755), at, from, broadcast: false, first_in_line, payload: 0 };
+    let arrived =
+        MediumEvent::Received { time: us(9755), at, from, broadcast: false, first_in_line, payload: 0 };
     assert!(events.contains(&arrived));
     let service = Duration::from_micros(9570);
-    let sent = Event::Sent { time: us(10_070), from, to: to(1), payload: 0, attempts: 1, service };
+    let sent = MediumEvent::Sent { time: us(10_070), from, to: to(1), payload: 0, attempts: 1, service };
     assert_eq!(events.last(), Some(&sent));
 
     let mac = Dcf { rts_threshold: Bytes::new(1048), ..Dcf::default() }.into();
@@ -106,7 +109,7 @@ fn who_sends_hears_nothing() {
     let places = [(0.0, 0.0), (100.0, 0.0), (50.0, 86.6)];
     let both = [(0, 0, Destination::Broadcast), (0, 1, Destination::Broadcast)];
     let events = play(MacConfig::default(), &places, &both, 1);
-    assert!(!events.iter().any(|event| matches!(event, Event::Received { .. })), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, MediumEvent::Received { .. })), "{events:?}");
 }
 
 /// A broadcast is one frame, heard by all within 250 m, answered by nobody.
@@ -118,7 +121,7 @@ fn a_broadcast_is_for_everybody_in_range() {
     let hearers: Vec<u32> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Received { at, broadcast: true, time, .. } => {
+            MediumEvent::Received { at, broadcast: true, time, .. } => {
                 assert_eq!(*time, us(8577));
                 Some(at.0)
             }
@@ -127,7 +130,7 @@ fn a_broadcast_is_for_everybody_in_range() {
         .collect();
     assert_eq!(hearers, [1, 2]);
     assert!(
-        matches!(events.last(), Some(Event::Sent { attempts: 1, .. })),
+        matches!(events.last(), Some(MediumEvent::Sent { attempts: 1, .. })),
         "done with though nobody says so"
     );
 }
@@ -142,7 +145,7 @@ fn a_missing_neighbour_is_a_failed_link() {
             let events = play(MacConfig::of(profile), &places, &[(0, 0, to(1))], 1);
             let frames = frames(&events);
             assert_eq!(frames.len(), 7);
-            let Some(Event::Failed { time, cause, attempts, arrived, .. }) = events.last() else {
+            let Some(MediumEvent::Failed { time, cause, attempts, arrived, .. }) = events.last() else {
                 panic!("no failure")
             };
             assert_eq!((*cause, *attempts, *arrived), (ExchangeFailure::OutOfReach, 7, false));
@@ -246,7 +249,7 @@ fn are_apart(positions: impl Positions) {
     medium.advance(us(1_000_000));
     let received: Vec<(u32, u32)> = std::iter::from_fn(|| medium.poll_event())
         .filter_map(|event| match event {
-            Event::Received { at, payload, time, .. } => {
+            MediumEvent::Received { at, payload, time, .. } => {
                 assert!(
                     payload != 3 || time >= us(8577 + 50 + 8577),
                     "it waited for the end of the frame, and DIFS"
@@ -276,11 +279,11 @@ fn a_transmitter_follows_its_receivers() {
         medium.enqueue(us(0), InterfaceId(0), packet(number, peer));
     }
     medium.advance(us(1_000_000));
-    let events: Vec<Event<u32>> = std::iter::from_fn(|| medium.poll_event()).collect();
+    let events: Vec<MediumEvent<u32>> = std::iter::from_fn(|| medium.poll_event()).collect();
     let channels: Vec<u32> = events
         .iter()
         .filter_map(|event| match event {
-            Event::OnAir { kind: FrameKind::Rts, channel, .. } => Some(channel.0),
+            MediumEvent::OnAir { kind: FrameKind::Rts, channel, .. } => Some(channel.0),
             _ => None,
         })
         .collect();
@@ -301,7 +304,7 @@ fn no_station_one_station_and_a_crowd_on_one_point() {
     assert!(bench.medium.is_empty() && bench.medium.next_change() == Time::MAX);
 
     let alone = play(MacConfig::default(), &[(0.0, 0.0)], &[(0, 0, Destination::Broadcast)], 1);
-    assert!(matches!(alone[..], [Event::OnAir { .. }, Event::Sent { .. }]), "{alone:?}");
+    assert!(matches!(alone[..], [MediumEvent::OnAir { .. }, MediumEvent::Sent { .. }]), "{alone:?}");
 
     let flows: Vec<(u32, u32)> = (1..10).map(|station| (station, 0)).collect();
     let mut crowd = Bench::new(config(MacConfig::default()), &[(5.0, 5.0); 10], &flows, 1);
@@ -319,9 +322,9 @@ fn a_full_queue_refuses_and_says_when_it_has_room() {
         .collect();
     assert_eq!(offers.iter().filter(|queued| **queued).count(), 50);
     bench.medium.advance(Time::from_secs_f64(5.0));
-    let events: Vec<Event<u32>> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
-    let free = events.iter().filter(|event| matches!(event, Event::QueueFree { .. })).count();
-    let sent = events.iter().filter(|event| matches!(event, Event::Sent { .. })).count();
+    let events: Vec<MediumEvent<u32>> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
+    let free = events.iter().filter(|event| matches!(event, MediumEvent::QueueFree { .. })).count();
+    let sent = events.iter().filter(|event| matches!(event, MediumEvent::Sent { .. })).count();
     assert_eq!((free, sent), (1, 50));
 }
 
@@ -339,7 +342,7 @@ fn after_65536_packets_nothing_is_taken_for_a_copy() {
         now += Duration::from_millis(10);
         bench.medium.advance(now);
         while let Some(event) = bench.medium.poll_event() {
-            received += u32::from(matches!(event, Event::Received { broadcast: false, .. }));
+            received += u32::from(matches!(event, MediumEvent::Received { broadcast: false, .. }));
         }
     }
     assert_eq!(received, 2);
@@ -361,7 +364,8 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
         let failed = loop {
             bench.medium.step();
             let mut events = std::iter::from_fn(|| bench.medium.poll_event());
-            let failure = |event| if let Event::Failed { time, .. } = event { Some(time) } else { None };
+            let failure =
+                |event| if let MediumEvent::Failed { time, .. } = event { Some(time) } else { None };
             if let Some(time) = events.find_map(failure) {
                 break time;
             }
@@ -373,7 +377,7 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
         bench.medium.advance(Time::from_secs_f64(2.0));
         let done: Vec<u32> = std::iter::from_fn(|| bench.medium.poll_event())
             .filter_map(|event| match event {
-                Event::Sent { payload, .. } | Event::Failed { payload, .. } => Some(payload),
+                MediumEvent::Sent { payload, .. } | MediumEvent::Failed { payload, .. } => Some(payload),
                 _ => None,
             })
             .collect();
@@ -396,7 +400,7 @@ fn after_a_success_the_next_packet_is_taken_at_once() {
         while done.len() < order.len() {
             bench.medium.step();
             while let Some(event) = bench.medium.poll_event() {
-                if let Event::Sent { time, payload, .. } = event {
+                if let MediumEvent::Sent { time, payload, .. } = event {
                     if done.is_empty() {
                         let routing =
                             Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
@@ -429,7 +433,8 @@ fn what_routing_says_of_a_failure_waits_behind_the_next_packet() {
         let failed = loop {
             bench.medium.step();
             let mut events = std::iter::from_fn(|| bench.medium.poll_event());
-            let failure = |event| if let Event::Failed { time, .. } = event { Some(time) } else { None };
+            let failure =
+                |event| if let MediumEvent::Failed { time, .. } = event { Some(time) } else { None };
             if let Some(time) = events.find_map(failure) {
                 break time;
             }
@@ -441,7 +446,9 @@ fn what_routing_says_of_a_failure_waits_behind_the_next_packet() {
         bench.medium.enqueue(failed, station, routing);
         bench.medium.advance(Time::from_secs_f64(2.0));
         let done: Vec<u32> = std::iter::from_fn(|| bench.medium.poll_event())
-            .filter_map(|event| if let Event::Sent { payload, .. } = event { Some(payload) } else { None })
+            .filter_map(
+                |event| if let MediumEvent::Sent { payload, .. } = event { Some(payload) } else { None },
+            )
             .collect();
         assert_eq!(done, order, "{profile:?} {waits}");
     }
@@ -462,7 +469,7 @@ fn who_leaves_a_channel_hears_its_frames_no_more() {
     bench.medium.enqueue(us(4000), InterfaceId(1), broadcast(1));
     bench.medium.advance(us(40_000));
     let events: Vec<_> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
-    assert!(!events.iter().any(|event| matches!(event, Event::Received { .. })), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, MediumEvent::Received { .. })), "{events:?}");
     let starts: Vec<_> = frames(&events).iter().map(|(sender, _, start, _)| (*sender, *start)).collect();
     assert_eq!(starts, [(0, 0), (1, 4050)]);
 }

@@ -6,7 +6,7 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    Dcf, Event, ExchangeFailure, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss,
+    Dcf, ExchangeFailure, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, Outgoing, PathLoss,
     PhyConfig, PrimaryUsers, Propagation, RetryLimit, Rules, SilenceRules,
 };
 use common::{Bench, config, mbit, packet};
@@ -53,12 +53,16 @@ fn a_primary_user_destroys_what_is_received_near_it() {
     let mut causes = [0, 0];
     for event in &bench.events {
         match event {
-            Event::AttemptFailed { cause: ExchangeFailure::Interfered(FrameKind::Cts), time, .. } => {
+            MediumEvent::AttemptFailed {
+                cause: ExchangeFailure::Interfered(FrameKind::Cts), time, ..
+            } => {
                 assert_eq!(time.as_secs_f64() as u64 % 2, 0, "while it is ON");
                 causes[0] += 1;
             }
-            Event::AttemptFailed { cause: ExchangeFailure::Interfered(FrameKind::Ack), .. } => causes[1] += 1,
-            Event::AttemptFailed { cause, .. } => panic!("{cause:?}"),
+            MediumEvent::AttemptFailed { cause: ExchangeFailure::Interfered(FrameKind::Ack), .. } => {
+                causes[1] += 1
+            }
+            MediumEvent::AttemptFailed { cause, .. } => panic!("{cause:?}"),
             _ => {}
         }
     }
@@ -122,7 +126,7 @@ fn a_silent_receiver_costs_35_ms_a_packet() {
     let theory = 35.4 / (7.0 * 718e-6 + 1516.5 * 20e-6);
     assert!((given_up as f64 / theory - 1.0).abs() < 0.04, "{given_up}, theory {theory}");
     let all = bench.events.iter().filter_map(|event| match event {
-        Event::Failed { cause, attempts, .. } => Some((*cause, *attempts)),
+        MediumEvent::Failed { cause, attempts, .. } => Some((*cause, *attempts)),
         _ => None,
     });
     assert!(all.into_iter().all(|failed| failed == (ExchangeFailure::Unanswered, 7)));
@@ -153,12 +157,13 @@ fn a_sender_that_waits_ends_before_the_silence() {
         now += silent;
     }
     for event in &bench.events {
-        if let Event::OnAir { start, end, .. } = event {
+        if let MediumEvent::OnAir { start, end, .. } = event {
             assert!(silences.iter().all(|(from, until)| *end <= *from || start >= until), "{event:?}");
         }
         assert!(!matches!(
             event,
-            Event::Failed { .. } | Event::AttemptFailed { cause: ExchangeFailure::Unanswered, .. }
+            MediumEvent::Failed { .. }
+                | MediumEvent::AttemptFailed { cause: ExchangeFailure::Unanswered, .. }
         ));
     }
     assert!(bench.total() > 1000, "{}", bench.total());
@@ -233,7 +238,7 @@ fn a_backoff_stands_still_in_a_silence() {
         }
         bench.medium.advance(Time::from_millis(200));
         let rts = std::iter::from_fn(|| bench.medium.poll_event()).filter_map(|event| match event {
-            Event::OnAir { kind: FrameKind::Rts, start, .. } if start > ends => Some(start),
+            MediumEvent::OnAir { kind: FrameKind::Rts, start, .. } if start > ends => Some(start),
             _ => None,
         });
         let waited = (rts.min().unwrap() - from).as_nanos() / 1000;

@@ -5,8 +5,8 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Decibel, Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    ChannelConfig, Dcf, Destination, EnqueueOutcome, Errors, Event, Fading, FrameKind, InterfaceConfig,
-    InterfaceId, MacConfig, Medium, MediumConfig, Outgoing, PhyRate, Positions, Profile, RateControl,
+    ChannelConfig, Dcf, Destination, EnqueueOutcome, Errors, Fading, FrameKind, InterfaceConfig, InterfaceId,
+    MacConfig, Medium, MediumConfig, MediumEvent, Outgoing, PhyRate, Positions, Profile, RateControl,
     Shadowing, SilenceRules,
 };
 use common::{config, mbit};
@@ -68,7 +68,7 @@ fn random_config(stream: &mut RandomStream) -> MediumConfig {
 }
 
 /// One random run: its events, after the invariants have been checked.
-fn run(seed: u64) -> Vec<Event<u32>> {
+fn run(seed: u64) -> Vec<MediumEvent<u32>> {
     let mut stream = RandomStream::new(seed, "fuzz", 0);
     let config = random_config(&mut stream);
     let own_radio = !config.silence.sends_while_silent;
@@ -142,21 +142,23 @@ fn run(seed: u64) -> Vec<Event<u32>> {
     assert_eq!(medium.next_change(), Time::MAX, "seed {seed}: nobody is left waiting");
     let left: usize = all.iter().map(|at| medium.waiting(*at)).sum();
     assert_eq!(left, 0, "seed {seed}");
-    let done =
-        events.iter().filter(|event| matches!(event, Event::Sent { .. } | Event::Failed { .. })).count();
+    let done = events
+        .iter()
+        .filter(|event| matches!(event, MediumEvent::Sent { .. } | MediumEvent::Failed { .. }))
+        .count();
     assert_eq!(done as u64, offered, "seed {seed}: each packet ends once; {refused} were refused");
     check(&events, &silences, own_radio, seed);
     events
 }
 
-fn check(events: &[Event<u32>], silences: &[(u32, Time, bool)], own_radio: bool, seed: u64) {
+fn check(events: &[MediumEvent<u32>], silences: &[(u32, Time, bool)], own_radio: bool, seed: u64) {
     let mut busy_until: BTreeMap<u32, Time> = BTreeMap::new();
     let mut arrived: BTreeSet<(u32, u32)> = BTreeSet::new();
     let mut unicast: BTreeSet<u32> = BTreeSet::new();
     let mut last = Time::ZERO;
     for event in events {
         match event {
-            Event::OnAir { from, kind, start, end, .. } => {
+            MediumEvent::OnAir { from, kind, start, end, .. } => {
                 assert!(*start >= last, "seed {seed}: in the order of time");
                 last = *start;
                 let until = busy_until.insert(from.0, *end).unwrap_or(Time::ZERO);
@@ -166,14 +168,14 @@ fn check(events: &[Event<u32>], silences: &[(u32, Time, bool)], own_radio: bool,
                 let begins = *kind == FrameKind::Rts;
                 assert!(!(begins && own_radio && is_silent), "seed {seed}: nobody begins in its own silence");
             }
-            Event::Received { at, payload, broadcast, .. } => {
+            MediumEvent::Received { at, payload, broadcast, .. } => {
                 assert!(arrived.insert((at.0, *payload)), "seed {seed}: handed up once");
                 assert!(*broadcast || unicast.insert(*payload), "seed {seed}: by its receiver alone");
             }
-            Event::Sent { to: Destination::Interface(peer), payload, .. } => {
+            MediumEvent::Sent { to: Destination::Interface(peer), payload, .. } => {
                 assert!(arrived.contains(&(peer.0, *payload)), "seed {seed}: acknowledged, so it arrived");
             }
-            Event::Failed { to: Destination::Interface(peer), payload, arrived: was_there, .. } => {
+            MediumEvent::Failed { to: Destination::Interface(peer), payload, arrived: was_there, .. } => {
                 assert_eq!(*was_there, arrived.contains(&(peer.0, *payload)), "seed {seed}");
             }
             _ => {}
@@ -186,7 +188,7 @@ fn whatever_happens_packets_are_conserved_and_radios_half_duplex() {
     let mut received = 0;
     for seed in 0..300 {
         let events = run(seed);
-        received += events.iter().filter(|event| matches!(event, Event::Received { .. })).count();
+        received += events.iter().filter(|event| matches!(event, MediumEvent::Received { .. })).count();
     }
     assert!(received > 15_000, "{received}: something happens");
 }

@@ -6,8 +6,8 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Position, Time};
 use cogtcp_wireless::{
-    ChannelConfig, Event, ExchangeFailure, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium,
-    MediumConfig, Rendezvous, Rules, SilenceRules,
+    ChannelConfig, ExchangeFailure, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig,
+    MediumEvent, Rendezvous, Rules, SilenceRules,
 };
 use common::{config, mbit, packet};
 
@@ -38,16 +38,16 @@ fn stations(rendezvous: Rendezvous, whole_exchanges: bool) -> Medium<u32, Vec<Po
 }
 
 /// What has happened by `until`, in the order of time.
-fn play(medium: &mut Medium<u32, Vec<Position>>, until: Time) -> Vec<Event<u32>> {
+fn play(medium: &mut Medium<u32, Vec<Position>>, until: Time) -> Vec<MediumEvent<u32>> {
     medium.advance(until);
     assert!(medium.is_conserved());
     std::iter::from_fn(|| medium.poll_event()).collect()
 }
 
 /// Sender, kind, channel and start in microseconds of every frame.
-fn frames(events: &[Event<u32>]) -> Vec<(u32, FrameKind, u32, u64)> {
-    let frame = |event: &Event<u32>| match event {
-        Event::OnAir { from, kind, channel, start, .. } => {
+fn frames(events: &[MediumEvent<u32>]) -> Vec<(u32, FrameKind, u32, u64)> {
+    let frame = |event: &MediumEvent<u32>| match event {
+        MediumEvent::OnAir { from, kind, channel, start, .. } => {
             Some((from.0, *kind, channel.0, (*start - Time::ZERO).as_nanos() / 1000))
         }
         _ => None,
@@ -55,9 +55,9 @@ fn frames(events: &[Event<u32>]) -> Vec<(u32, FrameKind, u32, u64)> {
     events.iter().filter_map(frame).collect()
 }
 
-fn failures(events: &[Event<u32>]) -> Vec<(u32, Time, ExchangeFailure)> {
-    let failure = |event: &Event<u32>| match event {
-        Event::AttemptFailed { time, from, cause } => Some((from.0, *time, *cause)),
+fn failures(events: &[MediumEvent<u32>]) -> Vec<(u32, Time, ExchangeFailure)> {
+    let failure = |event: &MediumEvent<u32>| match event {
+        MediumEvent::AttemptFailed { time, from, cause } => Some((from.0, *time, *cause)),
         _ => None,
     };
     events.iter().filter_map(failure).collect()
@@ -82,7 +82,7 @@ fn an_exchange_takes_place_on_the_receivers_channel() {
             ];
             assert_eq!(frames(&events), expected, "whole {whole}");
             let arrives = us(data + 192 + span + 1);
-            let arrived = |event: &Event<u32>| matches!(event, Event::Received { time, payload: 7, .. } if *time == arrives);
+            let arrived = |event: &MediumEvent<u32>| matches!(event, MediumEvent::Received { time, payload: 7, .. } if *time == arrives);
             assert!(events.iter().any(arrived), "whole {whole}");
             assert_eq!(medium.channel(ENDS[sender as usize]), ChannelId(sender), "it has never left its own");
         }
@@ -128,7 +128,7 @@ fn a_station_that_waits_in_vain_answers_who_asks() {
         let begins = 353 + 50;
         assert_eq!(frames(&events)[..3], [(0, Rts, 1, 0), (1, Rts, 0, begins), (0, Cts, 0, begins + 363)]);
         assert_eq!(failures(&events)[0], (0, us(668), ExchangeFailure::Unanswered));
-        let arrived = |event: &Event<u32>| matches!(event, Event::Received { payload: 2, .. });
+        let arrived = |event: &MediumEvent<u32>| matches!(event, MediumEvent::Received { payload: 2, .. });
         assert!(events.iter().any(arrived), "the silent one hears the answers to what it sends");
     }
 }
@@ -152,7 +152,7 @@ fn a_silence_within_an_exchange_does_not_cut_off_what_is_worked_out() {
         let channels: Vec<u32> = data.map(|(_, _, channel, _)| channel).collect();
         assert_eq!(channels, if whole { vec![1] } else { vec![1, 0] }, "whole {whole}");
         assert_eq!(failures(&events).len(), usize::from(!whole));
-        let arrived = |event: &&Event<u32>| matches!(event, Event::Received { payload: 7, .. });
+        let arrived = |event: &&MediumEvent<u32>| matches!(event, MediumEvent::Received { payload: 7, .. });
         assert_eq!(events.iter().filter(arrived).count(), 1, "whole {whole}");
     }
 }

@@ -5,8 +5,8 @@ mod common;
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
-    AnswerTimeout, Capture, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, Event,
-    ExchangeFailure, Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, Outgoing, PathLoss, PhyConfig,
+    AnswerTimeout, Capture, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, ExchangeFailure,
+    Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, Outgoing, PathLoss, PhyConfig,
     Profile, Propagation, RetryLimit, Rules, TwoRay,
 };
 use common::{Bench, PACKET, config, mbit, packet};
@@ -44,10 +44,10 @@ fn play_frames(
     let (mut frames, mut failures) = (Vec::new(), Vec::new());
     while let Some(event) = bench.medium.poll_event() {
         match event {
-            Event::OnAir { from, kind, start, .. } => {
+            MediumEvent::OnAir { from, kind, start, .. } => {
                 frames.push((from.0, kind, (start - Time::ZERO).as_nanos() / 1000));
             }
-            Event::AttemptFailed { from, cause, .. } => failures.push((from.0, cause)),
+            MediumEvent::AttemptFailed { from, cause, .. } => failures.push((from.0, cause)),
             _ => {}
         }
     }
@@ -310,7 +310,7 @@ fn who_answers_loses_what_has_just_begun() {
     bench.medium.advance(us(40_000));
     let received: Vec<(u32, u32)> = std::iter::from_fn(|| bench.medium.poll_event())
         .filter_map(|event| match event {
-            Event::Received { at, payload, .. } => Some((at.0, payload)),
+            MediumEvent::Received { at, payload, .. } => Some((at.0, payload)),
             _ => None,
         })
         .collect();
@@ -359,7 +359,7 @@ fn a_cts_of_ns2_reserves_the_medium_for_its_own_station() {
         bench.medium.advance(us(15_000));
         let starts: Vec<u64> = std::iter::from_fn(|| bench.medium.poll_event())
             .filter_map(|event| match event {
-                Event::OnAir { from: InterfaceId(1), kind: FrameKind::Rts, start, .. } => {
+                MediumEvent::OnAir { from: InterfaceId(1), kind: FrameKind::Rts, start, .. } => {
                     Some((start - Time::ZERO).as_nanos() / 1000)
                 }
                 _ => None,
@@ -389,7 +389,7 @@ fn another_frame_in_place_of_the_answer() {
         }
         bench.medium.advance(us(900));
         let failed = std::iter::from_fn(|| bench.medium.poll_event()).find_map(|event| match event {
-            Event::AttemptFailed { time, from: InterfaceId(0), .. } => Some(time),
+            MediumEvent::AttemptFailed { time, from: InterfaceId(0), .. } => Some(time),
             _ => None,
         });
         assert_eq!(failed, Some(us(fails_at)), "{other_frame_fails}");

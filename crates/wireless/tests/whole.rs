@@ -9,8 +9,8 @@ use cogtcp_spectrum::{
 };
 use cogtcp_units::{Bytes, Duration, Position, Probability, RandomStream, Time};
 use cogtcp_wireless::{
-    ChannelConfig, Dcf, Event, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig,
-    PathLoss, PhyConfig, PrimaryUsers, Propagation, Rendezvous, Rules, SilenceRules,
+    ChannelConfig, Dcf, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig,
+    MediumEvent, PathLoss, PhyConfig, PrimaryUsers, Propagation, Rendezvous, Rules, SilenceRules,
 };
 use common::{config, mbit, packet};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn air(seed: u64) -> Arc<Air> {
 }
 
 /// Everything that a medium reports but the exchanges worked out, and how many these are.
-fn play(case: Case, whole_exchanges: bool, seed: u64) -> (Vec<(Time, Event<u32>)>, usize) {
+fn play(case: Case, whole_exchanges: bool, seed: u64) -> (Vec<(Time, MediumEvent<u32>)>, usize) {
     let dcf = Dcf { rts_threshold: if case.rts { Bytes::new(0) } else { Dcf::NO_RTS }, ..Dcf::default() };
     let mac = MacConfig { rules: Rules::two_stations(), queue_packets: 5, ..dcf.into() };
     let power = InterfaceConfig::new(0).power;
@@ -117,8 +117,8 @@ fn play(case: Case, whole_exchanges: bool, seed: u64) -> (Vec<(Time, Event<u32>)
             medium.step();
             while let Some(event) = medium.poll_event() {
                 match event {
-                    Event::Exchange { .. } => exchanges += 1,
-                    Event::OnAir { start, kind, .. } => {
+                    MediumEvent::Exchange { .. } => exchanges += 1,
+                    MediumEvent::OnAir { start, kind, .. } => {
                         let first = if case.rts { FrameKind::Rts } else { FrameKind::Data };
                         last_start = if kind == first { start } else { last_start };
                         log.push((start, event));
@@ -152,20 +152,20 @@ fn play(case: Case, whole_exchanges: bool, seed: u64) -> (Vec<(Time, Event<u32>)
 }
 
 /// An order of what happens at one time.
-fn rank(event: &Event<u32>) -> (u32, u32) {
+fn rank(event: &MediumEvent<u32>) -> (u32, u32) {
     match event {
-        Event::OnAir { from, .. } => (0, from.0),
-        Event::Received { from, .. } => (1, from.0),
-        Event::AttemptFailed { from, .. } => (2, from.0),
-        Event::Sent { from, .. } => (3, from.0),
-        Event::Failed { from, .. } => (4, from.0),
-        Event::QueueFree { at, .. } => (5, at.0),
-        Event::Exchange { .. } => unreachable!("kept out of the log"),
+        MediumEvent::OnAir { from, .. } => (0, from.0),
+        MediumEvent::Received { from, .. } => (1, from.0),
+        MediumEvent::AttemptFailed { from, .. } => (2, from.0),
+        MediumEvent::Sent { from, .. } => (3, from.0),
+        MediumEvent::Failed { from, .. } => (4, from.0),
+        MediumEvent::QueueFree { at, .. } => (5, at.0),
+        MediumEvent::Exchange { .. } => unreachable!("kept out of the log"),
     }
 }
 
-fn is_frame((_, event): &&(Time, Event<u32>)) -> bool {
-    matches!(event, Event::OnAir { .. })
+fn is_frame((_, event): &&(Time, MediumEvent<u32>)) -> bool {
+    matches!(event, MediumEvent::OnAir { .. })
 }
 
 /// The same frames at the same nanosecond, whatever the radios do and primary users destroy.
@@ -184,7 +184,7 @@ fn an_exchange_worked_out_has_the_frames_of_one_that_is_played() {
                     let (played, none) = play(case, false, seed);
                     let (worked_out, exchanges) = play(case, true, seed);
                     let first = played.iter().zip(&worked_out).position(|(a, b)| a != b);
-                    let around = |log: &[(Time, Event<u32>)]| {
+                    let around = |log: &[(Time, MediumEvent<u32>)]| {
                         first.map(|at| log[at.saturating_sub(3)..(at + 3).min(log.len())].to_vec())
                     };
                     assert_eq!(

@@ -2,18 +2,19 @@
 
 use super::AdHocNetwork;
 use crate::event::AdHocDropCause;
-use crate::frame::{AirFrame, AirNote, FrameContent, NodeRadio};
-use cogtcp_wireless::{Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Surroundings};
+use crate::frame::{AirEvent, AirFrame, FrameContent, NodeRadio};
+use cogtcp_wireless::{Destination, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// What was recorded of the air, oldest first: nothing, unless the medium reports its frames.
-    pub fn poll_air(&mut self) -> Option<AirNote<T>> {
+    pub fn poll_air(&mut self) -> Option<AirEvent<T>> {
         self.air.pop_front()
     }
 
     #[cold]
-    pub(super) fn note_frame(&mut self, event: &Event<crate::packet::Load<T>>) {
-        let Event::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves } = *event else {
+    pub(super) fn note_frame(&mut self, event: &MediumEvent<crate::packet::Load<T>>) {
+        let MediumEvent::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves } = *event
+        else {
             return;
         };
         let is_data = kind == FrameKind::Data;
@@ -25,7 +26,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             Destination::Broadcast => None,
         };
         let from = self.radio_of(from);
-        self.air.push_back(AirNote::Frame(AirFrame {
+        self.air.push_back(AirEvent::Frame(AirFrame {
             start,
             end,
             from,
@@ -42,7 +43,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     #[cold]
     pub(super) fn note_failure(&mut self, from: InterfaceId, cause: ExchangeFailure) {
         let radio = self.radio_of(from);
-        self.air.push_back(AirNote::Failed { radio, cause: AdHocDropCause::of(cause) });
+        self.air.push_back(AirEvent::Failed { radio, cause: AdHocDropCause::of(cause) });
     }
 
     fn radio_of(&self, interface: InterfaceId) -> (u32, NodeRadio) {

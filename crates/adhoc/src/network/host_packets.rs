@@ -1,7 +1,7 @@
 //! The way of a host's packet: from its source into a queue or the buffer, delivered or dropped.
 
 use super::AdHocNetwork;
-use crate::event::{AdHocDropCause, Event};
+use crate::event::{AdHocDropCause, AdHocEvent};
 use crate::packet::{Datagram, HostPacket, Load, Trip};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{Forwarding, NodeAddress};
@@ -58,7 +58,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 );
                 data.since = now;
                 let ends = (data.packet.source, data.packet.destination);
-                self.events.push_back(Event::Forwarded { time: now, node, next, ends });
+                self.events.push_back(AdHocEvent::Forwarded { time: now, node, next, ends });
                 self.enqueue(node, next, channel, data, now);
             }
             Forwarding::Hold => self.hold(node, data, now),
@@ -118,11 +118,11 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
 
     pub(super) fn drop(&mut self, node: u32, data: Datagram<T>, cause: AdHocDropCause, now: Time) {
         self.nodes[node as usize].counters.dropped += 1;
-        self.events.push_back(Event::Dropped { time: now, node, packet: data.packet, cause });
+        self.events.push_back(AdHocEvent::Dropped { time: now, node, packet: data.packet, cause });
     }
 
     pub(super) fn deliver(&mut self, node: u32, data: Datagram<T>, now: Time) {
         self.nodes[node as usize].counters.delivered += 1;
-        self.events.push_back(Event::Delivered { time: now, packet: data.packet, trip: data.trip });
+        self.events.push_back(AdHocEvent::Delivered { time: now, packet: data.packet, trip: data.trip });
     }
 }

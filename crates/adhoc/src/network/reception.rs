@@ -2,11 +2,11 @@
 
 use super::AdHocNetwork;
 use crate::config::LinkFailure;
-use crate::event::{AdHocDropCause, Event};
+use crate::event::{AdHocDropCause, AdHocEvent};
 use crate::packet::Load;
 use cogtcp_routing::{AfterFailure, HostUpdate, LostPacket, NodeAddress};
 use cogtcp_units::{Time, prefetch};
-use cogtcp_wireless::{Destination, Event as MediumEvent, InterfaceId, Outgoing, Surroundings};
+use cogtcp_wireless::{Destination, InterfaceId, MediumEvent, Outgoing, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Takes in what the medium reports.
@@ -21,13 +21,13 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 MediumEvent::Sent { time, from, payload, service, .. } => {
                     if let Load::Data(_) = payload {
                         let node = self.owners[from.0 as usize];
-                        self.events.push_back(Event::Served { time, node, service });
+                        self.events.push_back(AdHocEvent::Served { time, node, service });
                     }
                 }
                 MediumEvent::Failed { time, from, to, payload, service, cause, arrived, .. } => {
                     let node = self.owners[from.0 as usize];
                     if let Load::Data(_) = payload {
-                        self.events.push_back(Event::Served { time, node, service });
+                        self.events.push_back(AdHocEvent::Served { time, node, service });
                     }
                     if let Destination::Interface(to) = to {
                         let cause = (!arrived).then_some(AdHocDropCause::of(cause));

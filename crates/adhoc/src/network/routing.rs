@@ -2,7 +2,7 @@
 
 use super::{AdHocNetwork, Slot};
 use crate::config::Radios;
-use crate::event::{AdHocDropCause, Event, SearchOutcome};
+use crate::event::{AdHocDropCause, AdHocEvent, SearchOutcome};
 use crate::packet::{ANNOUNCEMENT_BYTES, CHANNEL_BYTES, Load};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{HostUpdate, NodeAddress, RoutingEvent, RoutingPacket};
@@ -30,7 +30,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub(super) fn handle_routing_event(&mut self, node: u32, event: RoutingEvent, now: Time) {
         let index = node as usize;
         let time = now;
-        let ended = |destination: NodeAddress, outcome| Event::SearchEnded {
+        let ended = |destination: NodeAddress, outcome| AdHocEvent::SearchEnded {
             time,
             node,
             destination: destination.number(),
@@ -39,7 +39,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         match event {
             RoutingEvent::DiscoveryStarted { destination } => {
                 let destination = destination.number();
-                self.events.push_back(Event::SearchStarted { time, node, destination });
+                self.events.push_back(AdHocEvent::SearchStarted { time, node, destination });
             }
             RoutingEvent::RequestSent { .. } => {}
             RoutingEvent::RouteFound { destination, hops, took } => {
@@ -54,11 +54,11 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             }
             RoutingEvent::RouteChanged { destination, to, .. } => {
                 let (destination, next) = (destination.number(), to.number());
-                self.events.push_back(Event::RouteChanged { time, node, destination, next });
+                self.events.push_back(AdHocEvent::RouteChanged { time, node, destination, next });
             }
             RoutingEvent::RouteLost { destination, cause } => {
                 let destination = destination.number();
-                self.events.push_back(Event::RouteLost { time, node, destination, cause });
+                self.events.push_back(AdHocEvent::RouteLost { time, node, destination, cause });
             }
             // A location service that knows every place and costs nothing.
             RoutingEvent::LocationWanted { node: wanted } => {

@@ -1,7 +1,7 @@
 //! ARP over the medium, and packets that go one after the other once their route is found.
 
 use crate::bench::{Bench, chain, config, path, routing};
-use cogtcp_adhoc::{AdHocConfig, AdHocDropCause, ArpConfig, Event, Radios};
+use cogtcp_adhoc::{AdHocConfig, AdHocDropCause, AdHocEvent, ArpConfig, Radios};
 use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_units::{Duration, Position, Time};
 
@@ -104,7 +104,7 @@ fn a_neighbour_that_does_not_answer_is_gone() {
         bench.run(7000);
         assert_eq!(bench.drops(AdHocDropCause::ArpFailed), 1);
         assert_eq!(bench.net.counters(0).arp, 4, "one that was answered, three that were not");
-        assert_eq!(bench.events.iter().any(|it| matches!(it, Event::RouteLost { .. })), lost);
+        assert_eq!(bench.events.iter().any(|it| matches!(it, AdHocEvent::RouteLost { .. })), lost);
     }
 }
 
@@ -126,7 +126,9 @@ fn released_packets_keep_a_distance() {
         let forwarded: Vec<Time> = bench
             .events
             .iter()
-            .filter_map(|it| if let Event::Forwarded { time, node: 0, .. } = it { Some(*time) } else { None })
+            .filter_map(
+                |it| if let AdHocEvent::Forwarded { time, node: 0, .. } = it { Some(*time) } else { None },
+            )
             .collect();
         assert_eq!(forwarded[9] - forwarded[0], Duration::from_millis(least));
         let numbers: Vec<u32> = bench.arrived.iter().map(|it| it.1).collect();

@@ -1,7 +1,8 @@
 //! A network, and a log of what happened in it.
 
 use cogtcp_adhoc::{
-    AdHocConfig, AdHocDropCause, AdHocNetwork, CognitiveNode, Event, HostPacket, LinkFailure, Radios, Trip,
+    AdHocConfig, AdHocDropCause, AdHocEvent, AdHocNetwork, CognitiveNode, HostPacket, LinkFailure, Radios,
+    Trip,
 };
 use cogtcp_mobility::{Mobility, Trajectory, Vertex};
 use cogtcp_routing::RoutingSpec;
@@ -94,7 +95,7 @@ pub(crate) struct Bench {
     pub(crate) sent: u32,
     pub(crate) arrived: Vec<Arrival>,
     pub(crate) dropped: Vec<(Time, u32, u32, AdHocDropCause)>,
-    pub(crate) events: Vec<Event<u32>>,
+    pub(crate) events: Vec<AdHocEvent<u32>>,
     /// Conservation is checked after everything that happens.
     pub(crate) checks: bool,
 }
@@ -165,8 +166,10 @@ impl Bench {
     fn take(&mut self) {
         while let Some(event) = self.net.poll_event() {
             match event {
-                Event::Delivered { time, packet, trip } => self.arrived.push((time, packet.payload, trip)),
-                Event::Dropped { time, node, packet, cause } => {
+                AdHocEvent::Delivered { time, packet, trip } => {
+                    self.arrived.push((time, packet.payload, trip))
+                }
+                AdHocEvent::Dropped { time, node, packet, cause } => {
                     self.dropped.push((time, node, packet.payload, cause));
                 }
                 _ => {}

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, air, chain, config, over, path, routing};
 use cogtcp_adhoc::{
-    AdHocConfig, AdHocDropCause, ChannelKnowledge, CognitiveNode, Event, Radios, SensingTimes,
+    AdHocConfig, AdHocDropCause, AdHocEvent, ChannelKnowledge, CognitiveNode, Radios, SensingTimes,
     WhileNeighbourSenses,
 };
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
@@ -35,7 +35,7 @@ fn usual() -> CognitiveNode {
 fn sensings(bench: &Bench, nodes: usize) -> Vec<Vec<u64>> {
     let mut times = vec![Vec::new(); nodes];
     for event in &bench.events {
-        if let Event::Radio { time, node, event: LinkEvent::SensingStart { .. } } = event {
+        if let AdHocEvent::Radio { time, node, event: LinkEvent::SensingStart { .. } } = event {
             times[*node as usize].push(time.as_nanos() / 1_000_000);
         }
     }
@@ -172,7 +172,7 @@ fn the_control_channel_is_free_of_primary_users() {
     let mut bench = Bench::in_air(set, chain(3, 200.0), Some(&air), 1);
     bench.send(0, 2);
     bench.run(500);
-    assert!(bench.events.iter().any(|event| matches!(event, Event::SearchEnded { node: 0, .. })));
+    assert!(bench.events.iter().any(|event| matches!(event, AdHocEvent::SearchEnded { node: 0, .. })));
     bench.run(5000);
     assert_eq!((bench.arrived.len(), bench.drops(AdHocDropCause::Interfered)), (0, 1));
     assert!(bench.now == Time::from_millis(5000));
@@ -262,7 +262,7 @@ fn routing_hears_of_primary_users() {
     bench.stream(0, 2, 100, 8000);
     assert!(bench.arrivals(3, 5) >= 15);
     let lost = bench.events.iter().find_map(|event| match event {
-        Event::RouteLost { time, node: 1, cause: LossCause::PrimaryUser, .. } => Some(*time),
+        AdHocEvent::RouteLost { time, node: 1, cause: LossCause::PrimaryUser, .. } => Some(*time),
         _ => None,
     });
     assert!(lost.is_some_and(|time| (5..7).contains(&(time.as_nanos() / 1_000_000_000))), "{lost:?}");

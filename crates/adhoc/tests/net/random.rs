@@ -4,8 +4,8 @@
 use crate::bench::{Bench, air, config, over, routing};
 use crate::radios::senses;
 use cogtcp_adhoc::{
-    AdHocConfig, ArpConfig, ChannelKnowledge, CognitiveNode, Event, Layer, LinkFailure, Radios, SensingTimes,
-    WhileNeighbourSenses,
+    AdHocConfig, AdHocEvent, ArpConfig, ChannelKnowledge, CognitiveNode, Layer, LinkFailure, Radios,
+    SensingTimes, WhileNeighbourSenses,
 };
 use cogtcp_mobility::{Area, Mobility, RandomWaypoint, Start};
 use cogtcp_units::{Duration, RandomStream};
@@ -108,7 +108,7 @@ fn there_are_no_loops_under_mobility() {
 
 #[test]
 fn the_same_seed_gives_the_same_events() {
-    let log = |seed: u64| -> Vec<Event<u32>> {
+    let log = |seed: u64| -> Vec<AdHocEvent<u32>> {
         let air = air(2, &[(1, (300.0, 200.0), 250.0, (1, 3))]);
         let set = over(config(), &air, Some(senses(Duration::from_millis(50), Duration::from_millis(400))));
         let mut bench = Bench::in_air(set, walk(10, 20.0, 5), Some(&air), seed);

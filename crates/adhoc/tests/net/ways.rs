@@ -1,7 +1,7 @@
 //! Packets find their ways, lose them and find others.
 
 use crate::bench::{Bench, chain, config, path, routing};
-use cogtcp_adhoc::{AdHocDropCause, Event, LinkFailure, SearchOutcome};
+use cogtcp_adhoc::{AdHocDropCause, AdHocEvent, LinkFailure, SearchOutcome};
 use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_units::{Duration, Position};
 
@@ -28,7 +28,9 @@ fn a_chain_of_four_is_three_hops() {
             .events
             .iter()
             .filter_map(|event| match event {
-                Event::SearchEnded { node: 0, outcome: SearchOutcome::Found { hops, .. }, .. } => Some(*hops),
+                AdHocEvent::SearchEnded { node: 0, outcome: SearchOutcome::Found { hops, .. }, .. } => {
+                    Some(*hops)
+                }
                 _ => None,
             })
             .collect();
@@ -197,7 +199,7 @@ fn routing_goes_before_data() {
     let before = bench.arrived.len();
     bench.burst(45, 1, 2);
     bench.send(0, 1);
-    let is_found = |event: &Event<u32>| matches!(event, Event::SearchEnded { node: 0, .. });
+    let is_found = |event: &AdHocEvent<u32>| matches!(event, AdHocEvent::SearchEnded { node: 0, .. });
     for now in 6000..6500 {
         bench.run(now);
         if bench.events.iter().any(is_found) {

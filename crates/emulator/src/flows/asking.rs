@@ -7,7 +7,7 @@
 //! format: the bytes of requests received say how much it is asked for.
 
 use super::{Account, Played, Playing, Standing};
-use crate::observer::Happening;
+use crate::observer::RecordedEvent;
 use crate::sockets::{self, Maker, Settings, TcpInfo};
 use crate::states::{self, Shown};
 use crate::sys::ready;
@@ -181,7 +181,7 @@ impl Asking {
         self.past.plus(server.as_ref())
     }
 
-    fn play(&mut self, now: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) -> io::Result<()> {
+    fn play(&mut self, now: Time, buffer: &mut [u8], events: &mut Vec<RecordedEvent>) -> io::Result<()> {
         while now < self.stop && self.client.next_request() <= now {
             if self.connection.is_none() {
                 self.connection = Some(self.callers.call(self.account.number)?);
@@ -195,7 +195,7 @@ impl Asking {
             sockets::pending_error(connection.client.as_fd())?;
             if TcpInfo::of(connection.client.as_fd())?.is_established() {
                 connection.is_established = true;
-                happenings.push(self.account.happening(now, EventKind::Connected, f64::NAN));
+                events.push(self.account.event(now, EventKind::Connected, f64::NAN));
             }
         }
         if connection.server.is_none()
@@ -226,22 +226,22 @@ impl Asking {
 }
 
 impl Playing for Asking {
-    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], events: &mut Vec<RecordedEvent>) {
         if !self.has_begun && now >= self.account.played.start {
             self.has_begun = true;
-            happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
+            events.push(self.account.event(now, EventKind::FlowStart, f64::NAN));
             if now >= warmup {
                 self.begin_measure(now);
             }
         }
         if self.account.played.failure.is_none()
-            && let Err(error) = self.play(now, buffer, happenings)
+            && let Err(error) = self.play(now, buffer, events)
         {
             self.account.note_failure(&error);
         }
         if !self.has_stopped && now >= self.stop {
             self.has_stopped = true;
-            happenings.push(self.account.happening(now, EventKind::FlowStop, f64::NAN));
+            events.push(self.account.event(now, EventKind::FlowStop, f64::NAN));
             self.account.end_measure(now);
         }
     }
@@ -253,13 +253,13 @@ impl Playing for Asking {
         }
     }
 
-    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+    fn sample(&mut self, now: Time, events: &mut Vec<RecordedEvent>) {
         if !self.has_begun {
             return;
         }
         let info = self.connection.as_ref().map_or([None, None], Connection::info);
         let timeouts = self.done().timeouts;
-        self.account.sample_tcp(now, info, Some(timeouts), happenings);
+        self.account.sample_tcp(now, info, Some(timeouts), events);
     }
 
     fn note(&mut self, states: &[Shown]) {

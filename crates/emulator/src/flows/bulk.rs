@@ -1,7 +1,7 @@
 //! A flow whose sender has something to send: always, so much, or at a rate.
 
 use super::{Account, Played, Playing, Standing};
-use crate::observer::Happening;
+use crate::observer::RecordedEvent;
 use crate::sockets::{self, TcpInfo};
 use crate::states::Shown;
 use crate::sys::ready;
@@ -124,9 +124,9 @@ impl Bulk {
         }
     }
 
-    fn write(&mut self, now: Time, buffer: &[u8], happenings: &mut Vec<Happening>) {
+    fn write(&mut self, now: Time, buffer: &[u8], events: &mut Vec<RecordedEvent>) {
         if self.application.has_stopped(now) {
-            happenings.push(self.account.happening(now, EventKind::FlowStop, f64::NAN));
+            events.push(self.account.event(now, EventKind::FlowStop, f64::NAN));
             return self.fall_silent();
         }
         let goal = self.application.goal(now);
@@ -152,7 +152,7 @@ impl Bulk {
         }
     }
 
-    fn read(&mut self, now: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+    fn read(&mut self, now: Time, buffer: &mut [u8], events: &mut Vec<RecordedEvent>) {
         if self.receiver.is_none()
             && self.state != State::Waiting
             && let Ok((stream, _)) = self.listener.accept()
@@ -177,17 +177,17 @@ impl Bulk {
             && self.account.played.completed.is_none()
         {
             self.account.played.completed = Some(now);
-            happenings.push(self.account.happening(now, EventKind::Completed, f64::NAN));
+            events.push(self.account.event(now, EventKind::Completed, f64::NAN));
             self.account.end_measure(now);
         }
     }
 }
 
 impl Playing for Bulk {
-    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], events: &mut Vec<RecordedEvent>) {
         if self.state == State::Waiting && now >= self.application.start {
             self.state = State::Connecting;
-            happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
+            events.push(self.account.event(now, EventKind::FlowStart, f64::NAN));
             let begun = sockets::connect(self.sender.as_fd(), self.account.number, self.address);
             self.note_failure(begun);
             if now >= warmup {
@@ -199,16 +199,16 @@ impl Playing for Bulk {
             if info.as_ref().is_some_and(TcpInfo::is_established) {
                 self.state = State::Sending;
                 self.of_handshake = Standing::default().plus(info.as_ref());
-                happenings.push(self.account.happening(now, EventKind::Connected, f64::NAN));
+                events.push(self.account.event(now, EventKind::Connected, f64::NAN));
             } else {
                 let outcome = sockets::pending_error(self.sender.as_fd());
                 self.note_failure(outcome);
             }
         }
         if self.state == State::Sending {
-            self.write(now, buffer, happenings);
+            self.write(now, buffer, events);
         }
-        self.read(now, buffer, happenings);
+        self.read(now, buffer, events);
         if self.application.has_stopped(now) {
             self.account.end_measure(now);
         }
@@ -222,14 +222,14 @@ impl Playing for Bulk {
         self.account.begin_measure(now, standing);
     }
 
-    fn sample(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+    fn sample(&mut self, now: Time, events: &mut Vec<RecordedEvent>) {
         if self.state == State::Waiting {
             return;
         }
         let sender = self.info();
         let receiver = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok());
         let timeouts = sender.as_ref().and_then(TcpInfo::timeouts);
-        self.account.sample_tcp(now, [sender, receiver], timeouts, happenings);
+        self.account.sample_tcp(now, [sender, receiver], timeouts, events);
     }
 
     fn note(&mut self, states: &[Shown]) {

@@ -3,14 +3,14 @@
 use super::bulk::Application;
 use super::{Account, Played, Playing, Standing};
 use crate::error::{EmulationError, Tried};
-use crate::observer::Happening;
+use crate::observer::RecordedEvent;
 use crate::packet::FIRST_PORT;
 use crate::states::Shown;
 use crate::sys;
 use crate::udp::unspecified;
 use cogtcp_endpoint::{BoxedEndpoint, Datagram, Outgoing, Pair, PathId, Received, Supply};
 use cogtcp_hosts::quic::QuicCounts;
-use cogtcp_hosts::{DatagramEnds, End, Told};
+use cogtcp_hosts::{DatagramEnds, End, EndEvent};
 use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::Traffic;
 use cogtcp_units::Time;
@@ -141,9 +141,9 @@ impl Datagrams {
         }
     }
 
-    fn start(&mut self, now: Time, warmup: Time, happenings: &mut Vec<Happening>) {
+    fn start(&mut self, now: Time, warmup: Time, events: &mut Vec<RecordedEvent>) {
         self.has_started = true;
-        happenings.push(self.account.happening(now, EventKind::FlowStart, f64::NAN));
+        events.push(self.account.event(now, EventKind::FlowStart, f64::NAN));
         match self.application.traffic {
             Traffic::Saturated => self.ends.sender.supply(now, Supply::Saturated(true)),
             Traffic::Size(size) => self.ends.sender.supply(now, Supply::Bytes(size.get())),
@@ -158,9 +158,9 @@ impl Datagrams {
         }
     }
 
-    fn stop(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+    fn stop(&mut self, now: Time, events: &mut Vec<RecordedEvent>) {
         self.has_stopped = true;
-        happenings.push(self.account.happening(now, EventKind::FlowStop, f64::NAN));
+        events.push(self.account.event(now, EventKind::FlowStop, f64::NAN));
         self.ends.close(now);
         self.account.end_measure(now);
     }
@@ -176,15 +176,15 @@ impl Datagrams {
         }
     }
 
-    fn take_events(&mut self, now: Time, happenings: &mut Vec<Happening>) {
+    fn take_events(&mut self, now: Time, events: &mut Vec<RecordedEvent>) {
         for end in End::BOTH {
             while let Some(told) = self.ends.poll(end) {
                 match told {
-                    Told::Event(kind, window) => happenings.push(self.account.happening(now, kind, window)),
-                    Told::RoundTrip(sample) if self.account.played.span.is_some() => {
+                    EndEvent::Recorded(kind, window) => events.push(self.account.event(now, kind, window)),
+                    EndEvent::RoundTrip(sample) if self.account.played.span.is_some() => {
                         self.round_trips.record(sample);
                     }
-                    Told::RoundTrip(_) => {}
+                    EndEvent::RoundTrip(_) => {}
                 }
             }
         }
@@ -192,15 +192,15 @@ impl Datagrams {
 }
 
 impl Playing for Datagrams {
-    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], happenings: &mut Vec<Happening>) {
+    fn step(&mut self, now: Time, warmup: Time, buffer: &mut [u8], events: &mut Vec<RecordedEvent>) {
         if !self.has_started && now >= self.application.start {
-            self.start(now, warmup, happenings);
+            self.start(now, warmup, events);
         }
         if !self.has_started {
             return;
         }
         if !self.has_stopped && self.application.has_stopped(now) {
-            self.stop(now, happenings);
+            self.stop(now, events);
         }
         if !self.has_stopped {
             self.write(now);
@@ -216,10 +216,10 @@ impl Playing for Datagrams {
             && self.account.played.completed.is_none()
         {
             self.account.played.completed = Some(now);
-            happenings.push(self.account.happening(now, EventKind::Completed, f64::NAN));
+            events.push(self.account.event(now, EventKind::Completed, f64::NAN));
             self.account.end_measure(now);
         }
-        self.take_events(now, happenings);
+        self.take_events(now, events);
     }
 
     fn begin_measure(&mut self, now: Time) {
@@ -230,7 +230,7 @@ impl Playing for Datagrams {
         }
     }
 
-    fn sample(&mut self, now: Time, _: &mut Vec<Happening>) {
+    fn sample(&mut self, now: Time, _: &mut Vec<RecordedEvent>) {
         if self.has_started {
             let mut shown = Vec::new();
             self.ends.observe(&mut |name, value| shown.push((name, value)));

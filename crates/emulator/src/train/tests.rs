@@ -97,7 +97,7 @@ fn a_client_at_the_router_is_frozen_and_thawed() {
     assert_eq!(cleared.len(), ConnectionManager::THAW_ACKS);
     assert!(cleared.iter().all(|ack| matches!(ack, Sent::From(1, bytes) if window(bytes) == 800)));
     assert_eq!(train.frozen(0, ms(9000)), Some((0, Duration::from_millis(1100))));
-    let kinds: Vec<EventKind> = train.happenings.iter().map(|it| it.kind).collect();
+    let kinds: Vec<EventKind> = train.events.iter().map(|it| it.kind).collect();
     let told = [EventKind::TriggerDown, EventKind::Freeze, EventKind::TriggerUp, EventKind::Thaw];
     assert_eq!(kinds, told);
     // Closed from both ends, it is no connection any more.

@@ -2,7 +2,7 @@
 
 use super::{Delivery, Ends, Flow};
 use crate::multipath::PathCounts;
-use crate::{DatagramEnds, End, Plane, Told};
+use crate::{DatagramEnds, End, EndEvent, Plane};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, Supply};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
@@ -125,9 +125,9 @@ impl Flow {
         }
         while let Some(told) = other.ends.poll(end) {
             match told {
-                Told::Event(kind, window) => plane.note(now, kind, self.number, window),
-                Told::RoundTrip(sample) if is_measured => self.rtt.record(sample),
-                Told::RoundTrip(_) => {}
+                EndEvent::Recorded(kind, window) => plane.note(now, kind, self.number, window),
+                EndEvent::RoundTrip(sample) if is_measured => self.rtt.record(sample),
+                EndEvent::RoundTrip(_) => {}
             }
         }
         let due = other.ends.end(end).poll_timeout();

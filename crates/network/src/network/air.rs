@@ -10,7 +10,7 @@ use crate::agenda::Kind;
 use crate::build;
 use crate::observer::{Arrival, Carried, Observer};
 use crate::payload::{Payload, Transit};
-use cogtcp_adhoc::{AdHocNetwork, Event, SearchOutcome};
+use cogtcp_adhoc::{AdHocEvent, AdHocNetwork, SearchOutcome};
 use cogtcp_link::Frame;
 use cogtcp_mobility::Mobility;
 use cogtcp_records::{EventKind, Table};
@@ -157,37 +157,37 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
         while let Some(event) = self.air.poll_event() {
             self.account.note(&self.air, &event, |carried| observer.counts_to(&carried.packet));
             match event {
-                Event::Delivered { time, packet, trip } => {
+                AdHocEvent::Delivered { time, packet, trip } => {
                     let mut frame = packet.payload.frame(packet.bytes);
                     frame.add_wait(trip.waited);
                     crossed(Crossed::Arrived(time, frame, u64::from(trip.hops)));
                 }
-                Event::Dropped { time, node, packet, cause } => {
+                AdHocEvent::Dropped { time, node, packet, cause } => {
                     let frame = packet.payload.frame(packet.bytes);
                     observer.lost(time, node, &frame, cause.name());
                     crossed(Crossed::Lost(frame));
                 }
-                Event::SearchStarted { time, node, destination } => {
+                AdHocEvent::SearchStarted { time, node, destination } => {
                     observer.noted(time, EventKind::SearchStart, [node, destination], f64::NAN);
                 }
-                Event::SearchEnded { time, node, destination, outcome } => {
+                AdHocEvent::SearchEnded { time, node, destination, outcome } => {
                     let (kind, value) = match outcome {
                         SearchOutcome::Found { hops, .. } => (EventKind::RouteFound, f64::from(hops)),
                         SearchOutcome::Failed => (EventKind::SearchFailed, f64::NAN),
                     };
                     observer.noted(time, kind, [node, destination], value);
                 }
-                Event::RouteChanged { time, node, destination, .. } => {
+                AdHocEvent::RouteChanged { time, node, destination, .. } => {
                     observer.noted(time, EventKind::RouteChanged, [node, destination], f64::NAN);
                 }
-                Event::RouteLost { time, node, destination, .. } => {
+                AdHocEvent::RouteLost { time, node, destination, .. } => {
                     observer.noted(time, EventKind::RouteLost, [node, destination], f64::NAN);
                 }
-                Event::Radio { time, node, event } => {
+                AdHocEvent::Radio { time, node, event } => {
                     observer.node_radio(time, node, event);
                     crossed(Crossed::Radio(time, node, event));
                 }
-                Event::Forwarded { .. } | Event::Served { .. } | Event::Tuned { .. } => {}
+                AdHocEvent::Forwarded { .. } | AdHocEvent::Served { .. } | AdHocEvent::Tuned { .. } => {}
             }
         }
     }

@@ -90,7 +90,7 @@ impl<P: Payload> Network<P> {
             radios: GatedLinks::all(experiment, seed, until, spectrum.as_ref())?,
             pairs: Vec::new(),
             cells: Vec::new(),
-            notes: VecDeque::new(),
+            pair_events: VecDeque::new(),
             boards: Boards::new(experiment),
             notices: Notices::default(),
             budget: Budget::default(),

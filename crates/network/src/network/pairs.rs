@@ -5,7 +5,7 @@ use crate::agenda::Kind;
 use crate::build::PlacedPair;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
-use crate::station_pair::{MacCounters, Noted, StationPair};
+use crate::station_pair::{MacCounters, PairEvent, StationPair};
 use cogtcp_units::{Rate, Time};
 
 /// A pair of wireless stations with its place among the events.
@@ -67,17 +67,17 @@ impl<P: Payload> Network<P> {
         // An entry that an earlier one has overtaken is stale.
         if served.fires(now) {
             let (number, pair) = (served.radio, &mut served.pair);
-            let finished = pair.step(now, &mut self.pipes, &mut self.notes);
-            for note in self.notes.drain(..) {
-                match note {
-                    Noted::Radio(unit, time, event) => {
+            let finished = pair.step(now, &mut self.pipes, &mut self.pair_events);
+            for event in self.pair_events.drain(..) {
+                match event {
+                    PairEvent::Radio(unit, time, event) => {
                         observer.radio(time, (number, unit), event, Rate::ZERO);
                     }
-                    Noted::Board(end, time, event) => {
+                    PairEvent::Board(end, time, event) => {
                         let (node, link) = (pair.nodes()[end], pair.pipes()[end] as usize / 2);
                         self.boards.publish(node, time, link, event, Rate::ZERO);
                     }
-                    Noted::Interference(pipe, frame) => observer.interference(now, pipe, frame),
+                    PairEvent::Interference(pipe, frame) => observer.interference(now, pipe, frame),
                 }
             }
             for (pipe, exchange) in pair.pipes().into_iter().zip(&finished.decided) {

@@ -1,12 +1,12 @@
 //! What the medium reports, and what follows for the link, the radios and the account of its time.
 
 use super::occupation::{Exchange, Rest};
-use super::{Finished, Noted, StationPair, Underway};
+use super::{Finished, PairEvent, StationPair, Underway};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_link::{DropCause, Link, Payload};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::Time;
-use cogtcp_wireless::{Event, ExchangeFailure, FrameKind};
+use cogtcp_wireless::{ExchangeFailure, FrameKind, MediumEvent};
 use std::collections::VecDeque;
 
 impl StationPair {
@@ -15,15 +15,15 @@ impl StationPair {
         &mut self,
         now: Time,
         links: &mut [Link<P>],
-        notes: &mut VecDeque<Noted>,
+        events: &mut VecDeque<PairEvent>,
     ) -> Finished {
         let mut finished = Finished::default();
         while let Some(event) = self.medium.poll_event() {
             match event {
-                Event::OnAir { from, kind, start, end, .. } => {
+                MediumEvent::OnAir { from, kind, start, end, .. } => {
                     self.note_frame(from.0 as usize, kind, start, end, now, links);
                 }
-                Event::Exchange { from, end, data, cause } => {
+                MediumEvent::Exchange { from, end, data, cause } => {
                     let sender = from.0 as usize;
                     self.begin_service(sender, now, links);
                     let exchange = self.exchange(sender, end, data, cause);
@@ -32,7 +32,7 @@ impl StationPair {
                         self.put_on_air(sender, start, until, true, now, links);
                     }
                 }
-                Event::Received { from, .. } => {
+                MediumEvent::Received { from, .. } => {
                     let sender = from.0 as usize;
                     // Delivered now, acknowledged later: should the ACK get lost, the retry does not deliver
                     // it again.
@@ -41,28 +41,28 @@ impl StationPair {
                     }
                     finished.delivered = Some(self.config.pipes[sender]);
                 }
-                Event::AttemptFailed { from, cause, .. } => {
+                MediumEvent::AttemptFailed { from, cause, .. } => {
                     let sender = from.0 as usize;
                     if let ExchangeFailure::Interfered(frame) = cause {
-                        notes.push_back(Noted::Interference(self.config.pipes[sender], frame.name()));
+                        events.push_back(PairEvent::Interference(self.config.pipes[sender], frame.name()));
                     }
                     self.end_exchange(sender, Some(cause), now, &mut finished);
                 }
-                Event::Sent { from, .. } => {
+                MediumEvent::Sent { from, .. } => {
                     let sender = from.0 as usize;
                     self.end_exchange(sender, None, now, &mut finished);
-                    self.end_packet(sender, now, links, notes);
+                    self.end_packet(sender, now, links, events);
                 }
-                Event::Failed { from, cause, arrived, .. } => {
+                MediumEvent::Failed { from, cause, arrived, .. } => {
                     let sender = from.0 as usize;
                     // Given up after it arrived, for want of an ACK: the packet is not lost.
                     if !arrived {
                         finished.dropped = Some((self.config.pipes[sender], drop_cause(cause)));
                     }
-                    self.end_packet(sender, now, links, notes);
+                    self.end_packet(sender, now, links, events);
                 }
                 // The link keeps the queue.
-                Event::QueueFree { .. } => {}
+                MediumEvent::QueueFree { .. } => {}
             }
         }
         finished
@@ -169,13 +169,13 @@ impl StationPair {
         end: usize,
         now: Time,
         links: &mut [Link<P>],
-        notes: &mut VecDeque<Noted>,
+        events: &mut VecDeque<PairEvent>,
     ) {
         let size = self.packets[end].take().map_or(0, |packet| packet.size);
         let link = &mut links[self.config.pipes[end] as usize];
         if link.take_overflow() {
             let bytes = link.room(size);
-            notes.push_back(Noted::Board(end, now, LinkEvent::QueueFree { bytes }));
+            events.push_back(PairEvent::Board(end, now, LinkEvent::QueueFree { bytes }));
         }
     }
 }

@@ -11,7 +11,7 @@ const LONGEST_ABOUT: usize = 100;
 
 /// An event.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct DrillEvent {
     /// Line, from 1.
     pub(super) line: usize,
     /// The event as it stands there, in one line.
@@ -39,7 +39,7 @@ pub(super) enum What {
 }
 
 /// What a script is about, by its first comment, and its events; or the line of an error.
-pub(super) fn read(text: &str) -> Result<(String, Vec<Event>), (usize, Fault)> {
+pub(super) fn read(text: &str) -> Result<(String, Vec<DrillEvent>), (usize, Fault)> {
     let mut cursor = Cursor { text, at: 0, about: String::new() };
     let mut events = Vec::new();
     loop {
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..length])
     }
 
-    fn event(&mut self) -> Result<Event, Fault> {
+    fn event(&mut self) -> Result<DrillEvent, Fault> {
         let (begin, line) = (self.at, self.line());
         let immediate = When::After(Span { least: Duration::ZERO, most: Duration::ZERO });
         let (when, until, what) = if self.rest().starts_with("--") {
@@ -130,7 +130,7 @@ impl<'a> Cursor<'a> {
             (when, until, self.what()?)
         };
         let shown: Vec<_> = self.text[begin..self.at].split_ascii_whitespace().collect();
-        Ok(Event { line, text: shown.join(" "), when, until, what })
+        Ok(DrillEvent { line, text: shown.join(" "), when, until, what })
     }
 
     fn command(&mut self) -> Result<What, Fault> {

@@ -15,7 +15,7 @@ use calls::Sockets;
 use cogtcp_scenario::TcpSpec;
 use cogtcp_transport::{DelayedAck, FRto, HostProfile, Preset, Recovery, linux_control};
 use cogtcp_units::Duration;
-use events::{Event, What};
+use events::{DrillEvent, What};
 use settings::Settings;
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
     let mut slack = SLACK;
     let mut sockets = Sockets::default();
     let mut steps = Vec::new();
-    for Event { line, text, when, until, what } in events {
+    for DrillEvent { line, text, when, until, what } in events {
         let at = |fault: Fault| fault.at(file, line);
         let action = match what {
             What::Option(option) => {

@@ -351,7 +351,7 @@ pub(crate) struct LinkEvent {
 
 impl From<transport::LinkEvent> for LinkEvent {
     fn from(event: transport::LinkEvent) -> Self {
-        use transport::LinkEvent as Event;
+        use transport::LinkEvent as CrosslayerEvent;
         let plain = |kind| Self { kind, until: None, rate: None, bytes: None };
         let until = |kind, until: Time| Self {
             until: (until < Time::MAX).then(|| until.as_secs_f64()),
@@ -359,18 +359,18 @@ impl From<transport::LinkEvent> for LinkEvent {
         };
         let rate = |kind, rate: Option<Rate>| Self { rate: rate.map(Rate::bits_per_second), ..plain(kind) };
         match event {
-            Event::SensingStart { until: end } => until("sensing_start", end),
-            Event::SensingEnd { .. } => plain("sensing_end"),
-            Event::PuArrival { .. } => plain("pu_arrival"),
-            Event::SwitchingStart { until: end } => until("switching_start", end),
-            Event::SwitchingEnd => plain("switching_end"),
-            Event::Handoff { rate: new, .. } => rate("handoff", new),
-            Event::RateChange { rate: new } => rate("rate_change", new),
-            Event::SignalLost { .. } => plain("signal_lost"),
-            Event::SignalBack => plain("signal_back"),
-            Event::LinkDown => plain("link_down"),
-            Event::LinkUp => plain("link_up"),
-            Event::QueueFree { bytes } => Self { bytes: Some(bytes), ..plain("queue_free") },
+            CrosslayerEvent::SensingStart { until: end } => until("sensing_start", end),
+            CrosslayerEvent::SensingEnd { .. } => plain("sensing_end"),
+            CrosslayerEvent::PuArrival { .. } => plain("pu_arrival"),
+            CrosslayerEvent::SwitchingStart { until: end } => until("switching_start", end),
+            CrosslayerEvent::SwitchingEnd => plain("switching_end"),
+            CrosslayerEvent::Handoff { rate: new, .. } => rate("handoff", new),
+            CrosslayerEvent::RateChange { rate: new } => rate("rate_change", new),
+            CrosslayerEvent::SignalLost { .. } => plain("signal_lost"),
+            CrosslayerEvent::SignalBack => plain("signal_back"),
+            CrosslayerEvent::LinkDown => plain("link_down"),
+            CrosslayerEvent::LinkUp => plain("link_up"),
+            CrosslayerEvent::QueueFree { bytes } => Self { bytes: Some(bytes), ..plain("queue_free") },
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// What is out of reach, with numbers, and who is to hear of it.
 #[derive(Debug, Default)]
-struct Told {
+struct Unreachable {
     unreachable: Vec<(NodeAddress, Option<u32>)>,
     to: BTreeSet<NodeAddress>,
 }
@@ -36,7 +36,7 @@ impl Aodv {
         self.tell(
             now,
             now,
-            Told { unreachable: vec![(destination, sequence)], to: BTreeSet::from([previous]) },
+            Unreachable { unreachable: vec![(destination, sequence)], to: BTreeSet::from([previous]) },
         );
     }
 
@@ -68,10 +68,15 @@ impl Aodv {
 
     /// Ends routes. Returns those who are to hear of it: who used them, or everybody of every route over a
     /// broken link.
-    fn end_routes(&mut self, now: Time, ended: Vec<(NodeAddress, Option<u32>)>, cause: LossCause) -> Told {
+    fn end_routes(
+        &mut self,
+        now: Time,
+        ended: Vec<(NodeAddress, Option<u32>)>,
+        cause: LossCause,
+    ) -> Unreachable {
         let forget = now + self.config.delete_period();
         let of_all = self.config.error_to == ErrorTo::Everybody && cause == LossCause::LinkBroken;
-        let mut told = Told::default();
+        let mut told = Unreachable::default();
         for (destination, sequence) in ended {
             if self.is_used(destination) {
                 self.events.push_back(RoutingEvent::RouteLost { destination, cause });
@@ -87,7 +92,7 @@ impl Aodv {
     }
 
     /// To one neighbour by unicast, to several by broadcast, at `due`.
-    fn tell(&mut self, now: Time, due: Time, told: Told) {
+    fn tell(&mut self, now: Time, due: Time, told: Unreachable) {
         /// DestCount has 8 bits (5.3).
         const MOST: usize = 255;
         let to = match told.to.first() {

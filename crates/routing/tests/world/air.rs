@@ -28,7 +28,7 @@ pub(crate) struct Setting {
 const RANGE: f64 = 250.0;
 
 #[derive(Debug)]
-enum Event {
+enum WorldEvent {
     Timeout(usize),
     Arrive(usize, RoutingPacket),
     Fail(usize, NodeAddress, RoutingPacket),
@@ -44,7 +44,7 @@ pub(crate) struct World {
     pub(crate) positions: Vec<Position>,
     headings: Vec<Position>,
     buffers: Vec<PacketBuffer<(DataPacket, u8)>>,
-    events: BTreeMap<(Time, u64), Event>,
+    events: BTreeMap<(Time, u64), WorldEvent>,
     /// When each node's timer is set to.
     timers: Vec<Time>,
     count: u64,
@@ -92,13 +92,13 @@ impl World {
             world.settle(number);
         }
         if world.setting.traffic {
-            world.at(Time::ZERO, Event::Generate);
+            world.at(Time::ZERO, WorldEvent::Generate);
         }
-        world.at(Time::ZERO, Event::Move);
+        world.at(Time::ZERO, WorldEvent::Move);
         world
     }
 
-    fn at(&mut self, time: Time, event: Event) {
+    fn at(&mut self, time: Time, event: WorldEvent) {
         self.events.insert((time, self.count), event);
         self.count += 1;
     }
@@ -131,25 +131,25 @@ impl World {
         self.now = until;
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: WorldEvent) {
         match event {
-            Event::Timeout(node) => {
+            WorldEvent::Timeout(node) => {
                 if self.timers[node] == self.now {
                     self.timers[node] = Time::MAX;
                     self.nodes[node].handle_timeout(self.now);
                     self.settle(node);
                 }
             }
-            Event::Arrive(node, packet) => {
+            WorldEvent::Arrive(node, packet) => {
                 self.nodes[node].handle_message(self.now, &packet);
                 self.settle(node);
             }
-            Event::Fail(node, neighbor, packet) => {
+            WorldEvent::Fail(node, neighbor, packet) => {
                 let lost = LostPacket::Routing(&packet);
                 let _ = self.nodes[node].handle_link_failure(self.now, neighbor, lost);
                 self.settle(node);
             }
-            Event::FailData(node, neighbor, packet, ttl) => {
+            WorldEvent::FailData(node, neighbor, packet, ttl) => {
                 let lost = LostPacket::Data(packet);
                 let after = self.nodes[node].handle_link_failure(self.now, neighbor, lost);
                 if after == AfterFailure::Hold {
@@ -157,9 +157,9 @@ impl World {
                 }
                 self.settle(node);
             }
-            Event::Data(node, packet, ttl) => self.forward(node, packet, ttl),
-            Event::Generate => self.generate(),
-            Event::Move => self.step(),
+            WorldEvent::Data(node, packet, ttl) => self.forward(node, packet, ttl),
+            WorldEvent::Generate => self.generate(),
+            WorldEvent::Move => self.step(),
         }
     }
 
@@ -172,7 +172,7 @@ impl World {
         if source != destination {
             self.send(source as u32, destination as u32);
         }
-        self.at(self.now + Duration::from_millis(20), Event::Generate);
+        self.at(self.now + Duration::from_millis(20), WorldEvent::Generate);
     }
 
     /// A data packet begins.
@@ -199,14 +199,14 @@ impl World {
                     let previous_hop = Some(NodeAddress::new(node as u32));
                     self.at(
                         at,
-                        Event::Data(
+                        WorldEvent::Data(
                             to,
                             DataPacket { previous_hop, hops: packet.hops + 1, ..packet },
                             ttl - 1,
                         ),
                     );
                 } else if self.setting.feedback {
-                    self.at(at, Event::FailData(node, next_hop, packet, ttl));
+                    self.at(at, WorldEvent::FailData(node, next_hop, packet, ttl));
                 }
             }
         }
@@ -235,7 +235,7 @@ impl World {
             self.happened.push((node, event));
         }
         for (packet, ttl) in ready {
-            self.at(self.now, Event::Data(node, packet, ttl));
+            self.at(self.now, WorldEvent::Data(node, packet, ttl));
         }
         while let Some(packet) = self.nodes[node].poll_transmit(self.now) {
             self.transmit(node, packet);
@@ -245,7 +245,7 @@ impl World {
             assert!(due > self.now, "node {node} asks for the past");
             self.timers[node] = due;
             if due != Time::MAX {
-                self.at(due, Event::Timeout(node));
+                self.at(due, WorldEvent::Timeout(node));
             }
         }
     }
@@ -257,7 +257,7 @@ impl World {
             for other in 0..self.nodes.len() {
                 if other != node && self.hears(node, other) && !self.is_lost() {
                     let at = self.now + self.delay();
-                    self.at(at, Event::Arrive(other, packet.clone()));
+                    self.at(at, WorldEvent::Arrive(other, packet.clone()));
                 }
             }
             return;
@@ -265,9 +265,9 @@ impl World {
         let to = packet.to.number() as usize;
         let at = self.now + self.delay();
         if self.hears(node, to) && !self.is_lost() {
-            self.at(at, Event::Arrive(to, packet));
+            self.at(at, WorldEvent::Arrive(to, packet));
         } else if self.setting.feedback {
-            self.at(at, Event::Fail(node, packet.to, packet));
+            self.at(at, WorldEvent::Fail(node, packet.to, packet));
         }
     }
 
@@ -292,7 +292,7 @@ impl World {
             self.nodes[node].handle_host_update(self.now, HostUpdate::Position(self.positions[node]));
             self.settle(node);
         }
-        self.at(self.now + Duration::from_millis(100), Event::Move);
+        self.at(self.now + Duration::from_millis(100), WorldEvent::Move);
     }
 
     /// Following the next hops to any destination comes back to no node.

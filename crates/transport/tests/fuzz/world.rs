@@ -16,7 +16,7 @@ const PATIENCE: (u64, u64) = (60, 4_000);
 const STEPS: u64 = 3_000_000;
 
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum WorldEvent {
     ToReceiver(Segment),
     ToSender(Segment),
     Write,
@@ -37,7 +37,7 @@ pub struct World {
     receiver: Receiver,
     forward: Path,
     backward: Path,
-    events: BTreeMap<(Time, u64), Event>,
+    events: BTreeMap<(Time, u64), WorldEvent>,
     numbered: u64,
 
     /// Bytes the application still has to write.
@@ -104,9 +104,9 @@ impl World {
             window: Window::default(),
             digest: 0,
         };
-        world.schedule(Time::ZERO, Event::Write);
+        world.schedule(Time::ZERO, WorldEvent::Write);
         if world.receiver.config().manual_read {
-            world.schedule(Time::ZERO, Event::Read);
+            world.schedule(Time::ZERO, WorldEvent::Read);
         }
         world
     }
@@ -148,24 +148,24 @@ impl World {
         self.sender.is_closed() && (never_connected || self.receiver.state() == ReceiverState::Closed)
     }
 
-    fn schedule(&mut self, time: Time, event: Event) {
+    fn schedule(&mut self, time: Time, event: WorldEvent) {
         self.numbered += 1;
         self.events.insert((time, self.numbered), event);
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: WorldEvent) {
         match event {
-            Event::ToReceiver(segment) => {
+            WorldEvent::ToReceiver(segment) => {
                 self.receiver.handle_segment(self.now, &segment);
                 self.copy_accepted(&segment);
             }
-            Event::ToSender(segment) => {
+            WorldEvent::ToSender(segment) => {
                 self.sender.handle_segment(self.now, &segment);
                 let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.shift };
                 let ack = self.position(segment.ack);
                 self.allowed = self.allowed.max(ack + (u64::from(segment.window) << shift));
             }
-            Event::Write => {
+            WorldEvent::Write => {
                 let chunk = (1 + self.random.below(60_000)).min(self.unwritten);
                 self.unwritten -= chunk;
                 self.sender.write(chunk);
@@ -173,18 +173,18 @@ impl World {
                     self.sender.close();
                 } else {
                     let pause = Duration::from_millis(self.random.below(4_000));
-                    self.schedule(self.now + pause, Event::Write);
+                    self.schedule(self.now + pause, WorldEvent::Write);
                 }
             }
-            Event::Read => {
+            WorldEvent::Read => {
                 let bytes = 1 + self.random.below(20_000);
                 self.receiver.read(self.now, bytes);
                 let long = if self.random.below(20) == 0 { 15_000 } else { 500 };
                 let pause = Duration::from_millis(1 + self.random.below(long));
-                self.schedule(self.now + pause, Event::Read);
+                self.schedule(self.now + pause, WorldEvent::Read);
             }
-            Event::Unblock => {}
-            Event::Unreachable(seq) => self.sender.handle_unreachable(self.now, seq),
+            WorldEvent::Unblock => {}
+            WorldEvent::Unreachable(seq) => self.sender.handle_unreachable(self.now, seq),
         }
     }
 
@@ -209,12 +209,12 @@ impl World {
                 self.send(segment, true);
                 if self.random.below(300) == 0 {
                     let pause = Duration::from_millis(self.random.below(400));
-                    self.schedule(self.now + pause, Event::Unreachable(segment.seq));
+                    self.schedule(self.now + pause, WorldEvent::Unreachable(segment.seq));
                 }
                 if self.random.below(200) == 0 {
                     // The link below takes no more for a while.
                     self.blocked_until = self.now + Duration::from_millis(self.random.below(3_000));
-                    self.schedule(self.blocked_until, Event::Unblock);
+                    self.schedule(self.blocked_until, WorldEvent::Unblock);
                     break;
                 }
             }
@@ -247,7 +247,7 @@ impl World {
         for arrival in path.carry(self.now, segment.wire_size()).into_iter().flatten() {
             self.schedule(
                 arrival,
-                if forward { Event::ToReceiver(segment) } else { Event::ToSender(segment) },
+                if forward { WorldEvent::ToReceiver(segment) } else { WorldEvent::ToSender(segment) },
             );
         }
     }

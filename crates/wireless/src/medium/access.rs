@@ -3,7 +3,7 @@
 use super::Medium;
 use super::station::{Mac, NOBODY, Phase, Service};
 use crate::timing::Frames;
-use crate::{Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Positions, Surroundings};
+use crate::{Destination, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, Positions, Surroundings};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -328,7 +328,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let Some(service) = &station.cold.service else { return };
         let (cause, from) = (service.cause, InterfaceId(number));
         station.cold.counters.count(cause);
-        self.events.push_back(Event::AttemptFailed { time: now, from, cause });
+        self.events.push_back(MediumEvent::AttemptFailed { time: now, from, cause });
         let (contention, attempts) = self.stations.contention(number);
         if contention.fail(attempts, failure) {
             self.finish_packet(number, Some(cause), now);
@@ -347,7 +347,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let event = match failed {
             None => {
                 station.cold.counters.sent += 1;
-                Event::Sent { time: now, from, to, payload, attempts, service: spent }
+                MediumEvent::Sent { time: now, from, to, payload, attempts, service: spent }
             }
             Some(cause) => {
                 *(if arrived {
@@ -355,13 +355,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 } else {
                     &mut station.cold.counters.given_up
                 }) += 1;
-                Event::Failed { time: now, from, to, payload, attempts, service: spent, cause, arrived }
+                MediumEvent::Failed { time: now, from, to, payload, attempts, service: spent, cause, arrived }
             }
         };
         self.events.push_back(event);
         self.stations.set_mac(number, Mac::Contending);
         if self.stations[number].cold.queue.take_overflow() {
-            self.events.push_back(Event::QueueFree { time: now, at: from });
+            self.events.push_back(MediumEvent::QueueFree { time: now, at: from });
         }
         let station = &self.stations[number];
         let visits = station.cold.returns && self.stations.channel(number) != station.cold.home;

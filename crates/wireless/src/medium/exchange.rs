@@ -4,7 +4,7 @@ use super::Medium;
 use super::station::{Mac, Phase};
 use crate::contention::Failure;
 use crate::{
-    AnswerTimeout, CtsWhen, Destination, Event, ExchangeFailure, FrameKind, InterfaceId, Positions,
+    AnswerTimeout, CtsWhen, Destination, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, Positions,
     Surroundings,
 };
 use cogtcp_units::{Duration, Time};
@@ -204,7 +204,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let Some(service) = &mut self.stations[from].cold.service else { return };
         service.arrived = true;
         let (payload, first_in_line) = (service.packet.payload.clone(), service.since);
-        self.events.push_back(Event::Received {
+        self.events.push_back(MediumEvent::Received {
             time: now,
             at: InterfaceId(number),
             from: InterfaceId(from),
@@ -258,7 +258,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let (contention, attempts) = self.stations.contention(number);
             contention.widen(attempts);
             self.stations[number].cold.counters.count(ExchangeFailure::Refused);
-            self.events.push_back(Event::AttemptFailed {
+            self.events.push_back(MediumEvent::AttemptFailed {
                 time: now,
                 from: InterfaceId(number),
                 cause: ExchangeFailure::Refused,

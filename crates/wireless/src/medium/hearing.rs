@@ -4,7 +4,7 @@ use super::station::{Mac, NOBODY, OWN_LINES, Phase};
 use super::{Frame, Hearer, Medium, OnAir};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
-    Capture, Destination, EifsAfter, Event, ExchangeFailure, Fate, FrameKind, InterfaceId, Positions,
+    Capture, Destination, EifsAfter, ExchangeFailure, Fate, FrameKind, InterfaceId, MediumEvent, Positions,
     Reception, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
@@ -41,7 +41,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if self.config.reports_frames {
             let (start, end) = (now, now + span);
             let from = InterfaceId(number);
-            let event = Event::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
+            let event = MediumEvent::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
             self.events.push_back(event);
         }
         let index = self.free_frames.pop().unwrap_or(self.frames.len() as u32);

@@ -11,7 +11,7 @@ use super::{Frame, Medium};
 use crate::contention::Failure;
 use crate::timing::Frames;
 use crate::{
-    Destination, Errors, Event, ExchangeFailure, FrameKind, InterfaceId, Positions, Rules, Surroundings,
+    Destination, Errors, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, Positions, Rules, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Rate, Time};
@@ -178,7 +178,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let (end, cause) = (whole.end, whole.failed.map(|(_, cause)| cause));
         // Before its frames: who hears of them knows then what they belong to.
-        self.events.insert(place, Event::Exchange { from: InterfaceId(sender), end, data, cause });
+        self.events.insert(place, MediumEvent::Exchange { from: InterfaceId(sender), end, data, cause });
         self.stations.set_mac(receiver, Mac::InExchange { until: Time::MAX });
         self.continue_whole(whole);
     }
@@ -218,7 +218,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let service = self.stations[sender].cold.service.as_ref();
             let sequence = service.map_or(0, |service| service.sequence);
             let reserves = self.reserves(terms, kind, frames);
-            let event = Event::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
+            let event = MediumEvent::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
             self.events.push_back(event);
         }
         let from = start + self.timing.delay;

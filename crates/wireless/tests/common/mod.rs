@@ -4,8 +4,8 @@
 use cogtcp_units::Position;
 use cogtcp_units::{Rate, Time};
 use cogtcp_wireless::{
-    Destination, Event, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, Outgoing, PhyConfig,
-    Surroundings,
+    Destination, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, Outgoing,
+    PhyConfig, Surroundings,
 };
 
 pub const PACKET: u32 = 1020;
@@ -16,7 +16,7 @@ pub struct Bench<S: Surroundings = ()> {
     /// Who sends to whom, always.
     pub flows: Vec<(u32, Destination)>,
     pub bytes: u32,
-    pub events: Vec<Event<u32>>,
+    pub events: Vec<MediumEvent<u32>>,
     /// By receiver.
     pub received: Vec<u64>,
     /// By flow.
@@ -91,11 +91,11 @@ impl<S: Surroundings> Bench<S> {
             let mut done = false;
             while let Some(event) = self.medium.poll_event() {
                 match event {
-                    Event::Received { at, payload, .. } => {
+                    MediumEvent::Received { at, payload, .. } => {
                         self.received[at.0 as usize] += 1;
                         self.by_flow[payload as usize % self.flows.len()] += 1;
                     }
-                    Event::Sent { .. } | Event::Failed { .. } => done = true,
+                    MediumEvent::Sent { .. } | MediumEvent::Failed { .. } => done = true,
                     _ => {}
                 }
                 if self.keep_events {
