@@ -144,7 +144,7 @@ trait Playing: Debug {
     /// A sampling instant.
     fn sample(&mut self, now: Time, events: &mut Vec<RecordedEvent>);
     /// What controls showed of themselves, of all sockets.
-    fn note(&mut self, states: &[Shown]);
+    fn record(&mut self, states: &[Shown]);
     /// When there is something to do though no socket says so.
     fn next(&self, now: Time) -> Time;
     /// The sockets that it waits for: to become readable, or writable where the flag is set.
@@ -186,7 +186,7 @@ pub(crate) fn play(
             flows.iter_mut().for_each(|flow| flow.sample(now, &mut events));
             if let Some(states) = &mut states {
                 let shown = states.take()?;
-                flows.iter_mut().for_each(|flow| flow.note(&shown));
+                flows.iter_mut().for_each(|flow| flow.record(&shown));
             }
             while next_sample <= now {
                 next_sample += interval;
@@ -324,13 +324,13 @@ impl Account {
     }
 
     /// Keeps what was shown of its sender's socket.
-    fn note(&mut self, states: &[Shown], sender: BorrowedFd<'_>) {
+    fn record(&mut self, states: &[Shown], sender: BorrowedFd<'_>) {
         if let Some(cookie) = states.first().and_then(|_| states::cookie(sender)) {
             self.played.states.extend(states.iter().filter(|state| state.cookie == cookie).cloned());
         }
     }
 
-    fn note_failure(&mut self, error: &io::Error) {
+    fn record_failure(&mut self, error: &io::Error) {
         self.played.failure.get_or_insert_with(|| error.to_string());
     }
 

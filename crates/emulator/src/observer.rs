@@ -159,7 +159,7 @@ impl Observer {
         }
     }
 
-    fn note_drop(&mut self, at: Time, entity: Entity, frame: &Frame<IpPacket>, cause: &'static str) {
+    fn record_drop(&mut self, at: Time, entity: Entity, frame: &Frame<IpPacket>, cause: &'static str) {
         let packet = &frame.packet;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             flow.dropped[usize::from(!packet.is_forward())] += u64::from(self.is_warm);
@@ -178,7 +178,7 @@ impl Observer {
         });
     }
 
-    fn note_radio(&mut self, at: Time, entity: Entity, event: LinkEvent, own_rate: Rate) {
+    fn record_radio(&mut self, at: Time, entity: Entity, event: LinkEvent, own_rate: Rate) {
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
         let event = RecordedEvent { at, kind, entity, flow: None, detail, value };
         self.record(event);
@@ -269,7 +269,7 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         refused: bool,
     ) {
         let (packet, pipe) = (&frame.packet, place.pipe as Pipe);
-        self.note_drop(at, Entity::Pipe(pipe), frame, cause.name());
+        self.record_drop(at, Entity::Pipe(pipe), frame, cause.name());
         if let Some(journal) = &mut self.journal {
             let step = if refused { Step::Refused } else { Step::Dropped };
             journal.packet(at, step, pipe, (packet, frame.size()), &[], Some(cause));
@@ -281,7 +281,7 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         if let Some(announcer) = &mut self.announcer {
             announcer.event(radio, event);
         }
-        self.note_radio(at, Entity::Radio(radio), event, own_rate);
+        self.record_radio(at, Entity::Radio(radio), event, own_rate);
     }
 
     fn source(&self, packet: &IpPacket) -> Option<u64> {
@@ -299,15 +299,15 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
     }
 
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<IpPacket>, cause: &'static str) {
-        self.note_drop(at, Entity::Node(node as usize), frame, cause);
+        self.record_drop(at, Entity::Node(node as usize), frame, cause);
         self.packets.free(&frame.packet);
     }
 
     fn node_radio(&mut self, at: Time, node: u32, event: LinkEvent) {
-        self.note_radio(at, Entity::Node(node as usize), event, Rate::ZERO);
+        self.record_radio(at, Entity::Node(node as usize), event, Rate::ZERO);
     }
 
-    fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
+    fn node_event(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
         let entity = Entity::Nodes(nodes.map(|node| node as usize));
         self.record(RecordedEvent { at, kind, entity, flow: None, detail: "", value });
     }

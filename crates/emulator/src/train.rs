@@ -171,7 +171,7 @@ impl Train {
             manager.handle_outgoing(now, &mut segment);
         }
         rewrite(bytes, &before, &segment);
-        self.note_end(now, ends, &segment, 0);
+        self.record_end(now, ends, &segment, 0);
     }
 
     /// A packet reaches a host: it may be rewritten. Returns whether it is the train's own, and nothing for
@@ -196,9 +196,9 @@ impl Train {
         }
         rewrite(bytes, &before, &segment);
         if is_over {
-            self.note_thaw(now, ends);
+            self.record_thaw(now, ends);
         }
-        self.note_end(now, ends, &segment, 1);
+        self.record_end(now, ends, &segment, 1);
         false
     }
 
@@ -219,12 +219,12 @@ impl Train {
     }
 
     /// A connection that was reset or closed from both ends has no window any more.
-    fn note_end(&mut self, now: Time, ends: Ends, segment: &Segment, end: usize) {
+    fn record_end(&mut self, now: Time, ends: Ends, segment: &Segment, end: usize) {
         let Some(connection) = self.connections.get_mut(&ends) else { return };
         connection.finished[end] |= segment.flags.contains(Flags::FIN);
         let is_over = connection.finished == [true; 2] && segment.len == 0;
         if segment.flags.contains(Flags::RST) || is_over {
-            self.note_thaw(now, ends);
+            self.record_thaw(now, ends);
             self.connections.remove(&ends);
         }
     }
@@ -301,10 +301,10 @@ impl Train {
             }
             thawed.push(*ends);
         }
-        thawed.into_iter().for_each(|ends| self.note_thaw(now, ends));
+        thawed.into_iter().for_each(|ends| self.record_thaw(now, ends));
     }
 
-    fn note_thaw(&mut self, now: Time, ends: Ends) {
+    fn record_thaw(&mut self, now: Time, ends: Ends) {
         let Some(connection) = self.connections.get_mut(&ends) else { return };
         let Some(since) = connection.frozen_since.take() else { return };
         if let Some((_, frozen)) = connection.flow.and_then(|flow| self.frozen[flow].as_mut()) {

@@ -53,7 +53,7 @@ impl Observer<IpPacket> for Notes {
         self.lost += 1;
     }
 
-    fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], _: f64) {
+    fn node_event(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], _: f64) {
         self.noted.push((at, kind.name(), nodes));
     }
 }

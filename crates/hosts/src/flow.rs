@@ -176,7 +176,7 @@ impl Flow {
     /// The application starts: the connection opens.
     pub fn start(&mut self, now: Time, plane: &mut impl Plane) {
         self.started = true;
-        plane.note(now, EventKind::FlowStart, self.number, f64::NAN);
+        plane.record_event(now, EventKind::FlowStart, self.number, f64::NAN);
         let Ends::Tcp(tcp) = &mut self.ends else { return self.start_other(now, plane) };
         match self.traffic {
             Supply::Saturated => tcp.sender.set_saturated(true),
@@ -210,7 +210,7 @@ impl Flow {
     /// The application stops: what it wrote is still sent, then the connection closes.
     pub fn stop(&mut self, now: Time, plane: &mut impl Plane) {
         self.stopped = true;
-        plane.note(now, EventKind::FlowStop, self.number, f64::NAN);
+        plane.record_event(now, EventKind::FlowStop, self.number, f64::NAN);
         match &mut self.ends {
             Ends::Tcp(tcp) => {
                 tcp.sender.set_saturated(false);
@@ -253,7 +253,7 @@ impl Flow {
             return plane.wake(now, self.number, Wake::Delivered);
         }
         self.completed = Some(now);
-        plane.note(now, EventKind::Completed, self.number, f64::NAN);
+        plane.record_event(now, EventKind::Completed, self.number, f64::NAN);
         self.end_measure(now, plane);
     }
 

@@ -53,7 +53,7 @@ pub trait Plane {
     fn send_request(&mut self, now: Time, stream: StreamId, number: u32, bytes: u32);
 
     /// Records an event of flow `flow` with its value.
-    fn note(&mut self, now: Time, kind: EventKind, flow: u32, value: f64);
+    fn record_event(&mut self, now: Time, kind: EventKind, flow: u32, value: f64);
 
     /// Returns how many packets of `stream` were dropped on the way.
     fn dropped(&self, stream: StreamId) -> u64;

@@ -77,7 +77,7 @@ impl Plane for ByHand {
         }
     }
 
-    fn note(&mut self, now: Time, kind: EventKind, _: u32, _: f64) {
+    fn record_event(&mut self, now: Time, kind: EventKind, _: u32, _: f64) {
         self.notes.push((now, kind));
     }
 

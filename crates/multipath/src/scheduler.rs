@@ -80,7 +80,7 @@ impl Turn {
     }
 
     /// The receive window keeps new data back: head-of-line blocking.
-    pub fn note_blocked(&mut self) {
+    pub fn record_blocked(&mut self) {
         self.blocked = true;
     }
 
@@ -158,7 +158,7 @@ mod tests {
         let mut blest = Turn::new(Scheduler::Blest);
         let at = |blest: &mut Turn, trip: u64, blocked: bool| {
             if blocked {
-                blest.note_blocked();
+                blest.record_blocked();
             }
             blest.permits(Time::from_millis(80 * trip), &fast, &slow, 0);
             blest.lambda

@@ -157,7 +157,7 @@ impl MptcpSender {
     /// timed out.
     // Departure: the windows of slow subflows are not halved ("penalising").
     fn head_of_line(&mut self, index: usize, mss: u64) -> Option<Chunk> {
-        self.turn.note_blocked();
+        self.turn.record_blocked();
         let own = &self.subflows[index];
         if own.mappings.has(self.una) {
             return None;
@@ -171,7 +171,7 @@ impl MptcpSender {
     }
 
     /// Subflow `index` has sent `taken` bytes of the chunk at `data`.
-    fn note_sent(&mut self, index: usize, data: u64, taken: u64) {
+    fn record_sent(&mut self, index: usize, data: u64, taken: u64) {
         let subflow = &mut self.subflows[index];
         subflow.next_data = data + taken;
         if data < self.nxt {
@@ -389,7 +389,7 @@ impl Endpoint for MptcpSender {
             let chunk = self.chunk(now, index, &order[..open]);
             if let Some(departure) = self.subflows[index].poll(now, chunk) {
                 if let Some(chunk) = chunk.filter(|_| departure.taken > 0) {
-                    self.note_sent(index, chunk.data, departure.taken);
+                    self.record_sent(index, chunk.data, departure.taken);
                 }
                 return Some(self.packet(index, &departure));
             }

@@ -123,7 +123,7 @@ impl AdHocAccount {
     }
 
     /// Takes in what happened. `stream`: the number of the stream of what a packet carries.
-    pub(crate) fn note<T: Clone, S: Surroundings>(
+    pub(crate) fn record<T: Clone, S: Surroundings>(
         &mut self,
         air: &AdHocNetwork<T, S>,
         event: &AdHocEvent<T>,

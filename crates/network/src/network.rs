@@ -278,7 +278,7 @@ impl<P: Payload> Network<P> {
             self.drop_packet(now, pipe, &into.frame, (cause, false), observer);
             return false;
         }
-        self.note(now, PacketStep::Received, pipe, &into.frame, observer);
+        self.record(now, PacketStep::Received, pipe, &into.frame, observer);
         self.forward(next, into, observer)
     }
 
@@ -315,7 +315,7 @@ impl<P: Payload> Network<P> {
             self.budget.offered(now, pipe, link, frame);
         }
         if O::FOLLOWS_OFFERS {
-            self.note_entered(now, PacketStep::Offered, pipe, frame, observer);
+            self.record_entered(now, PacketStep::Offered, pipe, frame, observer);
         }
         match self.pipes[pipe as usize].offer_copy(now, frame) {
             OfferOutcome::Taken => {}
@@ -325,11 +325,11 @@ impl<P: Payload> Network<P> {
             OfferOutcome::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
             OfferOutcome::Managed => {
                 // Told before the discipline's own doings are: it may drop this very packet.
-                self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
+                self.record_entered(now, PacketStep::Queued, pipe, frame, observer);
                 return self.attend(now, pipe, observer);
             }
         }
-        self.note_entered(now, PacketStep::Queued, pipe, frame, observer);
+        self.record_entered(now, PacketStep::Queued, pipe, frame, observer);
     }
 
     /// A pipe does not take a packet: its queue is full, or its gate refuses it.
@@ -349,7 +349,7 @@ impl<P: Payload> Network<P> {
 
     /// Tells of a packet as it is once `pipe` has taken it, to an observer that follows packets.
     #[inline]
-    fn note_entered(
+    fn record_entered(
         &mut self,
         now: Time,
         step: PacketStep,
@@ -376,7 +376,7 @@ impl<P: Payload> Network<P> {
     }
 
     #[inline]
-    fn note(
+    fn record(
         &self,
         now: Time,
         step: PacketStep,
@@ -499,7 +499,7 @@ impl<P: Payload> Network<P> {
         let length = path.iter().position(|hop| *hop == HOST).unwrap_or(path.len());
         self.budget.dropped(&path[..length], pipe, frame, carried);
         if cause == DropCause::Silence {
-            self.note_silenced(now, pipe, &frame.packet, observer);
+            self.record_silenced(now, pipe, &frame.packet, observer);
         }
         observer.dropped(now, self.place(pipe, &frame.packet), frame, cause, refused);
     }

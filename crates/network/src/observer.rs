@@ -111,8 +111,8 @@ pub trait Observer<P: Payload> {
     fn node_radio(&mut self, _at: Time, _node: u32, _event: LinkEvent) {}
 
     /// Something happens at the first of these nodes of an ad hoc network, about the second.
-    fn noted(&mut self, _at: Time, _kind: EventKind, _nodes: [u32; 2], _value: f64) {}
+    fn node_event(&mut self, _at: Time, _kind: EventKind, _nodes: [u32; 2], _value: f64) {}
 
     /// What goes over the air, where frames are recorded.
-    fn air(&mut self, _note: &AirEvent<Carried<P>>) {}
+    fn air(&mut self, _event: &AirEvent<Carried<P>>) {}
 }

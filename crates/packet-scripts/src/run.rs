@@ -202,7 +202,7 @@ impl<P: Plane> Player<'_, P> {
         self.lateness = self.lateness.max(begins.saturating_since(due));
         match &step.action {
             Action::Call(call) => {
-                self.note(begins, step.text.clone());
+                self.record(begins, step.text.clone());
                 self.call(*call).map_err(|error| differs(step, begins, error, ""))?;
             }
             Action::System(system) => self.system(step, system, begins)?,
@@ -211,12 +211,12 @@ impl<P: Plane> Player<'_, P> {
                 let mut packet = pattern.packet(PeerStamps { clock, latest: self.echo, held: self.echoed });
                 self.echoed = packet.timestamps.map_or(self.echoed, |(_, echo)| echo);
                 self.translate_echo(&mut packet);
-                self.note(begins, format!("< {packet}"));
+                self.record(begins, format!("< {packet}"));
                 self.plane.inject(&packet).map_err(|error| differs(step, begins, error, ""))?;
                 self.resume()?;
             }
             Action::InjectIcmp(icmp) => {
-                self.note(begins, step.text.clone());
+                self.record(begins, step.text.clone());
                 self.plane.inject_icmp(icmp).map_err(|error| differs(step, begins, error, ""))?;
                 self.resume()?;
             }
@@ -330,19 +330,19 @@ impl<P: Plane> Player<'_, P> {
         match self.plane.wait(due).map_err(|error| differs(step, due, error, ""))? {
             None => Ok(()),
             Some(heard) => {
-                let got = self.note_heard(&heard);
+                let got = self.record_heard(&heard);
                 Err(differs(step, heard.at.latest, what.to_owned(), &got))
             }
         }
     }
 
-    fn note(&mut self, at: Time, text: String) {
+    fn record(&mut self, at: Time, text: String) {
         self.trace.push(Line { at, text });
     }
 
-    fn note_heard(&mut self, heard: &Heard) -> String {
+    fn record_heard(&mut self, heard: &Heard) -> String {
         let text = format!("> {}", heard.packet);
-        self.note(heard.at.latest, text.clone());
+        self.record(heard.at.latest, text.clone());
         text
     }
 }

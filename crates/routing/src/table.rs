@@ -225,7 +225,7 @@ impl RouteTable {
         route.sequence = offer.sequence.or(route.sequence);
         route.valid = true;
         route.in_repair = false;
-        self.note_expiry(place, offer.until);
+        self.record_expiry(place, offer.until);
         Taken::Installed { before }
     }
 
@@ -243,7 +243,7 @@ impl RouteTable {
         if route.is_active(now) {
             route.in_repair = true;
             route.expires = until;
-            self.note_expiry(place, until);
+            self.record_expiry(place, until);
         }
     }
 
@@ -322,8 +322,8 @@ impl RouteTable {
         }
     }
 
-    fn note_expiry(&mut self, place: usize, at: Time) {
+    fn record_expiry(&mut self, place: usize, at: Time) {
         self.next_expiry = self.next_expiry.min(at);
-        self.ends.note(place as u32, at);
+        self.ends.record(place as u32, at);
     }
 }

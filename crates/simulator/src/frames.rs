@@ -107,8 +107,8 @@ impl Frames {
     }
 
     /// Something happened in the air.
-    pub(crate) fn note(&mut self, note: &AirEvent<Carried<Packet>>, kept: Kept<'_>) {
-        match note {
+    pub(crate) fn record(&mut self, event: &AirEvent<Carried<Packet>>, kept: Kept<'_>) {
+        match event {
             AirEvent::Frame(frame) => self.frame(frame, kept),
             AirEvent::Failed { radio, cause } => {
                 if let Some(row) = self.attempts.get(&key(*radio)) {

@@ -80,7 +80,7 @@ impl cogtcp_hosts::Plane for Plane {
         self.send_udp(now, stream, Datagram { number, len });
     }
 
-    fn note(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {
+    fn record_event(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {
         self.recorder.trace.flow_event(now, kind, flow, value);
     }
 

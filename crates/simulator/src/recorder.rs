@@ -135,16 +135,16 @@ impl Observer<Packet> for Recorder {
         self.trace.named_radio_event(at, &self.nodes[node as usize], event);
     }
 
-    fn noted(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
+    fn node_event(&mut self, at: Time, kind: EventKind, nodes: [u32; 2], value: f64) {
         if self.trace.records_events() {
             let [node, about] = nodes.map(|node| &self.nodes[node as usize]);
-            self.trace.node_note(at, kind, node, about, value);
+            self.trace.detailed_node_event(at, kind, node, about, value);
         }
     }
 
-    fn air(&mut self, note: &AirEvent<Carried<Packet>>) {
+    fn air(&mut self, event: &AirEvent<Carried<Packet>>) {
         if let Some(frames) = &mut self.frames {
-            frames.note(note, Kept { options: &self.options, streams: &self.streams });
+            frames.record(event, Kept { options: &self.options, streams: &self.streams });
         }
     }
 }

@@ -206,7 +206,7 @@ impl Trace {
         };
         self.packets.push(row);
         if let Some(seq) = seq {
-            self.note_segment(seq, segment);
+            self.record_segment(seq, segment);
         }
         if let Some(datagram) = datagram {
             let bytes = self.payloads.bytes.intern(&hex(&datagram.bytes));
@@ -217,7 +217,7 @@ impl Trace {
 
     /// What TCP's header says in the packet of the newest row, or in the packet that ICMP is about (its `seq`
     /// alone).
-    fn note_segment(&mut self, seq: SeqNumber, segment: Option<&Segment>) {
+    fn record_segment(&mut self, seq: SeqNumber, segment: Option<&Segment>) {
         let timestamps = segment.and_then(Segment::timestamps);
         let number = |value: Option<u32>| value.map_or(f64::NAN, f64::from);
         let row = TcpSegmentRow {
@@ -264,11 +264,11 @@ impl Trace {
         own_rate: Rate,
     ) {
         if self.records_events() {
-            self.note_radio(time, self.radios[radio.0][radio.1], event, own_rate);
+            self.record_radio(time, self.radios[radio.0][radio.1], event, own_rate);
         }
     }
 
-    fn note_radio(&mut self, time: Time, entity: Code, event: LinkEvent, own_rate: Rate) {
+    fn record_radio(&mut self, time: Time, entity: Code, event: LinkEvent, own_rate: Rate) {
         let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
         self.push(time, kind, entity, detail, value);
         if let Some(error) = error {
@@ -329,12 +329,19 @@ impl Trace {
     pub(crate) fn named_radio_event(&mut self, time: Time, radio: &str, event: LinkEvent) {
         if self.records_events() {
             let entity = self.events.entity.intern(radio);
-            self.note_radio(time, entity, event, Rate::ZERO);
+            self.record_radio(time, entity, event, Rate::ZERO);
         }
     }
 
     /// Something happened at a node, about what `detail` says.
-    pub(crate) fn node_note(&mut self, now: Time, kind: EventKind, node: &str, detail: &str, value: f64) {
+    pub(crate) fn detailed_node_event(
+        &mut self,
+        now: Time,
+        kind: EventKind,
+        node: &str,
+        detail: &str,
+        value: f64,
+    ) {
         if self.records_events() {
             let entity = self.events.entity.intern(node);
             self.push(now, kind, entity, detail, value);

@@ -387,7 +387,7 @@ impl CognitiveRadio {
         // One draw for each sensing, whatever the detector: common random numbers between detectors.
         let reported = self.detection_stream.uniform() < probability;
         let verdict = Verdict::new(present, reported);
-        self.history.note(self.state.channel, at, reported);
+        self.history.record(self.state.channel, at, reported);
         self.reported = reported;
         self.reports += u64::from(reported);
         match verdict {

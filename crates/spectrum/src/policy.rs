@@ -103,7 +103,7 @@ impl ChannelHistory {
     }
 
     /// Notes what a sensing of `channel` that ended at `at` reported.
-    pub fn note(&mut self, channel: ChannelId, at: Time, is_busy: bool) {
+    pub fn record(&mut self, channel: ChannelId, at: Time, is_busy: bool) {
         let Some(heard) = self.channels.get_mut(channel.0 as usize) else { return };
         heard.sensings += 1;
         if is_busy {

@@ -67,12 +67,12 @@ fn least_busy_goes_where_the_fewest_reports_were() {
     let next = |history: &ChannelHistory| decide(PolicyConfig::LeastBusy, &channels, history, 1);
     assert_eq!(next(&history), to(2), "nothing known: the next in order");
     for (channel, busy) in [(2, true), (3, false), (3, false), (3, true), (0, false)] {
-        history.note(ChannelId(channel), NOW, busy);
+        history.record(ChannelId(channel), NOW, busy);
     }
     // Laplace: channel 0 has 1/3, 3 has 2/5, 2 has 2/3.
     assert!((history.busy_share(ChannelId(3)) - 0.4).abs() < 1e-12);
     assert_eq!(next(&history), to(0));
-    history.note(ChannelId(0), NOW, true);
+    history.record(ChannelId(0), NOW, true);
     assert_eq!(next(&history), to(3));
 }
 
@@ -83,14 +83,14 @@ fn best_rate_goes_to_the_fastest_that_was_not_busy_of_late() {
     let policy = PolicyConfig::BestRate(BestRate { memory: Duration::from_secs(1) });
     let next = |history: &ChannelHistory| decide(policy, &channels, history, 1);
     assert_eq!(next(&history), to(2), "the first of equals in order");
-    history.note(ChannelId(2), Time::from_millis(9500), true);
+    history.record(ChannelId(2), Time::from_millis(9500), true);
     assert_eq!(next(&history), to(3));
-    history.note(ChannelId(3), Time::from_millis(9001), true);
+    history.record(ChannelId(3), Time::from_millis(9001), true);
     assert_eq!(next(&history), to(0));
-    history.note(ChannelId(0), Time::from_millis(9999), true);
+    history.record(ChannelId(0), Time::from_millis(9999), true);
     assert_eq!(next(&history), to(2), "all busy of late: the next in order");
     let mut history = ChannelHistory::new(5);
-    history.note(ChannelId(2), Time::from_millis(9000), true);
+    history.record(ChannelId(2), Time::from_millis(9000), true);
     assert_eq!(next(&history), to(2), "a report is forgotten after the memory");
 }
 

@@ -12,7 +12,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     #[cold]
-    pub(super) fn note_frame(&mut self, event: &MediumEvent<crate::packet::Load<T>>) {
+    pub(super) fn record_frame(&mut self, event: &MediumEvent<crate::packet::Load<T>>) {
         let MediumEvent::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves } = *event
         else {
             return;
@@ -41,7 +41,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     #[cold]
-    pub(super) fn note_failure(&mut self, from: InterfaceId, cause: ExchangeFailure) {
+    pub(super) fn record_failure(&mut self, from: InterfaceId, cause: ExchangeFailure) {
         let radio = self.radio_of(from);
         self.air.push_back(AirEvent::Failed { radio, cause: AdHocDropCause::of(cause) });
     }

@@ -18,7 +18,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let node = packet.source;
         self.nodes[node as usize].counters.originated += 1;
         let data = Box::new(Datagram::new(now, packet));
-        self.note_way(Trip::START, node, data.trip.path);
+        self.record_way(Trip::START, node, data.trip.path);
         self.forward(node, data, now);
         self.settle(node, now);
         self.take_events();
@@ -30,7 +30,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     #[inline]
-    pub(super) fn note_way(&mut self, before: u64, node: u32, path: u64) {
+    pub(super) fn record_way(&mut self, before: u64, node: u32, path: u64) {
         if let Some(ways) = &mut self.ways {
             ways.entry(path).or_insert((before, node));
         }

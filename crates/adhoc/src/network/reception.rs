@@ -34,9 +34,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                         self.link_failed(node, from, to, payload, cause, time);
                     }
                 }
-                MediumEvent::OnAir { .. } => self.note_frame(&event),
+                MediumEvent::OnAir { .. } => self.record_frame(&event),
                 MediumEvent::AttemptFailed { from, cause, .. } if self.config.medium.reports_frames => {
-                    self.note_failure(from, cause);
+                    self.record_failure(from, cause);
                 }
                 MediumEvent::AttemptFailed { .. }
                 | MediumEvent::Exchange { .. }
@@ -77,7 +77,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 data.trip.hops = data.trip.hops.saturating_add(1);
                 let before = data.trip.path;
                 data.trip.visit(node);
-                self.note_way(before, node, data.trip.path);
+                self.record_way(before, node, data.trip.path);
                 data.trip.waited += first_in_line.saturating_since(data.since);
                 data.previous = Some(from);
                 if data.packet.destination == node {

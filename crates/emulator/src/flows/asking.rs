@@ -237,7 +237,7 @@ impl Playing for Asking {
         if self.account.played.failure.is_none()
             && let Err(error) = self.play(now, buffer, events)
         {
-            self.account.note_failure(&error);
+            self.account.record_failure(&error);
         }
         if !self.has_stopped && now >= self.stop {
             self.has_stopped = true;
@@ -262,9 +262,9 @@ impl Playing for Asking {
         self.account.sample_tcp(now, info, Some(timeouts), events);
     }
 
-    fn note(&mut self, states: &[Shown]) {
+    fn record(&mut self, states: &[Shown]) {
         if let Some(server) = self.connection.as_ref().and_then(|connection| connection.server.as_ref()) {
-            self.account.note(states, server.as_fd());
+            self.account.record(states, server.as_fd());
         }
     }
 

@@ -117,10 +117,10 @@ impl Bulk {
         }
     }
 
-    fn note_failure(&mut self, outcome: io::Result<()>) {
+    fn record_failure(&mut self, outcome: io::Result<()>) {
         if let Err(error) = outcome {
             self.state = State::Silent;
-            self.account.note_failure(&error);
+            self.account.record_failure(&error);
         }
     }
 
@@ -135,7 +135,7 @@ impl Bulk {
             match ready(self.writer.write(&buffer[..size])) {
                 Ok(Some(size)) => self.written += size as u64,
                 Ok(None) => return,
-                Err(error) => return self.note_failure(Err(error)),
+                Err(error) => return self.record_failure(Err(error)),
             }
         }
         if matches!(self.application.traffic, Traffic::Size(_)) {
@@ -158,7 +158,7 @@ impl Bulk {
             && let Ok((stream, _)) = self.listener.accept()
         {
             let outcome = stream.set_nonblocking(true);
-            self.note_failure(outcome);
+            self.record_failure(outcome);
             self.receiver = Some(stream);
         }
         let Some(stream) = self.receiver.as_mut().filter(|_| !self.is_read_out) else { return };
@@ -189,7 +189,7 @@ impl Playing for Bulk {
             self.state = State::Connecting;
             events.push(self.account.event(now, EventKind::FlowStart, f64::NAN));
             let begun = sockets::connect(self.sender.as_fd(), self.account.number, self.address);
-            self.note_failure(begun);
+            self.record_failure(begun);
             if now >= warmup {
                 self.begin_measure(now);
             }
@@ -202,7 +202,7 @@ impl Playing for Bulk {
                 events.push(self.account.event(now, EventKind::Connected, f64::NAN));
             } else {
                 let outcome = sockets::pending_error(self.sender.as_fd());
-                self.note_failure(outcome);
+                self.record_failure(outcome);
             }
         }
         if self.state == State::Sending {
@@ -232,8 +232,8 @@ impl Playing for Bulk {
         self.account.sample_tcp(now, [sender, receiver], timeouts, events);
     }
 
-    fn note(&mut self, states: &[Shown]) {
-        self.account.note(states, self.sender.as_fd());
+    fn record(&mut self, states: &[Shown]) {
+        self.account.record(states, self.sender.as_fd());
     }
 
     fn next(&self, now: Time) -> Time {

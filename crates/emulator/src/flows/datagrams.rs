@@ -238,7 +238,7 @@ impl Playing for Datagrams {
         }
     }
 
-    fn note(&mut self, _: &[Shown]) {}
+    fn record(&mut self, _: &[Shown]) {}
 
     fn next(&self, now: Time) -> Time {
         let application = &self.application;

@@ -35,16 +35,16 @@ impl Tcp {
         if let Some(managed) = self.manager.as_deref_mut().filter(|m| m.manager.beside() == beside)
             && managed.manager.handle_incoming(now, segment)
         {
-            self.note_thaw(now, flow, plane);
+            self.record_thaw(now, flow, plane);
         }
     }
 
-    fn note_thaw(&mut self, now: Time, flow: u32, plane: &mut impl Plane) {
+    fn record_thaw(&mut self, now: Time, flow: u32, plane: &mut impl Plane) {
         if let Some(managed) = &mut self.manager
             && let Some(since) = managed.frozen_since.take()
         {
             managed.frozen += now - since;
-            plane.note(now, EventKind::Thaw, flow, f64::NAN);
+            plane.record_event(now, EventKind::Thaw, flow, f64::NAN);
         }
     }
 }
@@ -67,7 +67,7 @@ impl Flow {
         // A second warning before the all-clear prolongs the freeze; it began with the first.
         if managed.frozen_since.is_none() && managed.manager.is_frozen() {
             managed.frozen_since = Some(now);
-            plane.note(now, EventKind::Freeze, self.number, f64::NAN);
+            plane.record_event(now, EventKind::Freeze, self.number, f64::NAN);
         }
         if let Some(ack) = ack {
             self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, plane);
@@ -80,7 +80,7 @@ impl Flow {
         let Some(managed) = self.managed().filter(|_| active) else { return };
         let beside = managed.manager.beside();
         let ack = managed.manager.thaw();
-        self.note_thaw(now, plane);
+        self.record_thaw(now, plane);
         if let Some(ack) = ack {
             self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, plane);
         }
@@ -112,15 +112,15 @@ impl Flow {
 
     /// The manager, if any, forgets the connection before a new one.
     pub(super) fn renew_manager(&mut self, now: Time, plane: &mut impl Plane) {
-        self.note_thaw(now, plane);
+        self.record_thaw(now, plane);
         if let Some(managed) = self.managed() {
             managed.manager = ConnectionManager::new(managed.manager.beside());
         }
     }
 
-    fn note_thaw(&mut self, now: Time, plane: &mut impl Plane) {
+    fn record_thaw(&mut self, now: Time, plane: &mut impl Plane) {
         if let Ends::Tcp(tcp) = &mut self.ends {
-            tcp.note_thaw(now, self.number, plane);
+            tcp.record_thaw(now, self.number, plane);
         }
     }
 

@@ -125,7 +125,7 @@ impl Flow {
         }
         while let Some(told) = other.ends.poll(end) {
             match told {
-                EndEvent::Recorded(kind, window) => plane.note(now, kind, self.number, window),
+                EndEvent::Recorded(kind, window) => plane.record_event(now, kind, self.number, window),
                 EndEvent::RoundTrip(sample) if is_measured => self.rtt.record(sample),
                 EndEvent::RoundTrip(_) => {}
             }

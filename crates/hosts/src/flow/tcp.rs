@@ -153,7 +153,7 @@ impl Flow {
         let is_active = self.is_active();
         let Ends::Tcp(tcp) = &mut self.ends else { return };
         if is_active {
-            plane.note(now, EventKind::Unreachable, self.number, tcp.cwnd_segments());
+            plane.record_event(now, EventKind::Unreachable, self.number, tcp.cwnd_segments());
             tcp.sender.handle_unreachable(now, seq);
             self.pump_sender(now, Awaited::Window, plane);
         }
@@ -225,5 +225,5 @@ fn record(now: Time, event: TransportEvent, flow: u32, tcp: &Tcp, plane: &mut im
         TransportEvent::Aborted => EventKind::Aborted,
         TransportEvent::WindowProbe | TransportEvent::Finished => return,
     };
-    plane.note(now, kind, flow, tcp.cwnd_segments());
+    plane.record_event(now, kind, flow, tcp.cwnd_segments());
 }

@@ -150,12 +150,12 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
     fn take_events(&mut self, observer: &mut impl Observer<P>, mut crossed: impl FnMut(Crossed<P>)) {
         // Before packets that have arrived are taken apart.
         if self.recording.frames {
-            while let Some(note) = self.air.poll_air() {
-                observer.air(&note);
+            while let Some(event) = self.air.poll_air() {
+                observer.air(&event);
             }
         }
         while let Some(event) = self.air.poll_event() {
-            self.account.note(&self.air, &event, |carried| observer.counts_to(&carried.packet));
+            self.account.record(&self.air, &event, |carried| observer.counts_to(&carried.packet));
             match event {
                 AdHocEvent::Delivered { time, packet, trip } => {
                     let mut frame = packet.payload.frame(packet.bytes);
@@ -168,20 +168,20 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
                     crossed(Crossed::Lost(frame));
                 }
                 AdHocEvent::SearchStarted { time, node, destination } => {
-                    observer.noted(time, EventKind::SearchStart, [node, destination], f64::NAN);
+                    observer.node_event(time, EventKind::SearchStart, [node, destination], f64::NAN);
                 }
                 AdHocEvent::SearchEnded { time, node, destination, outcome } => {
                     let (kind, value) = match outcome {
                         SearchOutcome::Found { hops, .. } => (EventKind::RouteFound, f64::from(hops)),
                         SearchOutcome::Failed => (EventKind::SearchFailed, f64::NAN),
                     };
-                    observer.noted(time, kind, [node, destination], value);
+                    observer.node_event(time, kind, [node, destination], value);
                 }
                 AdHocEvent::RouteChanged { time, node, destination, .. } => {
-                    observer.noted(time, EventKind::RouteChanged, [node, destination], f64::NAN);
+                    observer.node_event(time, EventKind::RouteChanged, [node, destination], f64::NAN);
                 }
                 AdHocEvent::RouteLost { time, node, destination, .. } => {
-                    observer.noted(time, EventKind::RouteLost, [node, destination], f64::NAN);
+                    observer.node_event(time, EventKind::RouteLost, [node, destination], f64::NAN);
                 }
                 AdHocEvent::Radio { time, node, event } => {
                     observer.node_radio(time, node, event);

@@ -199,7 +199,7 @@ impl<P: Payload> Network<P> {
                     self.drop_packet(now, pipe, &frame, (cause, false), observer);
                 } else {
                     self.hops += 1;
-                    self.note(now, PacketStep::Received, pipe, &frame, observer);
+                    self.record(now, PacketStep::Received, pipe, &frame, observer);
                     *into = Arrival { at: now, pipe: Some(pipe), frame };
                     has_arrived = self.forward(self.pipes[pipe as usize].label, into, observer);
                 }

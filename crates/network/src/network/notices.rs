@@ -115,7 +115,7 @@ impl<P: Payload> Network<P> {
     }
 
     /// Silence destroys this packet on `pipe`: the source is told once the change is over.
-    pub(super) fn note_silenced(
+    pub(super) fn record_silenced(
         &mut self,
         now: Time,
         pipe: u32,

@@ -94,7 +94,7 @@ impl<P: Payload> Network<P> {
                 self.hops += 1;
                 let frame = self.pipes[pipe as usize].end_service(now, None);
                 self.attend(now, pipe, observer);
-                self.note(now, PacketStep::Received, pipe, &frame, observer);
+                self.record(now, PacketStep::Received, pipe, &frame, observer);
                 *into = Arrival { at: now, pipe: Some(pipe), frame };
                 has_arrived = self.forward(self.pipes[pipe as usize].label, into, observer);
             }

@@ -271,7 +271,7 @@ impl<P: Payload> Network<P> {
         let it = &mut self.radios[number];
         if let Mover::User(user) = &mut it.mover {
             let has_packets = it.pipes.iter().any(|pipe| !self.pipes[*pipe as usize].is_empty());
-            user.note_channel(now, has_packets);
+            user.record_channel(now, has_packets);
         }
         for place in 0..self.radios[number].pipes.len() {
             let it = &self.radios[number];

@@ -107,7 +107,7 @@ impl ChannelUser {
 
     /// The radio may have changed at `now`. `has_packets`: frames are under way that an earlier opening may
     /// have carried.
-    pub(super) fn note_channel(&mut self, now: Time, has_packets: bool) {
+    pub(super) fn record_channel(&mut self, now: Time, has_packets: bool) {
         let open = !self.radio.phase().is_silent();
         let (channel, rate) = (self.radio.loaded(), self.radio.rate().unwrap_or_default());
         let is_reduced = self.is_reduced();

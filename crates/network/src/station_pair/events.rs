@@ -21,7 +21,7 @@ impl StationPair {
         while let Some(event) = self.medium.poll_event() {
             match event {
                 MediumEvent::OnAir { from, kind, start, end, .. } => {
-                    self.note_frame(from.0 as usize, kind, start, end, now, links);
+                    self.record_frame(from.0 as usize, kind, start, end, now, links);
                 }
                 MediumEvent::Exchange { from, end, data, cause } => {
                     let sender = from.0 as usize;
@@ -69,7 +69,7 @@ impl StationPair {
     }
 
     /// A frame of `end` goes on the air.
-    fn note_frame<P: Payload>(
+    fn record_frame<P: Payload>(
         &mut self,
         end: usize,
         kind: FrameKind,

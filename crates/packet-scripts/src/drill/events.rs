@@ -77,14 +77,14 @@ impl<'a> Cursor<'a> {
             self.at += rest.len() - trimmed.len();
             if trimmed.starts_with("//") || trimmed.starts_with('#') {
                 let comment = self.line_here();
-                self.note(comment.trim_start_matches(['/', '#']));
+                self.record(comment.trim_start_matches(['/', '#']));
                 self.at += comment.len();
             } else if trimmed.starts_with("/*") {
                 let length = trimmed.find("*/").map_or(trimmed.len(), |end| end + 2);
                 let comment = trimmed[..length].trim_start_matches("/*").trim_end_matches("*/");
                 let first =
                     comment.lines().map(|line| line.trim_matches([' ', '*'])).find(|line| !line.is_empty());
-                self.note(first.unwrap_or_default());
+                self.record(first.unwrap_or_default());
                 self.at += length;
             } else {
                 return;
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the first comment that says anything for the description.
-    fn note(&mut self, comment: &str) {
+    fn record(&mut self, comment: &str) {
         let comment = comment.trim();
         let is_licence = comment.starts_with("SPDX") || comment.starts_with("Copyright");
         if self.about.is_empty() && !is_licence {

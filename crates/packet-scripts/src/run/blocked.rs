@@ -28,7 +28,7 @@ impl Blocked {
 impl<P: Plane> Player<'_, P> {
     /// Makes a call, and compares what it returns.
     pub(super) fn system(&mut self, step: &Step, system: &System, now: Time) -> Result<(), Mismatch> {
-        self.note(now, step.text.clone());
+        self.record(now, step.text.clone());
         let System { call, returns, until, blocks } = *system;
         let due = match step.when {
             When::At(_) => until.map(|until| Time::ZERO + until),

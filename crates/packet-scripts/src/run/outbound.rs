@@ -54,7 +54,7 @@ impl<P: Plane> Player<'_, P> {
         }
         let heard = self.plane.wait(until).map_err(|error| differs(step, until, error, ""))?;
         if let Some(heard) = &heard {
-            self.note_heard(heard);
+            self.record_heard(heard);
         }
         Ok(heard)
     }
@@ -103,7 +103,7 @@ impl<P: Plane> Player<'_, P> {
 
     /// Keeps a packet for a later step.
     pub(super) fn hear(&mut self, heard: Heard) {
-        self.note_heard(&heard);
+        self.record_heard(&heard);
         self.unread.push_back(heard);
     }
 

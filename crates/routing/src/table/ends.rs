@@ -17,7 +17,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// The route at `place` may end at `at`.
-    pub(super) fn note(&mut self, place: u32, at: Time) {
+    pub(super) fn record(&mut self, place: u32, at: Time) {
         let index = place as usize;
         if index >= self.noted.len() {
             self.noted.resize(index + 1, Time::MAX);
@@ -45,7 +45,7 @@ impl Ends {
             *noted = Time::MAX;
             match ends {
                 Some(ends) if ends <= now => return Some(place),
-                Some(ends) => self.note(place, ends),
+                Some(ends) => self.record(place, ends),
                 None => {}
             }
         }
@@ -75,7 +75,7 @@ mod tests {
     fn routes_come_out_by_their_ends() {
         let mut ends = Ends::default();
         let routes = [Some(s(5)), Some(s(3)), Some(s(9))];
-        routes.iter().enumerate().for_each(|(place, at)| ends.note(place as u32, at.unwrap()));
+        routes.iter().enumerate().for_each(|(place, at)| ends.record(place as u32, at.unwrap()));
         assert_eq!(ends.first(), s(3));
         assert!(over(&mut ends, s(2), &routes).is_empty());
         assert_eq!(over(&mut ends, s(5), &routes), [1, 0]);
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn a_route_that_lives_longer_is_looked_at_again() {
         let mut ends = Ends::default();
-        ends.note(0, s(3));
-        ends.note(0, s(7));
+        ends.record(0, s(3));
+        ends.record(0, s(7));
         assert_eq!(ends.first(), s(3));
         assert!(over(&mut ends, s(4), &[Some(s(7))]).is_empty());
         assert_eq!(ends.first(), s(7));
@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn what_was_overtaken_or_is_gone_says_nothing() {
         let mut ends = Ends::default();
-        ends.note(0, s(7));
-        ends.note(0, s(3));
+        ends.record(0, s(7));
+        ends.record(0, s(3));
         assert_eq!(over(&mut ends, s(3), &[Some(s(3))]), [0]);
         assert!(over(&mut ends, s(8), &[None]).is_empty());
-        ends.note(0, s(9));
+        ends.record(0, s(9));
         assert!(over(&mut ends, s(10), &[None]).is_empty());
         assert_eq!(ends.first(), Time::MAX);
     }

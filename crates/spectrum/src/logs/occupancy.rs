@@ -115,7 +115,7 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
             }
             // All columns of a line have its time.
             if number == 0 {
-                spacing.note(band.last, at, place.line);
+                spacing.record(band.last, at, place.line);
             }
             let is_busy = is_busy(place, value, band.is_busy(), reading)?;
             band.sample(at, is_busy).map_err(|error| place.error(LogReason::Timeline { id, error }))?;

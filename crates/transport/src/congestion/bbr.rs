@@ -384,7 +384,7 @@ impl CongestionControl for Bbr {
         let delivered_some = ack.delivered > 0;
 
         if ack.lost > 0 {
-            self.note_loss(now, tcp, ack, app_limited);
+            self.record_loss(now, tcp, ack, app_limited);
         }
         if delivered_some {
             self.model.update_latest_delivery(tcp, ack, rate);

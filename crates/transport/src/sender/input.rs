@@ -366,7 +366,7 @@ impl Sender {
         if d_sack {
             self.stats.d_sacks += 1;
             self.rare.get_or_insert_default().d_sack_end = Some(end);
-            self.note_d_sack(end, end.saturating_sub(start));
+            self.record_d_sack(end, end.saturating_sub(start));
         }
         d_sack
     }

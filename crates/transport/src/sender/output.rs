@@ -49,7 +49,7 @@ impl Sender {
             self.offload.end();
         }
         if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && self.waits_for_more(now) {
-            self.note_usage(true);
+            self.record_usage(true);
             return None;
         }
         let rate = self.pacing_rate();
@@ -190,7 +190,7 @@ impl Sender {
         if let Some(index) = self.board.next_lost() {
             let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len()));
             if len > room && self.has_data() {
-                self.note_usage(true);
+                self.record_usage(true);
             }
             return (len <= room && self.is_in_window(index)).then_some(Choice::Again(index));
         }
@@ -226,7 +226,7 @@ impl Sender {
         if idle && self.config.restart_after_idle && self.is_idle(now) {
             self.restart_window(now);
         } else if len > room {
-            self.note_usage(true);
+            self.record_usage(true);
             return None;
         }
         // Silly window avoidance (RFC 9293 section 3.8.6.2.1): a full segment, or the last of the data, or
@@ -249,15 +249,15 @@ impl Sender {
     fn room_in_recovery(&mut self) -> Option<u64> {
         let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
         if room < self.tcp.mss && self.has_data() {
-            self.note_usage(true);
+            self.record_usage(true);
         }
         (room >= self.tcp.mss).then_some(room)
     }
 
     /// The sender sent new data, or has some that cwnd keeps back.
     #[inline]
-    fn note_usage(&mut self, limited: bool) {
-        self.usage.note(limited, self.board.una(), self.board.nxt());
+    fn record_usage(&mut self, limited: bool) {
+        self.usage.record(limited, self.board.una(), self.board.nxt());
     }
 
     fn is_idle(&self, now: Time) -> bool {
@@ -327,7 +327,7 @@ impl Sender {
             self.fin_sent = true;
         }
         self.board.push(sent, len + u32::from(fin));
-        self.note_transmission(now, offset, len + u32::from(fin));
+        self.record_transmission(now, offset, len + u32::from(fin));
         // In CWR a duplicate ACK does not lead to Disorder, and yet limited transmit sends.
         let duplicates = self.tcp.ca_state == CaState::Cwr && self.dup_acks > 0;
         if self.tcp.ca_state == CaState::Disorder || duplicates {
@@ -342,7 +342,7 @@ impl Sender {
         {
             self.rare.get_or_insert_default().timed = Some((self.board.nxt(), now));
         }
-        self.note_usage(self.board.in_flight() + self.tcp.mss > self.tcp.cwnd);
+        self.record_usage(self.board.in_flight() + self.tcp.mss > self.tcp.cwnd);
         if self.timer == Timer::Off {
             // RFC 6298 section 5.1.
             self.start_rto(now);
@@ -409,8 +409,8 @@ impl Sender {
         self.rate.on_send_again(now, self.board.in_flight(), index);
         let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
-        self.note_transmission(now, offset, sent.len());
-        self.note_retransmission(now);
+        self.record_transmission(now, offset, sent.len());
+        self.record_retransmission(now);
         // Karn's algorithm (RFC 6298 section 3): the timed data's ACK is ambiguous now.
         if self.timed().is_some_and(|(end, _)| end > offset) {
             self.stop_timing();

@@ -30,7 +30,7 @@ impl Sender {
 
     /// A segment of the scoreboard leaves, first or again.
     #[inline]
-    pub(super) fn note_transmission(&mut self, now: Time, offset: u64, len: u32) {
+    pub(super) fn record_transmission(&mut self, now: Time, offset: u64, len: u32) {
         if self.rack_in_use()
             && let Some(rack) = &mut self.rack
         {
@@ -80,7 +80,7 @@ impl Sender {
         if !std::mem::take(&mut rare.retransmission_lost) || self.prr_in_use() {
             return;
         }
-        self.note_reduction(now);
+        self.record_reduction(now);
         self.reduce_ssthresh(now, self.loss_flight());
         self.lower_cwnd();
         self.clamp();
@@ -95,7 +95,7 @@ impl Sender {
     }
 
     /// There is a response to a loss.
-    pub(super) fn note_reduction(&mut self, now: Time) {
+    pub(super) fn record_reduction(&mut self, now: Time) {
         if self.rack.is_some() {
             let rare = self.rare.get_or_insert_default();
             (rare.reduced_at, rare.retransmission_lost) = (now, false);

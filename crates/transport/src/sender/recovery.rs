@@ -152,7 +152,7 @@ impl Sender {
             // `tcp_init_cwnd_reduction`).
             rare.tlp.end = None;
         }
-        self.note_reduction(now);
+        self.record_reduction(now);
         match self.recovery() {
             Recovery::Tahoe => {
                 // Back to the hole and slow start from there (go-back-N, as Jacobson's and ns-2's Tahoe).

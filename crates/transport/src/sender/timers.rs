@@ -150,7 +150,7 @@ impl Sender {
             self.tcp.cwnd = (self.tcp.mss + in_flight).min(self.tcp.cwnd).max(self.tcp.mss);
         }
         if linux {
-            self.note_reduction(now);
+            self.record_reduction(now);
         }
         self.leave_fast_recovery();
         self.queue_cwr();

@@ -37,14 +37,14 @@ impl Sender {
     }
 
     /// A segment of the scoreboard leaves again.
-    pub(super) fn note_retransmission(&mut self, now: Time) {
+    pub(super) fn record_retransmission(&mut self, now: Time) {
         if self.may_undo() {
             self.rare.get_or_insert_default().undo.on_retransmission(now);
         }
     }
 
     /// A D-SACK reports so many bytes, which end at `end`.
-    pub(super) fn note_d_sack(&mut self, end: u64, bytes: u64) {
+    pub(super) fn record_d_sack(&mut self, end: u64, bytes: u64) {
         if self.config.d_sack_undo {
             let segments = u32::try_from(bytes.div_ceil(self.tcp.mss)).unwrap_or(u32::MAX);
             self.rare.get_or_insert_default().undo.on_d_sack(end, segments);

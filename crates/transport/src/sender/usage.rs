@@ -18,7 +18,7 @@ pub(super) struct Usage {
 impl Usage {
     /// The sender sent, or had data to send and no room: what is outstanding is `una..nxt`.
     #[inline]
-    pub(super) fn note(&mut self, limited: bool, una: u64, nxt: u64) {
+    pub(super) fn record(&mut self, limited: bool, una: u64, nxt: u64) {
         let out = nxt - una;
         if una >= self.end || limited || (!self.limited && out > self.most_out) {
             *self = Self { most_out: out, end: nxt, limited };

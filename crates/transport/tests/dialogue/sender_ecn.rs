@@ -179,7 +179,7 @@ fn a_control_sees_the_reduction_by_linuxs_hooks() {
     #[derive(Debug)]
     struct Spy(Arc<Mutex<Vec<String>>>);
     impl Spy {
-        fn note(&self, what: String) {
+        fn record(&self, what: String) {
             self.0.lock().unwrap().push(what);
         }
     }
@@ -188,17 +188,17 @@ fn a_control_sees_the_reduction_by_linuxs_hooks() {
             "spy"
         }
         fn ssthresh(&mut self, _: cogtcp_units::Time, tcp: &TcpState) -> u64 {
-            self.note(format!("ssthresh of {}", tcp.flight_size));
+            self.record(format!("ssthresh of {}", tcp.flight_size));
             tcp.flight_size / 2
         }
         fn cong_avoid(&mut self, _: cogtcp_units::Time, _: &mut TcpState, ack: &AckSample) {
-            self.note(format!("cong_avoid {}", ack.acked));
+            self.record(format!("cong_avoid {}", ack.acked));
         }
         fn set_state(&mut self, _: cogtcp_units::Time, _: &mut TcpState, state: CaState) {
-            self.note(format!("set_state {state:?}"));
+            self.record(format!("set_state {state:?}"));
         }
         fn cwnd_event(&mut self, _: cogtcp_units::Time, _: &mut TcpState, event: CaEvent) {
-            self.note(format!("cwnd_event {event:?}"));
+            self.record(format!("cwnd_event {event:?}"));
         }
     }
     let seen = Arc::new(Mutex::new(Vec::new()));

@@ -95,7 +95,7 @@ impl Spacing {
     /// A gap is longer than so many usual distances.
     const GAP: u64 = 10;
 
-    pub(super) fn note(&mut self, last: Option<Time>, at: Time, line: usize) {
+    pub(super) fn record(&mut self, last: Option<Time>, at: Time, line: usize) {
         let step = last.map(|last| at.saturating_since(last)).filter(|step| !step.is_zero());
         self.steps.extend(step.map(|step| (step, line)));
     }

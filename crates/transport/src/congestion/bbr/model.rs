@@ -95,7 +95,7 @@ impl Model {
     }
 
     /// NoteLoss(): whether this is the first loss of its round.
-    pub(super) fn note_loss(&mut self, tcp: &TcpState) -> bool {
+    pub(super) fn record_loss(&mut self, tcp: &TcpState) -> bool {
         let first = !self.is_loss_in_round;
         if first {
             self.loss_round_delivered = tcp.delivered;

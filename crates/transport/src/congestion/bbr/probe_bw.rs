@@ -119,8 +119,8 @@ impl Bbr {
     }
 
     /// HandleLostPacket() at the ACK that reveals the losses.
-    pub(super) fn note_loss(&mut self, now: Time, tcp: &TcpState, ack: &AckSample, app_limited: bool) {
-        if self.model.note_loss(tcp) {
+    pub(super) fn record_loss(&mut self, now: Time, tcp: &TcpState, ack: &AckSample, app_limited: bool) {
+        if self.model.record_loss(tcp) {
             self.save_state_upon_loss(tcp);
         }
         if self.cycle.is_bw_probe_sample && self.is_inflight_too_high(ack) {
