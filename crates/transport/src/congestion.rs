@@ -10,6 +10,7 @@ pub mod cubic;
 mod extension;
 mod growth;
 mod hystart;
+pub mod ledbat;
 mod parameters;
 mod registry;
 pub mod satcp_cubic;

@@ -1,8 +1,8 @@
 //! Congestion controls by name.
 
 use super::{
-    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, bbr1, c2, compound, cubic, satcp_cubic,
-    vegas, westwood, westwood_compound,
+    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, bbr1, c2, compound, cubic, ledbat,
+    satcp_cubic, vegas, westwood, westwood_compound,
 };
 use crate::Preset;
 use crate::nearest::nearest;
@@ -20,6 +20,7 @@ static CONTROLS: &[&ControlInfo] = &[
     &bbr1::INFO,
     &atcp::INFO,
     &satcp_cubic::INFO,
+    &ledbat::INFO,
 ];
 
 /// A control as the registry knows it.
