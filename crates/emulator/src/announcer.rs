@@ -75,11 +75,12 @@ impl Announcer {
             let mut told: Vec<_> = (0..units).map(|_| Audience { ways: Vec::new(), said: None }).collect();
             for (from, namespace) in namespaces.iter().enumerate() {
                 for to in (0..namespaces.len()).filter(|to| *to != from) {
-                    let first = plan.ways.pipes(from, to).first().copied();
-                    if let Some(pipe) = first.filter(|pipe| radio.links.contains(&(pipe / 2))) {
+                    let first = plan.ways.directions(from, to).first().copied();
+                    if let Some(direction) = first.filter(|direction| radio.links.contains(&(direction / 2)))
+                    {
                         let addresses = plan.addresses(to).into_iter().map(|address| (*namespace, address));
                         // What is one for both ends is told to both.
-                        told[pipe % units].ways.extend(addresses);
+                        told[direction % units].ways.extend(addresses);
                     }
                 }
             }
@@ -129,7 +130,7 @@ impl Announcer {
             .map(|(namespace, address)| format!("{namespace} {address} {word} {LONGEST}\n"))
             .collect();
         // Whoever reads may have gone, as where nothing is loaded: nobody wants to hear it then. What found
-        // the pipe full is not said, so that the next word is, whatever it is.
+        // the link direction full is not said, so that the next word is, whatever it is.
         let written = sys::write(self.lines.as_fd(), lines.as_bytes());
         told.said = if written.is_ok_and(|size| size == lines.len()) { Some(what) } else { None };
     }

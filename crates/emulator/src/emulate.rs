@@ -303,8 +303,8 @@ impl<'a> Staged<'a> {
         if let Some(train) = &mut train {
             train.listen(network.network.boards());
         }
-        if let Some(pipe) = train.as_ref().and_then(Train::holds) {
-            network.network.hold(pipe as u32);
+        if let Some(direction) = train.as_ref().and_then(Train::holds) {
+            network.network.hold(direction as u32);
         }
         let stop = sys::event().tried("an event")?;
         let wires = |devices: &[Device]| -> Result<Vec<Wire>, EmulationError> {

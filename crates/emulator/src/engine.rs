@@ -84,9 +84,9 @@ impl Engine {
             available: Vec::new(),
             warm_at: Time::ZERO,
             ended_at: Time::ZERO,
-            series: vec![Vec::new(); self.network.network.pipes().len()],
+            series: vec![Vec::new(); self.network.network.directions().len()],
         };
-        let mut sampling = Sampling::new(plan, self.network.network.pipes().len());
+        let mut sampling = Sampling::new(plan, self.network.network.directions().len());
         let mut buffer = vec![0; LARGEST];
         // Without a warm-up what happens at time zero is measured too.
         sampling.catch_up(Time::ZERO, &mut self.network, &mut self.observer, &mut account);
@@ -109,8 +109,9 @@ impl Engine {
         self.network.play(now, &mut self.observer);
         account.ended_at = now;
         let network = &mut self.network.network;
-        account.available =
-            (0..network.pipes().len()).map(|pipe| network.available(pipe as u32, now)).collect();
+        account.available = (0..network.directions().len())
+            .map(|direction| network.available(direction as u32, now))
+            .collect();
         Ok(account)
     }
 
@@ -176,14 +177,14 @@ struct Sampling {
 }
 
 impl Sampling {
-    fn new(plan: Plan, pipes: usize) -> Self {
+    fn new(plan: Plan, directions: usize) -> Self {
         Self {
             plan,
             next_sample: Time::ZERO + plan.sample_interval,
             sampled_at: Time::ZERO,
-            carried: vec![0.0; pipes],
+            carried: vec![0.0; directions],
             next_capacity: Time::ZERO + CAPACITY_EVERY,
-            capacity: vec![0; pipes],
+            capacity: vec![0; directions],
             is_warm: false,
         }
     }
@@ -213,11 +214,11 @@ impl Sampling {
         if let Some(journal) = &mut observer.journal
             && now >= self.next_capacity
         {
-            for pipe in 0..network.network.pipes().len() {
-                let available = network.network.pipe(pipe as u32).capacity(now).available;
-                let bytes = Capacity::bytes(available - self.capacity[pipe]) as u32;
-                journal.capacity(now, pipe, bytes);
-                self.capacity[pipe] = available;
+            for direction in 0..network.network.directions().len() {
+                let available = network.network.direction(direction as u32).capacity(now).available;
+                let bytes = Capacity::bytes(available - self.capacity[direction]) as u32;
+                journal.capacity(now, direction, bytes);
+                self.capacity[direction] = available;
             }
             self.next_capacity = now + CAPACITY_EVERY;
         }
@@ -225,12 +226,12 @@ impl Sampling {
 
     fn sample(&mut self, now: Time, network: &mut EmulatedNetwork, account: &mut Account) {
         let span = now.saturating_since(self.sampled_at).as_secs_f64();
-        for pipe in 0..network.network.pipes().len() {
-            let link = network.network.pipe(pipe as u32);
+        for direction in 0..network.network.directions().len() {
+            let link = network.network.direction(direction as u32);
             let carried = link.carried(now);
-            let throughput_bps = (carried - self.carried[pipe]) * 8.0 / span;
-            self.carried[pipe] = carried;
-            account.series[pipe].push(Point {
+            let throughput_bps = (carried - self.carried[direction]) * 8.0 / span;
+            self.carried[direction] = carried;
+            account.series[direction].push(Point {
                 at: now,
                 queue: link.queue_length(now),
                 rate_bps: link.rate_at(now).bits_per_second() as f64,

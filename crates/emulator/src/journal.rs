@@ -3,11 +3,11 @@
 //!
 //! The file is a sequence of little-endian records. Fields: time (u64, ns since the start of the run), time
 //! of the packet's arrival (u64), and its place (u32; time and place identify a packet). Then: event (u8),
-//! detail (u8), link direction (u16, see [`Pipe`]), size (u32), captured bytes (u32), and these bytes.
+//! detail (u8), link direction (u16, see [`LinkDirection`]), size (u32), captured bytes (u32), and these bytes.
 //! `python/cogtcp/emulation/journal.py` reads the file.
 
 use crate::packet::IpPacket;
-use crate::ways::Pipe;
+use crate::ways::LinkDirection;
 use cogtcp_link::DropCause;
 use cogtcp_units::Time;
 use std::fs::File;
@@ -70,7 +70,7 @@ impl Journal {
         &mut self,
         at: Time,
         step: Step,
-        pipe: Pipe,
+        direction: LinkDirection,
         packet: (&IpPacket, u32),
         bytes: &[u8],
         cause: Option<DropCause>,
@@ -79,25 +79,25 @@ impl Journal {
         let captured =
             if self.captures && matches!(step, Step::Offered | Step::Arrived) { bytes } else { &[] };
         let detail = cause.map_or(0, |cause| cause as u8);
-        self.record(at, (packet.sent_at, packet.slot()), [step as u8, detail], pipe, size);
+        self.record(at, (packet.sent_at, packet.slot()), [step as u8, detail], direction, size);
         self.buffer.extend_from_slice(&(captured.len() as u32).to_le_bytes());
         self.buffer.extend_from_slice(captured);
         self.flush_full();
     }
 
     /// A direction could carry so many bytes since the last call.
-    pub(crate) fn capacity(&mut self, at: Time, pipe: Pipe, bytes: u32) {
-        self.record(at, (Time::ZERO, 0), [Step::Capacity as u8, 0], pipe, bytes);
+    pub(crate) fn capacity(&mut self, at: Time, direction: LinkDirection, bytes: u32) {
+        self.record(at, (Time::ZERO, 0), [Step::Capacity as u8, 0], direction, bytes);
         self.buffer.extend_from_slice(&0u32.to_le_bytes());
         self.flush_full();
     }
 
-    fn record(&mut self, at: Time, packet: (Time, u32), head: [u8; 2], pipe: Pipe, size: u32) {
+    fn record(&mut self, at: Time, packet: (Time, u32), head: [u8; 2], direction: LinkDirection, size: u32) {
         self.buffer.extend_from_slice(&at.as_nanos().to_le_bytes());
         self.buffer.extend_from_slice(&packet.0.as_nanos().to_le_bytes());
         self.buffer.extend_from_slice(&packet.1.to_le_bytes());
         self.buffer.extend_from_slice(&head);
-        self.buffer.extend_from_slice(&(pipe as u16).to_le_bytes());
+        self.buffer.extend_from_slice(&(direction as u16).to_le_bytes());
         self.buffer.extend_from_slice(&size.to_le_bytes());
     }
 

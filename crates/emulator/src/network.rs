@@ -7,7 +7,7 @@
 
 use crate::error::EmulationError;
 use crate::packet::IpPacket;
-use crate::ways::{Pipe, Ways};
+use crate::ways::{LinkDirection, Ways};
 use cogtcp_link::Frame;
 use cogtcp_network::{AirStream, Arrival, Boards, Due, Recording, StreamId};
 use cogtcp_scenario::Experiment;
@@ -15,8 +15,8 @@ use cogtcp_units::Time;
 
 /// The hosts, who are told what reaches them.
 pub trait Hosts: cogtcp_network::Observer<IpPacket> {
-    /// A packet reaches its host, which was due at `due`. It came by `pipe`, or else over the air.
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<IpPacket>);
+    /// A packet reaches its host, which was due at `due`. It came by `direction`, or else over the air.
+    fn arrived(&mut self, due: Time, host: usize, direction: Option<LinkDirection>, frame: &Frame<IpPacket>);
 
     /// The host that a packet is for which needs no network.
     fn home(&self, _packet: &IpPacket) -> usize {
@@ -112,7 +112,12 @@ impl EmulatedNetwork {
                 host.unwrap_or_else(|| unreachable!("streams end at hosts"))
             }
         };
-        hosts.arrived(arrival.at, host, arrival.pipe.map(|pipe| pipe as Pipe), &arrival.frame);
+        hosts.arrived(
+            arrival.at,
+            host,
+            arrival.direction.map(|direction| direction as LinkDirection),
+            &arrival.frame,
+        );
     }
 
     /// The ways of packets.

@@ -9,7 +9,7 @@ use crate::network::{Hosts, stream_of};
 use crate::packet::{IpPacket, NO_FLOW, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
-use crate::ways::Pipe;
+use crate::ways::LinkDirection;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Boards, PacketLocation, PacketStep, RadioIndex};
@@ -52,7 +52,7 @@ impl Default for FlowWatch {
 pub(crate) enum Entity {
     Flow(usize),
     Radio(RadioIndex),
-    Pipe(Pipe),
+    LinkDirection(LinkDirection),
     Node(usize),
     /// A primary user, by its number in the log.
     User(u32),
@@ -195,7 +195,7 @@ impl Observer {
 }
 
 impl Hosts for Observer {
-    fn arrived(&mut self, due: Time, host: usize, _: Option<Pipe>, frame: &Frame<IpPacket>) {
+    fn arrived(&mut self, due: Time, host: usize, _: Option<LinkDirection>, frame: &Frame<IpPacket>) {
         let packet = &frame.packet;
         let now = self.clock.now();
         self.lateness.record(due, now);
@@ -257,7 +257,14 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
             PacketStep::Queued => return,
         };
         let bytes = self.packets.bytes(&frame.packet);
-        journal.packet(at, step, place.pipe as Pipe, (&frame.packet, frame.size()), bytes, None);
+        journal.packet(
+            at,
+            step,
+            place.direction as LinkDirection,
+            (&frame.packet, frame.size()),
+            bytes,
+            None,
+        );
     }
 
     fn dropped(
@@ -268,11 +275,11 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         cause: DropCause,
         refused: bool,
     ) {
-        let (packet, pipe) = (&frame.packet, place.pipe as Pipe);
-        self.record_drop(at, Entity::Pipe(pipe), frame, cause.name());
+        let (packet, direction) = (&frame.packet, place.direction as LinkDirection);
+        self.record_drop(at, Entity::LinkDirection(direction), frame, cause.name());
         if let Some(journal) = &mut self.journal {
             let step = if refused { Step::Refused } else { Step::Dropped };
-            journal.packet(at, step, pipe, (packet, frame.size()), &[], Some(cause));
+            journal.packet(at, step, direction, (packet, frame.size()), &[], Some(cause));
         }
         self.packets.free(packet);
     }
@@ -312,8 +319,8 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
         self.record(RecordedEvent { at, kind, entity, flow: None, detail: "", value });
     }
 
-    fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
-        let (kind, entity) = (EventKind::Interference, Entity::Pipe(pipe as Pipe));
+    fn interference(&mut self, at: Time, direction: u32, frame: &'static str) {
+        let (kind, entity) = (EventKind::Interference, Entity::LinkDirection(direction as LinkDirection));
         self.record(RecordedEvent { at, kind, entity, flow: None, detail: frame, value: f64::NAN });
     }
 
@@ -350,7 +357,7 @@ mod tests {
         for bytes in [&message, &data] {
             let packet = observer.take(Time::ZERO, bytes).unwrap();
             let frame = Frame::new(packet, bytes.len() as u32);
-            let place = PacketLocation { pipe: 1, ends: (0, 1), hops: 0 };
+            let place = PacketLocation { direction: 1, ends: (0, 1), hops: 0 };
             observer.dropped(Time::ZERO, place, &frame, DropCause::Loss, false);
         }
         let told: Vec<_> = observer.events.iter().map(|it| (it.kind, it.flow, it.value)).collect();

@@ -7,10 +7,11 @@ use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
 use crate::receive_memory;
 use crate::sockets::Settings;
 use crate::udp;
-use crate::ways::{Pipe, Ways};
+use crate::ways::{LinkDirection, Ways};
 use cogtcp_link::Schedule;
 use cogtcp_scenario::{
-    Experiment, FlowSpec, PipeSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TransportSpec,
+    Experiment, FlowSpec, LinkDirectionSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec,
+    TransportSpec,
 };
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
@@ -242,15 +243,15 @@ impl Plan {
     }
 
     /// The directions of links that the data of the flow of this number take.
-    pub(crate) fn pipes_of(&self, flow: usize) -> Vec<Pipe> {
+    pub(crate) fn directions_of(&self, flow: usize) -> Vec<LinkDirection> {
         let [from, to] = self.flow_ends[flow];
-        self.ways.pipes(from, to)
+        self.ways.directions(from, to)
     }
 
     /// A direction of a link.
-    pub(crate) fn pipe(&self, pipe: Pipe) -> &PipeSpec {
-        let link = &self.experiment.links[pipe / 2];
-        if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse }
+    pub(crate) fn direction(&self, direction: LinkDirection) -> &LinkDirectionSpec {
+        let link = &self.experiment.links[direction / 2];
+        if direction.is_multiple_of(2) { &link.forward } else { &link.reverse }
     }
 
     /// The least retransmission timeout of the connections, over the round-trip time: at most Linux's.
@@ -265,7 +266,8 @@ impl Plan {
         let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
         let trip = |&[from, to]: &[usize; 2]| {
             let way = |from, to, size| -> Duration {
-                let links = self.ways.pipes(from, to).into_iter().map(|pipe| self.transit(pipe, size));
+                let links =
+                    self.ways.directions(from, to).into_iter().map(|direction| self.transit(direction, size));
                 let ad_hoc = self.experiment.adhoc.iter().filter(|_| self.ways.crosses_air(from, to));
                 // One hop at least.
                 let air = ad_hoc.map(|ad_hoc| self.on_medium(&ad_hoc.config.medium.mac, size));
@@ -278,12 +280,15 @@ impl Plan {
 
     /// Returns the least time of a packet of `size` bytes on a direction of a link, from its first bit to the
     /// arrival of its last. With a MAC this includes the frames' time, which is no queue of the link.
-    fn transit(&self, pipe: Pipe, size: u32) -> Duration {
-        let delay = self.pipe(pipe).delay;
-        let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(pipe / 2)));
+    fn transit(&self, direction: LinkDirection, size: u32) -> Duration {
+        let delay = self.direction(direction).delay;
+        let radio = self.experiment.radios.iter().find(|radio| radio.links.contains(&(direction / 2)));
         let Some(cognitive) = radio.and_then(|radio| radio.kind.cognitive()) else {
-            let rate =
-                fastest(self.pipe(pipe), radio.map(|radio| &radio.kind), self.experiment.spectrum.as_ref());
+            let rate = fastest(
+                self.direction(direction),
+                radio.map(|radio| &radio.kind),
+                self.experiment.spectrum.as_ref(),
+            );
             let sending =
                 rate.filter(|rate| *rate > Rate::ZERO).map(|rate| rate.transmission_time(size.into()));
             return delay + sending.unwrap_or_default();
@@ -375,9 +380,13 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
 }
 
 /// The highest rate that a direction of a link ever has; `None`: packets leave at instants, in no time.
-fn fastest(pipe: &PipeSpec, radio: Option<&RadioKind>, spectrum: Option<&SpectrumSpec>) -> Option<Rate> {
-    let own = match pipe.trace.as_deref() {
-        None => pipe.rate,
+fn fastest(
+    direction: &LinkDirectionSpec,
+    radio: Option<&RadioKind>,
+    spectrum: Option<&SpectrumSpec>,
+) -> Option<Rate> {
+    let own = match direction.trace.as_deref() {
+        None => direction.rate,
         Some(Schedule::Opportunities(_)) => return None,
         Some(Schedule::Rates(steps)) => {
             Rate::from_bits_per_second(steps.iter().map(|(_, rate)| *rate).max().unwrap_or_default())

@@ -5,7 +5,7 @@ use crate::flows::Played;
 use crate::network::EmulatedNetwork;
 use crate::observer::{Entity, FlowWatch, Observer, RecordedEvent};
 use crate::plan::Plan;
-use crate::ways::Pipe;
+use crate::ways::LinkDirection;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_hosts::quic;
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
@@ -81,8 +81,9 @@ impl Outcome<'_> {
             None => (0.0, 0),
         };
         let bottleneck = self.bottleneck(number);
-        let [link, direction] =
-            bottleneck.map_or([""; 2], |pipe| [&plan.experiment.links[pipe / 2].name, DIRECTIONS[pipe % 2]]);
+        let [link, direction] = bottleneck.map_or([""; 2], |direction| {
+            [&plan.experiment.links[direction / 2].name, DIRECTIONS[direction % 2]]
+        });
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
@@ -98,7 +99,9 @@ impl Outcome<'_> {
             efficiency: ratio(delivered as f64, self.available_to(number, played)),
             bottleneck: table.bottleneck.intern(link),
             bottleneck_direction: table.bottleneck_direction.intern(direction),
-            medium: table.medium.intern(bottleneck.map_or("", |pipe| plan.experiment.medium(pipe / 2))),
+            medium: table
+                .medium
+                .intern(bottleneck.map_or("", |direction| plan.experiment.medium(direction / 2))),
             delivery_ratio: ratio(seen.arrived as f64, (seen.arrived + seen.dropped[0]) as f64),
             rtt_min_s: rtt.least(),
             rtt_mean_s: rtt.mean(),
@@ -119,16 +122,17 @@ impl Outcome<'_> {
     }
 
     /// The direction of a link that could carry least of those that a flow's data take, as in the simulator.
-    fn bottleneck(&self, flow: usize) -> Option<Pipe> {
+    fn bottleneck(&self, flow: usize) -> Option<LinkDirection> {
         let [from, to] = self.plan.flow_ends[flow];
         // What an ad hoc network can carry no link tells.
-        let pipes = if self.plan.ways.crosses_air(from, to) { Vec::new() } else { self.plan.pipes_of(flow) };
-        pipes.into_iter().min_by_key(|pipe| (self.available(*pipe), *pipe))
+        let directions =
+            if self.plan.ways.crosses_air(from, to) { Vec::new() } else { self.plan.directions_of(flow) };
+        directions.into_iter().min_by_key(|direction| (self.available(*direction), *direction))
     }
 
     /// What that could carry over a flow's measured span, in bytes.
     fn available_to(&self, flow: usize, played: &Played) -> f64 {
-        let available = self.bottleneck(flow).map_or(0.0, |pipe| self.capacity(pipe));
+        let available = self.bottleneck(flow).map_or(0.0, |direction| self.capacity(direction));
         let span = played.span.map_or(0.0, |[begin, end]| end.0.saturating_since(begin.0).as_secs_f64());
         let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
         // What a link could carry is known for the whole measured time: a shorter span has its share of it.
@@ -136,20 +140,20 @@ impl Outcome<'_> {
     }
 
     /// What a direction of a link could carry, as its counters have it.
-    fn available(&self, pipe: Pipe) -> u128 {
-        self.account.available[pipe]
+    fn available(&self, direction: LinkDirection) -> u128 {
+        self.account.available[direction]
     }
 
     /// In bytes.
-    fn capacity(&self, pipe: Pipe) -> f64 {
-        Capacity::bytes(self.available(pipe))
+    fn capacity(&self, direction: LinkDirection) -> f64 {
+        Capacity::bytes(self.available(direction))
     }
 
     pub(crate) fn links(&mut self) -> Table {
         let mut payload = vec![0; self.account.available.len()];
         for (flow, played) in self.played.iter().enumerate() {
-            for pipe in self.plan.pipes_of(flow) {
-                payload[pipe] += played.end.delivered - played.warm.delivered;
+            for direction in self.plan.directions_of(flow) {
+                payload[direction] += played.end.delivered - played.warm.delivered;
             }
         }
         let (experiment, end) = (&self.plan.experiment, self.account.ended_at);
@@ -236,12 +240,12 @@ impl Outcome<'_> {
         let directions = DIRECTIONS.map(|name| table.direction.intern(name));
         let samples = self.account.series.iter().map(Vec::len).min().unwrap_or(0);
         for sample in 0..samples {
-            for (pipe, series) in self.account.series.iter().enumerate() {
+            for (direction, series) in self.account.series.iter().enumerate() {
                 let point = series[sample];
                 table.push(LinkSample {
                     time_s: point.at.as_secs_f64(),
-                    link: links[pipe / 2],
-                    direction: directions[pipe % 2],
+                    link: links[direction / 2],
+                    direction: directions[direction % 2],
                     queue_packets: point.queue,
                     rate_bps: point.rate_bps,
                     throughput_bps: point.throughput_bps,
@@ -284,7 +288,7 @@ impl Outcome<'_> {
         let names: Vec<&str> =
             flows.chain(experiment.udp.iter().map(|source| source.name.as_str())).collect();
         let links = &self.plan.experiment.links;
-        let pipes: Vec<String> =
+        let directions: Vec<String> =
             links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]).collect();
         let radios: Vec<Vec<String>> =
             experiment.radios.iter().map(|spec| experiment.radio_names(spec)).collect();
@@ -293,7 +297,7 @@ impl Outcome<'_> {
             let entity: Code = table.entity.intern(match event.entity {
                 Entity::Flow(number) => names[number],
                 Entity::Radio((number, unit)) => &radios[number][unit],
-                Entity::Pipe(pipe) => &pipes[pipe],
+                Entity::LinkDirection(direction) => &directions[direction],
                 Entity::Node(node) | Entity::Nodes([node, _]) => &self.plan.experiment.nodes[node],
                 Entity::User(user) => {
                     user_name = format!("pu{user}");

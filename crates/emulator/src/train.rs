@@ -11,7 +11,7 @@ use crate::observer::{Entity, RecordedEvent};
 use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
-use crate::ways::Pipe;
+use crate::ways::LinkDirection;
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_mobile_router::{Message, wire};
 use cogtcp_network::{Boards, build};
@@ -38,7 +38,7 @@ pub(crate) struct Train {
     /// The host at which the router is.
     at: usize,
     /// The direction of the radio's link by which the router sends to the ground.
-    up: Pipe,
+    up: LinkDirection,
     /// The clients' hosts.
     pub(crate) clients: Vec<usize>,
     /// By which ports the scenario's flows are known.
@@ -70,11 +70,11 @@ impl Train {
     pub(crate) fn new(plan: &Plan, seed: u64, end: Time) -> Option<Self> {
         let experiment = &plan.experiment;
         let spec = experiment.train.as_ref()?;
-        let up = RouterHost::uplink(experiment, spec) as Pipe;
+        let up = RouterHost::uplink(experiment, spec) as LinkDirection;
         let course = build::course(&experiment.radios[spec.radio], end, seed);
         let mut clients: Vec<usize> = Vec::new();
         let mut client_of = |[from, to]: [usize; 2]| {
-            let host = match beside(&plan.ways.pipes(from, to), up)? {
+            let host = match beside(&plan.ways.directions(from, to), up)? {
                 Beside::Receiver => to,
                 Beside::Sender => from,
             };
@@ -105,7 +105,7 @@ impl Train {
     }
 
     /// The direction whose packets the router holds through a silence, if it does.
-    pub(crate) fn holds(&self) -> Option<Pipe> {
+    pub(crate) fn holds(&self) -> Option<LinkDirection> {
         self.router.spec.settings.buffer.then_some(self.up)
     }
 
@@ -359,11 +359,11 @@ impl Train {
 
 /// Beside which end of a flow a manager stands whose data take these directions; `None`: the flow does not
 /// use the radio.
-fn beside(pipes: &[Pipe], up: Pipe) -> Option<Beside> {
-    if pipes.contains(&(up ^ 1)) {
+fn beside(directions: &[LinkDirection], up: LinkDirection) -> Option<Beside> {
+    if directions.contains(&(up ^ 1)) {
         Some(Beside::Receiver)
     } else {
-        pipes.contains(&up).then_some(Beside::Sender)
+        directions.contains(&up).then_some(Beside::Sender)
     }
 }
 

@@ -6,7 +6,7 @@ use cogtcp_network::{Hop, Network, NoRoute, Routes, StreamId};
 use cogtcp_scenario::Experiment;
 
 /// A direction of a link: `2 * link` is its forward direction, `2 * link + 1` its reverse.
-pub type Pipe = usize;
+pub type LinkDirection = usize;
 
 /// The ways between the hosts of an experiment.
 #[derive(Clone, Debug)]
@@ -86,9 +86,10 @@ impl Ways {
     }
 
     /// The directions of links on the way from host to host.
-    pub fn pipes(&self, from: usize, to: usize) -> Vec<Pipe> {
+    pub fn directions(&self, from: usize, to: usize) -> Vec<LinkDirection> {
         let Some(way) = self.way(from, to) else { return Vec::new() };
-        let pipe = |hop: &Hop| if let Hop::Pipe(pipe) = hop { Some(*pipe as Pipe) } else { None };
-        self.streams[way.index()].1.iter().filter_map(pipe).collect()
+        let direction =
+            |hop: &Hop| if let Hop::Link(direction) = hop { Some(*direction as LinkDirection) } else { None };
+        self.streams[way.index()].1.iter().filter_map(direction).collect()
     }
 }

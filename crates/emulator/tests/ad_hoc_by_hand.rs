@@ -3,7 +3,7 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{Family, IpPacket, Plan};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -29,8 +29,8 @@ struct Notes {
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, _: Time, _: usize, pipe: Option<Pipe>, _: &Frame<IpPacket>) {
-        self.by_link += usize::from(pipe.is_some());
+    fn arrived(&mut self, _: Time, _: usize, direction: Option<LinkDirection>, _: &Frame<IpPacket>) {
+        self.by_link += usize::from(direction.is_some());
         self.arrived += 1;
     }
 }

@@ -4,7 +4,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::IpPacket;
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_link::{Capacity, DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
 use cogtcp_scenario::{Experiment, Scenario};
@@ -21,7 +21,7 @@ const SAMPLES: u64 = 61;
 struct Silent;
 
 impl Hosts for Silent {
-    fn arrived(&mut self, _: Time, _: usize, _: Option<Pipe>, _: &Frame<IpPacket>) {}
+    fn arrived(&mut self, _: Time, _: usize, _: Option<LinkDirection>, _: &Frame<IpPacket>) {}
 }
 
 impl Observer<IpPacket> for Silent {
@@ -66,9 +66,9 @@ fn simulated(experiment: &Experiment) -> (Vec<(f64, Vec<f64>)>, Vec<f64>) {
 
 fn rates(network: &mut EmulatedNetwork, at: Time) -> Vec<f64> {
     network.play(at, &mut Silent);
-    let pipes = network.network.pipes().len();
-    let of = |pipe| network.network.pipe(pipe as u32).rate_at(at).bits_per_second() as f64;
-    (0..pipes).map(of).collect()
+    let directions = network.network.directions().len();
+    let of = |direction| network.network.direction(direction as u32).rate_at(at).bits_per_second() as f64;
+    (0..directions).map(of).collect()
 }
 
 #[test]
@@ -111,7 +111,8 @@ fn shipped_scenarios_have_one_capacity() {
         }
         changing += u32::from(series.iter().any(|(_, rates)| *rates != series[0].1));
         network.play(end, &mut Silent);
-        let of = |pipe| Capacity::bytes(network.network.pipe(pipe as u32).capacity(end).available);
+        let of =
+            |direction| Capacity::bytes(network.network.direction(direction as u32).capacity(end).available);
         let expected: Vec<f64> = (0..2 * experiment.links.len()).map(of).collect();
         assert_eq!(capacities, expected, "{}", file.display());
     }

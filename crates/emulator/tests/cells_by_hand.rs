@@ -3,7 +3,7 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -18,22 +18,22 @@ const SEED: u64 = 4;
 /// What happened, with its time in nanoseconds.
 #[derive(Debug, Default, PartialEq)]
 struct Notes {
-    arrivals: Vec<(u64, Pipe, u32)>,
-    drops: Vec<(u64, Pipe, &'static str)>,
+    arrivals: Vec<(u64, LinkDirection, u32)>,
+    drops: Vec<(u64, LinkDirection, &'static str)>,
     /// Of radios: which, and what.
     radios: Vec<(u64, String)>,
-    interferences: Vec<(u64, Pipe, String)>,
+    interferences: Vec<(u64, LinkDirection, String)>,
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, due: Time, _: usize, pipe: Option<Pipe>, frame: &Frame<IpPacket>) {
-        self.arrivals.push((due.as_nanos(), pipe.unwrap(), frame.size()));
+    fn arrived(&mut self, due: Time, _: usize, direction: Option<LinkDirection>, frame: &Frame<IpPacket>) {
+        self.arrivals.push((due.as_nanos(), direction.unwrap(), frame.size()));
     }
 }
 
 impl Observer<IpPacket> for Notes {
     fn dropped(&mut self, at: Time, place: PacketLocation, _: &Frame<IpPacket>, cause: DropCause, _: bool) {
-        self.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
+        self.drops.push((at.as_nanos(), place.direction as LinkDirection, cause.name()));
     }
 
     fn radio(&mut self, at: Time, radio: RadioIndex, event: LinkEvent, own_rate: Rate) {
@@ -44,8 +44,8 @@ impl Observer<IpPacket> for Notes {
         }
     }
 
-    fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
-        self.interferences.push((at.as_nanos(), pipe as Pipe, frame.to_owned()));
+    fn interference(&mut self, at: Time, direction: u32, frame: &'static str) {
+        self.interferences.push((at.as_nanos(), direction as LinkDirection, frame.to_owned()));
     }
 }
 
@@ -68,23 +68,23 @@ fn nanos(table: &Table, row: usize) -> u64 {
 }
 
 /// What the simulator's record says, and at which times which packets were offered to which direction.
-fn simulated(run: &Run, radios: &[String]) -> (Notes, Vec<(u64, Pipe, u32)>) {
+fn simulated(run: &Run, radios: &[String]) -> (Notes, Vec<(u64, LinkDirection, u32)>) {
     let (mut notes, mut offered) = (Notes::default(), Vec::new());
     let packets = &run.packets;
     for row in 0..packets.len() {
         let at = nanos(packets, row);
-        let pipe = usize::from(packets.text("direction", row) == Some("reverse"));
+        let direction = usize::from(packets.text("direction", row) == Some("reverse"));
         let size = packets.number("wire_bytes", row).unwrap() as u32;
         let refused = packets.number("refused", row) == Some(1.0);
         match packets.text("event", row).unwrap() {
-            "received" => notes.arrivals.push((at, pipe, size)),
-            "queued" => offered.push((at, pipe, size)),
-            _ if refused => offered.push((at, pipe, size)),
+            "received" => notes.arrivals.push((at, direction, size)),
+            "queued" => offered.push((at, direction, size)),
+            _ if refused => offered.push((at, direction, size)),
             _ => {}
         }
         if let Some(cause) = packets.text("cause", row).filter(|cause| !cause.is_empty()) {
             let cause = DropCause::ALL.into_iter().find(|known| known.name() == cause).unwrap();
-            notes.drops.push((at, pipe, cause.name()));
+            notes.drops.push((at, direction, cause.name()));
         }
     }
     for row in 0..run.events.len() {
@@ -147,20 +147,20 @@ fn a_cell_does_what_it_does_in_the_simulator() {
 
 fn compare_counts(experiment: &Experiment, run: &Run, mut network: EmulatedNetwork) {
     let end = Time::ZERO + experiment.run.duration;
-    let number = |name: &str, pipe: Pipe| run.links.number(name, pipe).unwrap() as u64;
-    for pipe in 0..2 {
-        let mac = network.network.mac(pipe as u32);
+    let number = |name: &str, direction: LinkDirection| run.links.number(name, direction).unwrap() as u64;
+    for direction in 0..2 {
+        let mac = network.network.mac(direction as u32);
         assert!(mac.attempts > 100 || experiment.radios[0].kind.cell().is_some());
-        assert_eq!(mac.attempts, number("attempts", pipe));
-        assert_eq!(mac.interfered, number("attempts_interfered", pipe));
-        assert_eq!(mac.unanswered, number("attempts_unanswered", pipe));
-        assert_eq!(mac.collided, number("attempts_collided", pipe));
-        assert_eq!(mac.garbled, number("attempts_garbled", pipe));
-        let link = network.network.pipe(pipe as u32);
-        assert_eq!(link.counters().delivered, number("delivered_packets", pipe));
+        assert_eq!(mac.attempts, number("attempts", direction));
+        assert_eq!(mac.interfered, number("attempts_interfered", direction));
+        assert_eq!(mac.unanswered, number("attempts_unanswered", direction));
+        assert_eq!(mac.collided, number("attempts_collided", direction));
+        assert_eq!(mac.garbled, number("attempts_garbled", direction));
+        let link = network.network.direction(direction as u32);
+        assert_eq!(link.counters().delivered, number("delivered_packets", direction));
         assert_eq!(
             cogtcp_link::Capacity::bytes(link.capacity(end).available) as u64,
-            number("capacity_bytes", pipe)
+            number("capacity_bytes", direction)
         );
     }
     let radios = network.network.radio_table(experiment, end);
@@ -172,7 +172,7 @@ fn compare_counts(experiment: &Experiment, run: &Run, mut network: EmulatedNetwo
 /// `None`: whenever something is due.
 fn emulated(
     experiment: &Experiment,
-    offered: &[(u64, Pipe, u32)],
+    offered: &[(u64, LinkDirection, u32)],
     look: Option<u64>,
 ) -> (Notes, EmulatedNetwork) {
     let end = Time::ZERO + experiment.run.duration;

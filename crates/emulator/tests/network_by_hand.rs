@@ -2,7 +2,7 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, PacketStep, RadioIndex};
@@ -12,20 +12,20 @@ use cogtcp_units::{Rate, Time};
 /// Notes what it is told.
 #[derive(Debug, Default, PartialEq)]
 struct Notes {
-    arrivals: Vec<(u64, Pipe)>,
-    drops: Vec<(u64, Pipe, DropCause, bool)>,
-    passed: Vec<(u64, Pipe, Pipe)>,
+    arrivals: Vec<(u64, LinkDirection)>,
+    drops: Vec<(u64, LinkDirection, DropCause, bool)>,
+    passed: Vec<(u64, LinkDirection, LinkDirection)>,
     radio: usize,
-    /// The pipe that a packet came by last.
-    received: Option<Pipe>,
+    /// The link direction that a packet came by last.
+    received: Option<LinkDirection>,
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, _: &Frame<IpPacket>) {
-        let pipe = pipe.unwrap();
+    fn arrived(&mut self, due: Time, host: usize, direction: Option<LinkDirection>, _: &Frame<IpPacket>) {
+        let direction = direction.unwrap();
         // Of one link: forward leads to the second host, reverse to the first.
-        assert!(pipe > 1 || host == 1 - pipe);
-        self.arrivals.push((due.as_nanos() / 1000, pipe));
+        assert!(direction > 1 || host == 1 - direction);
+        self.arrivals.push((due.as_nanos() / 1000, direction));
     }
 }
 
@@ -37,12 +37,12 @@ impl Observer<IpPacket> for Notes {
     }
 
     fn packet(&mut self, at: Time, step: PacketStep, place: PacketLocation, _: &Frame<IpPacket>) {
-        let pipe = place.pipe as Pipe;
+        let direction = place.direction as LinkDirection;
         match step {
-            PacketStep::Received => self.received = Some(pipe),
+            PacketStep::Received => self.received = Some(direction),
             // From link to link.
             PacketStep::Offered if place.hops > 0 => {
-                self.passed.push((at.as_nanos() / 1000, self.received.unwrap(), pipe));
+                self.passed.push((at.as_nanos() / 1000, self.received.unwrap(), direction));
             }
             _ => {}
         }
@@ -56,7 +56,7 @@ impl Observer<IpPacket> for Notes {
         cause: DropCause,
         refused: bool,
     ) {
-        self.drops.push((at.as_nanos() / 1000, place.pipe as Pipe, cause, refused));
+        self.drops.push((at.as_nanos() / 1000, place.direction as LinkDirection, cause, refused));
     }
 
     fn radio(&mut self, _: Time, _: RadioIndex, _: LinkEvent, _: Rate) {
@@ -190,8 +190,8 @@ fn packets_go_from_link_to_link_at_their_own_times() {
     for (notes, looks) in [(&mut by_step, 1), (&mut late, 1000)] {
         let mut network = built(&experiment);
         // Over the second link against its direction.
-        assert_eq!(network.ways().pipes(0, 1), [0, 3]);
-        assert_eq!(network.ways().pipes(1, 0), [2, 1]);
+        assert_eq!(network.ways().directions(0, 1), [0, 3]);
+        assert_eq!(network.ways().directions(1, 0), [2, 1]);
         offer(&mut network, &[0, 0, 0, 0], 0, notes);
         offer(&mut network, &[3], 1, notes);
         for now in (4..=1000).step_by(looks) {

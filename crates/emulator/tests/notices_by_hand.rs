@@ -3,7 +3,7 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{Pipe, Ways};
+use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets, Plan};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -17,7 +17,7 @@ use cogtcp_units::{Rate, Time};
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: u64,
-    from: Pipe,
+    from: LinkDirection,
     size: usize,
     seq: u32,
     is_syn: bool,
@@ -26,9 +26,9 @@ struct Sent {
 /// What happened, with its time in nanoseconds.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
-    /// At the ends of ways: by which pipe, and the size.
-    arrivals: Vec<(u64, Pipe, u32)>,
-    drops: Vec<(u64, Pipe, &'static str)>,
+    /// At the ends of ways: by which link direction, and the size.
+    arrivals: Vec<(u64, LinkDirection, u32)>,
+    drops: Vec<(u64, LinkDirection, &'static str)>,
     /// Messages that have reached the source, and the sequence number of the segment that each is about.
     told: Vec<(u64, u32)>,
 }
@@ -39,7 +39,7 @@ struct Notes {
 }
 
 impl Hosts for Notes {
-    fn arrived(&mut self, due: Time, host: usize, pipe: Option<Pipe>, frame: &Frame<IpPacket>) {
+    fn arrived(&mut self, due: Time, host: usize, direction: Option<LinkDirection>, frame: &Frame<IpPacket>) {
         let bytes = self.packets.bytes(&frame.packet);
         if bytes[9] == 1 {
             assert_eq!((host, bytes.len(), &bytes[16..20]), (0, 56, &[100, 64, 0, 1][..]));
@@ -49,8 +49,8 @@ impl Hosts for Notes {
             let seq = u32::from_be_bytes([bytes[52], bytes[53], bytes[54], bytes[55]]);
             self.seen.told.push((due.as_nanos(), seq));
         }
-        if let Some(pipe) = pipe {
-            self.seen.arrivals.push((due.as_nanos(), pipe, frame.size()));
+        if let Some(direction) = direction {
+            self.seen.arrivals.push((due.as_nanos(), direction, frame.size()));
         }
         self.packets.free(&frame.packet);
     }
@@ -65,7 +65,7 @@ impl Observer<IpPacket> for Notes {
         cause: DropCause,
         _: bool,
     ) {
-        self.seen.drops.push((at.as_nanos(), place.pipe as Pipe, cause.name()));
+        self.seen.drops.push((at.as_nanos(), place.direction as LinkDirection, cause.name()));
         self.packets.free(&frame.packet);
     }
 
@@ -128,7 +128,7 @@ fn begins_silence(nanos: u64) -> bool {
 
 /// What the simulator's record says, and what its hosts sent. The way there begins with `there`, the way back
 /// with `back`.
-fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<Sent>) {
+fn simulated(run: &Run, [there, back]: [LinkDirection; 2], silence: &str) -> (Seen, Vec<Sent>) {
     let (mut seen, mut sent) = (Seen::default(), Vec::new());
     let (mut destroyed, mut messages) = (Vec::new(), Vec::new());
     let packets = &run.packets;
@@ -140,7 +140,7 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
         let number = |name: &str| packets.number(name, row).unwrap();
         let at = nanos(packets, row);
         let link = links.iter().step_by(2).position(|name| *name == text("link")).unwrap();
-        let pipe = 2 * link + usize::from(text("direction") == "reverse");
+        let direction = 2 * link + usize::from(text("direction") == "reverse");
         let (size, seq, is_icmp) =
             (number("wire_bytes"), segments.number("seq", row).unwrap() as u32, text("protocol") == "icmp");
         let is_silenced = text("cause") == "silence";
@@ -148,19 +148,19 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
         let is_refused = number("refused") == 1.0
             || (is_silenced && silence == "refuse")
             || (is_silenced && silence == "down" && !begins_silence(at));
-        if !is_icmp && (text("event") == "queued" || is_refused) && [there, back].contains(&pipe) {
+        if !is_icmp && (text("event") == "queued" || is_refused) && [there, back].contains(&direction) {
             let is_syn = segments.text("flags", row).unwrap().contains('S');
-            sent.push(Sent { at, from: pipe, size: size as usize, seq, is_syn });
+            sent.push(Sent { at, from: direction, size: size as usize, seq, is_syn });
         }
-        if text("event") == "received" && [there ^ 1, back ^ 1].contains(&pipe) {
-            seen.arrivals.push((at, pipe, size as u32));
+        if text("event") == "received" && [there ^ 1, back ^ 1].contains(&direction) {
+            seen.arrivals.push((at, direction, size as u32));
             if is_icmp {
                 messages.push((at, seq));
             }
         }
         if text("event") == "dropped" {
             let cause = DropCause::ALL.into_iter().find(|known| known.name() == text("cause")).unwrap();
-            seen.drops.push((at, pipe, cause.name()));
+            seen.drops.push((at, direction, cause.name()));
         }
         if is_silenced && text("source") == "sender" {
             destroyed.push((at, seq));
@@ -179,7 +179,7 @@ fn simulated(run: &Run, [there, back]: [Pipe; 2], silence: &str) -> (Seen, Vec<S
 
 /// The same packets through the emulator's network. `look`: how often the driver looks, in nanoseconds;
 /// `None`: whenever something is due.
-fn emulated(experiment: &Experiment, sent: &[Sent], there: Pipe, look: Option<u64>) -> Seen {
+fn emulated(experiment: &Experiment, sent: &[Sent], there: LinkDirection, look: Option<u64>) -> Seen {
     let end = Time::ZERO + experiment.run.duration;
     let ends = [experiment.flows[0].from, experiment.flows[0].to];
     let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, ends), 1, end).unwrap();

@@ -95,7 +95,7 @@ impl Due {
 }
 
 impl Change {
-    /// The pipe of an arrival, which is nearly every change.
+    /// The link direction of an arrival, which is nearly every change.
     #[inline]
     pub(crate) const fn arrival(self) -> Option<u32> {
         if is_arrival(self.0) { Some(self.0) } else { None }
@@ -128,10 +128,10 @@ impl Kind {
     #[inline]
     const fn code(self) -> u32 {
         let (kind, index) = match self {
-            Self::Arrival(pipe) => (0, pipe),
+            Self::Arrival(direction) => (0, direction),
             Self::Radio(radio) => (2, radio),
             Self::Pair(pair) => (8, pair),
-            Self::Transmission(pipe) => (10, pipe),
+            Self::Transmission(direction) => (10, direction),
             Self::Cell(cell) => (14, cell),
             Self::Air => (AIR_KIND, 0),
             Self::Sending => (AIR_KIND, 1),
@@ -236,21 +236,21 @@ impl Agenda {
         self.arrivals.pop();
     }
 
-    /// Schedules the first arrival, of `pipe`, again at `time`.
+    /// Schedules the first arrival, of `direction`, again at `time`.
     #[inline]
-    pub(crate) fn replace_arrival(&mut self, time: Time, pipe: u32) {
+    pub(crate) fn replace_arrival(&mut self, time: Time, direction: u32) {
         debug_assert!(!self.is_vacant, "it is still there");
-        let key = self.key(time, Kind::Arrival(pipe).code());
+        let key = self.key(time, Kind::Arrival(direction).code());
         self.arrivals.replace_top(key);
     }
 
-    /// Removes the pending arrival of `pipe`; nothing happens if there is none. It is none that [`peek`](Self::peek) returned.
+    /// Removes the pending arrival of `direction`; nothing happens if there is none. It is none that [`peek`](Self::peek) returned.
     #[cold]
-    pub(crate) fn cancel_arrival(&mut self, pipe: u32) {
-        self.arrivals.remove(Kind::Arrival(pipe).code());
+    pub(crate) fn cancel_arrival(&mut self, direction: u32) {
+        self.arrivals.remove(Kind::Arrival(direction).code());
     }
 
-    /// The arrivals, as pipes, that the last removal or replacement moved closer to the top, of the five
+    /// The arrivals, as link directions, that the last removal or replacement moved closer to the top, of the five
     /// highest levels below the top. The next arrival is the last.
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
@@ -438,8 +438,8 @@ mod tests {
     use super::*;
     use cogtcp_units::RandomStream;
 
-    fn arrival(pipe: u32) -> Due {
-        Due::Network(Change(Kind::Arrival(pipe).code()))
+    fn arrival(direction: u32) -> Due {
+        Due::Network(Change(Kind::Arrival(direction).code()))
     }
 
     fn timer(end: u32) -> Due {
@@ -491,16 +491,16 @@ mod tests {
         let level = |place: usize| LEVEL_ENDS.iter().filter(|end| place < **end).count();
         let mut stream = RandomStream::new(7, "queue", 0);
         let mut queue = Agenda::default();
-        let pipes = 6000;
-        for pipe in 0..pipes {
-            queue.push(Time::from_nanos(stream.below(1000)), Kind::Arrival(pipe));
+        let directions = 6000;
+        for direction in 0..directions {
+            queue.push(Time::from_nanos(stream.below(1000)), Kind::Arrival(direction));
         }
         assert!(queue.is_deep());
         let levels = |queue: &Agenda| -> Vec<usize> {
-            let mut levels = vec![0; pipes as usize];
+            let mut levels = vec![0; directions as usize];
             for place in 1..queue.arrivals.len {
-                let pipe = queue.arrivals.key(place) as u32 & (MAX_INDEX - 1);
-                levels[pipe as usize] = level(place);
+                let direction = queue.arrivals.key(place) as u32 & (MAX_INDEX - 1);
+                levels[direction as usize] = level(place);
             }
             levels
         };
@@ -511,12 +511,13 @@ mod tests {
             let top = event.code();
             queue.replace(now + cogtcp_units::Duration::from_nanos(stream.below(1000)), event);
             let after = levels(&queue);
-            for (i, pipe) in queue.approaching().into_iter().enumerate() {
+            for (i, direction) in queue.approaching().into_iter().enumerate() {
                 // Levels counted from the sixth (0) to the first (5); the top itself is not looked at.
-                let moved = (0..pipes as usize)
-                    .find(|pipe| *pipe as u32 != top && before[*pipe] == i && after[*pipe] == i + 1);
-                assert_eq!(pipe.map(|pipe| pipe as usize), moved);
-                named[i] += usize::from(pipe.is_some());
+                let moved = (0..directions as usize).find(|direction| {
+                    *direction as u32 != top && before[*direction] == i && after[*direction] == i + 1
+                });
+                assert_eq!(direction.map(|direction| direction as usize), moved);
+                named[i] += usize::from(direction.is_some());
             }
         }
         assert!(named.iter().all(|count| *count > 1000), "{named:?}");

@@ -94,7 +94,7 @@ struct Watch {
     idle_to: u64,
     is_closed: bool,
     is_served: bool,
-    pipe: u32,
+    direction: u32,
     account: Account,
     /// Up to when everything else than idle time is counted.
     mark: u64,
@@ -116,20 +116,20 @@ const UNWATCHED: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     watches: Vec<Watch>,
-    /// By pipe: its place in `watches`, or [`UNWATCHED`].
+    /// By link direction: its place in `watches`, or [`UNWATCHED`].
     places: Vec<u32>,
 }
 
 impl Budget {
-    /// Watches `pipe` from time zero on.
-    pub(crate) fn watch<P: Payload>(&mut self, pipe: u32, link: &mut Link<P>) {
-        if self.places.len() <= pipe as usize {
-            self.places.resize(pipe as usize + 1, UNWATCHED);
+    /// Watches `direction` from time zero on.
+    pub(crate) fn watch<P: Payload>(&mut self, direction: u32, link: &mut Link<P>) {
+        if self.places.len() <= direction as usize {
+            self.places.resize(direction as usize + 1, UNWATCHED);
         }
-        if self.place(pipe).is_some() {
+        if self.place(direction).is_some() {
             return;
         }
-        self.places[pipe as usize] = self.watches.len() as u32;
+        self.places[direction as usize] = self.watches.len() as u32;
         link.watched = true;
         let gate = link.gate();
         let served = match gate {
@@ -138,7 +138,7 @@ impl Budget {
             _ => None,
         };
         self.watches.push(Watch {
-            pipe,
+            direction,
             account: Account::default(),
             pending: 0,
             idle_to: 0,
@@ -154,33 +154,39 @@ impl Budget {
         });
     }
 
-    fn of(&mut self, pipe: u32) -> Option<&mut Watch> {
-        let place = *self.places.get(pipe as usize)?;
+    fn of(&mut self, direction: u32) -> Option<&mut Watch> {
+        let place = *self.places.get(direction as usize)?;
         self.watches.get_mut(place as usize)
     }
 
     /// The place of a link direction that is watched.
-    fn place(&self, pipe: u32) -> Option<usize> {
+    fn place(&self, direction: u32) -> Option<usize> {
         self.places
-            .get(pipe as usize)
+            .get(direction as usize)
             .map(|place| *place as usize)
             .filter(|place| *place < self.watches.len())
     }
 
-    /// Asks for the account of `pipe`, if it has one.
+    /// Asks for the account of `direction`, if it has one.
     #[inline]
-    pub(crate) fn prefetch(&self, pipe: u32) {
+    pub(crate) fn prefetch(&self, direction: u32) {
         if let Some(watch) =
-            self.places.get(pipe as usize).and_then(|place| self.watches.get(*place as usize))
+            self.places.get(direction as usize).and_then(|place| self.watches.get(*place as usize))
         {
             prefetch(watch, 1);
         }
     }
 
-    /// `frame` is about to be offered to `pipe`, whose transmitter is free, or which is no data of a flow.
+    /// `frame` is about to be offered to `direction`, whose transmitter is free, or which is no data of a flow.
     #[inline(never)]
-    pub(crate) fn offered<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, frame: &Frame<P>) {
-        let Some(watch) = self.of(pipe) else { return };
+    pub(crate) fn offered<P: Payload>(
+        &mut self,
+        now: Time,
+        direction: u32,
+        link: &mut Link<P>,
+        frame: &Frame<P>,
+    ) {
+        let Some(watch) = self.of(direction) else { return };
         watch.count_idle(now.as_nanos(), link);
         match frame.packet.awaited() {
             Awaited::Nothing => watch.account.other_bytes += u64::from(frame.size()),
@@ -188,24 +194,24 @@ impl Budget {
         }
     }
 
-    /// Sets gate and rate of a pipe that is watched, as [`Pipe::set_channel`] does.
+    /// Sets gate and rate of a link direction that is watched, as [`Link::set_channel`] does.
     pub(crate) fn set_channel<P: Payload>(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         link: &mut Link<P>,
         gate: Gate,
         rate: Option<Rate>,
     ) -> Option<Time> {
-        match self.of(pipe).filter(|watch| watch.served.is_none()) {
+        match self.of(direction).filter(|watch| watch.served.is_none()) {
             Some(watch) => watch.set_channel(now, link, gate, rate),
             None => link.set_channel(now, gate, rate),
         }
     }
 
-    /// What goes on at `pipe`, which a MAC serves, from `now` on.
-    pub(crate) fn observe(&mut self, now: Time, pipe: u32, occupation: Occupation) {
-        let Some(watch) = self.of(pipe) else { return };
+    /// What goes on at `direction`, which a MAC serves, from `now` on.
+    pub(crate) fn observe(&mut self, now: Time, direction: u32, occupation: Occupation) {
+        let Some(watch) = self.of(direction) else { return };
         watch.accrue(now.as_nanos());
         match (watch.served, occupation) {
             // What the exchange is stood fixed when it began: the packet may have arrived meanwhile.
@@ -214,32 +220,32 @@ impl Budget {
         }
     }
 
-    /// An exchange at `pipe` that was undecided ends at `now`, and came to `exchange`.
-    pub(crate) fn decide(&mut self, now: Time, pipe: u32, exchange: &Exchange) {
-        let Some(watch) = self.of(pipe) else { return };
+    /// An exchange at `direction` that was undecided ends at `now`, and came to `exchange`.
+    pub(crate) fn decide(&mut self, now: Time, direction: u32, exchange: &Exchange) {
+        let Some(watch) = self.of(direction) else { return };
         watch.accrue(now.as_nanos());
         let span = std::mem::take(&mut watch.undecided);
         watch.count_exchange(exchange, watch.mark - span, span);
     }
 
-    /// A packet of the stream whose path is `path` was dropped on `pipe`.
+    /// A packet of the stream whose path is `path` was dropped on `direction`.
     pub(crate) fn dropped<P: Payload>(
         &mut self,
         path: &[u32],
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         carried: Carriage,
     ) {
         let size = u64::from(frame.size());
         if frame.packet.awaited() == Awaited::Nothing {
-            if let Some(watch) = self.of(pipe).filter(|_| carried == Carriage::None) {
+            if let Some(watch) = self.of(direction).filter(|_| carried == Carriage::None) {
                 watch.account.other_bytes -= size;
             }
             return;
         }
-        let Some(place) = path.iter().position(|hop| *hop == pipe) else { return };
+        let Some(place) = path.iter().position(|hop| *hop == direction) else { return };
         if carried == Carriage::Interfered
-            && let Some(watch) = self.of(pipe)
+            && let Some(watch) = self.of(direction)
         {
             watch.account.interfered_bytes += size;
         }
@@ -263,15 +269,27 @@ impl Budget {
     }
 
     /// A flow's measured span begins. `awaited`: what it waits for.
-    pub(crate) fn begin<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, awaited: Awaited) {
-        let Some(watch) = self.of(pipe) else { return };
+    pub(crate) fn begin<P: Payload>(
+        &mut self,
+        now: Time,
+        direction: u32,
+        link: &mut Link<P>,
+        awaited: Awaited,
+    ) {
+        let Some(watch) = self.of(direction) else { return };
         let account = watch.close(now, link, awaited);
         watch.begin.get_or_insert(account);
     }
 
     /// A flow's measured span ends.
-    pub(crate) fn end<P: Payload>(&mut self, now: Time, pipe: u32, link: &mut Link<P>, awaited: Awaited) {
-        let Some(watch) = self.of(pipe) else { return };
+    pub(crate) fn end<P: Payload>(
+        &mut self,
+        now: Time,
+        direction: u32,
+        link: &mut Link<P>,
+        awaited: Awaited,
+    ) {
+        let Some(watch) = self.of(direction) else { return };
         watch.end = Some(watch.close(now, link, awaited));
     }
 }

@@ -36,12 +36,12 @@ use results::Standing;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// End of a path in [`Network::paths`], and label of a pipe whose packets have all reached their host.
+/// End of a path in [`Network::paths`], and label of a link direction whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
-/// Label of a pipe whose packets part ways: their paths tell. Any other label is the hop that all its packets
+/// Label of a link direction whose packets part ways: their paths tell. Any other label is the hop that all its packets
 /// take next.
 const BY_PATH: u32 = u32::MAX - 1;
-/// First of the hops that lead over the air; values below are pipes.
+/// First of the hops that lead over the air; values below are link directions.
 const AIR: u32 = crate::agenda::MAX_INDEX;
 
 /// Packets that a host put into the network on a stream, and packets delivered at the other end.
@@ -69,8 +69,8 @@ pub enum Tally {
 pub struct Network<P> {
     agenda: Agenda,
     /// By direction: two of each link.
-    pipes: Vec<Link<P>>,
-    /// The paths of all streams, one after another: pipes and hops over the air, then [`HOST`].
+    directions: Vec<Link<P>>,
+    /// The paths of all streams, one after another: link directions and hops over the air, then [`HOST`].
     paths: Vec<u32>,
     /// Where the path of a stream begins in `paths`.
     path_starts: Vec<u32>,
@@ -98,7 +98,7 @@ pub struct Network<P> {
     arrived: VecDeque<Arrival<P>>,
     /// The channels and primary users of radios in full.
     spectrum: Option<Arc<Air>>,
-    /// The pipes at the end of the warm-up; none: there was no warm-up.
+    /// The link directions at the end of the warm-up; none: there was no warm-up.
     baselines: Vec<Standing>,
     warm_at: Time,
 }
@@ -160,8 +160,8 @@ impl<P: Payload> Network<P> {
         into: &mut Arrival<P>,
     ) -> bool {
         match change.arrival() {
-            // It takes the entry off the agenda itself: as a rule the pipe's next arrival takes its place.
-            Some(pipe) => self.arrive(now, pipe, observer, into),
+            // It takes the entry off the agenda itself: as a rule the link direction's next arrival takes its place.
+            Some(direction) => self.arrive(now, direction, observer, into),
             None => self.rare_step(now, change, observer, into),
         }
     }
@@ -178,9 +178,9 @@ impl<P: Payload> Network<P> {
         self.agenda.pop(Due::Network(change));
         match change.kind() {
             Kind::Arrival(_) => unreachable!("arrivals are played by `step`"),
-            Kind::Transmission(pipe) => {
-                self.pipes[pipe as usize].transmit(now);
-                self.attend(now, pipe, observer);
+            Kind::Transmission(direction) => {
+                self.directions[direction as usize].transmit(now);
+                self.attend(now, direction, observer);
             }
             Kind::Radio(radio) => self.change_radio(now, radio as usize, observer),
             Kind::Pair(pair) => return self.step_pair(now, pair, observer, into),
@@ -206,7 +206,7 @@ impl<P: Payload> Network<P> {
         payload.set_transit(Transit { stream, next: start });
         let frame = Frame::new(payload, bytes);
         match self.paths[start as usize] {
-            pipe if pipe < AIR => self.put(now, pipe, &frame, observer),
+            direction if direction < AIR => self.put(now, direction, &frame, observer),
             _ => self.send_elsewhere(now, frame),
         }
     }
@@ -242,52 +242,52 @@ impl<P: Payload> Network<P> {
         match self.paths[frame.packet.transit().next as usize] {
             HOST => {
                 self.has_news = true;
-                self.arrived.push_back(Arrival { at: now, pipe: None, frame });
+                self.arrived.push_back(Arrival { at: now, direction: None, frame });
             }
             _ => self.enter_air(now, frame),
         }
     }
 
-    /// The first packet of `pipe` arrives at the far end. It moves on, or is lost, or has reached its host:
+    /// The first packet of `direction` arrives at the far end. It moves on, or is lost, or has reached its host:
     /// then it is left in `into` and true is returned.
     #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
     #[inline(always)]
     fn arrive(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
         self.hops += 1;
-        let from = &mut self.pipes[pipe as usize];
+        let from = &mut self.directions[direction as usize];
         let mut lost = from.arrive_into(now, &mut into.frame);
-        (into.at, into.pipe) = (now, Some(pipe));
+        (into.at, into.direction) = (now, Some(direction));
         let next = from.label;
         let settles = from.settles;
-        // A pipe has one arrival in the agenda, that of its first packet in flight. The next takes its place:
+        // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes its place:
         // one step of the heap instead of two.
         match from.next_arrival() {
-            Some(time) => self.agenda.replace_arrival(time, pipe),
+            Some(time) => self.agenda.replace_arrival(time, direction),
             None => self.agenda.pop_arrival(),
         }
-        if settles && let Some(cause) = self.settle(now, pipe, &into.frame, lost, observer) {
+        if settles && let Some(cause) = self.settle(now, direction, &into.frame, lost, observer) {
             lost = Some(cause);
         }
         if let Some(cause) = lost {
-            self.drop_packet(now, pipe, &into.frame, (cause, false), observer);
+            self.drop_packet(now, direction, &into.frame, (cause, false), observer);
             return false;
         }
-        self.record(now, PacketStep::Received, pipe, &into.frame, observer);
+        self.record(now, PacketStep::Received, direction, &into.frame, observer);
         self.forward(next, into, observer)
     }
 
-    /// The packet in `into`, which came by a pipe or over the air, goes where the label `next` says; true: it
+    /// The packet in `into`, which came by a link direction or over the air, goes where the label `next` says; true: it
     /// has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
-        // One comparison for the common case: a label below is the next pipe.
+        // One comparison for the common case: a label below is the next link direction.
         if next >= AIR {
             if next == BY_PATH {
                 next = self.paths[into.frame.packet.transit().next as usize];
@@ -307,58 +307,58 @@ impl<P: Payload> Network<P> {
         false
     }
 
-    /// A packet is offered to `pipe`.
+    /// A packet is offered to `direction`.
     #[inline]
-    fn put<O: Observer<P>>(&mut self, now: Time, pipe: u32, frame: &Frame<P>, observer: &mut O) {
-        let link = &mut self.pipes[pipe as usize];
+    fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
+        let link = &mut self.directions[direction as usize];
         if link.watched && (link.free_at() < now || frame.packet.awaited() == Awaited::Nothing) {
-            self.budget.offered(now, pipe, link, frame);
+            self.budget.offered(now, direction, link, frame);
         }
         if O::FOLLOWS_OFFERS {
-            self.record_entered(now, PacketStep::Offered, pipe, frame, observer);
+            self.record_entered(now, PacketStep::Offered, direction, frame, observer);
         }
-        match self.pipes[pipe as usize].offer_copy(now, frame) {
+        match self.directions[direction as usize].offer_copy(now, frame) {
             OfferOutcome::Taken => {}
-            OfferOutcome::Schedule(time) => self.agenda.push(time, Kind::Arrival(pipe)),
-            OfferOutcome::Wake => self.wake(now, pipe),
-            OfferOutcome::Dropped => return self.refuse(now, pipe, frame, DropCause::Queue, observer),
-            OfferOutcome::Refused => return self.refuse(now, pipe, frame, DropCause::Silence, observer),
+            OfferOutcome::Schedule(time) => self.agenda.push(time, Kind::Arrival(direction)),
+            OfferOutcome::Wake => self.wake(now, direction),
+            OfferOutcome::Dropped => return self.refuse(now, direction, frame, DropCause::Queue, observer),
+            OfferOutcome::Refused => return self.refuse(now, direction, frame, DropCause::Silence, observer),
             OfferOutcome::Managed => {
                 // Told before the discipline's own doings are: it may drop this very packet.
-                self.record_entered(now, PacketStep::Queued, pipe, frame, observer);
-                return self.attend(now, pipe, observer);
+                self.record_entered(now, PacketStep::Queued, direction, frame, observer);
+                return self.attend(now, direction, observer);
             }
         }
-        self.record_entered(now, PacketStep::Queued, pipe, frame, observer);
+        self.record_entered(now, PacketStep::Queued, direction, frame, observer);
     }
 
-    /// A pipe does not take a packet: its queue is full, or its gate refuses it.
+    /// A link direction does not take a packet: its queue is full, or its gate refuses it.
     #[cold]
     fn refuse(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         cause: DropCause,
         observer: &mut impl Observer<P>,
     ) {
         let mut frame = *frame;
         frame.packet.enter();
-        self.drop_packet(now, pipe, &frame, (cause, true), observer);
+        self.drop_packet(now, direction, &frame, (cause, true), observer);
     }
 
-    /// Tells of a packet as it is once `pipe` has taken it, to an observer that follows packets.
+    /// Tells of a packet as it is once `direction` has taken it, to an observer that follows packets.
     #[inline]
     fn record_entered(
         &mut self,
         now: Time,
         step: PacketStep,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         observer: &mut impl Observer<P>,
     ) {
         if observer.follows_packets() {
-            self.tell_entered(now, step, pipe, *frame, observer);
+            self.tell_entered(now, step, direction, *frame, observer);
         }
     }
 
@@ -367,12 +367,12 @@ impl<P: Payload> Network<P> {
         &mut self,
         now: Time,
         step: PacketStep,
-        pipe: u32,
+        direction: u32,
         mut frame: Frame<P>,
         observer: &mut impl Observer<P>,
     ) {
         frame.packet.enter();
-        self.tell_packet(now, step, pipe, &frame, observer);
+        self.tell_packet(now, step, direction, &frame, observer);
     }
 
     #[inline]
@@ -380,12 +380,12 @@ impl<P: Payload> Network<P> {
         &self,
         now: Time,
         step: PacketStep,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         observer: &mut impl Observer<P>,
     ) {
         if observer.follows_packets() {
-            self.tell_packet(now, step, pipe, frame, observer);
+            self.tell_packet(now, step, direction, frame, observer);
         }
     }
 
@@ -394,82 +394,82 @@ impl<P: Payload> Network<P> {
         &self,
         now: Time,
         step: PacketStep,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         observer: &mut impl Observer<P>,
     ) {
-        observer.packet(now, step, self.place(pipe, &frame.packet), frame);
+        observer.packet(now, step, self.place(direction, &frame.packet), frame);
     }
 
-    /// Where a packet on `pipe` is.
-    fn place(&self, pipe: u32, packet: &P) -> PacketLocation {
+    /// Where a packet on `direction` is.
+    fn place(&self, direction: u32, packet: &P) -> PacketLocation {
         let Transit { stream, next } = packet.transit();
         let start = self.path_starts[stream.index()];
-        PacketLocation { pipe, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
+        PacketLocation { direction, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
     }
 
-    /// Gate and rate of a pipe change.
+    /// Gate and rate of a link direction change.
     fn set_channel(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         gate: Gate,
         rate: Option<Rate>,
         observer: &mut impl Observer<P>,
     ) {
-        let link = &mut self.pipes[pipe as usize];
+        let link = &mut self.directions[direction as usize];
         let was_due = link.next_arrival().is_some();
         let scheduled = if link.watched {
-            self.budget.set_channel(now, pipe, link, gate, rate)
+            self.budget.set_channel(now, direction, link, gate, rate)
         } else {
             link.set_channel(now, gate, rate)
         };
-        if let (Some(cut), Some(before)) = (link.cut(), self.baselines.get_mut(pipe as usize)) {
+        if let (Some(cut), Some(before)) = (link.cut(), self.baselines.get_mut(direction as usize)) {
             // The frame counted as carried when the warm-up ended. Now nothing of it is.
             before.carried -= cut.sent_by(self.warm_at);
         }
         if let Some(time) = scheduled {
-            self.agenda.push(time, Kind::Arrival(pipe));
+            self.agenda.push(time, Kind::Arrival(direction));
         }
-        if was_due && self.pipes[pipe as usize].next_arrival().is_none() {
+        if was_due && self.directions[direction as usize].next_arrival().is_none() {
             // The packet whose arrival was scheduled is destroyed: the link went down.
-            self.agenda.cancel_arrival(pipe);
+            self.agenda.cancel_arrival(direction);
         }
-        while let Some(Flushed { frame, was_carried }) = self.pipes[pipe as usize].take_flushed() {
+        while let Some(Flushed { frame, was_carried }) = self.directions[direction as usize].take_flushed() {
             let carried = if was_carried { Carriage::Lost } else { Carriage::None };
-            self.lose_on(now, pipe, &frame, (DropCause::Silence, false, carried), observer);
+            self.lose_on(now, direction, &frame, (DropCause::Silence, false, carried), observer);
         }
-        self.attend(now, pipe, observer);
+        self.attend(now, direction, observer);
     }
 
-    /// Follows up on what a queue discipline has done; nothing is to be done for a pipe without one.
+    /// Follows up on what a queue discipline has done; nothing is to be done for a link direction without one.
     #[cold]
-    fn attend(&mut self, now: Time, pipe: u32, observer: &mut impl Observer<P>) {
-        if !self.pipes[pipe as usize].is_managed() {
+    fn attend(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+        if !self.directions[direction as usize].is_managed() {
             return;
         }
         // A discipline such as CoDel drops at dequeue, packets that were offered long before.
-        while let Some((frame, cause)) = self.pipes[pipe as usize].take_dropped() {
-            self.drop_packet(now, pipe, &frame, (cause, false), observer);
+        while let Some((frame, cause)) = self.directions[direction as usize].take_dropped() {
+            self.drop_packet(now, direction, &frame, (cause, false), observer);
         }
-        let link = &mut self.pipes[pipe as usize];
+        let link = &mut self.directions[direction as usize];
         if let Some(time) = link.take_arrival() {
-            self.agenda.push(time, Kind::Arrival(pipe));
+            self.agenda.push(time, Kind::Arrival(direction));
         }
         if let Some(time) = link.take_transmission() {
-            self.agenda.push(time, Kind::Transmission(pipe));
+            self.agenda.push(time, Kind::Transmission(direction));
         }
         if link.take_wake() {
-            self.wake(now, pipe);
+            self.wake(now, direction);
         }
     }
 
-    /// A packet is lost on `pipe`; its source may be told.
+    /// A packet is lost on `direction`; its source may be told.
     #[cold]
     fn drop_packet(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         (cause, refused): (DropCause, bool),
         observer: &mut impl Observer<P>,
@@ -477,18 +477,18 @@ impl<P: Payload> Network<P> {
         let carried = match cause {
             DropCause::Loss => Carriage::Lost,
             // A MAC that gives a frame up has not carried it: its exchanges are noted as they end.
-            DropCause::Interference if self.pipes[pipe as usize].settles => Carriage::Interfered,
+            DropCause::Interference if self.directions[direction as usize].settles => Carriage::Interfered,
             _ => Carriage::None,
         };
-        self.lose_on(now, pipe, frame, (cause, refused, carried), observer);
+        self.lose_on(now, direction, frame, (cause, refused, carried), observer);
     }
 
-    /// A packet is lost on `pipe`, or at its far end, which had taken it or `refused` it.
+    /// A packet is lost on `direction`, or at its far end, which had taken it or `refused` it.
     #[cold]
     fn lose_on(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         (cause, refused, carried): (DropCause, bool, Carriage),
         observer: &mut impl Observer<P>,
@@ -497,18 +497,18 @@ impl<P: Payload> Network<P> {
         self.dropped[stream] += 1;
         let path = &self.paths[self.path_starts[stream] as usize..];
         let length = path.iter().position(|hop| *hop == HOST).unwrap_or(path.len());
-        self.budget.dropped(&path[..length], pipe, frame, carried);
+        self.budget.dropped(&path[..length], direction, frame, carried);
         if cause == DropCause::Silence {
-            self.record_silenced(now, pipe, &frame.packet, observer);
+            self.record_silenced(now, direction, &frame.packet, observer);
         }
-        observer.dropped(now, self.place(pipe, &frame.packet), frame, cause, refused);
+        observer.dropped(now, self.place(direction, &frame.packet), frame, cause, refused);
     }
 }
 
 /// A packet that is for the host that it comes from.
 fn local<P: Payload>(at: Time, mut payload: P, bytes: u32) -> Arrival<P> {
     payload.set_transit(Transit { stream: StreamId::NOWHERE, next: 0 });
-    Arrival { at, pipe: None, frame: Frame::new(payload, bytes) }
+    Arrival { at, direction: None, frame: Frame::new(payload, bytes) }
 }
 
 impl<P: Payload> Network<P> {
@@ -521,21 +521,21 @@ impl<P: Payload> Network<P> {
         self.ends.push((from, to));
         for hop in path {
             let hop = match hop {
-                Hop::Pipe(pipe) => *pipe,
+                Hop::Link(direction) => *direction,
                 Hop::Air(ends) => self.air_hop(*ends),
             };
             self.paths.push(hop);
         }
         self.paths.push(HOST);
         self.dropped.push(0);
-        // Nearly every pipe is always followed by the same hop: its label tells it, without a look at the
+        // Nearly every link direction is always followed by the same hop: its label tells it, without a look at the
         // path, which would be another cache line for every packet.
         for step in self.paths[start..].windows(2) {
             if step[0] >= AIR {
                 continue;
             }
-            let pipe = &mut self.pipes[step[0] as usize];
-            pipe.label = match pipe.label {
+            let direction = &mut self.directions[step[0] as usize];
+            direction.label = match direction.label {
                 Link::<P>::UNLABELLED => step[1],
                 next if next == step[1] => next,
                 _ => BY_PATH,
@@ -585,13 +585,13 @@ impl<P: Payload> Network<P> {
     }
 
     /// The link directions: two of each link, forward and reverse.
-    pub fn pipes(&self) -> &[Link<P>] {
-        &self.pipes
+    pub fn directions(&self) -> &[Link<P>] {
+        &self.directions
     }
 
     /// A link direction.
-    pub fn pipe(&mut self, pipe: u32) -> &mut Link<P> {
-        &mut self.pipes[pipe as usize]
+    pub fn direction(&mut self, direction: u32) -> &mut Link<P> {
+        &mut self.directions[direction as usize]
     }
 
     /// The boards of the nodes.

@@ -14,7 +14,7 @@ pub type RadioIndex = (usize, usize);
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PacketLocation {
     /// The link direction that it is offered to, lies in, or has come through.
-    pub pipe: u32,
+    pub direction: u32,
     /// The nodes that its stream leads from and to.
     pub ends: (u32, u32),
     /// Hops before the link direction.
@@ -38,7 +38,7 @@ pub struct Arrival<P> {
     /// When.
     pub at: Time,
     /// The link direction by which it came; `None`: it came over the air, or needed no network.
-    pub pipe: Option<u32>,
+    pub direction: Option<u32>,
     /// The packet, with the time that it has waited.
     pub frame: Frame<P>,
 }
@@ -88,7 +88,7 @@ pub trait Observer<P: Payload> {
     /// this is what it does from now on.
     fn phase(&mut self, _radio: usize, _phase: Phase) {}
 
-    /// A primary user destroys a frame of this name, which is about a packet of `pipe`.
+    /// A primary user destroys a frame of this name, which is about a packet of `direction`.
     fn interference(&mut self, _at: Time, _pipe: u32, _frame: &'static str) {}
 
     /// Tells sources apart that are to hear if silence destroys this packet; `None`: nobody is.

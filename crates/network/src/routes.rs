@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hop {
     /// Over a link direction: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
-    Pipe(u32),
+    Link(u32),
     /// Over an ad hoc network, from its first of these nodes to its second: which nodes pass the packet on is
     /// found while the run goes on.
     Air((u32, u32)),
@@ -53,8 +53,8 @@ struct Reached {
     air: u32,
     delay: u64,
     hops: u32,
-    /// The pipe by which, and the node before; the root has itself.
-    pipe: u32,
+    /// The link direction by which, and the node before; the root has itself.
+    direction: u32,
     previous: usize,
 }
 
@@ -83,29 +83,29 @@ impl<'a> Routes<'a> {
         let mut path = Vec::new();
         let mut node = from;
         let mut boarded = None;
-        for (pipe, next) in self.steps(from, to)? {
-            match (pipe, boarded) {
+        for (direction, next) in self.steps(from, to)? {
+            match (direction, boarded) {
                 (AIR, None) => boarded = Some(node as u32),
                 (AIR, Some(first)) => {
                     path.push(Hop::Air((first, next as u32)));
                     boarded = None;
                 }
-                _ => path.push(Hop::Pipe(pipe)),
+                _ => path.push(Hop::Link(direction)),
             }
             node = next;
         }
         Some(path)
     }
 
-    /// The pipes from node `from` to node `to`, and the node behind each.
+    /// The link directions from node `from` to node `to`, and the node behind each.
     fn steps(&mut self, from: usize, to: usize) -> Option<Vec<(u32, usize)>> {
         // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
         let mut path = Vec::new();
         let mut root = from;
-        if let [(pipe, next)] = self.outgoing[from][..]
+        if let [(direction, next)] = self.outgoing[from][..]
             && from != to
         {
-            path.push((pipe, next));
+            path.push((direction, next));
             root = next;
         }
         if !self.trees.contains_key(&root) {
@@ -117,7 +117,7 @@ impl<'a> Routes<'a> {
         let mut node = to;
         while node != root {
             let reached = tree[node]?;
-            tail.push((reached.pipe, node));
+            tail.push((reached.direction, node));
             node = reached.previous;
         }
         path.extend(tail.into_iter().rev());
@@ -129,19 +129,19 @@ impl<'a> Routes<'a> {
         let mut tree: Vec<Option<Reached>> = vec![None; self.outgoing.len()];
         let mut done = vec![false; self.outgoing.len()];
         let mut frontier = BinaryHeap::new();
-        tree[root] = Some(Reached { air: 0, delay: 0, hops: 0, pipe: 0, previous: root });
+        tree[root] = Some(Reached { air: 0, delay: 0, hops: 0, direction: 0, previous: root });
         frontier.push(Reverse((0u32, 0u64, 0u32, root)));
         while let Some(Reverse((air, delay, hops, node))) = frontier.pop() {
             if std::mem::replace(&mut done[node], true) {
                 continue;
             }
-            for &(pipe, next) in &self.outgoing[node] {
+            for &(direction, next) in &self.outgoing[node] {
                 let candidate = Reached {
-                    air: air + u32::from(pipe == AIR),
+                    air: air + u32::from(direction == AIR),
                     // Delays near the end of time must not wrap to the shortest path.
-                    delay: delay.saturating_add(self.delay(pipe)),
+                    delay: delay.saturating_add(self.delay(direction)),
                     hops: hops + 1,
-                    pipe,
+                    direction,
                     previous: node,
                 };
                 let better = match &tree[next] {
@@ -162,13 +162,14 @@ impl<'a> Routes<'a> {
     fn rank<'b>(&'b self, reached: &Reached) -> (u32, u64, u32, &'b str, &'b str) {
         let nodes = &self.experiment.nodes;
         let previous = nodes.get(reached.previous).map_or("", String::as_str);
-        let link = self.experiment.links.get(reached.pipe as usize / 2).map_or("", |link| link.name.as_str());
+        let link =
+            self.experiment.links.get(reached.direction as usize / 2).map_or("", |link| link.name.as_str());
         (reached.air, reached.delay, reached.hops, previous, link)
     }
 
-    fn delay(&self, pipe: u32) -> u64 {
-        let Some(link) = self.experiment.links.get(pipe as usize / 2) else { return 0 };
-        let spec = if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse };
+    fn delay(&self, direction: u32) -> u64 {
+        let Some(link) = self.experiment.links.get(direction as usize / 2) else { return 0 };
+        let spec = if direction.is_multiple_of(2) { &link.forward } else { &link.reverse };
         spec.delay.as_nanos()
     }
 }
@@ -176,11 +177,11 @@ impl<'a> Routes<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_scenario::{LinkSpec, PipeSpec, QueueLimit, QueueSpec, Run};
+    use cogtcp_scenario::{LinkDirectionSpec, LinkSpec, QueueLimit, QueueSpec, Run};
     use cogtcp_units::{Duration, Probability, RandomStream, Rate, Seed};
 
     fn experiment(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> Experiment {
-        let pipe = |delay| PipeSpec {
+        let direction = |delay| LinkDirectionSpec {
             rate: Rate::from_bits_per_second(1_000_000),
             delay: Duration::from_millis(delay),
             queue: QueueSpec::DropTail(QueueLimit::Packets(10)),
@@ -206,8 +207,8 @@ mod tests {
                     name: name.to_owned(),
                     from,
                     to,
-                    forward: pipe(delay),
-                    reverse: pipe(delay),
+                    forward: direction(delay),
+                    reverse: direction(delay),
                 })
                 .collect(),
             spectrum: None,
@@ -218,10 +219,10 @@ mod tests {
         }
     }
 
-    /// The pipes of a path that is all links.
+    /// The link directions of a path that is all links.
     fn wired(routes: &mut Routes<'_>, from: usize, to: usize) -> Option<Vec<u32>> {
-        let pipe = |hop| if let Hop::Pipe(pipe) = hop { pipe } else { panic!("{hop:?}") };
-        routes.path(from, to).map(|path| path.into_iter().map(pipe).collect())
+        let direction = |hop| if let Hop::Link(direction) = hop { direction } else { panic!("{hop:?}") };
+        routes.path(from, to).map(|path| path.into_iter().map(direction).collect())
     }
 
     #[test]
@@ -293,8 +294,9 @@ mod tests {
                 }
                 for (to, least) in least.into_iter().enumerate() {
                     let path = wired(&mut routes, from, to);
-                    let sum =
-                        path.map(|path| path.iter().map(|pipe| links[*pipe as usize / 2].3).sum::<u64>());
+                    let sum = path.map(|path| {
+                        path.iter().map(|direction| links[*direction as usize / 2].3).sum::<u64>()
+                    });
                     assert_eq!(sum, (least < u64::MAX).then_some(least), "seed {seed}: {from} to {to}");
                 }
             }

@@ -36,7 +36,7 @@ pub type PairMedium = Medium<(), Vec<Position>, PrimaryUsers>;
 pub struct PairConfig {
     /// The places of the link's directions among the links that it is given: end 0 sends on the first to end
     /// 1, and the other way round.
-    pub pipes: [u32; 2],
+    pub directions: [u32; 2],
     /// The nodes at its ends.
     pub nodes: [usize; 2],
     /// A sender knows that its receiver is silent, and waits.
@@ -127,8 +127,8 @@ impl StationPair {
     }
 
     /// The places of the link's directions among the links that it is given.
-    pub fn pipes(&self) -> [u32; 2] {
-        self.config.pipes
+    pub fn directions(&self) -> [u32; 2] {
+        self.config.directions
     }
 
     /// The nodes at its ends.
@@ -154,7 +154,7 @@ impl StationPair {
             if self.packets[end].is_some() {
                 continue;
             }
-            let Some(size) = links[self.config.pipes[end] as usize].head_size() else { continue };
+            let Some(size) = links[self.config.directions[end] as usize].head_size() else { continue };
             self.packets[end] = Some(PacketInService { size, arrived: false });
             let to = Destination::Interface(interface(1 - end));
             let packet = Outgoing { payload: (), bytes: size, to, channel: None, goes_first: false };
@@ -255,7 +255,7 @@ impl StationPair {
 
     /// What goes on at the direction that `end` sends on.
     pub fn occupation<P: Payload>(&self, end: usize, links: &[Link<P>]) -> Occupation {
-        let link = &links[self.config.pipes[end] as usize];
+        let link = &links[self.config.directions[end] as usize];
         match self.exchanges[end] {
             Some(Underway::Known(exchange)) => Occupation::Exchange(exchange),
             Some(Underway::Open { .. }) => Occupation::Undecided,
@@ -268,12 +268,12 @@ impl StationPair {
 
     /// Gates and rates of the links: a direction is open while its receiver listens and its sender may send.
     fn set_links<P: Payload>(&self, now: Time, links: &mut [Link<P>]) {
-        for (end, pipe) in self.config.pipes.into_iter().enumerate() {
+        for (end, direction) in self.config.directions.into_iter().enumerate() {
             let receiver = self.radio(1 - end);
             let is_open = !receiver.phase().is_silent() && !self.is_blocked(end);
             let gate = Gate::of_served(!is_open);
             // A MAC serves the link: no arrival is scheduled by it.
-            let _ = links[pipe as usize].set_channel(now, gate, receiver.rate());
+            let _ = links[direction as usize].set_channel(now, gate, receiver.rate());
         }
     }
 }

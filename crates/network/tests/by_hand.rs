@@ -63,7 +63,7 @@ impl Observer<TestPacket> for Seen {
         refused: bool,
     ) {
         self.drops.push((millis(at), frame.packet.number, cause, refused));
-        assert!(place.pipe < 4);
+        assert!(place.direction < 4);
     }
 
     fn lost(&mut self, _: Time, _: u32, _: &Frame<TestPacket>, _: &'static str) {
@@ -142,11 +142,11 @@ impl Driven {
     }
 
     fn take(&mut self, arrival: Option<Arrival<TestPacket>>) {
-        let Some(Arrival { at, pipe, frame }) = arrival else { return };
+        let Some(Arrival { at, direction, frame }) = arrival else { return };
         if let Some(sent) = self.sent.get_mut(frame.packet.transit.stream.index()) {
             sent.arrived += 1;
         }
-        self.arrivals.push((millis(at), frame.packet.number, pipe));
+        self.arrivals.push((millis(at), frame.packet.number, direction));
     }
 
     fn take_news(&mut self, at: Time) {
@@ -210,11 +210,11 @@ fn packets_go_from_link_to_link() {
     // What followed the first packet, with the hops before each link.
     let first =
         [(0, PacketStep::Offered, 0, 0), (0, PacketStep::Queued, 0, 0), (11, PacketStep::Received, 0, 0)];
-    for (at, step, pipe, hops) in first {
-        let place = PacketLocation { pipe, ends: (0, 2), hops };
+    for (at, step, direction, hops) in first {
+        let place = PacketLocation { direction, ends: (0, 2), hops };
         assert!(driven.seen.steps.contains(&(at, step, place)), "{at} {step:?} {:?}", driven.seen.steps);
     }
-    let place = PacketLocation { pipe: 3, ends: (0, 2), hops: 1 };
+    let place = PacketLocation { direction: 3, ends: (0, 2), hops: 1 };
     assert!(driven.seen.steps.contains(&(18, PacketStep::Received, place)));
     assert_eq!(driven.network.path(StreamId(0)).collect::<Vec<_>>(), [0, 3]);
 }
@@ -253,7 +253,7 @@ fn a_pair_of_cr_users_serves_its_link() {
     driven.play(ms(10_000));
     assert!(driven.arrivals.len() > 250, "{}", driven.arrivals.len());
     assert_eq!(driven.arrivals.len() + driven.seen.drops.len(), 400);
-    assert!(driven.arrivals.iter().all(|(_, number, pipe)| *pipe == Some(number % 2)));
+    assert!(driven.arrivals.iter().all(|(_, number, direction)| *direction == Some(number % 2)));
     assert!(driven.network.mac(0).attempts > 100 && driven.network.pair(0).is_some());
     let table = driven.network.radio_table(&experiment, ms(10_000));
     assert!(table.number("sensings", 0).unwrap() > 5.0);
@@ -308,7 +308,7 @@ fn an_ad_hoc_network_carries_packets() {
     }
     driven.play(ms(20_000));
     assert!(driven.arrivals.len() > 100, "{}", driven.arrivals.len());
-    assert!(driven.arrivals.iter().all(|(.., pipe)| pipe.is_none()));
+    assert!(driven.arrivals.iter().all(|(.., direction)| direction.is_none()));
     assert!(driven.network.hops() > driven.arrivals.len() as u64);
     let dropped: u64 = (0..2).map(|stream| driven.network.dropped(StreamId(stream))).sum();
     assert_eq!(driven.seen.lost as u64, dropped);
@@ -343,9 +343,9 @@ fn a_gateway_joins_air_and_wire() {
     let experiment = experiment(text);
     let (router, server) = (3, 4);
     let mut routes = Routes::new(&experiment);
-    assert_eq!(routes.path(server, 2), Some(vec![Hop::Pipe(3), Hop::Pipe(1), Hop::Air((0, 2))]));
-    assert_eq!(routes.path(2, router), Some(vec![Hop::Air((2, 0)), Hop::Pipe(0)]));
-    assert_eq!(routes.path(server, 0), Some(vec![Hop::Pipe(3), Hop::Pipe(1)]));
+    assert_eq!(routes.path(server, 2), Some(vec![Hop::Link(3), Hop::Link(1), Hop::Air((0, 2))]));
+    assert_eq!(routes.path(2, router), Some(vec![Hop::Air((2, 0)), Hop::Link(0)]));
+    assert_eq!(routes.path(server, 0), Some(vec![Hop::Link(3), Hop::Link(1)]));
     assert_eq!(routes.path(1, 2), Some(vec![Hop::Air((1, 2))]));
     let mut driven = Driven::new(&experiment, &[(server, 2), (2, server), (1, 0)]);
     driven.seen.tells = true;
@@ -355,7 +355,9 @@ fn a_gateway_joins_air_and_wire() {
     }
     driven.play(ms(9_000));
     assert_eq!((driven.arrivals.len(), driven.seen.lost, driven.seen.drops.len()), (30, 0, 0));
-    let by = |pipe, stream| driven.arrivals.iter().filter(|it| it.1 % 3 == stream && it.2 == pipe).count();
+    let by = |direction, stream| {
+        driven.arrivals.iter().filter(|it| it.1 % 3 == stream && it.2 == direction).count()
+    };
     assert_eq!([by(None, 0), by(Some(2), 1), by(None, 2)], [10, 10, 10]);
     // 0.5 ms and 10 ms over each wire at least, the air beside.
     let first = driven.arrivals.iter().find(|(_, number, _)| *number == 0).unwrap();

@@ -40,14 +40,14 @@ transport = "newreno"
 /// A pair whose stations are fed packets of 1040 bytes.
 struct Bench {
     pair: StationPair,
-    pipes: Vec<Link<Packet>>,
+    directions: Vec<Link<Packet>>,
     now: Time,
     events: VecDeque<PairEvent>,
     delivered: [u64; 2],
     dropped: Vec<(Time, DropCause)>,
 }
 
-fn bench_pipe() -> LinkConfig {
+fn bench_direction() -> LinkConfig {
     LinkConfig {
         rate: Rate::from_bits_per_second(1_000_000),
         delay: Duration::from_micros(1),
@@ -79,44 +79,51 @@ impl Bench {
         let (mut pairs, _) =
             cogtcp_network::build::station_pairs(&experiment, experiment.run.duration, seed).unwrap();
         let mut pair = pairs.remove(0).pair;
-        let config = bench_pipe();
-        let mut pipes: Vec<Link<Packet>> =
+        let config = bench_direction();
+        let mut directions: Vec<Link<Packet>> =
             (0..2).map(|_| Link::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
-        pair.begin(&mut pipes);
-        Self { pair, pipes, now: Time::ZERO, events: VecDeque::new(), delivered: [0; 2], dropped: Vec::new() }
+        pair.begin(&mut directions);
+        Self {
+            pair,
+            directions,
+            now: Time::ZERO,
+            events: VecDeque::new(),
+            delivered: [0; 2],
+            dropped: Vec::new(),
+        }
     }
 
     /// Offers a packet to each of these ends whose queue is empty.
     fn feed(&mut self, ends: &[usize]) {
         for &end in ends {
-            let waiting = self.pipes[end].len();
+            let waiting = self.directions[end].len();
             if waiting < 2 {
                 let frame = Frame::new(Packet, 1040);
-                let _ = self.pipes[end].offer(self.now, frame);
+                let _ = self.directions[end].offer(self.now, frame);
             }
         }
-        self.pair.feed(self.now, &self.pipes);
+        self.pair.feed(self.now, &self.directions);
     }
 
     /// One step of the pair at the time that it is due.
     fn step(&mut self) -> Finished {
         self.now = self.pair.next_change();
-        let finished = self.pair.step(self.now, &mut self.pipes, &mut self.events);
-        if let Some((pipe, cause)) = finished.dropped {
-            self.pipes[pipe as usize].end_service(self.now, Some(cause));
+        let finished = self.pair.step(self.now, &mut self.directions, &mut self.events);
+        if let Some((direction, cause)) = finished.dropped {
+            self.directions[direction as usize].end_service(self.now, Some(cause));
             self.dropped.push((self.now, cause));
         }
-        if let Some(pipe) = finished.delivered {
-            self.pipes[pipe as usize].end_service(self.now, None);
-            self.delivered[pipe as usize] += 1;
+        if let Some(direction) = finished.delivered {
+            self.directions[direction as usize].end_service(self.now, None);
+            self.delivered[direction as usize] += 1;
         }
-        self.pair.feed(self.now, &self.pipes);
+        self.pair.feed(self.now, &self.directions);
         finished
     }
 
     /// Whether an exchange of this end is not over.
     fn is_under_way(&self, end: usize) -> bool {
-        let occupation = self.pair.occupation(end, &self.pipes);
+        let occupation = self.pair.occupation(end, &self.directions);
         matches!(occupation, Occupation::Exchange(_) | Occupation::Undecided)
     }
 
@@ -144,8 +151,8 @@ fn one_exchange_takes_what_the_standard_says() {
     for (rts, data_at, over) in [("0 B", 352 + 1 + 10 + 304 + 1 + 10, 315), ("2000 B", 0, 315)] {
         let mut bench = Bench::new(&[("radio.cr.cr.mac.rts_threshold", rts)], 1);
         let frame = Frame::new(Packet, 1040);
-        assert_eq!(bench.pipes[0].offer(us(500), frame), OfferOutcome::Wake);
-        bench.pair.feed(us(500), &bench.pipes);
+        assert_eq!(bench.directions[0].offer(us(500), frame), OfferOutcome::Wake);
+        bench.pair.feed(us(500), &bench.directions);
         assert_eq!(bench.pair.next_change(), us(500), "the medium has been idle for longer than DIFS");
         bench.step();
         let delivery = us(500 + data_at + 8736 + 1);
@@ -262,7 +269,7 @@ fn a_sender_that_waits_ends_before_the_silence() {
     bench.feed(&[0, 1]);
     while bench.now < Time::from_secs_f64(20.0) {
         bench.now = bench.pair.next_change();
-        let known = |end| match bench.pair.occupation(end, &bench.pipes) {
+        let known = |end| match bench.pair.occupation(end, &bench.directions) {
             Occupation::Exchange(exchange) => Some(exchange.end),
             _ => None,
         };
@@ -403,13 +410,13 @@ fn boards_say_what_radio_link_and_queue_do() {
     ];
     let mut bench = Bench::new(&moving, 29);
     let mut read = Vec::new();
-    let config = LinkConfig { queue: DropTail::of(QueueLimit::Packets(3)), ..bench_pipe() };
-    bench.pipes[0] = Link::new(&config, None, || RandomStream::new(1, "loss", 0));
-    bench.pair.begin(&mut bench.pipes);
+    let config = LinkConfig { queue: DropTail::of(QueueLimit::Packets(3)), ..bench_direction() };
+    bench.directions[0] = Link::new(&config, None, || RandomStream::new(1, "loss", 0));
+    bench.pair.begin(&mut bench.directions);
     for _ in 0..9 {
         let frame = Frame::new(Packet, 1040);
-        let _ = bench.pipes[0].offer(bench.now, frame);
-        bench.pair.feed(bench.now, &bench.pipes);
+        let _ = bench.directions[0].offer(bench.now, frame);
+        bench.pair.feed(bench.now, &bench.directions);
     }
     while bench.pair.next_change() <= Time::from_secs_f64(1.7) {
         bench.step();

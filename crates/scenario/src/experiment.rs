@@ -75,14 +75,14 @@ pub struct LinkSpec {
     /// Node where the forward direction ends.
     pub to: usize,
     /// From `from` to `to`.
-    pub forward: PipeSpec,
+    pub forward: LinkDirectionSpec,
     /// From `to` to `from`.
-    pub reverse: PipeSpec,
+    pub reverse: LinkDirectionSpec,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PipeSpec {
+pub struct LinkDirectionSpec {
     /// Rate at which packets are put on the link.
     pub rate: Rate,
     /// Propagation delay.
@@ -258,13 +258,13 @@ pub struct PathSpec {
     /// The link that the scenario names.
     pub link: usize,
     /// Link directions from the sender to the receiver: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
-    pub pipes: Vec<u32>,
+    pub directions: Vec<u32>,
 }
 
 impl PathSpec {
     /// Returns the link directions from the receiver to the sender: the same links.
     pub fn reversed(&self) -> Vec<u32> {
-        self.pipes.iter().rev().map(|pipe| pipe ^ 1).collect()
+        self.directions.iter().rev().map(|direction| direction ^ 1).collect()
     }
 }
 

@@ -57,8 +57,9 @@ pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
 pub use experiment::{
-    AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkSpec, Motion,
-    PathSpec, PipeSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TrainSpec, UdpSpec, UsersSpec,
+    AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkDirectionSpec,
+    LinkSpec, Motion, PathSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TrainSpec, UdpSpec,
+    UsersSpec,
 };
 pub use external::is_external;
 pub use flat::Flat;

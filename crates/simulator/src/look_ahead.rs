@@ -18,24 +18,24 @@ impl Simulation<'_> {
     pub(crate) fn look_ahead(&self) {
         let network = &self.plane.network;
         let [fifth, fourth, third, second, first] = network.approaching();
-        let pipes = network.pipes();
-        for pipe in [fifth, fourth].into_iter().flatten() {
-            if let Some(pipe) = pipes.get(pipe as usize) {
-                pipe.prefetch();
+        let directions = network.directions();
+        for direction in [fifth, fourth].into_iter().flatten() {
+            if let Some(direction) = directions.get(direction as usize) {
+                direction.prefetch();
             }
         }
-        if let Some(pipe) = third.and_then(|pipe| pipes.get(pipe as usize)) {
-            pipe.prefetch_first();
+        if let Some(direction) = third.and_then(|direction| directions.get(direction as usize)) {
+            direction.prefetch_first();
         }
-        if let Some(goal) = second.and_then(|pipe| network.goal(pipe)) {
+        if let Some(goal) = second.and_then(|direction| network.goal(direction)) {
             match goal {
-                Goal::Pipe(pipe) => pipes[pipe as usize].prefetch(),
+                Goal::Direction(direction) => directions[direction as usize].prefetch(),
                 Goal::Host(stream) => self.prefetch_end(network, stream),
             }
         }
-        if let Some(goal) = first.and_then(|pipe| network.goal(pipe)) {
+        if let Some(goal) = first.and_then(|direction| network.goal(direction)) {
             match goal {
-                Goal::Pipe(pipe) => pipes[pipe as usize].prefetch_room(),
+                Goal::Direction(direction) => directions[direction as usize].prefetch_room(),
                 Goal::Host(stream) => self.prefetch_depth(network, stream),
             }
         }
@@ -53,8 +53,8 @@ impl Simulation<'_> {
     fn prefetch_end(&self, network: &Network<Packet>, stream: StreamId) {
         let Some((flow, to)) = self.end_of(stream) else { return };
         flow.prefetch(to);
-        if let Some(answers) = network.first_pipe(flow.stream(to)) {
-            network.pipes()[answers as usize].prefetch();
+        if let Some(answers) = network.first_direction(flow.stream(to)) {
+            network.directions()[answers as usize].prefetch();
             network.prefetch_account(answers);
         }
     }
@@ -64,8 +64,8 @@ impl Simulation<'_> {
     fn prefetch_depth(&self, network: &Network<Packet>, stream: StreamId) {
         let Some((flow, to)) = self.end_of(stream) else { return };
         flow.prefetch_depth(to);
-        if let Some(answers) = network.first_pipe(flow.stream(to)) {
-            network.pipes()[answers as usize].prefetch_room();
+        if let Some(answers) = network.first_direction(flow.stream(to)) {
+            network.directions()[answers as usize].prefetch_room();
         }
     }
 }

@@ -153,8 +153,9 @@ impl Plan<'_, '_> {
 
     /// Adds the streams of a flow on `path`: data, acknowledgements. They take the same links.
     pub(crate) fn add_path(&mut self, spec: &FlowSpec, path: &PathSpec) -> [StreamId; 2] {
-        let hops = |pipes: &[u32]| pipes.iter().map(|pipe| Hop::Pipe(*pipe)).collect::<Vec<_>>();
-        let (there, back) = (hops(&path.pipes), hops(&path.reversed()));
+        let hops =
+            |directions: &[u32]| directions.iter().map(|direction| Hop::Link(*direction)).collect::<Vec<_>>();
+        let (there, back) = (hops(&path.directions), hops(&path.reversed()));
         let data = self.add_stream_over(spec.from, spec.to, &there, "data", &spec.name);
         [data, self.add_stream_over(spec.to, spec.from, &back, "acknowledgements", &spec.name)]
     }

@@ -91,7 +91,7 @@ impl cogtcp_hosts::Plane for Plane {
     fn begin_span(&mut self, now: Time, stream: StreamId, awaited: Awaited) -> Box<[u128]> {
         self.network.begin_budget(now, stream, awaited);
         let links = self.links(stream);
-        links.iter().map(|pipe| self.network.pipe(*pipe).capacity(now).available).collect()
+        links.iter().map(|direction| self.network.direction(*direction).capacity(now).available).collect()
     }
 
     fn end_span(
@@ -103,10 +103,9 @@ impl cogtcp_hosts::Plane for Plane {
     ) -> Option<(u32, f64)> {
         self.network.end_budget(now, stream, awaited);
         let links = self.links(stream);
-        let capacities = links
-            .iter()
-            .zip(before)
-            .map(|(pipe, before)| (self.network.pipe(*pipe).capacity(now).available - before, *pipe));
-        capacities.min().map(|(available, pipe)| (pipe, Capacity::bytes(available)))
+        let capacities = links.iter().zip(before).map(|(direction, before)| {
+            (self.network.direction(*direction).capacity(now).available - before, *direction)
+        });
+        capacities.min().map(|(available, direction)| (direction, Capacity::bytes(available)))
     }
 }

@@ -18,9 +18,9 @@ impl ReceiverHost for FlowReceiverHost<'_> {
     /// first of equals.
     fn flows_over_bottleneck(&self) -> u32 {
         let path = |flow: usize| self.network.path(self.flows[flow].data());
-        let rate = |pipe: &u32| self.network.pipes()[*pipe as usize].channel_rate();
+        let rate = |direction: &u32| self.network.directions()[*direction as usize].channel_rate();
         let Some(bottleneck) = path(self.flow).min_by_key(rate) else { return 0 };
-        let shares = |other: usize| path(other).any(|pipe| pipe == bottleneck);
+        let shares = |other: usize| path(other).any(|direction| direction == bottleneck);
         let others = self.flows.iter().enumerate().filter(|(other, _)| *other != self.flow);
         others.filter(|(other, flow)| flow.is_open() && shares(*other)).count() as u32
     }

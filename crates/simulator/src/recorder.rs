@@ -94,7 +94,7 @@ impl Observer<Packet> for Recorder {
         // Unpacked for its place in the store as well, which is free from here on.
         let (datagram, segment) = self.release(&frame.packet);
         let owner = self.streams.owner(frame.packet.transit.stream);
-        self.trace.dropped(at, place.pipe, owner, frame, cause);
+        self.trace.dropped(at, place.direction, owner, frame, cause);
         if self.trace.records_packets() {
             let cause = Some((cause, refused));
             let content = Content { segment: segment.as_ref(), datagram: datagram.as_ref() };
@@ -112,8 +112,8 @@ impl Observer<Packet> for Recorder {
         self.trace.radio_event(at, radio, event, own_rate);
     }
 
-    fn interference(&mut self, at: Time, pipe: u32, frame: &'static str) {
-        self.trace.interference(at, pipe, frame);
+    fn interference(&mut self, at: Time, direction: u32, frame: &'static str) {
+        self.trace.interference(at, direction, frame);
     }
 
     /// The flow of a data packet. Destroyed acknowledgements are not reported, as their sender has nothing to

@@ -16,7 +16,7 @@ impl Simulation<'_> {
     /// The run's result. Every flow's measured span has ended.
     pub(crate) fn report(mut self, digest: u64) -> Run {
         let flows = self.flow_table();
-        let payload = self.payload_by_pipe();
+        let payload = self.payload_by_direction();
         let (experiment, end) = (&*self.experiment, self.end);
         let links = self.plane.network.link_table(experiment, end, &payload);
         let radios = self.plane.network.radio_table(experiment, end);
@@ -109,8 +109,9 @@ impl Simulation<'_> {
         let arrived = end.arrived[0] - warm.arrived[0];
         let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
         let measured = flow.measured;
-        let pipe = measured.and_then(|m| m.bottleneck);
-        let bottleneck = pipe.map_or("", |pipe| &self.experiment.links[pipe as usize / 2].name);
+        let direction = measured.and_then(|m| m.bottleneck);
+        let bottleneck =
+            direction.map_or("", |direction| &self.experiment.links[direction as usize / 2].name);
         FlowRow {
             flow: table.flow.intern(&spec.name),
             transport: table.transport.intern(&spec.transport),
@@ -125,12 +126,14 @@ impl Simulation<'_> {
             retransmitted_segments: end.resent - warm.resent,
             efficiency: measured.map_or(f64::NAN, |m| m.share(m.delivered)),
             bottleneck: table.bottleneck.intern(bottleneck),
-            bottleneck_direction: table.bottleneck_direction.intern(match pipe {
-                Some(pipe) if pipe % 2 == 1 => "reverse",
+            bottleneck_direction: table.bottleneck_direction.intern(match direction {
+                Some(direction) if direction % 2 == 1 => "reverse",
                 Some(_) => "forward",
                 None => "",
             }),
-            medium: table.medium.intern(pipe.map_or("", |pipe| self.experiment.medium(pipe as usize / 2))),
+            medium: table
+                .medium
+                .intern(direction.map_or("", |direction| self.experiment.medium(direction as usize / 2))),
             delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
             rtt_min_s: flow.rtt.least(),
             rtt_mean_s: flow.rtt.mean(),
@@ -148,22 +151,22 @@ impl Simulation<'_> {
         }
     }
 
-    /// Payload delivered since the end of the warm-up by the flows whose data crosses each pipe.
-    fn payload_by_pipe(&self) -> Vec<u64> {
-        let mut payload = vec![0; self.plane.network.pipes().len()];
+    /// Payload delivered since the end of the warm-up by the flows whose data crosses each link direction.
+    fn payload_by_direction(&self) -> Vec<u64> {
+        let mut payload = vec![0; self.plane.network.directions().len()];
         for flow in &self.flows {
             let subflows = flow.subflows();
             for (data, bytes) in flow.data_by_path().zip(subflows.first_bytes()) {
-                for pipe in self.plane.network.path(data) {
-                    payload[pipe as usize] += bytes;
+                for direction in self.plane.network.path(data) {
+                    payload[direction as usize] += bytes;
                 }
             }
             if !subflows.is_empty() {
                 continue;
             }
             let delivered = flow.delivered() - flow.warm().delivered;
-            for pipe in self.plane.network.path(flow.data()) {
-                payload[pipe as usize] += delivered;
+            for direction in self.plane.network.path(flow.data()) {
+                payload[direction as usize] += delivered;
             }
         }
         payload

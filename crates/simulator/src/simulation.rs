@@ -37,9 +37,9 @@ pub(crate) struct Simulation<'e> {
     pub(crate) flows: Vec<Flow>,
     /// Rarely used state.
     pub(crate) parts: Parts,
-    /// Delivered and carried bytes at the last sample, by flow and by pipe, where samples are taken.
+    /// Delivered and carried bytes at the last sample, by flow and by link direction, where samples are taken.
     sampled_flows: Vec<u64>,
-    sampled_pipes: Vec<f64>,
+    sampled_directions: Vec<f64>,
     digest: Digest,
     pub(crate) events: u64,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Trace {
     payloads: PayloadsBuilder,
     /// Codes among the entities; a flow's code is its number.
     radios: Vec<Vec<Code>>,
-    pipes: Vec<Code>,
+    directions: Vec<Code>,
     /// Code of "no flow" and of "no detail".
     no_flow: Code,
     no_detail: Code,
@@ -56,7 +56,7 @@ const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
 const SOURCES: [&str; 3] = ["sender", "receiver", ""];
 
 impl Trace {
-    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and pipes have their
+    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and link directions have their
     /// number as code.
     pub(crate) fn new(level: TraceLevel, experiment: &Experiment) -> Self {
         let mut flow_series = FlowSeriesBuilder::default();
@@ -112,12 +112,12 @@ impl Trace {
                 names.iter().map(|name| events.entity.intern(name)).collect()
             })
             .collect();
-        let mut pipes = Vec::new();
+        let mut directions = Vec::new();
         for link in links {
             link_series.link.intern(&link.name);
             packets.link.intern(&link.name);
-            pipes.push(events.entity.intern(&link.name));
-            pipes.push(events.entity.intern(&format!("{}/reverse", link.name)));
+            directions.push(events.entity.intern(&link.name));
+            directions.push(events.entity.intern(&format!("{}/reverse", link.name)));
         }
         let no_detail = events.detail.intern("");
         let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
@@ -134,7 +134,7 @@ impl Trace {
             segments: TcpSegmentsBuilder::default(),
             payloads: PayloadsBuilder::default(),
             radios,
-            pipes,
+            directions,
             no_flow,
             no_detail,
             causes,
@@ -191,8 +191,8 @@ impl Trace {
             event: event.code(),
             cause: cause.map_or(self.no_cause, |(cause, _)| self.packet_causes[cause as usize]),
             refused: cause == Some((DropCause::Queue, true)),
-            link: Code(place.pipe / 2),
-            direction: Code(place.pipe % 2),
+            link: Code(place.direction / 2),
+            direction: Code(place.direction % 2),
             stream: u64::from(packet.transit.stream.0),
             flow: self.flow_of(packet, owner),
             source: Code(source),
@@ -276,10 +276,10 @@ impl Trace {
         }
     }
 
-    /// A primary user destroyed a frame of an exchange for a packet of `pipe`.
-    pub(crate) fn interference(&mut self, now: Time, pipe: u32, frame: &str) {
+    /// A primary user destroyed a frame of an exchange for a packet of `direction`.
+    pub(crate) fn interference(&mut self, now: Time, direction: u32, frame: &str) {
         if self.records_events() {
-            self.push(now, EventKind::Interference, self.pipes[pipe as usize], frame, f64::NAN);
+            self.push(now, EventKind::Interference, self.directions[direction as usize], frame, f64::NAN);
         }
     }
 
@@ -300,18 +300,18 @@ impl Trace {
         self.events.push(EventRow { time_s, kind, entity, flow, detail, value });
     }
 
-    /// A packet was dropped on `pipe`.
+    /// A packet was dropped on `direction`.
     pub(crate) fn dropped(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         owner: Owner,
         frame: &Frame<Packet>,
         cause: DropCause,
     ) {
         if self.records_events() {
             let flow = self.flow_of(&frame.packet, owner);
-            let codes = [self.pipes[pipe as usize], flow, self.causes[cause as usize]];
+            let codes = [self.directions[direction as usize], flow, self.causes[cause as usize]];
             self.push_row(now, EventKind::Drop, codes, f64::from(frame.size()));
         }
     }
@@ -359,7 +359,7 @@ impl Trace {
         self.control_series.push(ControlSample { time_s, flow, variable, value });
     }
 
-    /// A point of a pipe's series; the link's code is its number, the direction's 0 or 1.
+    /// A point of a link direction's series; the link's code is its number, the direction's 0 or 1.
     pub(crate) fn link_sample(&mut self, row: LinkSample) {
         self.link_series.push(row);
     }

@@ -67,8 +67,9 @@ impl Train {
         let course = plan.plane.network.course(spec.radio).cloned();
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
-            let crosses =
-                |pipe| plan.plane.network.path(plan.flows[number].data()).any(|known| known == pipe);
+            let crosses = |direction| {
+                plan.plane.network.path(plan.flows[number].data()).any(|known| known == direction)
+            };
             let (node, beside) = if crosses(down) {
                 (flow.to, Beside::Receiver)
             } else if crosses(up) {

@@ -32,7 +32,7 @@ class Record:
         place: Its place in the emulator.
         step: `OFFERED` to a link, `ARRIVED` at its far end, `DROPPED`, `REFUSED` (not taken by the queue); or
             `CAPACITY`: no packet, `size` is what the direction could carry since the last such record.
-        pipe: The direction of a link: its row in the table `links`.
+        link_direction: The direction of a link: its row in the table `links`.
         cause: Why it was dropped.
         size: Bytes.
         data: Its bytes, where they were captured.
@@ -42,7 +42,7 @@ class Record:
     came_ns: int
     place: int
     step: int
-    pipe: int
+    link_direction: int
     cause: str
     size: int
     data: bytes
@@ -79,7 +79,7 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
     lost = {
         (record.came_ns, record.place): record
         for record in read(file)
-        if record.step in (DROPPED, REFUSED) and record.pipe == out
+        if record.step in (DROPPED, REFUSED) and record.link_direction == out
     }
     yield pcapng.section_header(
         f"cogtcp {provenance.version()}",
@@ -88,8 +88,8 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
     )
     yield pcapng.interface(f"{point.link} at {point.node}", "real packets of a Linux kernel", 65_535)
     for record in read(file):
-        outgoing = record.pipe == out
-        if (record.pipe, record.step) not in ((out, OFFERED), (back, ARRIVED)):
+        outgoing = record.link_direction == out
+        if (record.link_direction, record.step) not in ((out, OFFERED), (back, ARRIVED)):
             continue
         end = lost.get((record.came_ns, record.place)) if outgoing else None
         comments = (
@@ -117,7 +117,7 @@ def mahimahi_log(
         "# base timestamp: 0\n"
     ).encode()
     for record in read(file):
-        if record.pipe != pipe:
+        if record.link_direction != pipe:
             continue
         at, packet = record.time_ns // 1_000_000, (record.came_ns, record.place)
         if record.step == OFFERED:

@@ -76,10 +76,10 @@ impl Budget {
             }
             let carried = crossing.carried(begin, end);
             let spent = Spent::new(begin, end, watch.served.is_some(), &carried);
-            let link = &experiment.links[watch.pipe as usize / 2];
+            let link = &experiment.links[watch.direction as usize / 2];
             let row = BudgetRow {
                 link: table.link.intern(&link.name),
-                direction: table.direction.intern(["forward", "reverse"][watch.pipe as usize % 2]),
+                direction: table.direction.intern(["forward", "reverse"][watch.direction as usize % 2]),
                 flows: crossing.flows,
                 measured_s: seconds(end.at - begin.at),
                 delivered_s: seconds(spent.carried.delivered),
@@ -112,12 +112,12 @@ impl Budget {
     fn crossings(&self, flows: &[FlowSpan], path: impl Fn(&FlowSpan) -> Vec<u32>) -> Vec<Crossing> {
         let mut crossings = vec![Crossing::default(); self.watches.len()];
         for flow in flows {
-            for pipe in path(flow) {
-                let Some(place) = self.place(pipe) else { continue };
+            for direction in path(flow) {
+                let Some(place) = self.place(direction) else { continue };
                 let crossing = &mut crossings[place];
                 crossing.flows += 1;
                 let Some((bottleneck, reached)) = &flow.measured else { continue };
-                crossing.is_bottleneck |= *bottleneck == Some(pipe);
+                crossing.is_bottleneck |= *bottleneck == Some(direction);
                 crossing.carried.add(reached);
             }
         }
@@ -126,8 +126,8 @@ impl Budget {
 
     /// The states sum to the span, and the time that is left for transmitting is the time that the carried
     /// bytes take.
-    pub(crate) fn check<P: Payload>(&self, pipes: &[Link<P>]) -> Result<(), String> {
-        self.watches.iter().try_for_each(|watch| watch.check(&pipes[watch.pipe as usize]))
+    pub(crate) fn check<P: Payload>(&self, directions: &[Link<P>]) -> Result<(), String> {
+        self.watches.iter().try_for_each(|watch| watch.check(&directions[watch.direction as usize]))
     }
 }
 
@@ -137,8 +137,10 @@ impl Watch {
         let (spent, span) = (difference(begin, end), end.at - begin.at);
         let sum: u64 = spent.iter().sum();
         let wrong = |what: &str, time: f64| {
-            let pipe = self.pipe;
-            Err(format!("the budget of link direction {pipe} over {span} ns {what} {time} ns: {spent:?}"))
+            let direction = self.direction;
+            Err(format!(
+                "the budget of link direction {direction} over {span} ns {what} {time} ns: {spent:?}"
+            ))
         };
         if self.served.is_some() && sum != span {
             return wrong("sums to", sum as f64);

@@ -79,7 +79,7 @@ fn build(
         radios.push(radio.map_err(|error| error.to_string())?);
     }
     let config = PairConfig {
-        pipes: [2 * number as u32, 2 * number as u32 + 1],
+        directions: [2 * number as u32, 2 * number as u32 + 1],
         nodes: [link.from, link.to],
         waits_for_peer: user.while_peer_senses == WhilePeerSenses::Wait,
         sends_with_sensing_radio: user.transmit_radio == TransmitRadio::Shared,

@@ -1,4 +1,4 @@
-//! Which pipes an account of time is kept of, and when: the budget of the flows that cross them.
+//! Which link directions an account of time is kept of, and when: the budget of the flows that cross them.
 
 use super::Network;
 use crate::budget::FlowSpan;
@@ -8,34 +8,35 @@ use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Tracks links that may be the bottleneck of `stream`. These are pipes whose radio may fall silent or
-    /// change its rate, pipes whose rate follows a trace, and the slowest of the others.
+    /// Tracks links that may be the bottleneck of `stream`. These are link directions whose radio may fall silent or
+    /// change its rate, link directions whose rate follows a trace, and the slowest of the others.
     pub fn watch_budget(&mut self, stream: StreamId, experiment: &Experiment) {
         let mut is_gated = vec![false; experiment.links.len()];
         experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
         for (link, gated) in experiment.links.iter().zip(&mut is_gated) {
             *gated |= link.forward.trace.is_some() || link.reverse.trace.is_some();
         }
-        let is_gated = |pipe: u32| is_gated[pipe as usize / 2];
+        let is_gated = |direction: u32| is_gated[direction as usize / 2];
         let path: Vec<u32> = self.path(stream).collect();
-        let steady = path.iter().copied().filter(|pipe| !is_gated(*pipe));
-        let slowest = steady.min_by_key(|pipe| (self.pipes[*pipe as usize].channel_rate(), *pipe));
-        for pipe in path.into_iter().filter(|pipe| is_gated(*pipe)).chain(slowest) {
-            self.budget.watch(pipe, &mut self.pipes[pipe as usize]);
+        let steady = path.iter().copied().filter(|direction| !is_gated(*direction));
+        let slowest =
+            steady.min_by_key(|direction| (self.directions[*direction as usize].channel_rate(), *direction));
+        for direction in path.into_iter().filter(|direction| is_gated(*direction)).chain(slowest) {
+            self.budget.watch(direction, &mut self.directions[direction as usize]);
         }
     }
 
     /// The measured span of a flow begins, whose data is `stream` and which waits for `awaited`.
     pub fn begin_budget(&mut self, now: Time, stream: StreamId, awaited: Awaited) {
-        for pipe in self.path(stream).collect::<Vec<_>>() {
-            self.budget.begin(now, pipe, &mut self.pipes[pipe as usize], awaited);
+        for direction in self.path(stream).collect::<Vec<_>>() {
+            self.budget.begin(now, direction, &mut self.directions[direction as usize], awaited);
         }
     }
 
     /// It ends.
     pub fn end_budget(&mut self, now: Time, stream: StreamId, awaited: Awaited) {
-        for pipe in self.path(stream).collect::<Vec<_>>() {
-            self.budget.end(now, pipe, &mut self.pipes[pipe as usize], awaited);
+        for direction in self.path(stream).collect::<Vec<_>>() {
+            self.budget.end(now, direction, &mut self.directions[direction as usize], awaited);
         }
     }
 
@@ -52,6 +53,6 @@ impl<P: Payload> Network<P> {
     ///
     /// The first link direction of which that is not so.
     pub fn check_budget(&self) -> Result<(), String> {
-        self.budget.check(&self.pipes)
+        self.budget.check(&self.directions)
     }
 }

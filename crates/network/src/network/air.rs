@@ -317,7 +317,7 @@ impl<P: Payload> Network<P> {
         self.air = Some(air);
         // Packets that have crossed the air go on by a gateway's link, or have reached their host.
         for (at, frame) in left {
-            let mut arrival = Arrival { at, pipe: None, frame };
+            let mut arrival = Arrival { at, direction: None, frame };
             if self.forward(BY_PATH, &mut arrival, observer) {
                 self.has_news = true;
                 self.arrived.push_back(arrival);

@@ -79,7 +79,7 @@ impl<P: Payload> Network<P> {
         }
         let mut network = Self {
             agenda: Agenda::default(),
-            pipes: experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect(),
+            directions: experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect(),
             paths: Vec::new(),
             path_starts: Vec::new(),
             ends: Vec::new(),

@@ -26,7 +26,7 @@ pub(super) struct CellLinks {
     radio: usize,
     cell: Cell,
     /// Downlink and uplink of each user.
-    pipes: Vec<u32>,
+    directions: Vec<u32>,
     /// The rate of each, alone in the cell.
     rates: Vec<Rate>,
     /// When its pending event is due; [`Time::MAX`]: none is.
@@ -36,20 +36,20 @@ pub(super) struct CellLinks {
 /// The links of a cell as its buffers.
 struct Queues<'a, P> {
     links: &'a mut [Link<P>],
-    pipes: &'a [u32],
+    directions: &'a [u32],
 }
 
 impl<P: Payload> Buffers for Queues<'_, P> {
     fn waiting(&self, user: usize, direction: Direction) -> (u64, u64) {
-        self.links[self.pipes[2 * user + direction as usize] as usize].backlog()
+        self.links[self.directions[2 * user + direction as usize] as usize].backlog()
     }
 
     fn take(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32> {
-        self.links[self.pipes[2 * user + direction as usize] as usize].take_next(now)
+        self.links[self.directions[2 * user + direction as usize] as usize].take_next(now)
     }
 
     fn take_lost(&mut self, now: Time, user: usize, direction: Direction) -> Option<u32> {
-        self.links[self.pipes[2 * user + direction as usize] as usize].take_lost(now)
+        self.links[self.directions[2 * user + direction as usize] as usize].take_lost(now)
     }
 }
 
@@ -95,23 +95,23 @@ impl<P: Payload> Network<P> {
             // begun.
             let period = config.frame.slot() * config.frame.slots().len() as u64;
             let cell = Cell::new(config, seed, &spec.name);
-            let (mut pipes, mut rates) = (Vec::new(), Vec::new());
+            let (mut directions, mut rates) = (Vec::new(), Vec::new());
             for (user, link) in spec.links.iter().enumerate() {
-                for (place, direction) in DIRECTIONS.into_iter().enumerate() {
-                    let pipe = (2 * link + (place ^ station)) as u32;
-                    let rate = cell.rate(user, direction);
-                    self.pipes[pipe as usize].serve_many(rate.bytes_in(period * 2).get() + 65_536);
-                    pipes.push(pipe);
+                for (place, side) in DIRECTIONS.into_iter().enumerate() {
+                    let direction = (2 * link + (place ^ station)) as u32;
+                    let rate = cell.rate(user, side);
+                    self.directions[direction as usize].serve_many(rate.bytes_in(period * 2).get() + 65_536);
+                    directions.push(direction);
                     rates.push(rate);
                 }
             }
-            self.cells.push(CellLinks { radio, cell, pipes, rates, armed: Time::MAX });
+            self.cells.push(CellLinks { radio, cell, directions, rates, armed: Time::MAX });
         }
     }
 
     /// Gates and rates of a cell's links as its radio has them.
     pub(super) fn set_cell(&mut self, now: Time, radio: usize, place: usize) {
-        let Self { cells, radios, pipes: links, .. } = self;
+        let Self { cells, radios, directions: links, .. } = self;
         let it = &mut cells[place];
         let Some(user) = radios[radio].user_mut() else { return };
         let is_silent = user.radio().phase().is_silent();
@@ -121,14 +121,14 @@ impl<P: Payload> Network<P> {
             }
         }
         let gate = Gate::of_served(is_silent);
-        for (pipe, rate) in it.pipes.iter().zip(&it.rates) {
+        for (direction, rate) in it.directions.iter().zip(&it.rates) {
             // A cell serves the link: no arrival is scheduled by it.
-            let _ = links[*pipe as usize].set_channel(now, gate, Some(*rate));
+            let _ = links[*direction as usize].set_channel(now, gate, Some(*rate));
         }
         it.cell.set_open(now, (!is_silent).then(|| user.radio().phase_end()));
         if is_silent {
-            for pipe in it.pipes.iter().filter(|pipe| links[**pipe as usize].watched) {
-                self.budget.observe(now, *pipe, Occupation::Silent);
+            for direction in it.directions.iter().filter(|direction| links[**direction as usize].watched) {
+                self.budget.observe(now, *direction, Occupation::Silent);
             }
         } else {
             self.observe_waiting(now, place);
@@ -138,28 +138,32 @@ impl<P: Payload> Network<P> {
 
     /// Between slots a link of a cell waits or is idle.
     fn observe_waiting(&mut self, now: Time, place: usize) {
-        for pipe in &self.cells[place].pipes {
-            let link = &self.pipes[*pipe as usize];
+        for direction in &self.cells[place].directions {
+            let link = &self.directions[*direction as usize];
             if link.watched && link.gate() == Gate::Served {
                 let waits = link.waiting() > 0;
-                self.budget.observe(now, *pipe, if waits { Occupation::Granted } else { Occupation::Idle });
+                self.budget.observe(
+                    now,
+                    *direction,
+                    if waits { Occupation::Granted } else { Occupation::Idle },
+                );
             }
         }
     }
 
     /// A link of a cell has a packet that the cell does not know of.
-    pub(super) fn wake_cell(&mut self, now: Time, pipe: u32) {
+    pub(super) fn wake_cell(&mut self, now: Time, direction: u32) {
         let found = self.cells.iter().enumerate().find_map(|(place, it)| {
-            it.pipes.iter().position(|own| *own == pipe).map(|stream| (place, stream))
+            it.directions.iter().position(|own| *own == direction).map(|stream| (place, stream))
         });
         let Some((place, stream)) = found else { return };
         let it = &mut self.cells[place];
-        let queues = Queues { links: &mut self.pipes, pipes: &it.pipes };
+        let queues = Queues { links: &mut self.directions, directions: &it.directions };
         let is_between = it.cell.is_between(now);
         it.cell.wake(now, stream / 2, DIRECTIONS[stream % 2], &queues);
-        let link = &self.pipes[pipe as usize];
+        let link = &self.directions[direction as usize];
         if link.watched && is_between && link.gate() == Gate::Served {
-            self.budget.observe(now, pipe, Occupation::Granted);
+            self.budget.observe(now, direction, Occupation::Granted);
         }
         self.arm_cell(place);
     }
@@ -192,16 +196,16 @@ impl<P: Payload> Network<P> {
         // Packets that left at the last step at this instant go first; one that reaches its host interrupts.
         while !has_arrived && self.cells[place].cell.next_change() <= now {
             while !has_arrived && let Some(left) = self.cells[place].cell.poll(now) {
-                let pipe = self.cells[place].pipes[2 * left.user + left.direction as usize];
+                let direction = self.cells[place].directions[2 * left.user + left.direction as usize];
                 let cause = left.is_lost.then_some(DropCause::Retry);
-                let frame = self.pipes[pipe as usize].finish(cause);
+                let frame = self.directions[direction as usize].finish(cause);
                 if let Some(cause) = cause {
-                    self.drop_packet(now, pipe, &frame, (cause, false), observer);
+                    self.drop_packet(now, direction, &frame, (cause, false), observer);
                 } else {
                     self.hops += 1;
-                    self.record(now, PacketStep::Received, pipe, &frame, observer);
-                    *into = Arrival { at: now, pipe: Some(pipe), frame };
-                    has_arrived = self.forward(self.pipes[pipe as usize].label, into, observer);
+                    self.record(now, PacketStep::Received, direction, &frame, observer);
+                    *into = Arrival { at: now, direction: Some(direction), frame };
+                    has_arrived = self.forward(self.directions[direction as usize].label, into, observer);
                 }
             }
             if !has_arrived && self.cells[place].cell.next_change() <= now {
@@ -214,11 +218,11 @@ impl<P: Payload> Network<P> {
 
     /// The cell plays what is due, but for what leaves it.
     fn play_cell(&mut self, now: Time, place: usize, observer: &mut impl Observer<P>) {
-        let Self { cells, radios, pipes: links, .. } = self;
-        let CellLinks { radio, cell, pipes, .. } = &mut cells[place];
+        let Self { cells, radios, directions: links, .. } = self;
+        let CellLinks { radio, cell, directions, .. } = &mut cells[place];
         let Some(user) = radios[*radio].user_mut() else { return };
-        let station = (pipes[0] % 2) as usize;
-        let slot = cell.step(now, &mut Queues { links, pipes }, &mut Around { user, station });
+        let station = (directions[0] % 2) as usize;
+        let slot = cell.step(now, &mut Queues { links, directions }, &mut Around { user, station });
         if slot.is_none() {
             // A slot has ended and none has begun.
             if cell.is_between(now) {
@@ -226,17 +230,17 @@ impl<P: Payload> Network<P> {
             }
             return;
         }
-        for number in 0..self.cells[place].pipes.len() {
+        for number in 0..self.cells[place].directions.len() {
             let it = &self.cells[place];
-            let pipe = it.pipes[number];
+            let direction = it.directions[number];
             let slot = it.cell.slot_use(number / 2, DIRECTIONS[number % 2]);
             if slot.is_struck && slot.lost > 0 {
-                observer.interference(now, pipe, FrameKind::Data.name());
+                observer.interference(now, direction, FrameKind::Data.name());
             }
-            if self.pipes[pipe as usize].watched {
-                self.budget.observe(now, pipe, occupation(&slot));
+            if self.directions[direction as usize].watched {
+                self.budget.observe(now, direction, occupation(&slot));
             }
-            self.attend(now, pipe, observer);
+            self.attend(now, direction, observer);
         }
     }
 }

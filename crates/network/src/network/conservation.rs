@@ -7,12 +7,12 @@ use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
     /// Checks that every packet is in one place: sent = delivered + dropped by cause + queued + in flight.
-    /// This holds for every pipe, and every stream that the driver counts (`streams`: its number and its
+    /// This holds for every link direction, and every stream that the driver counts (`streams`: its number and its
     /// hosts' counts). Shows every packet to `see`.
     ///
     /// # Errors
     ///
-    /// The first stream or pipe that holds others than it counted.
+    /// The first stream or link direction that holds others than it counted.
     pub fn check_conservation(
         &self,
         streams: impl Iterator<Item = (StreamId, StreamCounters)>,
@@ -37,13 +37,13 @@ impl<P: Payload> Network<P> {
         if let Some(air) = &self.air {
             air.visit(&mut count);
         }
-        for (number, pipe) in self.pipes.iter().enumerate() {
+        for (number, direction) in self.directions.iter().enumerate() {
             let mut held = 0;
-            pipe.visit(&mut |frame| {
+            direction.visit(&mut |frame| {
                 count(frame);
                 held += 1;
             });
-            let counters = pipe.counters();
+            let counters = direction.counters();
             if counters.offered != counters.delivered + counters.drops.iter().sum::<u64>() + held {
                 return Err(format!("link direction {number} holds {held} packets and counted {counters:?}"));
             }
@@ -68,13 +68,13 @@ impl<P: Payload> Network<P> {
     /// The first link direction that has.
     pub fn check_capacity(&mut self, end: Time) -> Result<(), String> {
         let whole = super::Standing::default();
-        for (number, pipe) in self.pipes.iter_mut().enumerate() {
+        for (number, direction) in self.directions.iter_mut().enumerate() {
             for before in [Some(&whole), self.baselines.get(number)].into_iter().flatten() {
-                let available = pipe.capacity(end).available - before.capacity.available;
-                let (carried, most) = (pipe.carried(end) - before.carried, Capacity::bytes(available));
+                let available = direction.capacity(end).available - before.capacity.available;
+                let (carried, most) = (direction.carried(end) - before.carried, Capacity::bytes(available));
                 // Transmission times are whole nanoseconds: each packet may seem to carry a little more than
                 // its time held.
-                if carried > most + pipe.rounding(pipe.counters().offered) {
+                if carried > most + direction.rounding(direction.counters().offered) {
                     return Err(format!(
                         "link direction {number} carried {carried} bytes and could carry {most}"
                     ));

@@ -7,16 +7,16 @@ use crate::payload::{Payload, StreamId};
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
     /// To the next link.
-    Pipe(u32),
+    Direction(u32),
     /// To its host, on this stream.
     Host(StreamId),
 }
 
 impl<P: Payload> Network<P> {
-    /// Where the packet goes that arrives first from `pipe`, as far as that is known: for a hint.
+    /// Where the packet goes that arrives first from `direction`, as far as that is known: for a hint.
     #[inline]
-    pub fn goal(&self, pipe: u32) -> Option<Goal> {
-        let from = self.pipes.get(pipe as usize)?;
+    pub fn goal(&self, direction: u32) -> Option<Goal> {
+        let from = self.directions.get(direction as usize)?;
         let packet = &from.first()?.packet;
         let next = match from.label {
             BY_PATH => *self.paths.get(packet.transit().next as usize)?,
@@ -24,13 +24,13 @@ impl<P: Payload> Network<P> {
         };
         match next {
             HOST => Some(Goal::Host(packet.transit().stream)),
-            next => ((next as usize) < self.pipes.len()).then_some(Goal::Pipe(next)),
+            next => ((next as usize) < self.directions.len()).then_some(Goal::Direction(next)),
         }
     }
 
     /// The first link of the path of `stream`.
     #[inline]
-    pub fn first_pipe(&self, stream: StreamId) -> Option<u32> {
+    pub fn first_direction(&self, stream: StreamId) -> Option<u32> {
         let first = self.paths[self.path_starts[stream.index()] as usize];
         (first < AIR).then_some(first)
     }
@@ -48,9 +48,9 @@ impl<P: Payload> Network<P> {
         self.agenda.approaching()
     }
 
-    /// Asks for the account of `pipe`, if it has one.
+    /// Asks for the account of `direction`, if it has one.
     #[inline]
-    pub fn prefetch_account(&self, pipe: u32) {
-        self.budget.prefetch(pipe);
+    pub fn prefetch_account(&self, direction: u32) {
+        self.budget.prefetch(direction);
     }
 }

@@ -26,18 +26,18 @@ pub fn tells(radio: &&RadioSpec) -> bool {
 pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
     let links = experiment.radios.iter().filter(tells).flat_map(|radio| &radio.links);
     links.flat_map(|number| {
-        let (link, pipe) = (&experiment.links[*number], 2 * *number as u32);
-        [(pipe, link.from), (pipe + 1, link.to)]
+        let (link, direction) = (&experiment.links[*number], 2 * *number as u32);
+        [(direction, link.from), (direction + 1, link.to)]
     })
 }
 
 /// The messages of all nodes in front of silent links.
 #[derive(Debug)]
 pub(super) struct Notices<P> {
-    /// By pipe and stream: the node in front of the pipe, and the stream of its messages to the source;
+    /// By link direction and stream: the node in front of the link direction, and the stream of its messages to the source;
     /// `None`: it is the source.
     told: BTreeMap<(u32, StreamId), (u32, Option<StreamId>)>,
-    /// Until when a source is told nothing more, by pipe and source.
+    /// Until when a source is told nothing more, by link direction and source.
     quiet: BTreeMap<(u32, u64), Time>,
     /// What is to be sent.
     pending: VecDeque<(Option<StreamId>, P, u32)>,
@@ -93,9 +93,9 @@ impl<P: Payload> Network<P> {
         routes: &mut Routes<'_>,
         streams: &[StreamId],
     ) -> Result<(), NoRoute> {
-        for (pipe, front) in fronts(experiment) {
+        for (direction, front) in fronts(experiment) {
             for &stream in streams {
-                if !self.path(stream).any(|known| known == pipe) {
+                if !self.path(stream).any(|known| known == direction) {
                     continue;
                 }
                 let source = self.ends(stream).0 as usize;
@@ -108,24 +108,26 @@ impl<P: Payload> Network<P> {
                     self.notices.counters.insert(messages, StreamCounters::default());
                     Some(messages)
                 };
-                self.notices.told.insert((pipe, stream), (front as u32, messages));
+                self.notices.told.insert((direction, stream), (front as u32, messages));
             }
         }
         Ok(())
     }
 
-    /// Silence destroys this packet on `pipe`: the source is told once the change is over.
+    /// Silence destroys this packet on `direction`: the source is told once the change is over.
     pub(super) fn record_silenced(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         packet: &P,
         observer: &mut impl Observer<P>,
     ) {
-        let Some((front, stream)) = self.notices.told.get(&(pipe, packet.transit().stream)) else { return };
+        let Some((front, stream)) = self.notices.told.get(&(direction, packet.transit().stream)) else {
+            return;
+        };
         let (front, stream) = (*front, *stream);
         let Some(source) = observer.source(packet) else { return };
-        let quiet = self.notices.quiet.entry((pipe, source)).or_default();
+        let quiet = self.notices.quiet.entry((direction, source)).or_default();
         // What is destroyed meanwhile is never told: the limit drops messages, it does not delay them.
         if now < *quiet {
             return;

@@ -1,4 +1,4 @@
-//! The pairs of wireless stations: what they do to the pipes that they serve.
+//! The pairs of wireless stations: what they do to the link directions that they serve.
 
 use super::Network;
 use crate::agenda::Kind;
@@ -42,7 +42,7 @@ impl ServedPair {
 impl<P: Payload> Network<P> {
     /// Adds a pair of wireless stations.
     pub(super) fn add_pair(&mut self, PlacedPair { radio, mut pair }: PlacedPair) {
-        pair.begin(&mut self.pipes);
+        pair.begin(&mut self.directions);
         self.pairs.push(ServedPair { radio, pair, armed: Time::MAX });
     }
 
@@ -67,36 +67,38 @@ impl<P: Payload> Network<P> {
         // An entry that an earlier one has overtaken is stale.
         if served.fires(now) {
             let (number, pair) = (served.radio, &mut served.pair);
-            let finished = pair.step(now, &mut self.pipes, &mut self.pair_events);
+            let finished = pair.step(now, &mut self.directions, &mut self.pair_events);
             for event in self.pair_events.drain(..) {
                 match event {
                     PairEvent::Radio(unit, time, event) => {
                         observer.radio(time, (number, unit), event, Rate::ZERO);
                     }
                     PairEvent::Board(end, time, event) => {
-                        let (node, link) = (pair.nodes()[end], pair.pipes()[end] as usize / 2);
+                        let (node, link) = (pair.nodes()[end], pair.directions()[end] as usize / 2);
                         self.boards.publish(node, time, link, event, Rate::ZERO);
                     }
-                    PairEvent::Interference(pipe, frame) => observer.interference(now, pipe, frame),
+                    PairEvent::Interference(direction, frame) => observer.interference(now, direction, frame),
                 }
             }
-            for (pipe, exchange) in pair.pipes().into_iter().zip(&finished.decided) {
-                if let Some(exchange) = exchange.as_ref().filter(|_| self.pipes[pipe as usize].watched) {
-                    self.budget.decide(now, pipe, exchange);
+            for (direction, exchange) in pair.directions().into_iter().zip(&finished.decided) {
+                if let Some(exchange) =
+                    exchange.as_ref().filter(|_| self.directions[direction as usize].watched)
+                {
+                    self.budget.decide(now, direction, exchange);
                 }
             }
-            if let Some((pipe, cause)) = finished.dropped {
-                let frame = self.pipes[pipe as usize].end_service(now, Some(cause));
-                self.drop_packet(now, pipe, &frame, (cause, false), observer);
-                self.attend(now, pipe, observer);
+            if let Some((direction, cause)) = finished.dropped {
+                let frame = self.directions[direction as usize].end_service(now, Some(cause));
+                self.drop_packet(now, direction, &frame, (cause, false), observer);
+                self.attend(now, direction, observer);
             }
-            if let Some(pipe) = finished.delivered {
+            if let Some(direction) = finished.delivered {
                 self.hops += 1;
-                let frame = self.pipes[pipe as usize].end_service(now, None);
-                self.attend(now, pipe, observer);
-                self.record(now, PacketStep::Received, pipe, &frame, observer);
-                *into = Arrival { at: now, pipe: Some(pipe), frame };
-                has_arrived = self.forward(self.pipes[pipe as usize].label, into, observer);
+                let frame = self.directions[direction as usize].end_service(now, None);
+                self.attend(now, direction, observer);
+                self.record(now, PacketStep::Received, direction, &frame, observer);
+                *into = Arrival { at: now, direction: Some(direction), frame };
+                has_arrived = self.forward(self.directions[direction as usize].label, into, observer);
             }
         }
         self.arm_pair(now, place as usize);
@@ -106,10 +108,10 @@ impl<P: Payload> Network<P> {
 
     fn arm_pair(&mut self, now: Time, place: usize) {
         let ServedPair { pair, .. } = &mut self.pairs[place];
-        pair.feed(now, &self.pipes);
-        for (end, pipe) in pair.pipes().into_iter().enumerate() {
-            if self.pipes[pipe as usize].watched {
-                self.budget.observe(now, pipe, pair.occupation(end, &self.pipes));
+        pair.feed(now, &self.directions);
+        for (end, direction) in pair.directions().into_iter().enumerate() {
+            if self.directions[direction as usize].watched {
+                self.budget.observe(now, direction, pair.occupation(end, &self.directions));
             }
         }
         if let Some(time) = self.pairs[place].arm() {
@@ -118,18 +120,20 @@ impl<P: Payload> Network<P> {
     }
 
     /// A link has a packet that its MAC does not know of.
-    pub(super) fn wake(&mut self, now: Time, pipe: u32) {
-        if let Some(place) = self.pairs.iter().position(|served| served.pair.pipes().contains(&pipe)) {
+    pub(super) fn wake(&mut self, now: Time, direction: u32) {
+        if let Some(place) =
+            self.pairs.iter().position(|served| served.pair.directions().contains(&direction))
+        {
             self.arm_pair(now, place);
         } else {
-            self.wake_cell(now, pipe);
+            self.wake_cell(now, direction);
         }
     }
 
-    /// What the MAC counted that serves `pipe`, since the end of the warm-up; nothing where there is none.
-    pub fn mac(&self, pipe: u32) -> MacCounters {
-        let served = self.pairs.iter().find(|served| served.pair.pipes().contains(&pipe));
-        served.map_or_else(MacCounters::default, |served| served.pair.measured(pipe as usize % 2))
+    /// What the MAC counted that serves `direction`, since the end of the warm-up; nothing where there is none.
+    pub fn mac(&self, direction: u32) -> MacCounters {
+        let served = self.pairs.iter().find(|served| served.pair.directions().contains(&direction));
+        served.map_or_else(MacCounters::default, |served| served.pair.measured(direction as usize % 2))
     }
 
     /// The pair that the radio at this place of the experiment stands for, if it is one.

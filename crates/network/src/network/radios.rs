@@ -1,6 +1,6 @@
 //! Radios that gate links without a MAC: cycles, journeys, and CR users whose channel is their links' own.
 //!
-//! Their phases become gates of the links' pipes. The boards of the nodes at the links' ends show what
+//! Their phases become gates of the link directions. The boards of the nodes at the links' ends show what
 //! happens to them.
 
 use super::unshared::ChannelUser;
@@ -52,8 +52,8 @@ pub(super) struct GatedLinks {
     mover: Mover,
     /// The journey, of a radio that is on one.
     course: Option<Arc<Course>>,
-    pipes: Vec<u32>,
-    /// A pipe that waits out every silence, whatever the others do.
+    directions: Vec<u32>,
+    /// A link direction that waits out every silence, whatever the others do.
     holding: Option<u32>,
     /// The gate in silence.
     silent: Gate,
@@ -115,7 +115,11 @@ impl GatedLinks {
                 number,
                 mover,
                 course,
-                pipes: spec.links.iter().flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1]).collect(),
+                directions: spec
+                    .links
+                    .iter()
+                    .flat_map(|link| [2 * *link as u32, 2 * *link as u32 + 1])
+                    .collect(),
                 holding: None,
                 silent: gating.silent_gate(),
                 cell: None,
@@ -127,13 +131,13 @@ impl GatedLinks {
         Ok(all)
     }
 
-    /// The gate of one of its pipes now.
-    fn gate(&self, pipe: u32) -> Gate {
+    /// The gate of one of its link directions now.
+    fn gate(&self, direction: u32) -> Gate {
         if self.cell.is_some() {
             return Gate::of_served(self.mover.radio().phase().is_silent());
         }
         let gate = if self.mover.radio().phase().is_silent() { self.silent } else { Gate::Open };
-        let is_held = gate.destroys() && self.holding == Some(pipe);
+        let is_held = gate.destroys() && self.holding == Some(direction);
         if is_held { Gate::Hold } else { gate }
     }
 
@@ -180,41 +184,41 @@ impl<P: Payload> Network<P> {
     pub(super) fn mark_unshared(&mut self) {
         let users = self.radios.iter().filter(|radio| matches!(radio.mover, Mover::User(_)));
         for radio in users.filter(|radio| radio.cell.is_none()) {
-            radio.pipes.iter().for_each(|pipe| self.pipes[*pipe as usize].settles = true);
+            radio.directions.iter().for_each(|direction| self.directions[*direction as usize].settles = true);
         }
     }
 
-    /// A frame has left `pipe`, whose channel primary users share: what they do to it, and it to them.
+    /// A frame has left `direction`, whose channel primary users share: what they do to it, and it to them.
     /// Returns why it is lost.
     #[cold]
     pub(super) fn settle(
         &mut self,
         now: Time,
-        pipe: u32,
+        direction: u32,
         frame: &Frame<P>,
         lost: Option<DropCause>,
         observer: &mut impl Observer<P>,
     ) -> Option<DropCause> {
-        let link = &mut self.pipes[pipe as usize];
+        let link = &mut self.directions[direction as usize];
         let until = Time::from_nanos(now.as_nanos().saturating_sub(link.delay().as_nanos()));
-        let user = self.radios.iter_mut().filter(|radio| radio.pipes.contains(&pipe));
+        let user = self.radios.iter_mut().filter(|radio| radio.directions.contains(&direction));
         let user = user.filter_map(|radio| match &mut radio.mover {
             Mover::User(user) => Some(user),
             Mover::Alone(_) => None,
         });
-        let cause = user.last()?.settle(pipe as usize % 2, until, frame, lost)?;
+        let cause = user.last()?.settle(direction as usize % 2, until, frame, lost)?;
         link.lose(cause);
         if cause == DropCause::Interference {
-            observer.interference(now, pipe, FrameKind::Data.name());
+            observer.interference(now, direction, FrameKind::Data.name());
         }
         Some(cause)
     }
 
-    /// What `pipe` is offered in a silence of its radio waits, even where silence drops what other links are
+    /// What `direction` is offered in a silence of its radio waits, even where silence drops what other links are
     /// offered. To be called before the network begins.
-    pub fn hold(&mut self, pipe: u32) {
-        for radio in self.radios.iter_mut().filter(|radio| radio.pipes.contains(&pipe)) {
-            radio.holding = Some(pipe);
+    pub fn hold(&mut self, direction: u32) {
+        for radio in self.radios.iter_mut().filter(|radio| radio.directions.contains(&direction)) {
+            radio.holding = Some(direction);
         }
     }
 
@@ -270,17 +274,18 @@ impl<P: Payload> Network<P> {
         }
         let it = &mut self.radios[number];
         if let Mover::User(user) = &mut it.mover {
-            let has_packets = it.pipes.iter().any(|pipe| !self.pipes[*pipe as usize].is_empty());
+            let has_packets =
+                it.directions.iter().any(|direction| !self.directions[*direction as usize].is_empty());
             user.record_channel(now, has_packets);
         }
-        for place in 0..self.radios[number].pipes.len() {
+        for place in 0..self.radios[number].directions.len() {
             let it = &self.radios[number];
-            let (pipe, rate) = (it.pipes[place], it.mover.radio().rate());
-            let gate = it.gate(pipe);
+            let (direction, rate) = (it.directions[place], it.mover.radio().rate());
+            let gate = it.gate(direction);
             if let Some(delay) = it.mover.radio().delay() {
-                self.pipes[pipe as usize].set_delay(now, delay);
+                self.directions[direction as usize].set_delay(now, delay);
             }
-            self.set_channel(now, pipe, gate, rate, observer);
+            self.set_channel(now, direction, gate, rate, observer);
         }
     }
 }

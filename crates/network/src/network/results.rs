@@ -10,7 +10,7 @@ use cogtcp_records::{Table, ratio};
 use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
-/// What a pipe had done up to a moment.
+/// What a link direction had done up to a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Standing {
     pub(super) counters: LinkCounters,
@@ -21,13 +21,13 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    fn of<P: Payload>(pipe: &mut Link<P>, now: Time) -> Self {
+    fn of<P: Payload>(direction: &mut Link<P>, now: Time) -> Self {
         Self {
-            carried: pipe.carried(now),
-            queue_integral: pipe.queue_integral(now),
-            capacity: pipe.capacity(now),
-            counters: *pipe.counters(),
-            marked: pipe.marked(),
+            carried: direction.carried(now),
+            queue_integral: direction.queue_integral(now),
+            capacity: direction.capacity(now),
+            counters: *direction.counters(),
+            marked: direction.marked(),
         }
     }
 }
@@ -47,18 +47,18 @@ impl<P: Payload> Network<P> {
         if now == Time::ZERO {
             return;
         }
-        let baseline = |pipe: &mut Link<P>| {
+        let baseline = |direction: &mut Link<P>| {
             // The greatest length is no difference of two readings; it begins with what lies there now.
-            pipe.restart_maximum(now);
-            Standing::of(pipe, now)
+            direction.restart_maximum(now);
+            Standing::of(direction, now)
         };
-        self.baselines = self.pipes.iter_mut().map(baseline).collect();
+        self.baselines = self.directions.iter_mut().map(baseline).collect();
     }
 
-    /// What `pipe` could carry since the end of the warm-up, as its counters have it ([`Capacity::bytes`]).
-    pub fn available(&mut self, pipe: u32, now: Time) -> u128 {
-        let before = self.baselines.get(pipe as usize).map_or(0, |before| before.capacity.available);
-        self.pipes[pipe as usize].capacity(now).available - before
+    /// What `direction` could carry since the end of the warm-up, as its counters have it ([`Capacity::bytes`]).
+    pub fn available(&mut self, direction: u32, now: Time) -> u128 {
+        let before = self.baselines.get(direction as usize).map_or(0, |before| before.capacity.available);
+        self.directions[direction as usize].capacity(now).available - before
     }
 
     /// The table of links at `end`. `payload`: what the flows delivered whose data crosses each link
@@ -66,14 +66,14 @@ impl<P: Payload> Network<P> {
     pub fn link_table(&mut self, experiment: &Experiment, end: Time, payload: &[u64]) -> Table {
         let span = end.saturating_since(self.warm_at).as_nanos() as f64;
         let mut table = LinksBuilder::default();
-        for number in 0..self.pipes.len() {
+        for number in 0..self.directions.len() {
             let link = &experiment.links[number / 2];
             let (from, to) = if number % 2 == 0 { (link.from, link.to) } else { (link.to, link.from) };
             let before = self.baselines.get(number).copied().unwrap_or_default();
             // Links without a MAC count no attempts.
             let mac = self.mac(number as u32);
-            let pipe = &mut self.pipes[number];
-            let after = Standing::of(pipe, end);
+            let direction = &mut self.directions[number];
+            let after = Standing::of(direction, end);
             let available = Capacity::bytes(after.capacity.available - before.capacity.available);
             let carried = after.carried - before.carried;
             let drops = |cause: DropCause| {
@@ -104,7 +104,7 @@ impl<P: Payload> Network<P> {
                 attempts_collided: mac.collided,
                 attempts_garbled: mac.garbled,
                 queue_mean_packets: ratio((after.queue_integral - before.queue_integral) as f64, span),
-                queue_max_packets: pipe.queue_max(),
+                queue_max_packets: direction.queue_max(),
                 silence_s: (after.capacity.silence - before.capacity.silence) as f64 / 1e9,
             };
             table.push(row);

@@ -39,12 +39,13 @@ impl StationPair {
                     if let Some(packet) = &mut self.packets[sender] {
                         packet.arrived = true;
                     }
-                    finished.delivered = Some(self.config.pipes[sender]);
+                    finished.delivered = Some(self.config.directions[sender]);
                 }
                 MediumEvent::AttemptFailed { from, cause, .. } => {
                     let sender = from.0 as usize;
                     if let ExchangeFailure::Interfered(frame) = cause {
-                        events.push_back(PairEvent::Interference(self.config.pipes[sender], frame.name()));
+                        events
+                            .push_back(PairEvent::Interference(self.config.directions[sender], frame.name()));
                     }
                     self.end_exchange(sender, Some(cause), now, &mut finished);
                 }
@@ -57,7 +58,7 @@ impl StationPair {
                     let sender = from.0 as usize;
                     // Given up after it arrived, for want of an ACK: the packet is not lost.
                     if !arrived {
-                        finished.dropped = Some((self.config.pipes[sender], drop_cause(cause)));
+                        finished.dropped = Some((self.config.directions[sender], drop_cause(cause)));
                     }
                     self.end_packet(sender, now, links, events);
                 }
@@ -107,7 +108,7 @@ impl StationPair {
     /// link any more.
     fn begin_service<P: Payload>(&self, end: usize, now: Time, links: &mut [Link<P>]) {
         if self.packets[end].is_some_and(|packet| !packet.arrived) {
-            links[self.config.pipes[end] as usize].begin_service(now);
+            links[self.config.directions[end] as usize].begin_service(now);
         }
     }
 
@@ -128,7 +129,7 @@ impl StationPair {
         links: &mut [Link<P>],
     ) {
         let rate = self.radio(1 - end).rate().unwrap_or_default();
-        links[self.config.pipes[end] as usize].put_on_air(now, start, until, rate, arrives);
+        links[self.config.directions[end] as usize].put_on_air(now, start, until, rate, arrives);
     }
 
     /// An exchange of `sender` as the budget counts it: the data frame that arrives for the first time, and
@@ -172,7 +173,7 @@ impl StationPair {
         events: &mut VecDeque<PairEvent>,
     ) {
         let size = self.packets[end].take().map_or(0, |packet| packet.size);
-        let link = &mut links[self.config.pipes[end] as usize];
+        let link = &mut links[self.config.directions[end] as usize];
         if link.take_overflow() {
             let bytes = link.room(size);
             events.push_back(PairEvent::Board(end, now, LinkEvent::QueueFree { bytes }));

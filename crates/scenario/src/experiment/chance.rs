@@ -1,6 +1,6 @@
 //! Whether anything in an experiment is left to chance.
 
-use super::{Experiment, FlowSpec, LinkSpec, PipeSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
+use super::{Experiment, FlowSpec, LinkDirectionSpec, LinkSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
 use crate::{TcpSpec, Traffic, Train};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_traffic::{Pattern, Period};
@@ -29,7 +29,7 @@ impl LinkSpec {
     }
 }
 
-impl PipeSpec {
+impl LinkDirectionSpec {
     fn is_random(&self) -> bool {
         let Self { rate: _, delay: _, queue, loss, loss_run: _, drops: _, mark: _, trace: _ } = self;
         *loss != Probability::ZERO || queue.is_random()

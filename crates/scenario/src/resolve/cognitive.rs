@@ -102,7 +102,9 @@ pub(super) fn check_links(
 
 /// True for a link that loses packets by chance or by their number.
 fn loses(link: &LinkSpec) -> bool {
-    [&link.forward, &link.reverse].iter().any(|pipe| pipe.loss.get() > 0.0 || !pipe.drops.is_empty())
+    [&link.forward, &link.reverse]
+        .iter()
+        .any(|direction| direction.loss.get() > 0.0 || !direction.drops.is_empty())
 }
 
 /// What both kinds of CR users are: their radio, wherever it stands, and what its detector may take from around it.

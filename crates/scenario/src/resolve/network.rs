@@ -6,7 +6,8 @@ use crate::limits::{LARGEST_LOG, LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_N
 use crate::source::Source;
 use crate::tree::KeyPath;
 use crate::{
-    Chain, Dumbbell, Graph, Link, LinkSpec, PipeSpec, QueueLimit, QueueSpec, SingleHop, Topology, suggest,
+    Chain, Dumbbell, Graph, Link, LinkDirectionSpec, LinkSpec, QueueLimit, QueueSpec, SingleHop, Topology,
+    suggest,
 };
 use cogtcp_link::schedule::{Schedule, text};
 use cogtcp_units::Probability;
@@ -54,10 +55,10 @@ impl ResolvedNetwork {
                 .entry(file)
                 .or_insert_with_key(|file| read_trace(file, source, &path, findings).map(Arc::new));
             let link = &mut self.links[number];
-            let pipe = if is_reverse { &mut link.reverse } else { &mut link.forward };
+            let direction = if is_reverse { &mut link.reverse } else { &mut link.forward };
             if let Some(schedule) = schedule {
-                pipe.rate = schedule.mean();
-                pipe.trace = Some(Arc::clone(schedule));
+                direction.rate = schedule.mean();
+                direction.trace = Some(Arc::clone(schedule));
             }
         }
     }
@@ -98,7 +99,7 @@ impl ResolvedNetwork {
             Some(QueueLimit::Packets(packets)) => Some(packets),
             _ => None,
         };
-        let reverse = PipeSpec {
+        let reverse = LinkDirectionSpec {
             rate: link.reverse_rate.unwrap_or(link.rate),
             delay: link.reverse_delay.unwrap_or(link.delay),
             queue: link.reverse_queue.as_ref().unwrap_or(&link.queue).clone(),
@@ -108,7 +109,7 @@ impl ResolvedNetwork {
             mark,
             trace: None,
         };
-        let forward = PipeSpec {
+        let forward = LinkDirectionSpec {
             rate: link.rate,
             delay: link.delay,
             queue: link.queue.clone(),

@@ -27,7 +27,7 @@ pub(super) fn resolve(
     for (i, name) in links.iter().enumerate() {
         let at = path.index(i);
         let link = network.link(name, &at, findings)?;
-        let Some(pipes) = route(network, from, to, link) else {
+        let Some(directions) = route(network, from, to, link) else {
             let (from, to) = (&network.nodes[from], &network.nodes[to]);
             findings.error(
                 &at,
@@ -36,7 +36,7 @@ pub(super) fn resolve(
             );
             return None;
         };
-        if let Some(same) = paths.iter().find(|path| path.pipes == pipes) {
+        if let Some(same) = paths.iter().find(|path| path.directions == directions) {
             let other = &network.links[same.link].name;
             findings.error(
                 &at,
@@ -45,7 +45,7 @@ pub(super) fn resolve(
             );
             return None;
         }
-        paths.push(PathSpec { link, pipes });
+        paths.push(PathSpec { link, directions });
     }
     Some(paths)
 }
@@ -55,20 +55,20 @@ pub(super) fn resolve(
 fn route(network: &ResolvedNetwork, from: usize, to: usize, link: usize) -> Option<Vec<u32>> {
     let spec = &network.links[link];
     let forward = (2 * link as u32, spec.from, spec.to);
-    let candidates = [forward, (forward.0 + 1, spec.to, spec.from)].map(|(pipe, enters, leaves)| {
+    let candidates = [forward, (forward.0 + 1, spec.to, spec.from)].map(|(direction, enters, leaves)| {
         let mut visited = vec![false; network.nodes.len()];
         visited[leaves] = true;
-        let mut pipes = shortest(network, from, enters, &visited)?;
+        let mut directions = shortest(network, from, enters, &visited)?;
         visited[from] = true;
         visited[enters] = true;
-        pipes.iter().for_each(|pipe| visited[end_of(network, *pipe)] = true);
+        directions.iter().for_each(|direction| visited[end_of(network, *direction)] = true);
         visited[leaves] = false;
         let rest = shortest(network, leaves, to, &visited)?;
-        pipes.push(pipe);
-        pipes.extend(rest);
-        Some((pipes.iter().map(|pipe| delay(network, *pipe)).sum::<u64>(), pipes))
+        directions.push(direction);
+        directions.extend(rest);
+        Some((directions.iter().map(|direction| delay(network, *direction)).sum::<u64>(), directions))
     });
-    candidates.into_iter().flatten().min().map(|(_, pipes)| pipes)
+    candidates.into_iter().flatten().min().map(|(_, directions)| directions)
 }
 
 /// Dijkstra's algorithm around the nodes that are `closed`. Among equals the links' order in the scenario
@@ -87,36 +87,37 @@ fn shortest(network: &ResolvedNetwork, from: usize, to: usize, closed: &[bool]) 
             continue;
         }
         for (number, link) in (0..).zip(&network.links) {
-            for (pipe, start, end) in [(2 * number, link.from, link.to), (2 * number + 1, link.to, link.from)]
+            for (direction, start, end) in
+                [(2 * number, link.from, link.to), (2 * number + 1, link.to, link.from)]
             {
-                let sum = spent.saturating_add(delay(network, pipe));
+                let sum = spent.saturating_add(delay(network, direction));
                 let is_better = reached[end].is_none_or(|(best, _)| sum < best);
                 if start == node && end != from && !closed[end] && is_better {
-                    reached[end] = Some((sum, pipe));
+                    reached[end] = Some((sum, direction));
                     frontier.push(Reverse((sum, end)));
                 }
             }
         }
     }
-    let mut pipes = Vec::new();
+    let mut directions = Vec::new();
     let mut node = to;
     while node != from {
-        let (_, pipe) = reached[node]?;
-        pipes.push(pipe);
-        node = end_of(network, pipe ^ 1);
+        let (_, direction) = reached[node]?;
+        directions.push(direction);
+        node = end_of(network, direction ^ 1);
     }
-    pipes.reverse();
-    Some(pipes)
+    directions.reverse();
+    Some(directions)
 }
 
 /// The node where a link direction ends.
-fn end_of(network: &ResolvedNetwork, pipe: u32) -> usize {
-    let link = &network.links[pipe as usize / 2];
-    if pipe.is_multiple_of(2) { link.to } else { link.from }
+fn end_of(network: &ResolvedNetwork, direction: u32) -> usize {
+    let link = &network.links[direction as usize / 2];
+    if direction.is_multiple_of(2) { link.to } else { link.from }
 }
 
-fn delay(network: &ResolvedNetwork, pipe: u32) -> u64 {
-    let link = &network.links[pipe as usize / 2];
-    let spec = if pipe.is_multiple_of(2) { &link.forward } else { &link.reverse };
+fn delay(network: &ResolvedNetwork, direction: u32) -> u64 {
+    let link = &network.links[direction as usize / 2];
+    let spec = if direction.is_multiple_of(2) { &link.forward } else { &link.reverse };
     spec.delay.as_nanos()
 }

@@ -41,16 +41,16 @@ impl Simulation<'_> {
             });
             flow.observe(&mut |name, value| trace.control_sample(time_s, code, name, value));
         }
-        for number in 0..self.plane.network.pipes().len() {
-            let pipe = self.plane.network.pipe(number as u32);
-            let carried = pipe.carried(now);
-            let gained = carried - std::mem::replace(&mut self.sampled_pipes[number], carried);
+        for number in 0..self.plane.network.directions().len() {
+            let direction = self.plane.network.direction(number as u32);
+            let carried = direction.carried(now);
+            let gained = carried - std::mem::replace(&mut self.sampled_directions[number], carried);
             let row = LinkSample {
                 time_s,
                 link: Code(number as u32 / 2),
                 direction: Code(number as u32 % 2),
-                queue_packets: pipe.queue_length(now),
-                rate_bps: pipe.rate_at(now).bits_per_second() as f64,
+                queue_packets: direction.queue_length(now),
+                rate_bps: direction.rate_at(now).bits_per_second() as f64,
                 throughput_bps: gained * 8.0 / interval,
             };
             self.plane.recorder.trace.link_sample(row);

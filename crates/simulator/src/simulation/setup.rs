@@ -78,7 +78,7 @@ impl<'e> Simulation<'e> {
             warm: false,
             parts,
             sampled_flows: Vec::new(),
-            sampled_pipes: Vec::new(),
+            sampled_directions: Vec::new(),
             plane,
             flows,
             digest: Digest(0xcbf2_9ce4_8422_2325),
@@ -105,7 +105,7 @@ impl<'e> Simulation<'e> {
         if trace >= TraceLevel::Series {
             self.plane.schedule(Time::ZERO + self.experiment.run.sample_interval, Event::Sample);
             self.sampled_flows = vec![0; self.flows.len()];
-            self.sampled_pipes = vec![0.0; self.plane.network.pipes().len()];
+            self.sampled_directions = vec![0.0; self.plane.network.directions().len()];
         }
     }
 }
