@@ -13,6 +13,7 @@ import importlib.util
 import os
 import posixpath
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ def _modules() -> tuple[str, ...]:
     return modules
 
 
+@cache
 def _sources() -> dict[str, str]:
     """Return where the source of each page that is not in docs/ lies, by page."""
     studies = {

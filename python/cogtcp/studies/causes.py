@@ -15,6 +15,7 @@ import math
 import random
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from cogtcp.studies.space import show
@@ -158,10 +159,14 @@ def _two_digits(value: float) -> float:
 
 def _explained(split: _Split, held: Sequence[bool]) -> float:
     """Return the share of the variance between the two sides."""
-    count, total, n = len(split.members), sum(held), len(held)
+    inside = sum(held[index] for index in split.members)
+    return _between(len(split.members), inside, sum(held), len(held))
+
+
+def _between(count: int, inside: int, total: int, n: int) -> float:
+    """Return the variance share between `count` of `n` settings, `inside` of which hold, and the rest."""
     if not 0 < total < n:
         return 0.0
-    inside = sum(held[index] for index in split.members)
     mean = total / n
     between = (
         count * (inside / count - mean) ** 2 + (n - count) * ((total - inside) / (n - count) - mean) ** 2
@@ -171,15 +176,25 @@ def _explained(split: _Split, held: Sequence[bool]) -> float:
 
 def _chance(splits: Sequence[Sequence[_Split]], held: Sequence[bool]) -> list[float]:
     """Return the most that any split explains, for each shuffle."""
-    if not 0 < sum(held) < len(held):
+    n, total = len(held), sum(held)
+    if not 0 < total < n:
         return []
     stream = random.Random("causes")  # noqa: S311 - statistics, not secrets
-    shuffled = list(held)
-    every = [split for of_one in splits for split in of_one]
+    # Sets of settings as the bits of an integer: thousands of shuffles meet hundreds of splits.
+    shuffled = ["1" if value else "0" for value in held]
+    every = [
+        (len(split.members), sum(1 << (n - 1 - index) for index in split.members))
+        for of_one in splits
+        for split in of_one
+    ]
+    explained = cache(partial(_between, total=total, n=n))
     found = []
     for _ in range(SHUFFLES):
         stream.shuffle(shuffled)
-        found.append(max((_explained(split, shuffled) for split in every), default=0.0))
+        holds = int("".join(shuffled), 2)
+        found.append(
+            max((explained(count, (bits & holds).bit_count()) for count, bits in every), default=0.0)
+        )
     return found
 
 
