@@ -205,7 +205,11 @@ sensing = {{ off = "7 s", on = "1 s" }}
     assert all(time > 1 for time in told)
     with as_in_time(result):
         assert all(later - time > 0.9 for time, later in pairwise(told))
-        sent = [record.came_ns / 1e9 for record in read(file) if record.step == OFFERED and record.pipe == 0]
+        sent = [
+            record.came_ns / 1e9
+            for record in read(file)
+            if record.step == OFFERED and record.link_direction == 0
+        ]
         # From retransmission to retransmission.
         waits = [later - time for time, later in pairwise(sent) if time > 1.2]
         assert len(waits) >= 3
@@ -294,7 +298,7 @@ def test_flows_share_a_bottleneck_of_several_links(tmp_path: Path) -> None:
     seen: dict[tuple[int, int], list[int]] = {}
     for record in read(file):
         if record.step == ARRIVED:
-            seen.setdefault((record.came_ns, record.place), []).append(record.pipe)
+            seen.setdefault((record.came_ns, record.place), []).append(record.link_direction)
     with as_in_time(result):
         assert sum(len(pipes) == 3 for pipes in seen.values()) > 500
 
@@ -311,7 +315,7 @@ def test_messages_of_what_silence_destroyed_cross_links(tmp_path: Path) -> None:
         assert set(told) == {"f1", "f2"}
     offered, arrived = set(), 0
     for record in read(file):
-        key = (record.came_ns, record.place, record.pipe)
+        key = (record.came_ns, record.place, record.link_direction)
         if record.step == OFFERED:
             offered.add(key)
         elif record.step == ARRIVED:

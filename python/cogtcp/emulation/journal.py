@@ -52,15 +52,15 @@ def read(file: str | Path) -> Iterator[Record]:
     """Read a record of packets, in the order in which things happened to them."""
     with Path(file).open("rb") as stream:
         while len(head := stream.read(_HEAD.size)) == _HEAD.size:
-            time_ns, came_ns, place, step, cause, pipe, size, captured = _HEAD.unpack(head)
+            time_ns, came_ns, place, step, cause, link_direction, size, captured = _HEAD.unpack(head)
             data = stream.read(captured)
-            yield Record(time_ns, came_ns, place, step, pipe, _CAUSES[cause], size, data)
+            yield Record(time_ns, came_ns, place, step, link_direction, _CAUSES[cause], size, data)
 
 
 _OTHER = {"forward": "reverse", "reverse": "forward"}
 
 
-def _pipe(result: Emulation, link: str, direction: str) -> int:
+def _link_direction(result: Emulation, link: str, direction: str) -> int:
     """Return the number of a direction of a link."""
     rows = result.rows("links")
     return next(
@@ -74,7 +74,8 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
     Real packets with their payload. One that is dropped after the node sent it has a comment that says why.
     """
     out, back = (
-        _pipe(result, point.link, direction) for direction in (point.outgoing, _OTHER[point.outgoing])
+        _link_direction(result, point.link, direction)
+        for direction in (point.outgoing, _OTHER[point.outgoing])
     )
     lost = {
         (record.came_ns, record.place): record
@@ -108,7 +109,7 @@ def mahimahi_log(
     the link, propagation included). Further lines are `t # size` (bytes that the link could have carried) and
     `t d packets size` (dropped).
     """
-    pipe, came = _pipe(result, link, direction), {}
+    row, came = _link_direction(result, link, direction), {}
     yield (
         f"# mahimahi mm-link ({'uplink' if direction == 'forward' else 'downlink'}) [{link}]\n"
         f"# command line: {command or 'cogtcp emulate'}\n"
@@ -117,7 +118,7 @@ def mahimahi_log(
         "# base timestamp: 0\n"
     ).encode()
     for record in read(file):
-        if record.link_direction != pipe:
+        if record.link_direction != row:
             continue
         at, packet = record.time_ns // 1_000_000, (record.came_ns, record.place)
         if record.step == OFFERED:
