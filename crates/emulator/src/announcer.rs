@@ -62,7 +62,7 @@ struct Heard {
 /// anything was.
 #[derive(Debug)]
 struct Audience {
-    ways: Vec<(u64, IpAddr)>,
+    destinations: Vec<(u64, IpAddr)>,
     said: Option<Said>,
 }
 
@@ -72,15 +72,16 @@ impl Announcer {
     pub(crate) fn new(lines: OwnedFd, plan: &Plan, namespaces: &[u64]) -> Self {
         let radios = plan.experiment.radios.iter().map(|radio| {
             let units = plan.experiment.radio_names(radio).len();
-            let mut told: Vec<_> = (0..units).map(|_| Audience { ways: Vec::new(), said: None }).collect();
+            let mut told: Vec<_> =
+                (0..units).map(|_| Audience { destinations: Vec::new(), said: None }).collect();
             for (from, namespace) in namespaces.iter().enumerate() {
                 for to in (0..namespaces.len()).filter(|to| *to != from) {
-                    let first = plan.ways.directions(from, to).first().copied();
+                    let first = plan.routes.directions(from, to).first().copied();
                     if let Some(direction) = first.filter(|direction| radio.links.contains(&(direction / 2)))
                     {
                         let addresses = plan.addresses(to).into_iter().map(|address| (*namespace, address));
                         // What is one for both ends is told to both.
-                        told[direction % units].ways.extend(addresses);
+                        told[direction % units].destinations.extend(addresses);
                     }
                 }
             }
@@ -116,7 +117,7 @@ impl Announcer {
     /// Whether something was said, and to somebody who still listens.
     pub(crate) fn is_heard(&self) -> bool {
         let mut told = self.radios.iter().flat_map(|heard| &heard.units);
-        let is_said = told.any(|told| told.said.is_some() && !told.ways.is_empty());
+        let is_said = told.any(|told| told.said.is_some() && !told.destinations.is_empty());
         is_said && sys::has_reader(self.lines.as_fd())
     }
 
@@ -125,7 +126,7 @@ impl Announcer {
         let Some(told) = told.filter(|told| told.said != Some(what)) else { return };
         let word = what.word();
         let lines: String = told
-            .ways
+            .destinations
             .iter()
             .map(|(namespace, address)| format!("{namespace} {address} {word} {LONGEST}\n"))
             .collect();

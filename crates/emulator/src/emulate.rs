@@ -298,7 +298,7 @@ impl<'a> Staged<'a> {
         };
         let end = Time::ZERO + limit;
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
-        let mut network = EmulatedNetwork::new(&plan.experiment, plan.ways.clone(), seed, end)?;
+        let mut network = EmulatedNetwork::new(&plan.experiment, plan.routes.clone(), seed, end)?;
         let mut train = Train::new(plan, seed, end);
         if let Some(train) = &mut train {
             train.listen(network.network.boards());
@@ -318,7 +318,7 @@ impl<'a> Staged<'a> {
 
         let clock = Clock::start();
         let mut observer = Observer::new(
-            (exits, plan.ways.hosts().to_vec()),
+            (exits, plan.routes.hosts().to_vec()),
             plan.ports(),
             clock,
             watches,

@@ -6,8 +6,8 @@
 //! detail (u8), link direction (u16, see [`LinkDirection`]), size (u32), captured bytes (u32), and these bytes.
 //! `python/cogtcp/emulation/journal.py` reads the file.
 
+use crate::host_routes::LinkDirection;
 use crate::packet::IpPacket;
-use crate::ways::LinkDirection;
 use cogtcp_link::DropCause;
 use cogtcp_units::Time;
 use std::fs::File;

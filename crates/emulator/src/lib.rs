@@ -27,6 +27,7 @@ mod engine;
 mod error;
 mod flows;
 mod headers;
+pub mod host_routes;
 mod journal;
 mod lateness;
 mod namespaces;
@@ -45,7 +46,6 @@ mod states;
 mod sys;
 mod train;
 mod udp;
-pub mod ways;
 mod wire;
 
 pub use device::DeviceKind;

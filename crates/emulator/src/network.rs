@@ -6,8 +6,8 @@
 //! real clock and one made by hand lead to the same arrivals.
 
 use crate::error::EmulationError;
+use crate::host_routes::{HostRoutes, LinkDirection};
 use crate::packet::IpPacket;
-use crate::ways::{LinkDirection, Ways};
 use cogtcp_link::Frame;
 use cogtcp_network::{AirStream, Arrival, Boards, Due, Recording, StreamId};
 use cogtcp_scenario::Experiment;
@@ -32,7 +32,7 @@ pub trait Hosts: cogtcp_network::Observer<IpPacket> {
 pub struct EmulatedNetwork {
     /// What is driven.
     pub network: cogtcp_network::Network<IpPacket>,
-    ways: Ways,
+    routes: HostRoutes,
     /// Up to when everything has been played: no later call may say that something happened before.
     played: Time,
     has_begun: bool,
@@ -45,12 +45,17 @@ impl EmulatedNetwork {
     /// # Errors
     ///
     /// What cannot be built.
-    pub fn new(experiment: &Experiment, ways: Ways, seed: u64, end: Time) -> Result<Self, EmulationError> {
+    pub fn new(
+        experiment: &Experiment,
+        routes: HostRoutes,
+        seed: u64,
+        end: Time,
+    ) -> Result<Self, EmulationError> {
         let recording = Recording { frames: false, places: true };
         let mut network = cogtcp_network::Network::build(experiment, seed, end, recording)?;
-        ways.enter(&mut network, experiment)?;
+        routes.enter(&mut network, experiment)?;
         network.name_streams(&streams(experiment));
-        Ok(Self { network, ways, played: Time::ZERO, has_begun: false })
+        Ok(Self { network, routes, played: Time::ZERO, has_begun: false })
     }
 
     /// When [`play`](Self::play) is to be called at the latest; `Time::MAX`: when a packet comes.
@@ -81,10 +86,17 @@ impl EmulatedNetwork {
         self.played = self.played.max(now);
     }
 
-    /// A packet of `size` bytes comes from its host, to take the way `way` (of [`Ways::way`]).
-    pub fn offer(&mut self, now: Time, way: StreamId, packet: IpPacket, size: u32, hosts: &mut impl Hosts) {
+    /// A packet of `size` bytes comes from its host, to take the way `way` (of [`HostRoutes::way`]).
+    pub fn offer(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        packet: IpPacket,
+        size: u32,
+        hosts: &mut impl Hosts,
+    ) {
         self.play(now, hosts);
-        self.network.offer(self.played, way, packet, size, hosts);
+        self.network.offer(self.played, stream, packet, size, hosts);
         self.take_news(hosts);
         // Nodes of an ad hoc network take it at this instant.
         self.play(self.played, hosts);
@@ -108,7 +120,7 @@ impl EmulatedNetwork {
         let host = match arrival.frame.packet.transit.stream {
             StreamId::NOWHERE => hosts.home(&arrival.frame.packet),
             stream => {
-                let host = self.ways.host(self.network.ends(stream).1 as usize);
+                let host = self.routes.host(self.network.ends(stream).1 as usize);
                 host.unwrap_or_else(|| unreachable!("streams end at hosts"))
             }
         };
@@ -120,9 +132,9 @@ impl EmulatedNetwork {
         );
     }
 
-    /// The ways of packets.
-    pub fn ways(&self) -> &Ways {
-        &self.ways
+    /// The routes of packets.
+    pub fn routes(&self) -> &HostRoutes {
+        &self.routes
     }
 
     /// Every packet is somewhere, once.

@@ -3,13 +3,13 @@
 use crate::announcer::Announcer;
 use crate::clock::Clock;
 use crate::device::Wire;
+use crate::host_routes::LinkDirection;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
 use crate::network::{Hosts, stream_of};
 use crate::packet::{IpPacket, NO_FLOW, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
-use crate::ways::LinkDirection;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Boards, PacketLocation, PacketStep, RadioIndex};

@@ -3,11 +3,11 @@
 use crate::controls::Wanted;
 use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
+use crate::host_routes::{HostRoutes, LinkDirection};
 use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
 use crate::receive_memory;
 use crate::sockets::Settings;
 use crate::udp;
-use crate::ways::{LinkDirection, Ways};
 use cogtcp_link::Schedule;
 use cogtcp_scenario::{
     Experiment, FlowSpec, LinkDirectionSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec,
@@ -74,8 +74,8 @@ pub struct Plan {
     pub(crate) experiment: Experiment,
     /// What its own flows use.
     pub(crate) family: Family,
-    /// The ways between the hosts: the nodes at which flows end.
-    pub(crate) ways: Ways,
+    /// The routes between the hosts: the nodes at which flows end.
+    pub(crate) routes: HostRoutes,
     /// What the kernel of each host is like.
     pub(crate) hosts: Vec<Host>,
     /// The hosts at which programs run: a program and its peer.
@@ -171,24 +171,24 @@ impl Plan {
         let nodes = streams.iter().flat_map(|(_, from, to)| [*from, *to]);
         // The router sends messages and is sent them.
         let router = experiment.train.as_ref().map(|train| train.router);
-        let ways = Ways::new(&experiment, nodes.chain(ends).chain(router));
-        if ways.hosts().len() > MOST_HOSTS {
-            return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", ways.hosts().len()));
+        let routes = HostRoutes::new(&experiment, nodes.chain(ends).chain(router));
+        if routes.hosts().len() > MOST_HOSTS {
+            return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", routes.hosts().len()));
         }
-        let host = |node: usize| match ways.host(node) {
+        let host = |node: usize| match routes.host(node) {
             Some(host) => Ok(host),
             None => refuse(format!("no flow and no program ends at the node \"{}\"", experiment.nodes[node])),
         };
         let hosts_of = |(_, from, to): &(&str, usize, usize)| Ok([host(*from)?, host(*to)?]);
         let mut flow_ends: Vec<_> = streams.iter().map(hosts_of).collect::<Result<_, EmulationError>>()?;
-        let cut = streams.iter().zip(&flow_ends).find(|(_, [from, to])| ways.way(*from, *to).is_none());
+        let cut = streams.iter().zip(&flow_ends).find(|(_, [from, to])| routes.stream(*from, *to).is_none());
         if let Some(((name, ..), _)) = cut {
             return refuse(format!("no path for flow \"{name}\""));
         }
         let source_ends = flow_ends.split_off(experiment.flows.len());
         let router = router.map(host).transpose()?;
         let ends = [host(ends[0])?, host(ends[1])?];
-        let hosts = ways
+        let hosts = routes
             .hosts()
             .iter()
             .map(|node| Host::new(*node, &experiment, family))
@@ -206,7 +206,7 @@ impl Plan {
         Ok(Self {
             experiment,
             family,
-            ways,
+            routes,
             hosts,
             ends,
             wanted,
@@ -245,7 +245,7 @@ impl Plan {
     /// The directions of links that the data of the flow of this number take.
     pub(crate) fn directions_of(&self, flow: usize) -> Vec<LinkDirection> {
         let [from, to] = self.flow_ends[flow];
-        self.ways.directions(from, to)
+        self.routes.directions(from, to)
     }
 
     /// A direction of a link.
@@ -265,15 +265,18 @@ impl Plan {
     pub(crate) fn rtt(&self) -> Duration {
         let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
         let trip = |&[from, to]: &[usize; 2]| {
-            let way = |from, to, size| -> Duration {
-                let links =
-                    self.ways.directions(from, to).into_iter().map(|direction| self.transit(direction, size));
-                let ad_hoc = self.experiment.adhoc.iter().filter(|_| self.ways.crosses_air(from, to));
+            let one_way = |from, to, size| -> Duration {
+                let links = self
+                    .routes
+                    .directions(from, to)
+                    .into_iter()
+                    .map(|direction| self.transit(direction, size));
+                let ad_hoc = self.experiment.adhoc.iter().filter(|_| self.routes.crosses_air(from, to));
                 // One hop at least.
                 let air = ad_hoc.map(|ad_hoc| self.on_medium(&ad_hoc.config.medium.mac, size));
                 links.chain(air).sum()
             };
-            way(from, to, self.hosts[from].mtu) + way(to, from, ACK)
+            one_way(from, to, self.hosts[from].mtu) + one_way(to, from, ACK)
         };
         ends.iter().map(trip).min().unwrap_or_default()
     }

@@ -2,10 +2,10 @@
 
 use crate::engine::Account;
 use crate::flows::Played;
+use crate::host_routes::LinkDirection;
 use crate::network::EmulatedNetwork;
 use crate::observer::{Entity, FlowWatch, Observer, RecordedEvent};
 use crate::plan::Plan;
-use crate::ways::LinkDirection;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_hosts::quic;
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
@@ -126,7 +126,7 @@ impl Outcome<'_> {
         let [from, to] = self.plan.flow_ends[flow];
         // What an ad hoc network can carry no link tells.
         let directions =
-            if self.plan.ways.crosses_air(from, to) { Vec::new() } else { self.plan.directions_of(flow) };
+            if self.plan.routes.crosses_air(from, to) { Vec::new() } else { self.plan.directions_of(flow) };
         directions.into_iter().min_by_key(|direction| (self.available(*direction), *direction))
     }
 

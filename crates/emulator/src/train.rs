@@ -7,11 +7,11 @@
 //! LAN like all others and that no kernel sees.
 
 use crate::headers::{self, Ends};
+use crate::host_routes::LinkDirection;
 use crate::observer::{Entity, RecordedEvent};
 use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
-use crate::ways::LinkDirection;
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_mobile_router::{Message, wire};
 use cogtcp_network::{Boards, build};
@@ -74,7 +74,7 @@ impl Train {
         let course = build::course(&experiment.radios[spec.radio], end, seed);
         let mut clients: Vec<usize> = Vec::new();
         let mut client_of = |[from, to]: [usize; 2]| {
-            let host = match beside(&plan.ways.directions(from, to), up)? {
+            let host = match beside(&plan.routes.directions(from, to), up)? {
                 Beside::Receiver => to,
                 Beside::Sender => from,
             };

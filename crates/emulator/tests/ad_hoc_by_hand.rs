@@ -2,8 +2,8 @@
 //! the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_emulator::host_routes::{HostRoutes, LinkDirection};
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{Family, IpPacket, Plan};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -99,7 +99,8 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (EmulatedNetwork, Notes
     let nodes = experiment.udp.iter().flat_map(|spec| [spec.from, spec.to]);
     let end = Time::ZERO + experiment.run.duration;
     let warmup = Time::ZERO + experiment.run.warmup;
-    let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, nodes), SEED, end).unwrap();
+    let mut network =
+        EmulatedNetwork::new(experiment, HostRoutes::new(experiment, nodes), SEED, end).unwrap();
     let (mut packets, mut notes) = (plan.packets(), Notes::default());
     let mut offers = offers(experiment).into_iter().peekable();
     let mut go_to = |network: &mut EmulatedNetwork, due: Time| {
@@ -109,9 +110,9 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (EmulatedNetwork, Notes
             (bytes[0], bytes[9]) = (0x45, 17);
             bytes[22..24].copy_from_slice(&(PORT + number as u16).to_be_bytes());
             let packet = packets.put(at, &bytes).unwrap();
-            let [from, to] = [spec.from, spec.to].map(|node| network.ways().host(node).unwrap());
-            let way = network.ways().way(from, to).unwrap();
-            network.offer(at, way, packet, bytes.len() as u32, &mut notes);
+            let [from, to] = [spec.from, spec.to].map(|node| network.routes().host(node).unwrap());
+            let stream = network.routes().stream(from, to).unwrap();
+            network.offer(at, stream, packet, bytes.len() as u32, &mut notes);
         }
         network.play(due, &mut notes);
         network.check_conservation().unwrap();

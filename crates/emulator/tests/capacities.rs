@@ -3,8 +3,8 @@
 
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_emulator::IpPacket;
+use cogtcp_emulator::host_routes::{HostRoutes, LinkDirection};
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_link::{Capacity, DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
 use cogtcp_scenario::{Experiment, Scenario};
@@ -46,7 +46,7 @@ fn shipped() -> Vec<(PathBuf, Experiment)> {
 /// What the kernel plane plays of the radios and links of `experiment`.
 fn emulated(experiment: &Experiment) -> EmulatedNetwork {
     let end = Time::ZERO + experiment.run.duration;
-    EmulatedNetwork::new(experiment, Ways::new(experiment, [0, experiment.nodes.len() - 1]), SEED, end)
+    EmulatedNetwork::new(experiment, HostRoutes::new(experiment, [0, experiment.nodes.len() - 1]), SEED, end)
         .unwrap()
 }
 

@@ -2,8 +2,8 @@
 //! times, the same seed.
 
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_emulator::host_routes::{HostRoutes, LinkDirection};
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -176,7 +176,8 @@ fn emulated(
     look: Option<u64>,
 ) -> (Notes, EmulatedNetwork) {
     let end = Time::ZERO + experiment.run.duration;
-    let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, [0, 1]), SEED, end).unwrap();
+    let mut network =
+        EmulatedNetwork::new(experiment, HostRoutes::new(experiment, [0, 1]), SEED, end).unwrap();
     let (mut notes, mut packets) = (Notes::default(), Packets::default());
     let mut bytes = [0; 1500];
     bytes[0] = 0x45;
@@ -191,8 +192,8 @@ fn emulated(
         let due = due.min(end);
         while let Some((at, from, size)) = offered.next_if(|(at, ..)| *at <= due.as_nanos()) {
             let packet = packets.put(Time::from_nanos(*at), &bytes[..*size as usize]).unwrap();
-            let way = network.ways().way(*from, 1 - from).unwrap();
-            network.offer(Time::from_nanos(*at), way, packet, *size, &mut notes);
+            let stream = network.routes().stream(*from, 1 - from).unwrap();
+            network.offer(Time::from_nanos(*at), stream, packet, *size, &mut notes);
         }
         network.play(due, &mut notes);
         if due == end {

@@ -1,8 +1,8 @@
 //! The network between hosts under a clock made by hand: late, early, and never.
 
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_emulator::host_routes::{HostRoutes, LinkDirection};
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, PacketStep, RadioIndex};
@@ -78,8 +78,8 @@ fn network(link: &str, radio: &str) -> EmulatedNetwork {
 
 /// With a host at the first node and one at the last.
 fn built(experiment: &Experiment) -> EmulatedNetwork {
-    let ways = Ways::new(experiment, [0, experiment.nodes.len() - 1]);
-    EmulatedNetwork::new(experiment, ways, 1, Time::MAX).unwrap()
+    let routes = HostRoutes::new(experiment, [0, experiment.nodes.len() - 1]);
+    EmulatedNetwork::new(experiment, routes, 1, Time::MAX).unwrap()
 }
 
 fn ms(millis: u64) -> Time {
@@ -88,14 +88,14 @@ fn ms(millis: u64) -> Time {
 
 /// Offers packets of 1000 bytes at these milliseconds at this one of two hosts.
 fn offer(network: &mut EmulatedNetwork, at: &[u64], from: usize, notes: &mut Notes) {
-    let way = network.ways().way(from, 1 - from).unwrap();
+    let stream = network.routes().stream(from, 1 - from).unwrap();
     let mut packets = Packets::default();
     // IPv4, a header of 20 bytes, of a sender that does not react to marks.
     let mut bytes = [0; 1000];
     bytes[0] = 0x45;
     for at in at {
         let packet = packets.put(ms(*at), &bytes).unwrap();
-        network.offer(ms(*at), way, packet, 1000, notes);
+        network.offer(ms(*at), stream, packet, 1000, notes);
     }
 }
 
@@ -190,8 +190,8 @@ fn packets_go_from_link_to_link_at_their_own_times() {
     for (notes, looks) in [(&mut by_step, 1), (&mut late, 1000)] {
         let mut network = built(&experiment);
         // Over the second link against its direction.
-        assert_eq!(network.ways().directions(0, 1), [0, 3]);
-        assert_eq!(network.ways().directions(1, 0), [2, 1]);
+        assert_eq!(network.routes().directions(0, 1), [0, 3]);
+        assert_eq!(network.routes().directions(1, 0), [2, 1]);
         offer(&mut network, &[0, 0, 0, 0], 0, notes);
         offer(&mut network, &[3], 1, notes);
         for now in (4..=1000).step_by(looks) {
@@ -208,7 +208,7 @@ fn packets_go_from_link_to_link_at_their_own_times() {
     assert_eq!(late, by_step);
 }
 
-/// Chains, dumbbells and trains are emulated; each flow has its ways.
+/// Chains, dumbbells and trains are emulated; each flow has its routes.
 #[test]
 fn networks_of_several_links_are_emulated() {
     use cogtcp_emulator::Plan;
@@ -291,6 +291,6 @@ fn only_hosts_have_a_number() {
                 { from = \"b\", to = \"c\", rate = \"1 Mbit/s\", delay = \"1 ms\" }]\n\
                 [[flow]]\nfrom = \"a\"\nto = \"c\"\ntransport = \"linux-reno\"\n";
     let experiment = Scenario::parse(text, "t.toml").and_then(|scenario| scenario.resolve()).unwrap();
-    let ways = Ways::new(&experiment, [0, 2]);
-    assert_eq!([0, 1, 2, 3].map(|node| ways.host(node)), [Some(0), None, Some(1), None]);
+    let routes = HostRoutes::new(&experiment, [0, 2]);
+    assert_eq!([0, 1, 2, 3].map(|node| routes.host(node)), [Some(0), None, Some(1), None]);
 }

@@ -2,8 +2,8 @@
 //! same packets at the same times.
 
 use cogtcp_crosslayer::LinkEvent;
+use cogtcp_emulator::host_routes::{HostRoutes, LinkDirection};
 use cogtcp_emulator::network::{EmulatedNetwork, Hosts};
-use cogtcp_emulator::ways::{LinkDirection, Ways};
 use cogtcp_emulator::{Family, IpPacket, Packets, Plan};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Observer, PacketLocation, RadioIndex};
@@ -12,7 +12,7 @@ use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Rate, Time};
 
-/// A packet of TCP: where it begins its way, its size, its sequence number, and whether it begins a
+/// A packet of TCP: where it begins its stream, its size, its sequence number, and whether it begins a
 /// connection.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -182,7 +182,7 @@ fn simulated(run: &Run, [there, back]: [LinkDirection; 2], silence: &str) -> (Se
 fn emulated(experiment: &Experiment, sent: &[Sent], there: LinkDirection, look: Option<u64>) -> Seen {
     let end = Time::ZERO + experiment.run.duration;
     let ends = [experiment.flows[0].from, experiment.flows[0].to];
-    let mut network = EmulatedNetwork::new(experiment, Ways::new(experiment, ends), 1, end).unwrap();
+    let mut network = EmulatedNetwork::new(experiment, HostRoutes::new(experiment, ends), 1, end).unwrap();
     let plan = Plan::new(experiment.clone(), false, Family::V4).unwrap();
     let mut notes = Notes { packets: plan.packets(), seen: Seen::default() };
     let mut sent = sent.iter().peekable();
@@ -196,8 +196,8 @@ fn emulated(experiment: &Experiment, sent: &[Sent], there: LinkDirection, look: 
             let at = Time::from_nanos(packet.at);
             let real = notes.packets.put(at, &bytes(packet, is_forward)).unwrap();
             assert_eq!((real.flow, real.is_forward()), (0, is_forward));
-            let way = network.ways().way(usize::from(!is_forward), usize::from(is_forward)).unwrap();
-            network.offer(at, way, real, packet.size as u32, &mut notes);
+            let stream = network.routes().stream(usize::from(!is_forward), usize::from(is_forward)).unwrap();
+            network.offer(at, stream, real, packet.size as u32, &mut notes);
         }
         network.play(due, &mut notes);
         network.check_conservation().unwrap();

@@ -228,10 +228,10 @@ impl Budget {
         watch.count_exchange(exchange, watch.mark - span, span);
     }
 
-    /// A packet of the stream whose path is `path` was dropped on `direction`.
+    /// A packet of the stream whose route is `route` was dropped on `direction`.
     pub(crate) fn dropped<P: Payload>(
         &mut self,
-        path: &[u32],
+        route: &[u32],
         direction: u32,
         frame: &Frame<P>,
         carried: Carriage,
@@ -243,13 +243,13 @@ impl Budget {
             }
             return;
         }
-        let Some(place) = path.iter().position(|hop| *hop == direction) else { return };
+        let Some(place) = route.iter().position(|hop| *hop == direction) else { return };
         if carried == Carriage::Interfered
             && let Some(watch) = self.of(direction)
         {
             watch.account.interfered_bytes += size;
         }
-        for carried in &path[..place + usize::from(carried == Carriage::Lost)] {
+        for carried in &route[..place + usize::from(carried == Carriage::Lost)] {
             if let Some(watch) = self.of(*carried) {
                 watch.account.lost_bytes += size;
             }
@@ -257,11 +257,11 @@ impl Budget {
     }
 
     /// A packet that these hops have carried was lost on the air.
-    pub(crate) fn lost<P: Payload>(&mut self, path: &[u32], frame: &Frame<P>) {
+    pub(crate) fn lost<P: Payload>(&mut self, route: &[u32], frame: &Frame<P>) {
         if frame.packet.awaited() == Awaited::Nothing {
             return;
         }
-        for carried in path {
+        for carried in route {
             if let Some(watch) = self.of(*carried) {
                 watch.account.lost_bytes += u64::from(frame.size());
             }

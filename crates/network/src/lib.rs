@@ -1,8 +1,8 @@
-//! The network between hosts, pure: links with their queues, radios with and without a MAC, ad hoc networks, and the paths of packets.
+//! The network between hosts, pure: links with their queues, radios with and without a MAC, ad hoc networks, and the routes of packets.
 //!
 //! [`Network`] knows no transport and no clock, and carries anything that is a [`Payload`]. Its driver
 //!
-//! 1. builds it of an experiment ([`Network::build`]), adds streams on the paths that [`Routes`] finds
+//! 1. builds it of an experiment ([`Network::build`]), adds streams on the routes that [`Routes`] finds
 //!    ([`Network::add_stream`]), and lets it begin ([`Network::begin`]);
 //! 2. hands over what hosts send ([`Network::offer`]), when all changes are played that were due before;
 //! 3. plays each change when it is due ([`Network::peek`], [`Network::step`]), and gives what arrives to the hosts, with the rest
@@ -13,7 +13,7 @@
 //!
 //! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (events in order),
 //! `network` (links and the packets on them). In `network/` are radios, pairs of CR users (`station_pair`),
-//! the ad hoc network, ICMP, conservation, results. Then `routes` (shortest paths), `build` (from
+//! the ad hoc network, ICMP, conservation, results. Then `routes` (shortest routes), `build` (from
 //! specifications to links, radios and the air), `boards` (subscribers of radios), `budget` (time of
 //! bottlenecks).
 

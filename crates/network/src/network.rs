@@ -1,4 +1,4 @@
-//! Link directions, the paths of streams and the packets on them.
+//! Link directions, the routes of streams and the packets on them.
 
 mod accounts;
 mod air;
@@ -36,11 +36,11 @@ use results::Standing;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// End of a path in [`Network::paths`], and label of a link direction whose packets have all reached their host.
+/// End of a route in [`Network::routes`], and label of a link direction whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
-/// Label of a link direction whose packets part ways: their paths tell. Any other label is the hop that all its packets
+/// Label of a link direction whose packets part ways: their routes tell. Any other label is the hop that all its packets
 /// take next.
-const BY_PATH: u32 = u32::MAX - 1;
+const BY_ROUTE: u32 = u32::MAX - 1;
 /// First of the hops that lead over the air; values below are link directions.
 const AIR: u32 = crate::agenda::MAX_INDEX;
 
@@ -70,10 +70,10 @@ pub struct Network<P> {
     agenda: Agenda,
     /// By direction: two of each link.
     directions: Vec<Link<P>>,
-    /// The paths of all streams, one after another: link directions and hops over the air, then [`HOST`].
-    paths: Vec<u32>,
-    /// Where the path of a stream begins in `paths`.
-    path_starts: Vec<u32>,
+    /// The routes of all streams, one after another: link directions and hops over the air, then [`HOST`].
+    routes: Vec<u32>,
+    /// Where the route of a stream begins in `routes`.
+    route_starts: Vec<u32>,
     /// The nodes that each stream leads from and to.
     ends: Vec<(u32, u32)>,
     /// The nodes at the ends of each hop over the air.
@@ -202,10 +202,10 @@ impl<P: Payload> Network<P> {
         bytes: u32,
         observer: &mut impl Observer<P>,
     ) {
-        let start = self.path_starts[stream.index()];
+        let start = self.route_starts[stream.index()];
         payload.set_transit(Transit { stream, next: start });
         let frame = Frame::new(payload, bytes);
-        match self.paths[start as usize] {
+        match self.routes[start as usize] {
             direction if direction < AIR => self.put(now, direction, &frame, observer),
             _ => self.send_elsewhere(now, frame),
         }
@@ -239,7 +239,7 @@ impl<P: Payload> Network<P> {
     /// A packet whose first hop is none over a link.
     #[cold]
     fn send_elsewhere(&mut self, now: Time, frame: Frame<P>) {
-        match self.paths[frame.packet.transit().next as usize] {
+        match self.routes[frame.packet.transit().next as usize] {
             HOST => {
                 self.has_news = true;
                 self.arrived.push_back(Arrival { at: now, direction: None, frame });
@@ -289,8 +289,8 @@ impl<P: Payload> Network<P> {
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
         // One comparison for the common case: a label below is the next link direction.
         if next >= AIR {
-            if next == BY_PATH {
-                next = self.paths[into.frame.packet.transit().next as usize];
+            if next == BY_ROUTE {
+                next = self.routes[into.frame.packet.transit().next as usize];
             }
             if next == HOST {
                 if self.notices.has_streams() {
@@ -404,7 +404,7 @@ impl<P: Payload> Network<P> {
     /// Where a packet on `direction` is.
     fn place(&self, direction: u32, packet: &P) -> PacketLocation {
         let Transit { stream, next } = packet.transit();
-        let start = self.path_starts[stream.index()];
+        let start = self.route_starts[stream.index()];
         PacketLocation { direction, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
     }
 
@@ -495,9 +495,9 @@ impl<P: Payload> Network<P> {
     ) {
         let stream = frame.packet.transit().stream.index();
         self.dropped[stream] += 1;
-        let path = &self.paths[self.path_starts[stream] as usize..];
-        let length = path.iter().position(|hop| *hop == HOST).unwrap_or(path.len());
-        self.budget.dropped(&path[..length], direction, frame, carried);
+        let route = &self.routes[self.route_starts[stream] as usize..];
+        let length = route.iter().position(|hop| *hop == HOST).unwrap_or(route.len());
+        self.budget.dropped(&route[..length], direction, frame, carried);
         if cause == DropCause::Silence {
             self.record_silenced(now, direction, &frame.packet, observer);
         }
@@ -512,25 +512,25 @@ fn local<P: Payload>(at: Time, mut payload: P, bytes: u32) -> Arrival<P> {
 }
 
 impl<P: Payload> Network<P> {
-    /// Adds the next stream, from a node to a node, whose packets take `path`. Returns the stream.
-    pub fn add_stream(&mut self, from: usize, to: usize, path: &[Hop]) -> StreamId {
-        let start = self.paths.len();
+    /// Adds the next stream, from a node to a node, whose packets take `route`. Returns the stream.
+    pub fn add_stream(&mut self, from: usize, to: usize, route: &[Hop]) -> StreamId {
+        let start = self.routes.len();
         let stream = self.next_stream();
         let (from, to) = (from as u32, to as u32);
-        self.path_starts.push(start as u32);
+        self.route_starts.push(start as u32);
         self.ends.push((from, to));
-        for hop in path {
+        for hop in route {
             let hop = match hop {
                 Hop::Link(direction) => *direction,
                 Hop::Air(ends) => self.air_hop(*ends),
             };
-            self.paths.push(hop);
+            self.routes.push(hop);
         }
-        self.paths.push(HOST);
+        self.routes.push(HOST);
         self.dropped.push(0);
         // Nearly every link direction is always followed by the same hop: its label tells it, without a look at the
-        // path, which would be another cache line for every packet.
-        for step in self.paths[start..].windows(2) {
+        // route, which would be another cache line for every packet.
+        for step in self.routes[start..].windows(2) {
             if step[0] >= AIR {
                 continue;
             }
@@ -538,7 +538,7 @@ impl<P: Payload> Network<P> {
             direction.label = match direction.label {
                 Link::<P>::UNLABELLED => step[1],
                 next if next == step[1] => next,
-                _ => BY_PATH,
+                _ => BY_ROUTE,
             };
         }
         stream
@@ -554,7 +554,7 @@ impl<P: Payload> Network<P> {
 
     /// The stream that the next call of [`add_stream`](Self::add_stream) gives out.
     pub fn next_stream(&self) -> StreamId {
-        StreamId(self.path_starts.len() as u32)
+        StreamId(self.route_starts.len() as u32)
     }
 
     /// The nodes that a stream leads from and to.
@@ -562,15 +562,15 @@ impl<P: Payload> Network<P> {
         self.ends[stream.index()]
     }
 
-    /// The link directions of a stream's path.
-    pub fn path(&self, stream: StreamId) -> impl Iterator<Item = u32> {
-        let rest = &self.paths[self.path_starts[stream.index()] as usize..];
+    /// The link directions of a stream's route.
+    pub fn route(&self, stream: StreamId) -> impl Iterator<Item = u32> {
+        let rest = &self.routes[self.route_starts[stream.index()] as usize..];
         rest.iter().copied().take_while(|hop| *hop != HOST).filter(|hop| *hop < AIR)
     }
 
-    /// Whether a stream's path crosses an ad hoc network: what that can carry no link tells.
+    /// Whether a stream's route crosses an ad hoc network: what that can carry no link tells.
     pub fn crosses_air(&self, stream: StreamId) -> bool {
-        let rest = &self.paths[self.path_starts[stream.index()] as usize..];
+        let rest = &self.routes[self.route_starts[stream.index()] as usize..];
         rest.iter().take_while(|hop| **hop != HOST).any(|hop| *hop >= AIR)
     }
 

@@ -15,7 +15,7 @@ pub trait Payload: cogtcp_link::Payload {
     }
 }
 
-/// A stream: the packets that one host sends to another on one path. A network gives streams out, counting
+/// A stream: the packets that one host sends to another on one route. A network gives streams out, counting
 /// from 0 ([`Network::add_stream`](crate::Network::add_stream)); whose packets a stream carries, the driver
 /// keeps.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -32,12 +32,12 @@ impl StreamId {
     }
 }
 
-/// Where a payload is on its path.
+/// Where a payload is on its route.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Transit {
     /// The stream that it belongs to.
     pub stream: StreamId,
-    /// The place of its next hop in the network's list of paths.
+    /// The place of its next hop in the network's list of routes.
     pub next: u32,
 }
 

@@ -1,7 +1,7 @@
-//! Shortest paths, computed once before the run.
+//! Shortest routes, computed once before the run.
 //!
-//! A path crosses an ad hoc network only if no links lead to the destination. The path with the least summed
-//! propagation delay wins, then the path with the fewest links. Then names decide: at each node counted from
+//! A route crosses an ad hoc network only if no links lead to the destination. The route with the least summed
+//! propagation delay wins, then the route with the fewest links. Then names decide: at each node counted from
 //! the destination, the previous node whose name comes first, then the link whose name comes first. Each
 //! direction of a flow is routed by the delays of its own direction.
 
@@ -9,7 +9,7 @@ use cogtcp_scenario::Experiment;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// A hop of a path.
+/// A hop of a route.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hop {
     /// Over a link direction: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
@@ -19,7 +19,7 @@ pub enum Hop {
     Air((u32, u32)),
 }
 
-/// There is no path between two nodes.
+/// There is no route between two nodes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NoRoute {
     /// The node that sends.
@@ -28,10 +28,10 @@ pub struct NoRoute {
     pub to: usize,
 }
 
-/// Finds paths in an experiment's graph, alike under every clock.
+/// Finds routes in an experiment's graph, alike under every clock.
 ///
-/// Nodes of an ad hoc network reach each other by one hop over the air, which costs more than any path over
-/// links. So a path crosses the air only if it must, by the gateway with the least delay behind it.
+/// Nodes of an ad hoc network reach each other by one hop over the air, which costs more than any route over
+/// links. So a route crosses the air only if it must, by the gateway with the least delay behind it.
 #[derive(Debug)]
 pub struct Routes<'a> {
     experiment: &'a Experiment,
@@ -75,37 +75,37 @@ impl<'a> Routes<'a> {
         Self { experiment, on_air, outgoing, trees: BTreeMap::new() }
     }
 
-    /// The hops from node `from` to node `to`; `None` when there is no path.
-    pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<Hop>> {
+    /// The hops from node `from` to node `to`; `None` when there is no route.
+    pub fn find(&mut self, from: usize, to: usize) -> Option<Vec<Hop>> {
         if from.max(to) < self.on_air {
             return Some(vec![Hop::Air((from as u32, to as u32))]);
         }
-        let mut path = Vec::new();
+        let mut route = Vec::new();
         let mut node = from;
         let mut boarded = None;
         for (direction, next) in self.steps(from, to)? {
             match (direction, boarded) {
                 (AIR, None) => boarded = Some(node as u32),
                 (AIR, Some(first)) => {
-                    path.push(Hop::Air((first, next as u32)));
+                    route.push(Hop::Air((first, next as u32)));
                     boarded = None;
                 }
-                _ => path.push(Hop::Link(direction)),
+                _ => route.push(Hop::Link(direction)),
             }
             node = next;
         }
-        Some(path)
+        Some(route)
     }
 
     /// The link directions from node `from` to node `to`, and the node behind each.
     fn steps(&mut self, from: usize, to: usize) -> Option<Vec<(u32, usize)>> {
         // Hosts hang on one link: searching from the router behind it shares one tree among all of them.
-        let mut path = Vec::new();
+        let mut route = Vec::new();
         let mut root = from;
         if let [(direction, next)] = self.outgoing[from][..]
             && from != to
         {
-            path.push((direction, next));
+            route.push((direction, next));
             root = next;
         }
         if !self.trees.contains_key(&root) {
@@ -120,8 +120,8 @@ impl<'a> Routes<'a> {
             tail.push((reached.direction, node));
             node = reached.previous;
         }
-        path.extend(tail.into_iter().rev());
-        Some(path)
+        route.extend(tail.into_iter().rev());
+        Some(route)
     }
 
     /// Dijkstra's algorithm from `root`.
@@ -138,7 +138,7 @@ impl<'a> Routes<'a> {
             for &(direction, next) in &self.outgoing[node] {
                 let candidate = Reached {
                     air: air + u32::from(direction == AIR),
-                    // Delays near the end of time must not wrap to the shortest path.
+                    // Delays near the end of time must not wrap to the shortest route.
                     delay: delay.saturating_add(self.delay(direction)),
                     hops: hops + 1,
                     direction,
@@ -219,10 +219,10 @@ mod tests {
         }
     }
 
-    /// The link directions of a path that is all links.
+    /// The link directions of a route that is all links.
     fn wired(routes: &mut Routes<'_>, from: usize, to: usize) -> Option<Vec<u32>> {
         let direction = |hop| if let Hop::Link(direction) = hop { direction } else { panic!("{hop:?}") };
-        routes.path(from, to).map(|path| path.into_iter().map(direction).collect())
+        routes.find(from, to).map(|route| route.into_iter().map(direction).collect())
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(wired(&mut Routes::new(&graph), 0, 3), None);
     }
 
-    /// Random graphs against Bellman-Ford: the delay of the path is the least there is.
+    /// Random graphs against Bellman-Ford: the delay of the route is the least there is.
     #[test]
     fn agrees_with_relaxation_on_random_graphs() {
         for seed in 0..50 {
@@ -293,9 +293,9 @@ mod tests {
                     }
                 }
                 for (to, least) in least.into_iter().enumerate() {
-                    let path = wired(&mut routes, from, to);
-                    let sum = path.map(|path| {
-                        path.iter().map(|direction| links[*direction as usize / 2].3).sum::<u64>()
+                    let route = wired(&mut routes, from, to);
+                    let sum = route.map(|route| {
+                        route.iter().map(|direction| links[*direction as usize / 2].3).sum::<u64>()
                     });
                     assert_eq!(sum, (least < u64::MAX).then_some(least), "seed {seed}: {from} to {to}");
                 }

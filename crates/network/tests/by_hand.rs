@@ -108,7 +108,7 @@ impl Driven {
         let mut network = Network::build(experiment, 1, end, Recording::default()).unwrap();
         let mut routes = Routes::new(experiment);
         for (number, (from, to)) in ends.iter().enumerate() {
-            let path = routes.path(*from, *to).unwrap();
+            let path = routes.find(*from, *to).unwrap();
             let stream = network.add_stream(*from, *to, &path);
             assert_eq!(stream.index(), number);
             assert_eq!(network.ends(stream), (*from as u32, *to as u32));
@@ -216,7 +216,7 @@ fn packets_go_from_link_to_link() {
     }
     let place = PacketLocation { direction: 3, ends: (0, 2), hops: 1 };
     assert!(driven.seen.steps.contains(&(18, PacketStep::Received, place)));
-    assert_eq!(driven.network.path(StreamId(0)).collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(driven.network.route(StreamId(0)).collect::<Vec<_>>(), [0, 3]);
 }
 
 /// A radio is silent from 1 s to 1.1 s. What it destroys the node in front tells the source, by a packet of
@@ -312,7 +312,7 @@ fn an_ad_hoc_network_carries_packets() {
     assert!(driven.network.hops() > driven.arrivals.len() as u64);
     let dropped: u64 = (0..2).map(|stream| driven.network.dropped(StreamId(stream))).sum();
     assert_eq!(driven.seen.lost as u64, dropped);
-    assert_eq!(Routes::new(&experiment).path(0, 5), Some(vec![Hop::Air((0, 5))]));
+    assert_eq!(Routes::new(&experiment).find(0, 5), Some(vec![Hop::Air((0, 5))]));
     assert!(driven.network.air_tables(ms(20_000)).len() >= 5);
 }
 
@@ -343,10 +343,10 @@ fn a_gateway_joins_air_and_wire() {
     let experiment = experiment(text);
     let (router, server) = (3, 4);
     let mut routes = Routes::new(&experiment);
-    assert_eq!(routes.path(server, 2), Some(vec![Hop::Link(3), Hop::Link(1), Hop::Air((0, 2))]));
-    assert_eq!(routes.path(2, router), Some(vec![Hop::Air((2, 0)), Hop::Link(0)]));
-    assert_eq!(routes.path(server, 0), Some(vec![Hop::Link(3), Hop::Link(1)]));
-    assert_eq!(routes.path(1, 2), Some(vec![Hop::Air((1, 2))]));
+    assert_eq!(routes.find(server, 2), Some(vec![Hop::Link(3), Hop::Link(1), Hop::Air((0, 2))]));
+    assert_eq!(routes.find(2, router), Some(vec![Hop::Air((2, 0)), Hop::Link(0)]));
+    assert_eq!(routes.find(server, 0), Some(vec![Hop::Link(3), Hop::Link(1)]));
+    assert_eq!(routes.find(1, 2), Some(vec![Hop::Air((1, 2))]));
     let mut driven = Driven::new(&experiment, &[(server, 2), (2, server), (1, 0)]);
     driven.seen.tells = true;
     assert_eq!([0, 1, 2].map(|stream| driven.network.crosses_air(StreamId(stream))), [true; 3]);

@@ -130,7 +130,7 @@ impl Plan<'_, '_> {
         flow: &str,
         what: impl FnOnce() -> String,
     ) -> Result<StreamId, RunError> {
-        let path = self.routes.path(from, to).filter(|path| !path.is_empty());
+        let path = self.routes.find(from, to).filter(|path| !path.is_empty());
         let wrong = || no_route(&self.experiment.nodes, NoRoute { from, to }, what());
         Ok(self.add_stream_over(from, to, &path.ok_or_else(wrong)?, kind, flow))
     }

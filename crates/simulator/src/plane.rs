@@ -37,7 +37,7 @@ impl Plane {
     /// Returns the link directions that may be the bottleneck of `stream`: its path, unless the path crosses
     /// an ad hoc network.
     fn links(&self, stream: StreamId) -> Vec<u32> {
-        if self.network.crosses_air(stream) { Vec::new() } else { self.network.path(stream).collect() }
+        if self.network.crosses_air(stream) { Vec::new() } else { self.network.route(stream).collect() }
     }
 }
 

@@ -17,7 +17,7 @@ impl ReceiverHost for FlowReceiverHost<'_> {
     /// The bottleneck is the link direction of the flow's data path whose channel has the least rate now, the
     /// first of equals.
     fn flows_over_bottleneck(&self) -> u32 {
-        let path = |flow: usize| self.network.path(self.flows[flow].data());
+        let path = |flow: usize| self.network.route(self.flows[flow].data());
         let rate = |direction: &u32| self.network.directions()[*direction as usize].channel_rate();
         let Some(bottleneck) = path(self.flow).min_by_key(rate) else { return 0 };
         let shares = |other: usize| path(other).any(|direction| direction == bottleneck);

@@ -157,7 +157,7 @@ impl Simulation<'_> {
         for flow in &self.flows {
             let subflows = flow.subflows();
             for (data, bytes) in flow.data_by_path().zip(subflows.first_bytes()) {
-                for direction in self.plane.network.path(data) {
+                for direction in self.plane.network.route(data) {
                     payload[direction as usize] += bytes;
                 }
             }
@@ -165,7 +165,7 @@ impl Simulation<'_> {
                 continue;
             }
             let delivered = flow.delivered() - flow.warm().delivered;
-            for direction in self.plane.network.path(flow.data()) {
+            for direction in self.plane.network.route(flow.data()) {
                 payload[direction as usize] += delivered;
             }
         }

@@ -68,7 +68,7 @@ impl Train {
         let mut clients: Vec<Client> = Vec::new();
         for (number, flow) in experiment.flows.iter().enumerate() {
             let crosses = |direction| {
-                plan.plane.network.path(plan.flows[number].data()).any(|known| known == direction)
+                plan.plane.network.route(plan.flows[number].data()).any(|known| known == direction)
             };
             let (node, beside) = if crosses(down) {
                 (flow.to, Beside::Receiver)

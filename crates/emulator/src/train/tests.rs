@@ -80,8 +80,8 @@ fn a_client_at_the_router_is_frozen_and_thawed() {
     assert_eq!(warned.len(), ConnectionManager::FREEZE_ACKS);
     for ack in &warned {
         let Sent::From(1, bytes) = ack else { panic!("{ack:?}") };
-        let (way, segment) = segments::read(bytes).unwrap();
-        assert_eq!((way, segment.window, segment.ack), (ends(1), 0, SeqNumber::new(200)));
+        let (connection, segment) = segments::read(bytes).unwrap();
+        assert_eq!((connection, segment.window, segment.ack), (ends(1), 0, SeqNumber::new(200)));
     }
     let mut ack = packet_of(ends(1), Flags::ACK, 800);
     train.outgoing(ms(6500), 1, &mut ack);
@@ -142,25 +142,28 @@ fn messages_cross_the_lan() {
 #[test]
 fn a_program_is_held_both_ways() {
     let mut train = train(AT_ROUTER, "air", "router");
-    let way = Ends { from: end(1, 40_001), to: end(0, 80) };
-    train.outgoing(ms(1), 1, &mut packet_of(way, Flags::SYN, 9));
-    train.incoming(ms(51), 1, &mut packet_of(way.reversed(), Flags::SYN | Flags::ACK, 9));
-    train.outgoing(ms(52), 1, &mut packet_of(way, Flags::ACK, 500));
-    train.incoming(ms(102), 1, &mut packet_of(way.reversed(), Flags::ACK, 600));
+    let connection = Ends { from: end(1, 40_001), to: end(0, 80) };
+    train.outgoing(ms(1), 1, &mut packet_of(connection, Flags::SYN, 9));
+    train.incoming(ms(51), 1, &mut packet_of(connection.reversed(), Flags::SYN | Flags::ACK, 9));
+    train.outgoing(ms(52), 1, &mut packet_of(connection, Flags::ACK, 500));
+    train.incoming(ms(102), 1, &mut packet_of(connection.reversed(), Flags::ACK, 600));
     sent(&mut train, ms(1000));
     let warned = sent(&mut train, ms(5950));
     let into: Vec<&Sent> = warned.iter().filter(|it| matches!(it, Sent::Into(..))).collect();
     let [Sent::Into(1, bytes)] = into[..] else { panic!("{warned:?}") };
-    assert_eq!(segments::read(bytes).map(|(way, it)| (way, it.window)), Some((way.reversed(), 0)));
+    assert_eq!(
+        segments::read(bytes).map(|(connection, it)| (connection, it.window)),
+        Some((connection.reversed(), 0))
+    );
     assert_eq!(warned.len(), 1 + ConnectionManager::FREEZE_ACKS);
-    let mut ack = packet_of(way.reversed(), Flags::ACK, 600);
+    let mut ack = packet_of(connection.reversed(), Flags::ACK, 600);
     train.incoming(ms(6000), 1, &mut ack);
     assert_eq!(window(&ack), 0);
-    let mut own = packet_of(way, Flags::ACK, 500);
+    let mut own = packet_of(connection, Flags::ACK, 500);
     train.outgoing(ms(6000), 1, &mut own);
     assert_eq!(window(&own), 0);
     // A reset ends it.
-    train.incoming(ms(6001), 1, &mut packet_of(way.reversed(), Flags::RST, 0));
+    train.incoming(ms(6001), 1, &mut packet_of(connection.reversed(), Flags::RST, 0));
     assert!(train.connections.is_empty());
 }
 
@@ -173,7 +176,7 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     let scenario = scenario.set("train.prediction", "{ signal_strength = {} }").unwrap();
     let plan = Plan::new(scenario.resolve().unwrap(), true, Family::V4).unwrap();
     let end = Time::ZERO + plan.experiment.run.duration;
-    let mut network = EmulatedNetwork::new(&plan.experiment, plan.ways.clone(), 1, end).unwrap();
+    let mut network = EmulatedNetwork::new(&plan.experiment, plan.routes.clone(), 1, end).unwrap();
     let mut observer =
         Observer::new((Vec::new(), Vec::new()), plan.ports(), Clock::start(), Vec::new(), Vec::new(), None);
     let mut train = Train::new(&plan, 1, end).unwrap();

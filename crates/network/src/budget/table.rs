@@ -66,10 +66,10 @@ impl Budget {
         &self,
         experiment: &Experiment,
         flows: &[FlowSpan],
-        path: impl Fn(&FlowSpan) -> Vec<u32>,
+        route: impl Fn(&FlowSpan) -> Vec<u32>,
     ) -> Table {
         let mut table = BudgetBuilder::default();
-        for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, path)) {
+        for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, route)) {
             let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
             if !crossing.is_bottleneck {
                 continue;
@@ -109,10 +109,10 @@ impl Budget {
     }
 
     /// What crosses each of the watched links.
-    fn crossings(&self, flows: &[FlowSpan], path: impl Fn(&FlowSpan) -> Vec<u32>) -> Vec<Crossing> {
+    fn crossings(&self, flows: &[FlowSpan], route: impl Fn(&FlowSpan) -> Vec<u32>) -> Vec<Crossing> {
         let mut crossings = vec![Crossing::default(); self.watches.len()];
         for flow in flows {
-            for direction in path(flow) {
+            for direction in route(flow) {
                 let Some(place) = self.place(direction) else { continue };
                 let crossing = &mut crossings[place];
                 crossing.flows += 1;

@@ -17,33 +17,33 @@ impl<P: Payload> Network<P> {
             *gated |= link.forward.trace.is_some() || link.reverse.trace.is_some();
         }
         let is_gated = |direction: u32| is_gated[direction as usize / 2];
-        let path: Vec<u32> = self.path(stream).collect();
-        let steady = path.iter().copied().filter(|direction| !is_gated(*direction));
+        let route: Vec<u32> = self.route(stream).collect();
+        let steady = route.iter().copied().filter(|direction| !is_gated(*direction));
         let slowest =
             steady.min_by_key(|direction| (self.directions[*direction as usize].channel_rate(), *direction));
-        for direction in path.into_iter().filter(|direction| is_gated(*direction)).chain(slowest) {
+        for direction in route.into_iter().filter(|direction| is_gated(*direction)).chain(slowest) {
             self.budget.watch(direction, &mut self.directions[direction as usize]);
         }
     }
 
     /// The measured span of a flow begins, whose data is `stream` and which waits for `awaited`.
     pub fn begin_budget(&mut self, now: Time, stream: StreamId, awaited: Awaited) {
-        for direction in self.path(stream).collect::<Vec<_>>() {
+        for direction in self.route(stream).collect::<Vec<_>>() {
             self.budget.begin(now, direction, &mut self.directions[direction as usize], awaited);
         }
     }
 
     /// It ends.
     pub fn end_budget(&mut self, now: Time, stream: StreamId, awaited: Awaited) {
-        for direction in self.path(stream).collect::<Vec<_>>() {
+        for direction in self.route(stream).collect::<Vec<_>>() {
             self.budget.end(now, direction, &mut self.directions[direction as usize], awaited);
         }
     }
 
     /// The table of budgets: a row for each link direction that is the bottleneck of a flow.
     pub fn budget_table(&self, experiment: &Experiment, flows: &[FlowSpan]) -> Table {
-        let paths = |flow: &FlowSpan| self.path(flow.stream).collect();
-        self.budget.report(experiment, flows, paths)
+        let routes = |flow: &FlowSpan| self.route(flow.stream).collect();
+        self.budget.report(experiment, flows, routes)
     }
 
     /// Checks that the states of each watched link sum to its span, and what transmitting is left is the time

@@ -4,7 +4,7 @@
 //! What hosts and links hand over waits for the change of that instant ([`Kind::Sending`]), so that nodes
 //! send only when nothing else is under way.
 
-use super::{AIR, BY_PATH, Network, Recording};
+use super::{AIR, BY_ROUTE, Network, Recording};
 use crate::account::{AdHocAccount, AdHocEnding, AirStream, PLACES_EVERY};
 use crate::agenda::Kind;
 use crate::build;
@@ -257,7 +257,7 @@ impl<P: Payload> Network<P> {
     pub(super) fn send_on_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
         while let Some(mut frame) = self.outgoing.pop_front() {
             let mut transit = frame.packet.transit();
-            let hop = self.paths[transit.next as usize] - AIR;
+            let hop = self.routes[transit.next as usize] - AIR;
             let (source, destination) = self.air_hops[hop as usize];
             transit.enter();
             frame.packet.set_transit(transit);
@@ -300,8 +300,8 @@ impl<P: Payload> Network<P> {
                     let Transit { stream, next } = frame.packet.transit();
                     self.dropped[stream.index()] += 1;
                     // The hop over the air is behind it.
-                    let carried = self.path_starts[stream.index()] as usize..next as usize - 1;
-                    self.budget.lost(&self.paths[carried], &frame);
+                    let carried = self.route_starts[stream.index()] as usize..next as usize - 1;
+                    self.budget.lost(&self.routes[carried], &frame);
                 }
                 Crossed::Radio(at, node, event) => {
                     self.boards.publish(node as usize, at, 0, event, Rate::ZERO);
@@ -318,7 +318,7 @@ impl<P: Payload> Network<P> {
         // Packets that have crossed the air go on by a gateway's link, or have reached their host.
         for (at, frame) in left {
             let mut arrival = Arrival { at, direction: None, frame };
-            if self.forward(BY_PATH, &mut arrival, observer) {
+            if self.forward(BY_ROUTE, &mut arrival, observer) {
                 self.has_news = true;
                 self.arrived.push_back(arrival);
             }

@@ -80,8 +80,8 @@ impl<P: Payload> Network<P> {
         let mut network = Self {
             agenda: Agenda::default(),
             directions: experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect(),
-            paths: Vec::new(),
-            path_starts: Vec::new(),
+            routes: Vec::new(),
+            route_starts: Vec::new(),
             ends: Vec::new(),
             air_hops: Vec::new(),
             dropped: Vec::new(),

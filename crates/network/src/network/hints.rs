@@ -1,6 +1,6 @@
 //! Where packets will go next: for asking early for the memory that they will touch.
 
-use super::{AIR, BY_PATH, HOST, Network};
+use super::{AIR, BY_ROUTE, HOST, Network};
 use crate::payload::{Payload, StreamId};
 
 /// Where a packet goes from a link.
@@ -19,7 +19,7 @@ impl<P: Payload> Network<P> {
         let from = self.directions.get(direction as usize)?;
         let packet = &from.first()?.packet;
         let next = match from.label {
-            BY_PATH => *self.paths.get(packet.transit().next as usize)?,
+            BY_ROUTE => *self.routes.get(packet.transit().next as usize)?,
             label => label,
         };
         match next {
@@ -28,10 +28,10 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The first link of the path of `stream`.
+    /// The first link of the route of `stream`.
     #[inline]
     pub fn first_direction(&self, stream: StreamId) -> Option<u32> {
-        let first = self.paths[self.path_starts[stream.index()] as usize];
+        let first = self.routes[self.route_starts[stream.index()] as usize];
         (first < AIR).then_some(first)
     }
 

@@ -1,7 +1,7 @@
 //! ICMP destination unreachable (RFC 792): the node in front of a silent link tells the source of what
 //! silence destroyed.
 //!
-//! A message is a packet of the network like all others, on the shortest path to the source. It leaves when
+//! A message is a packet of the network like all others, on the shortest route to the source. It leaves when
 //! the destroyed frame would have arrived, for by then the link layer has missed its acknowledgement. Each
 //! source gets one a second at most (RFC 1812 section 4.3.2.8 asks for a limit; a second is Linux's). What a
 //! message looks like, and who is told, the observer knows.
@@ -82,7 +82,7 @@ impl<P> Notices<P> {
 
 impl<P: Payload> Network<P> {
     /// The sources of these streams are told, where a radio asks for it, of what silence destroys on their
-    /// paths. To be called when all streams are there whose packets have a source to tell.
+    /// routes. To be called when all streams are there whose packets have a source to tell.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl<P: Payload> Network<P> {
     ) -> Result<(), NoRoute> {
         for (direction, front) in fronts(experiment) {
             for &stream in streams {
-                if !self.path(stream).any(|known| known == direction) {
+                if !self.route(stream).any(|known| known == direction) {
                     continue;
                 }
                 let source = self.ends(stream).0 as usize;
@@ -103,8 +103,8 @@ impl<P: Payload> Network<P> {
                 let messages = if front == source {
                     None
                 } else {
-                    let path = routes.path(front, source).ok_or(NoRoute { from: front, to: source })?;
-                    let messages = self.add_stream(front, source, &path);
+                    let route = routes.find(front, source).ok_or(NoRoute { from: front, to: source })?;
+                    let messages = self.add_stream(front, source, &route);
                     self.notices.counters.insert(messages, StreamCounters::default());
                     Some(messages)
                 };

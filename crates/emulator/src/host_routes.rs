@@ -1,4 +1,4 @@
-//! Which way packets take from host to host: the shortest paths of the network, found once.
+//! The routes of packets from host to host: the shortest routes of the network, found once.
 
 use crate::error::EmulationError;
 use crate::packet::IpPacket;
@@ -8,19 +8,19 @@ use cogtcp_scenario::Experiment;
 /// A direction of a link: `2 * link` is its forward direction, `2 * link + 1` its reverse.
 pub type LinkDirection = usize;
 
-/// The ways between the hosts of an experiment.
+/// The routes between the hosts of an experiment.
 #[derive(Clone, Debug)]
-pub struct Ways {
+pub struct HostRoutes {
     /// The nodes that are hosts, ascending; a host's number is its place here.
     hosts: Vec<usize>,
-    /// By stream of the network: the hosts from and to which it leads, and its path.
+    /// By stream of the network: the hosts from and to which it leads, and its route.
     streams: Vec<([usize; 2], Vec<Hop>)>,
     /// The stream from host to host.
     ids: Vec<Vec<Option<StreamId>>>,
 }
 
-impl Ways {
-    /// The ways in `experiment` between the hosts at these nodes.
+impl HostRoutes {
+    /// The routes in `experiment` between the hosts at these nodes.
     pub fn new(experiment: &Experiment, nodes: impl IntoIterator<Item = usize>) -> Self {
         let mut hosts: Vec<usize> = nodes.into_iter().collect();
         hosts.sort_unstable();
@@ -30,10 +30,10 @@ impl Ways {
         let mut ids = vec![vec![None; hosts.len()]; hosts.len()];
         for (from, node) in hosts.iter().enumerate() {
             for (to, other) in hosts.iter().enumerate().filter(|(to, _)| *to != from) {
-                if let Some(path) = routes.path(*node, *other) {
+                if let Some(route) = routes.find(*node, *other) {
                     // The first streams of its network (`enter`).
                     ids[from][to] = Some(StreamId(streams.len() as u32));
-                    streams.push(([from, to], path));
+                    streams.push(([from, to], route));
                 }
             }
         }
@@ -46,9 +46,9 @@ impl Ways {
         network: &mut Network<IpPacket>,
         experiment: &Experiment,
     ) -> Result<(), EmulationError> {
-        let add = |([from, to], path): &([usize; 2], Vec<Hop>)| {
-            let stream = network.add_stream(self.hosts[*from], self.hosts[*to], path);
-            debug_assert_eq!(Some(stream), self.way(*from, *to));
+        let add = |([from, to], route): &([usize; 2], Vec<Hop>)| {
+            let stream = network.add_stream(self.hosts[*from], self.hosts[*to], route);
+            debug_assert_eq!(Some(stream), self.stream(*from, *to));
             stream
         };
         let all: Vec<StreamId> = self.streams.iter().map(add).collect();
@@ -75,21 +75,21 @@ impl Ways {
     }
 
     /// The way from host to host, which is a stream of the network; `None`: there is none.
-    pub fn way(&self, from: usize, to: usize) -> Option<StreamId> {
+    pub fn stream(&self, from: usize, to: usize) -> Option<StreamId> {
         *self.ids.get(from)?.get(to)?
     }
 
     /// Whether the way from host to host crosses an ad hoc network.
     pub(crate) fn crosses_air(&self, from: usize, to: usize) -> bool {
-        let path = self.way(from, to).map_or(&[][..], |way| &self.streams[way.index()].1);
-        path.iter().any(|hop| matches!(hop, Hop::Air(_)))
+        let route = self.stream(from, to).map_or(&[][..], |stream| &self.streams[stream.index()].1);
+        route.iter().any(|hop| matches!(hop, Hop::Air(_)))
     }
 
     /// The directions of links on the way from host to host.
     pub fn directions(&self, from: usize, to: usize) -> Vec<LinkDirection> {
-        let Some(way) = self.way(from, to) else { return Vec::new() };
+        let Some(stream) = self.stream(from, to) else { return Vec::new() };
         let direction =
             |hop: &Hop| if let Hop::Link(direction) = hop { Some(*direction as LinkDirection) } else { None };
-        self.streams[way.index()].1.iter().filter_map(direction).collect()
+        self.streams[stream.index()].1.iter().filter_map(direction).collect()
     }
 }
