@@ -1,6 +1,6 @@
 //! What an ad hoc network reports.
 
-use crate::{HostPacket, Trip};
+use crate::{HostPacket, RouteRecord};
 use cogtcp_crosslayer::{ChannelId, LinkEvent};
 use cogtcp_routing::LossCause;
 use cogtcp_units::{Duration, Time};
@@ -9,7 +9,7 @@ use cogtcp_wireless::ExchangeFailure;
 /// The layer that dropped a packet.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Layer {
-    /// Routing: no way, or waited too long for one.
+    /// Routing: no route, or waited too long for one.
     Routing,
     /// The interface queue, and address resolution before it.
     Queue,
@@ -169,8 +169,8 @@ pub enum AdHocEvent<T> {
         time: Time,
         /// The packet.
         packet: HostPacket<T>,
-        /// Its way.
-        trip: Trip,
+        /// The route that it took.
+        route: RouteRecord,
     },
     /// A packet is lost.
     Dropped {

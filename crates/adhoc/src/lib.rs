@@ -7,7 +7,7 @@
 //! ([`next_change`](AdHocNetwork::next_change)). The content of a packet is the caller's.
 //!
 //! Reading order: `config` (what a network is made of), `packet` (packets on the air), `event` (reports, and
-//! why packets are lost). Then `network` (events in order; in `network/` the way of packets, routing's orders
+//! why packets are lost). Then `network` (events in order; in `network/` the route of packets, routing's orders
 //! and the medium's reports), `node`, `radios` (CR nodes: sensing, handoff, channel knowledge). Then `arp`
 //! (addresses of neighbours), `frame` (records for a sniffer), `places` (positions), `timers`.
 //! `docs/adhoc.md` describes the model and its limits.
@@ -32,4 +32,4 @@ pub use frame::{AirEvent, AirFrame, FrameContent, NodeRadio};
 pub use network::AdHocNetwork;
 pub use node::NodeCounters;
 pub use node_positions::NodePositions;
-pub use packet::{HostPacket, Trip};
+pub use packet::{HostPacket, RouteRecord};

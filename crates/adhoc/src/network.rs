@@ -47,9 +47,9 @@ pub struct AdHocNetwork<T, S = ()> {
     /// Who is within that range.
     pub(crate) near: NeighborGrid,
     topology: Option<Arc<Topology>>,
-    /// The ways that packets took, if recorded: by the hash of each, the hash of the way before its last
+    /// The routes that packets took, if recorded: by the hash of each, the hash of the route before its last
     /// node, and that node.
-    ways: Option<BTreeMap<u64, (u64, u32)>>,
+    recorded: Option<BTreeMap<u64, (u64, u32)>>,
     pub(crate) events: VecDeque<AdHocEvent<T>>,
     /// Frames, where they are recorded.
     air: VecDeque<AirEvent<T>>,
@@ -121,7 +121,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             near: NeighborGrid::new(&mobility, range),
             range,
             topology: None,
-            ways: None,
+            recorded: None,
             events: VecDeque::new(),
             air: VecDeque::new(),
             seed,

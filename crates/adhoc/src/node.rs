@@ -3,7 +3,7 @@
 use crate::arp::ArpTable;
 use crate::config::{AdHocConfig, Radios};
 use crate::network::Waiting;
-use crate::packet::Datagram;
+use crate::packet::RoutedPacket;
 use crate::radios::Channels;
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{PacketBuffer, Routing};
@@ -20,8 +20,8 @@ pub(crate) struct Node<T> {
     /// When it says next on which channel it listens; [`Time::MAX`]: it has nothing to say.
     pub(crate) announces: Time,
     /// Packets whose route was found and that go one after the other, with when.
-    pub(crate) released: VecDeque<(Time, Box<Datagram<T>>)>,
-    pub(crate) buffer: PacketBuffer<Box<Datagram<T>>>,
+    pub(crate) released: VecDeque<(Time, Box<RoutedPacket<T>>)>,
+    pub(crate) buffer: PacketBuffer<Box<RoutedPacket<T>>>,
     /// The addresses of its neighbours, where they are resolved.
     pub(crate) arp: Option<ArpTable<Waiting<T>>>,
     pub(crate) counters: NodeCounters,

@@ -5,7 +5,7 @@ use cogtcp_units::{Position, Time};
 use cogtcp_wireless::Positions;
 use std::sync::Arc;
 
-/// The paths of all nodes, and the leg on which each was last: times hardly ever run backwards.
+/// The trajectories of all nodes, and the leg on which each was last: times hardly ever run backwards.
 #[derive(Clone, Debug)]
 pub struct NodePositions {
     mobility: Arc<Mobility>,
@@ -13,7 +13,7 @@ pub struct NodePositions {
     max_speed: f64,
 }
 
-/// A straight piece of a path, all that a place on it takes: one line of cache, since every frame asks for
+/// A straight piece of a trajectory, all that a place on it takes: one line of cache, since every frame asks for
 /// everybody nearby.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -26,7 +26,7 @@ struct Leg {
     until: Time,
     start: Position,
     /// From its start to its end, m, and the time that takes, ns.
-    way: (f64, f64),
+    shift: (f64, f64),
     span: f64,
 }
 
@@ -38,25 +38,25 @@ impl Leg {
             from: from.time,
             until: Time::MAX,
             start: from.position,
-            way: (0.0, 0.0),
+            shift: (0.0, 0.0),
             span: 1.0,
         };
         let Some(to) = vertices.get(number as usize + 1) else { return leg };
         let (there, here) = (to.position, from.position);
-        let way = (there.x - here.x, there.y - here.y);
-        Self { until: to.time, way, span: (to.time - from.time).as_nanos() as f64, ..leg }
+        let shift = (there.x - here.x, there.y - here.y);
+        Self { until: to.time, shift, span: (to.time - from.time).as_nanos() as f64, ..leg }
     }
 
     /// As `Path::position` has it, to the last bit.
     #[inline]
     fn position(&self, now: Time) -> Position {
         let share = now.saturating_since(self.from).as_nanos() as f64 / self.span;
-        Position::new(self.start.x + self.way.0 * share, self.start.y + self.way.1 * share)
+        Position::new(self.start.x + self.shift.0 * share, self.start.y + self.shift.1 * share)
     }
 }
 
 impl NodePositions {
-    /// The places of nodes on these paths.
+    /// The places of nodes on these trajectories.
     pub fn new(mobility: Arc<Mobility>) -> Self {
         let legs =
             mobility.trajectories().iter().map(|trajectory| Leg::new(trajectory.vertices(), 0)).collect();
@@ -78,7 +78,7 @@ impl NodePositions {
         *leg = Leg::new(vertices, number);
     }
 
-    /// The paths.
+    /// The trajectories.
     pub fn mobility(&self) -> &Arc<Mobility> {
         &self.mobility
     }
@@ -104,7 +104,7 @@ mod tests {
     use cogtcp_mobility::{Area, RandomWaypoint, Start};
     use cogtcp_units::{Duration, RandomStream};
 
-    /// In any order of questions, answers follow the paths.
+    /// In any order of questions, answers follow the trajectories.
     #[test]
     fn places_are_those_of_the_paths() {
         let waypoint = RandomWaypoint {

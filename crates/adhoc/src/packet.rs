@@ -20,35 +20,35 @@ pub struct HostPacket<T> {
     pub payload: T,
 }
 
-/// The way of a packet so far.
+/// The route that a packet has taken so far.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Trip {
+pub struct RouteRecord {
     /// Hops taken.
     pub hops: u8,
-    /// A hash of the nodes visited: two packets of a flow with the same took the same way, as good as surely.
-    pub path: u64,
+    /// A hash of the nodes visited: two packets of a flow with the same took the same route, almost surely.
+    pub hash: u64,
     /// When its source sent it.
     pub sent: Time,
     /// How long it waited, for routes and in interface queues until it was first in line.
     pub waited: Duration,
 }
 
-/// A packet on its way.
+/// A packet between its hosts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Datagram<T> {
+pub(crate) struct RoutedPacket<T> {
     pub(crate) packet: HostPacket<T>,
-    pub(crate) trip: Trip,
+    pub(crate) route: RouteRecord,
     /// The neighbour that it came from.
     pub(crate) previous: Option<u32>,
     /// When it was put where it waits.
     pub(crate) since: Time,
 }
 
-impl<T> Datagram<T> {
+impl<T> RoutedPacket<T> {
     pub(crate) fn new(now: Time, packet: HostPacket<T>) -> Self {
-        let mut trip = Trip { hops: 0, path: Trip::START, sent: now, waited: Duration::ZERO };
-        trip.visit(packet.source);
-        Self { packet, trip, previous: None, since: now }
+        let mut route = RouteRecord { hops: 0, hash: RouteRecord::START, sent: now, waited: Duration::ZERO };
+        route.visit(packet.source);
+        Self { packet, route, previous: None, since: now }
     }
 
     /// As routing sees it.
@@ -57,18 +57,18 @@ impl<T> Datagram<T> {
             source: NodeAddress::new(self.packet.source),
             destination: NodeAddress::new(self.packet.destination),
             previous_hop: self.previous.map(NodeAddress::new),
-            hops: self.trip.hops,
+            hops: self.route.hops,
         }
     }
 }
 
-impl Trip {
+impl RouteRecord {
     /// The hash of no node.
     pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
 
     /// It has come to a node.
     pub(crate) fn visit(&mut self, node: u32) {
-        self.path = (self.path ^ u64::from(node)).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+        self.hash = (self.hash ^ u64::from(node)).wrapping_mul(0x100_0000_01b3).rotate_left(23);
     }
 }
 
@@ -76,7 +76,7 @@ impl Trip {
 #[derive(Clone, Debug)]
 pub(crate) enum Load<T> {
     /// A packet of a host; in a box, as most frames carry none and loads are moved often.
-    Data(Box<Datagram<T>>),
+    Data(Box<RoutedPacket<T>>),
     /// A packet of the routing protocol; one that is broadcast is shared by all who hear it, and where
     /// channels are signalled it says on which its sender listens.
     Routing(Arc<RoutingPacket>, Option<ChannelId>),

@@ -4,7 +4,7 @@ mod tables;
 
 pub(crate) use tables::AdHocEnding;
 
-use cogtcp_adhoc::{AdHocDropCause, AdHocEvent, AdHocNetwork, NodeCounters, SearchOutcome, Trip};
+use cogtcp_adhoc::{AdHocDropCause, AdHocEvent, AdHocNetwork, NodeCounters, RouteRecord, SearchOutcome};
 use cogtcp_records::Histogram;
 use cogtcp_records::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
 use cogtcp_routing::RoutingStats;
@@ -67,8 +67,8 @@ struct Stream {
     hops: u64,
     hops_min: u8,
     hops_max: u8,
-    /// The way of the last packet.
-    path: Option<u64>,
+    /// The route of the last packet.
+    route: Option<u64>,
     path_changes: u64,
     drops: [u64; AdHocDropCause::ALL.len()],
 }
@@ -130,8 +130,8 @@ impl AdHocAccount {
         stream: impl Fn(&T) -> u32,
     ) {
         match event {
-            AdHocEvent::Delivered { time, packet, trip } => {
-                self.delivered(air, *time, stream(&packet.payload), trip)
+            AdHocEvent::Delivered { time, packet, route } => {
+                self.delivered(air, *time, stream(&packet.payload), route)
             }
             AdHocEvent::Dropped { packet, cause, .. } => self.dropped(stream(&packet.payload), *cause),
             AdHocEvent::Served { node, service, .. } => self.served(*node, *service),
@@ -152,28 +152,28 @@ impl AdHocAccount {
         air: &AdHocNetwork<T, S>,
         now: Time,
         stream: u32,
-        trip: &Trip,
+        route: &RouteRecord,
     ) {
         let place = self.numbers.get(stream as usize);
         let Some(stream) = place.and_then(|place| self.streams.get_mut(*place)) else { return };
         stream.delivered += 1;
-        stream.hops += u64::from(trip.hops);
-        stream.hops_min = stream.hops_min.min(trip.hops);
-        stream.hops_max = stream.hops_max.max(trip.hops);
-        let before = stream.path.replace(trip.path);
-        if before == Some(trip.path) {
+        stream.hops += u64::from(route.hops);
+        stream.hops_min = stream.hops_min.min(route.hops);
+        stream.hops_max = stream.hops_max.max(route.hops);
+        let before = stream.route.replace(route.hash);
+        if before == Some(route.hash) {
             return;
         }
         stream.path_changes += u64::from(before.is_some());
         if self.records {
             let names: Vec<&str> =
-                air.way(trip.path).into_iter().map(|node| &*self.names[node as usize]).collect();
+                air.recorded_route(route.hash).into_iter().map(|node| &*self.names[node as usize]).collect();
             let row = RouteRow {
                 time_s: now.as_secs_f64(),
                 flow: self.routes.flow.intern(&stream.name),
                 stream: self.routes.stream.intern(stream.kind),
                 route: self.routes.route.intern(&names.join(" ")),
-                hops: u64::from(trip.hops),
+                hops: u64::from(route.hops),
             };
             self.routes.push(row);
         }
@@ -288,7 +288,7 @@ impl Stream {
             hops: 0,
             hops_min: u8::MAX,
             hops_max: 0,
-            path: None,
+            route: None,
             path_changes: 0,
             drops: [0; AdHocDropCause::ALL.len()],
         }
@@ -296,9 +296,9 @@ impl Stream {
 
     /// Counts from zero; the way stays.
     fn begin(&mut self) {
-        let path = self.path;
+        let route = self.route;
         *self = Self::new(std::mem::take(&mut self.name), self.kind, self.ends);
-        self.path = path;
+        self.route = route;
     }
 
     fn mean_hops(&self) -> f64 {

@@ -1,4 +1,4 @@
-//! SEARCH among nodes that stand where the test puts them: greedy paths, the way around a primary user, the
+//! SEARCH among nodes that stand where the test puts them: greedy paths, the route around a primary user, the
 //! joint choice of channels, and what keeps routes.
 
 use cogtcp_routing::search::{Search, SearchConfig, SearchId, SearchMessage};
@@ -110,9 +110,9 @@ impl Air {
         self.nodes[source as usize].forward(self.now, packet)
     }
 
-    /// The way of a packet, with the channel of each hop; `None` if it does not arrive.
-    fn way(&mut self, source: u32, destination: u32) -> Option<Vec<(u32, u32)>> {
-        let (mut at, mut previous_hop, mut way) = (source, None, Vec::new());
+    /// The route of a packet, with the channel of each hop; `None` if it does not arrive.
+    fn route(&mut self, source: u32, destination: u32) -> Option<Vec<(u32, u32)>> {
+        let (mut at, mut previous_hop, mut route) = (source, None, Vec::new());
         while at != destination {
             let packet =
                 DataPacket { source: node(source), destination: node(destination), previous_hop, hops: 1 };
@@ -120,12 +120,12 @@ impl Air {
             else {
                 return None;
             };
-            way.push((at, channel?.0));
+            route.push((at, channel?.0));
             previous_hop = Some(node(at));
             at = next_hop.number();
-            assert!(way.len() <= self.nodes.len(), "a loop: {way:?}");
+            assert!(route.len() <= self.nodes.len(), "a loop: {route:?}");
         }
-        Some(way)
+        Some(route)
     }
 
     fn occupy(&mut self, number: u32, channel: u32) {
@@ -138,7 +138,7 @@ impl Air {
         self.pass(1500);
         assert_eq!(self.data(source, destination), Forwarding::Hold);
         self.pass(900);
-        self.way(source, destination)
+        self.route(source, destination)
     }
 
     fn count(&self, number: u32, kind: MessageKind) -> u64 {
@@ -183,8 +183,8 @@ fn around_a_primary_user() {
     places.extend([(300.0, 150.0), (500.0, 150.0)]);
     let mut air = Air::new(&places, 1);
     air.occupy(2, 1);
-    let way = air.seek(0, 4).unwrap();
-    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
+    let route = air.seek(0, 4).unwrap();
+    assert_eq!(route.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
 }
 
 /// 5 is nearer to the destination than the decision point 1 (587 m to 600 m), so greedy works again there: it
@@ -195,8 +195,8 @@ fn greedy_works_again_beyond_the_primary_user() {
     places.extend([(260.0, 230.0), (500.0, 200.0), (396.0, 167.0)]);
     let mut air = Air::new(&places, 1);
     air.occupy(2, 1);
-    let way = air.seek(0, 4).unwrap();
-    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
+    let route = air.seek(0, 4).unwrap();
+    assert_eq!(route.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 3]);
 }
 
 /// 5 is farther from the destination than the decision point 1 (693 m to 600 m): greedy does not work there
@@ -207,8 +207,8 @@ fn greedy_does_not_work_before_the_decision_point_is_passed() {
     places.extend([(150.0, 240.0), (300.0, 235.0), (385.0, 290.0), (480.0, 150.0)]);
     let mut air = Air::new(&places, 1);
     air.occupy(2, 1);
-    let way = air.seek(0, 4).unwrap();
-    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 8, 3]);
+    let route = air.seek(0, 4).unwrap();
+    assert_eq!(route.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 8, 3]);
 }
 
 /// Counter-clockwise from 5 the source comes before 6: it is on the path already, and passed over.
@@ -218,8 +218,8 @@ fn a_request_goes_to_nobody_twice() {
     places.extend([(150.0, 190.0), (110.0, -40.0), (300.0, -160.0), (500.0, -150.0)]);
     let mut air = Air::new(&places, 1);
     air.occupy(2, 1);
-    let way = air.seek(0, 4).unwrap();
-    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 7, 8, 3]);
+    let route = air.seek(0, 4).unwrap();
+    assert_eq!(route.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 6, 7, 8, 3]);
 }
 
 /// A primary user on channel 1 at the source: it asks on channel 2 alone.
@@ -231,7 +231,7 @@ fn no_request_on_a_channel_that_is_taken_here() {
     assert_eq!(air.count(0, MessageKind::Request), 1);
 }
 
-/// With a second channel the chain itself is free, and faster than the way around on channel 1.
+/// With a second channel the chain itself is free, and faster than the route around on channel 1.
 #[test]
 fn another_channel_through_a_primary_user() {
     let mut places = CHAIN.to_vec();
@@ -252,11 +252,11 @@ fn a_primary_user_that_blocks_the_only_relay() {
     assert!(air.events.contains(&(0, failed)));
     air.nodes[2]
         .handle_host_update(air.now, HostUpdate::PrimaryUser { channel: ChannelNumber(1), active: false });
-    assert_eq!(air.seek(0, 4).map(|way| way.len()), Some(4));
+    assert_eq!(air.seek(0, 4).map(|route| route.len()), Some(4));
 }
 
 /// Channel 1 is slow (20 ms a hop) and channel 2 fast (2 ms): 2 is chosen; if a primary user bars it at node
-/// 1, whose only way on is the chain, 1 is.
+/// 1, whose only route on is the chain, 1 is.
 #[test]
 fn the_fastest_channel_is_chosen() {
     let mut air = Air::new(&CHAIN, 2);
@@ -276,7 +276,7 @@ fn a_route_leaves_the_channel_of_a_primary_user() {
     air.seek(0, 4).unwrap();
     air.occupy(2, 1);
     air.pass(20);
-    assert_eq!(air.way(0, 4), Some(vec![(0, 1), (1, 2), (2, 2), (3, 1)]));
+    assert_eq!(air.route(0, 4), Some(vec![(0, 1), (1, 2), (2, 2), (3, 1)]));
     assert_eq!(air.nodes[0].stats().discoveries, 1);
     let wanted = |number| (number, RoutingEvent::ChannelWanted { channel: ChannelNumber(2) });
     assert!(air.events.contains(&wanted(2)) && air.events.contains(&wanted(3)));
@@ -289,7 +289,7 @@ fn a_route_without_a_channel_ends() {
     air.seek(0, 4).unwrap();
     air.occupy(2, 1);
     air.pass(20);
-    assert_eq!(air.way(0, 4), None);
+    assert_eq!(air.route(0, 4), None);
     let lost = air.events.iter().filter(|(_, event)| matches!(event, RoutingEvent::RouteLost { .. }));
     assert_eq!(lost.map(|(number, _)| *number).collect::<Vec<_>>(), [2, 1, 0]);
 }
@@ -310,8 +310,8 @@ fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
     air.places[2] = Position::new(400.0, -60.0);
     air.nodes[2].handle_host_update(air.now, HostUpdate::Position(air.places[2]));
     air.pass(50);
-    let way = air.way(0, 4).unwrap();
-    assert_eq!(way.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 3]);
+    let route = air.route(0, 4).unwrap();
+    assert_eq!(route.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 3]);
     assert_eq!(air.nodes[0].stats().discoveries, 1);
     assert!(air.count(2, MessageKind::Repair) == 1 && air.count(5, MessageKind::Repair) == 2);
 }
@@ -333,8 +333,8 @@ fn a_place_is_offered_beyond_the_threshold_to_the_nearest() {
         air.places[2] = Position::new(400.0, -off);
         air.nodes[2].handle_host_update(air.now, HostUpdate::Position(air.places[2]));
         air.pass(50);
-        let way = air.way(0, 4).unwrap();
-        (air.count(2, MessageKind::Repair), way[2].0)
+        let route = air.route(0, 4).unwrap();
+        (air.count(2, MessageKind::Repair), route[2].0)
     };
     assert_eq!(leave(&mut air, 49.0), (0, 2));
     assert_eq!(leave(&mut air, 51.0), (1, 6));
@@ -365,7 +365,7 @@ fn a_broken_link_ends_the_route() {
     let data = DataPacket { source: node(0), destination: node(4), previous_hop: Some(node(1)), hops: 1 };
     let _ = air.nodes[2].handle_link_failure(air.now, node(3), LostPacket::Data(data));
     air.pass(20);
-    assert_eq!(air.way(0, 4), None);
+    assert_eq!(air.route(0, 4), None);
     let data = DataPacket { source: node(9), destination: node(4), previous_hop: Some(node(1)), hops: 1 };
     assert_eq!(air.nodes[2].forward(air.now, data), Forwarding::Drop(RoutingDropCause::NoRoute));
 }
@@ -376,11 +376,11 @@ fn a_route_lives_while_it_is_used() {
     let mut air = Air::new(&CHAIN, 1);
     air.seek(0, 4).unwrap();
     air.pass(9000);
-    assert!(air.way(0, 4).is_some());
+    assert!(air.route(0, 4).is_some());
     air.pass(9000);
-    assert!(air.way(0, 4).is_some());
+    assert!(air.route(0, 4).is_some());
     air.pass(10_001);
-    assert_eq!(air.way(0, 4), None);
+    assert_eq!(air.route(0, 4), None);
 }
 
 /// Beacons say where a node is and what it senses, and go out at once when that changes.
@@ -419,7 +419,7 @@ fn named(number: u32) -> SearchId {
     SearchId { source: node(8), destination: node(9), number }
 }
 
-/// A reply that puts node 0 between `before` and `after` on the way from 8 to 9.
+/// A reply that puts node 0 between `before` and `after` on the route from 8 to 9.
 fn reply(number: u32, before: u32, after: u32) -> SearchMessage {
     let path = [8, before, 0, after, 9].map(|hop| (node(hop), ChannelNumber(1))).to_vec();
     SearchMessage::Reply { search: named(number), path }

@@ -2,7 +2,7 @@
 //! is in `cogtcp-hosts`.
 
 use crate::options::{ControlFactory, RunError, make_control};
-use crate::packet::{Body, Datagram, Packet};
+use crate::packet::{Body, Packet, UdpDatagram};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::{Asking, applications};
@@ -87,7 +87,7 @@ impl Part for Applications {
 
     /// A request has reached the server.
     fn receive(&mut self, now: Time, place: u32, frame: &Frame<Packet>, world: &mut World<'_>) {
-        let Body::Udp(Datagram { number, .. }) = frame.packet.body else { return };
+        let Body::Udp(UdpDatagram { number, .. }) = frame.packet.body else { return };
         let (asking, renewal) = &mut self.all[place as usize];
         let control = renewal.as_ref().map(|renewal| || renewal.control());
         let flow = &mut world.flows[asking.flow() as usize];

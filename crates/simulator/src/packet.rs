@@ -45,7 +45,7 @@ pub(crate) enum Body {
     /// A datagram of a transport other than TCP: its place in the [`DatagramStore`].
     Endpoint { place: u32 },
     /// A UDP datagram of an application.
-    Udp(Datagram),
+    Udp(UdpDatagram),
     /// ICMP destination unreachable, about the TCP segment that begins with `seq` (RFC 792).
     Unreachable {
         seq: SeqNumber,
@@ -58,7 +58,7 @@ pub(crate) enum Body {
 
 /// A UDP datagram (RFC 768) of an application.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Datagram {
+pub(crate) struct UdpDatagram {
     /// Its number at its source, from 0.
     pub(crate) number: u32,
     /// Payload bytes.

@@ -1,7 +1,7 @@
 //! The simulated plane: the network with the packets of this simulator, and the record of what happens in it.
 
 use crate::event::Event;
-use crate::packet::{Body, Datagram, Packet};
+use crate::packet::{Body, Packet, UdpDatagram};
 use crate::recorder::Recorder;
 use cogtcp_hosts::Wake;
 use cogtcp_link::Capacity;
@@ -25,7 +25,7 @@ impl Plane {
     }
 
     /// An application sends a datagram on `stream`.
-    pub(crate) fn send_udp(&mut self, now: Time, stream: StreamId, datagram: Datagram) {
+    pub(crate) fn send_udp(&mut self, now: Time, stream: StreamId, datagram: UdpDatagram) {
         self.send(now, stream, Body::Udp(datagram), datagram.len + cogtcp_endpoint::Datagram::HEADERS);
     }
 
@@ -77,7 +77,7 @@ impl cogtcp_hosts::Plane for Plane {
     }
 
     fn send_request(&mut self, now: Time, stream: StreamId, number: u32, len: u32) {
-        self.send_udp(now, stream, Datagram { number, len });
+        self.send_udp(now, stream, UdpDatagram { number, len });
     }
 
     fn record_event(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {

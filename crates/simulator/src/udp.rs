@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::options::RunError;
-use crate::packet::{Body, Datagram, Packet};
+use crate::packet::{Body, Packet, UdpDatagram};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::datagrams::{self, SourceAccount};
@@ -67,7 +67,7 @@ impl Part for UdpSources {
         let source = &mut self.sources[number as usize];
         let len = source.source.size();
         // Numbers wrap after 2^32 packets.
-        let datagram = Datagram { number: source.account.sent as u32, len };
+        let datagram = UdpDatagram { number: source.account.sent as u32, len };
         source.account.sent += 1;
         source.source.advance();
         world.plane.send_udp(now, source.stream, datagram);

@@ -1,8 +1,8 @@
-//! The way of a host's packet: from its source into a queue or the buffer, delivered or dropped.
+//! The route of a host's packet: from its source into a queue or the buffer, delivered or dropped.
 
 use super::AdHocNetwork;
 use crate::event::{AdHocDropCause, AdHocEvent};
-use crate::packet::{Datagram, HostPacket, Load, Trip};
+use crate::packet::{HostPacket, Load, RouteRecord, RoutedPacket};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{Forwarding, NodeAddress};
 use cogtcp_units::Time;
@@ -17,38 +17,38 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub fn offer(&mut self, now: Time, packet: HostPacket<T>) {
         let node = packet.source;
         self.nodes[node as usize].counters.originated += 1;
-        let data = Box::new(Datagram::new(now, packet));
-        self.record_way(Trip::START, node, data.trip.path);
+        let data = Box::new(RoutedPacket::new(now, packet));
+        self.record_route(RouteRecord::START, node, data.route.hash);
         self.forward(node, data, now);
         self.settle(node, now);
         self.take_events();
     }
 
-    /// From now on the ways of packets are kept, for [`way`](Self::way).
-    pub fn record_ways(&mut self) {
-        self.ways.get_or_insert_default();
+    /// From now on the routes of packets are kept, for [`recorded_route`](Self::recorded_route).
+    pub fn record_routes(&mut self) {
+        self.recorded.get_or_insert_default();
     }
 
     #[inline]
-    pub(super) fn record_way(&mut self, before: u64, node: u32, path: u64) {
-        if let Some(ways) = &mut self.ways {
-            ways.entry(path).or_insert((before, node));
+    pub(super) fn record_route(&mut self, before: u64, node: u32, hash: u64) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.entry(hash).or_insert((before, node));
         }
     }
 
-    /// The nodes of the way [`Trip::path`], if they are kept.
-    pub fn way(&self, path: u64) -> Vec<u32> {
-        let (mut way, mut at) = (Vec::new(), path);
-        while let Some((before, node)) = self.ways.as_ref().and_then(|ways| ways.get(&at)) {
-            way.push(*node);
+    /// The nodes of the route [`RouteRecord::hash`], if they are kept.
+    pub fn recorded_route(&self, hash: u64) -> Vec<u32> {
+        let (mut route, mut at) = (Vec::new(), hash);
+        while let Some((before, node)) = self.recorded.as_ref().and_then(|recorded| recorded.get(&at)) {
+            route.push(*node);
             at = *before;
         }
-        way.reverse();
-        way
+        route.reverse();
+        route
     }
 
     /// Routing says what becomes of a packet that is at `node`. To be followed by [`settle`](Self::settle).
-    pub(super) fn forward(&mut self, node: u32, mut data: Box<Datagram<T>>, now: Time) {
+    pub(super) fn forward(&mut self, node: u32, mut data: Box<RoutedPacket<T>>, now: Time) {
         match self.nodes[node as usize].routing.forward(now, data.seen()) {
             Forwarding::Send { next_hop, channel } => {
                 let next = next_hop.number();
@@ -74,7 +74,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     /// A packet waits for a route.
-    pub(super) fn hold(&mut self, node: u32, mut data: Box<Datagram<T>>, now: Time) {
+    pub(super) fn hold(&mut self, node: u32, mut data: Box<RoutedPacket<T>>, now: Time) {
         data.since = now;
         let to = NodeAddress::new(data.packet.destination);
         if let Some(oldest) = self.nodes[node as usize].buffer.push(now, to, data) {
@@ -87,7 +87,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         node: u32,
         next: u32,
         channel: Option<ChannelId>,
-        data: Box<Datagram<T>>,
+        data: Box<RoutedPacket<T>>,
         now: Time,
     ) {
         let to = Destination::Interface(self.nodes[next as usize].interfaces.receiver);
@@ -116,13 +116,13 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         }
     }
 
-    pub(super) fn drop(&mut self, node: u32, data: Datagram<T>, cause: AdHocDropCause, now: Time) {
+    pub(super) fn drop(&mut self, node: u32, data: RoutedPacket<T>, cause: AdHocDropCause, now: Time) {
         self.nodes[node as usize].counters.dropped += 1;
         self.events.push_back(AdHocEvent::Dropped { time: now, node, packet: data.packet, cause });
     }
 
-    pub(super) fn deliver(&mut self, node: u32, data: Datagram<T>, now: Time) {
+    pub(super) fn deliver(&mut self, node: u32, data: RoutedPacket<T>, now: Time) {
         self.nodes[node as usize].counters.delivered += 1;
-        self.events.push_back(AdHocEvent::Delivered { time: now, packet: data.packet, trip: data.trip });
+        self.events.push_back(AdHocEvent::Delivered { time: now, packet: data.packet, route: data.route });
     }
 }

@@ -74,11 +74,11 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub(super) fn receive(&mut self, node: u32, from: u32, load: Load<T>, first_in_line: Time, now: Time) {
         match load {
             Load::Data(mut data) => {
-                data.trip.hops = data.trip.hops.saturating_add(1);
-                let before = data.trip.path;
-                data.trip.visit(node);
-                self.record_way(before, node, data.trip.path);
-                data.trip.waited += first_in_line.saturating_since(data.since);
+                data.route.hops = data.route.hops.saturating_add(1);
+                let before = data.route.hash;
+                data.route.visit(node);
+                self.record_route(before, node, data.route.hash);
+                data.route.waited += first_in_line.saturating_since(data.since);
                 data.previous = Some(from);
                 if data.packet.destination == node {
                     return self.deliver(node, *data, now);
@@ -158,7 +158,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             match self.config.on_link_failure {
                 LinkFailure::Drop => self.drop(node, *data, AdHocDropCause::LinkFailed, now),
                 LinkFailure::Reroute => {
-                    data.trip.waited += now.saturating_since(data.since);
+                    data.route.waited += now.saturating_since(data.since);
                     self.forward(node, data, now);
                 }
             }

@@ -4,7 +4,7 @@
 use super::AdHocNetwork;
 use crate::arp::{ARP_BYTES, Resolution};
 use crate::event::AdHocDropCause;
-use crate::packet::{ArpMessage, Datagram, Load};
+use crate::packet::{ArpMessage, Load, RoutedPacket};
 use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress};
 use cogtcp_units::Time;
 use cogtcp_wireless::{Destination, InterfaceId, Outgoing, Surroundings};
@@ -96,7 +96,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     pub(super) fn release(&mut self, node: u32, destination: NodeAddress, now: Time) {
         let interval = self.config.release_interval;
         for (number, mut data) in (0..).zip(self.nodes[node as usize].buffer.take(destination)) {
-            data.trip.waited += now - data.since;
+            data.route.waited += now - data.since;
             if number == 0 || interval.is_zero() {
                 self.forward(node, data, now);
                 continue;
@@ -126,8 +126,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.send_requests(node, now);
     }
 
-    fn send_released(&mut self, node: u32, mut data: Box<Datagram<T>>, now: Time) {
-        data.trip.waited += now - data.since;
+    fn send_released(&mut self, node: u32, mut data: Box<RoutedPacket<T>>, now: Time) {
+        data.route.waited += now - data.since;
         self.forward(node, data, now);
     }
 }

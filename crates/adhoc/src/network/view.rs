@@ -1,4 +1,4 @@
-//! A network from outside: what it holds, what it counted, where nodes are and which ways they know.
+//! A network from outside: what it holds, what it counted, where nodes are and which routes they know.
 
 use super::AdHocNetwork;
 use crate::node::NodeCounters;
@@ -71,7 +71,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.range
     }
 
-    /// The way that a packet of `source` would take to `destination` now: the nodes after the source, as far
+    /// The route that a packet of `source` would take to `destination` now: the nodes after the source, as far
     /// as each knows a next hop. It ends at a node that comes twice.
     pub fn route(&self, now: Time, source: u32, destination: u32) -> Vec<u32> {
         let mut route = Vec::new();

@@ -2,7 +2,7 @@
 
 use cogtcp_adhoc::{
     AdHocConfig, AdHocDropCause, AdHocEvent, AdHocNetwork, CognitiveNode, HostPacket, LinkFailure, Radios,
-    Trip,
+    RouteRecord,
 };
 use cogtcp_mobility::{Mobility, Trajectory, Vertex};
 use cogtcp_routing::RoutingSpec;
@@ -86,7 +86,7 @@ pub(crate) fn over(mut config: AdHocConfig, air: &Air, cognitive: Option<Cogniti
 }
 
 /// What arrived: when, which packet, how.
-pub(crate) type Arrival = (Time, u32, Trip);
+pub(crate) type Arrival = (Time, u32, RouteRecord);
 
 /// A network, what was sent, and what became of it.
 pub(crate) struct Bench {
@@ -166,8 +166,8 @@ impl Bench {
     fn take(&mut self) {
         while let Some(event) = self.net.poll_event() {
             match event {
-                AdHocEvent::Delivered { time, packet, trip } => {
-                    self.arrived.push((time, packet.payload, trip))
+                AdHocEvent::Delivered { time, packet, route } => {
+                    self.arrived.push((time, packet.payload, route))
                 }
                 AdHocEvent::Dropped { time, node, packet, cause } => {
                     self.dropped.push((time, node, packet.payload, cause));
@@ -205,10 +205,10 @@ impl Bench {
     pub(crate) fn assert_no_loops(&self) {
         for source in 0..self.net.len() as u32 {
             for destination in 0..self.net.len() as u32 {
-                let way = self.net.route(self.now, source, destination);
+                let route = self.net.route(self.now, source, destination);
                 let again =
-                    way.iter().enumerate().any(|(i, node)| *node == source || way[..i].contains(node));
-                assert!(!again, "at {:?} from {source} to {destination}: {way:?}", self.now);
+                    route.iter().enumerate().any(|(i, node)| *node == source || route[..i].contains(node));
+                assert!(!again, "at {:?} from {source} to {destination}: {route:?}", self.now);
             }
         }
     }

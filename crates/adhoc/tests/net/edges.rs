@@ -36,7 +36,7 @@ fn nodes_on_one_point() {
         }
         bench.run(8000);
         assert_eq!((bench.arrived.len(), bench.dropped.len()), (15, 0), "{name}: {:?}", bench.dropped);
-        assert!(bench.arrived.iter().all(|(_, _, trip)| trip.hops == 1), "{name}");
+        assert!(bench.arrived.iter().all(|(_, _, route)| route.hops == 1), "{name}");
     }
 }
 

@@ -5,4 +5,4 @@ mod bench;
 mod edges;
 mod radios;
 mod random;
-mod ways;
+mod routes;

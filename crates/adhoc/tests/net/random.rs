@@ -96,12 +96,12 @@ fn there_are_no_loops_under_mobility() {
         let mut draw = RandomStream::new(seed, "loops", 0);
         let set = AdHocConfig { routing: routing("aodv"), ..config() };
         let mut bench = Bench::in_air(set, walk(12, 30.0, seed), None, seed);
-        bench.net.record_ways();
+        bench.net.record_routes();
         load(&mut bench, &mut draw, 20_000, true);
         assert!(bench.arrived.len() * 4 > bench.sent as usize, "{} of {}", bench.arrived.len(), bench.sent);
-        for (.., trip) in &bench.arrived {
-            let way = bench.net.way(trip.path);
-            assert_eq!(way.len(), usize::from(trip.hops) + 1);
+        for (.., route) in &bench.arrived {
+            let nodes = bench.net.recorded_route(route.hash);
+            assert_eq!(nodes.len(), usize::from(route.hops) + 1);
         }
     }
 }

@@ -119,7 +119,7 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
         config.medium.reports_frames = recording.frames;
         let mut air = AdHocNetwork::new(config, Arc::clone(&mobility), spectrum, surroundings, seed)?;
         if recording.places {
-            air.record_ways();
+            air.record_routes();
         }
         let is_warm = experiment.run.warmup.is_zero();
         Ok(Self {
@@ -157,10 +157,10 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
         while let Some(event) = self.air.poll_event() {
             self.account.record(&self.air, &event, |carried| observer.counts_to(&carried.packet));
             match event {
-                AdHocEvent::Delivered { time, packet, trip } => {
+                AdHocEvent::Delivered { time, packet, route } => {
                     let mut frame = packet.payload.frame(packet.bytes);
-                    frame.add_wait(trip.waited);
-                    crossed(Crossed::Arrived(time, frame, u64::from(trip.hops)));
+                    frame.add_wait(route.waited);
+                    crossed(Crossed::Arrived(time, frame, u64::from(route.hops)));
                 }
                 AdHocEvent::Dropped { time, node, packet, cause } => {
                     let frame = packet.payload.frame(packet.bytes);

@@ -1,4 +1,4 @@
-//! Packets find their ways, lose them and find others.
+//! Packets find routes, lose them and find others.
 
 use crate::bench::{Bench, chain, config, path, routing};
 use cogtcp_adhoc::{AdHocDropCause, AdHocEvent, LinkFailure, SearchOutcome};
@@ -12,14 +12,14 @@ fn a_chain_of_four_is_three_hops() {
         let mut bench =
             Bench::new(cogtcp_adhoc::AdHocConfig { routing: routing(name), ..config() }, chain(4, 200.0));
         bench.checks = true;
-        bench.net.record_ways();
+        bench.net.record_routes();
         for _ in 0..10 {
             bench.send(0, 3);
         }
         bench.run(3000);
         assert_eq!((bench.arrived.len(), bench.dropped.len()), (10, 0), "{name}");
-        assert!(bench.arrived.iter().all(|(_, _, trip)| trip.hops == 3));
-        assert_eq!(bench.net.way(bench.arrived[0].2.path), [0, 1, 2, 3]);
+        assert!(bench.arrived.iter().all(|(_, _, route)| route.hops == 3));
+        assert_eq!(bench.net.recorded_route(bench.arrived[0].2.hash), [0, 1, 2, 3]);
         assert_eq!(bench.net.route(bench.now, 0, 3), [1, 2, 3]);
         // They arrive in their order, and the later ones waited longer.
         assert!(bench.arrived.windows(2).all(|pair| pair[0].1 < pair[1].1 && pair[0].0 < pair[1].0));
@@ -54,7 +54,7 @@ fn search_goes_along_a_chain() {
     }
     bench.run(6000);
     assert_eq!((bench.arrived.len(), bench.dropped.len()), (10, 0));
-    assert!(bench.arrived.iter().all(|(_, _, trip)| trip.hops == 3));
+    assert!(bench.arrived.iter().all(|(_, _, route)| route.hops == 3));
 }
 
 /// Nobody is there: the search fails, and what waited for it is dropped. With patience it would have waited
@@ -142,7 +142,7 @@ fn a_partition_heals() {
     }
 }
 
-/// The link to the next hop fails with packets behind the one that failed: they take the other way, or are
+/// The link to the next hop fails with packets behind the one that failed: they take the other route, or are
 /// dropped as in ns-2.
 #[test]
 fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
