@@ -12,11 +12,13 @@ from typing import Any
 
 import jinja2
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cogtcp import Comparison, Scenario, compare, headline, run
+from cogtcp._arrays import array_of
 from cogtcp.metrics import BY_NAME, plus_minus
 from cogtcp.report import comparison_report, figures, page, run_report, scale, still
 from cogtcp.report.alone import alone
@@ -469,17 +471,49 @@ def test_wide_tables_turn_and_zeros_go_into_words() -> None:
     assert Table([("A", ""), ("B", "")], []).stack >= 20
 
 
-def test_a_run_loads_neither_pandas_nor_matplotlib(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "small.toml"],
+        ["compare", "small.toml", "--transport", "newreno,sack", "--seeds", "2", "--jobs", "1"],
+    ],
+)
+def test_no_verb_that_simulates_loads_pandas_or_matplotlib(tmp_path: Path, words: list[str]) -> None:
     """Loading them takes longer than a run and its report."""
     (tmp_path / "small.toml").write_text(SMALL)
+    heavy = {"pandas", "matplotlib", "polars", "optuna"} | (
+        {"pyarrow.compute"} if words[0] == "run" else set()
+    )
     code = (
-        "import sys; from cogtcp.cli import main; sys.argv = ['cogtcp', 'run', 'small.toml']; main();"
-        "print({'pandas', 'matplotlib', 'polars', 'optuna', 'pyarrow.compute'} & set(sys.modules))"
+        f"import sys; from cogtcp.cli import main; sys.argv = {['cogtcp', *words]}; main();"
+        f"print({heavy} & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("set()\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.5, None, math.inf, 3], pa.float64()),
+        ([0.1, None], pa.float32()),
+        ([1, 2**63], pa.uint64()),
+        ([-1, None, 2**62, *range(20)], pa.int64()),
+        (range(9), pa.int32()),
+        ([None, -1], pa.int8()),
+        ([True, None, False] * 5, pa.bool_()),
+        (["", None, "é", "x" * 99], pa.string()),
+        ([None] * 9, pa.string()),
+        ([], pa.string()),
+        ([], pa.float64()),
+    ],
+)
+def test_arrays_of_values_are_those_of_pyarrow(values: Any, kind: pa.DataType) -> None:
+    made = array_of(values, kind)
+    made.validate(full=True)
+    assert made.equals(pa.array(list(values), kind))
 
 
 def test_a_template_is_compiled_once_and_again_when_it_changed(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from array import array
 from functools import cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from cogtcp._arrays import array_of, bits
 from cogtcp.of_tcp import columns_of_tcp
 
 if TYPE_CHECKING:
@@ -67,21 +67,14 @@ def _array(column: _core.Column, rows: int) -> Any:
     if kind == "text":
         # The codes are unsigned, but far below 2^31, and signed codes are what every Arrow reader takes.
         codes = pa.Array.from_buffers(pa.int32(), rows, buffers)
-        return pa.DictionaryArray.from_arrays(codes, _texts(dictionary or []))
+        return pa.DictionaryArray.from_arrays(codes, array_of(dictionary or [], pa.string()))
     if kind == "bool":
         # `.cast` would do, but it loads pyarrow.compute: a twentieth of a run's processor time.
-        bits = np.packbits(np.frombuffer(memoryview(values), dtype=np.uint8, count=rows), bitorder="little")
-        return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(bits)])
+        packed = bits(np.frombuffer(memoryview(values), dtype=np.uint8, count=rows))
+        return pa.Array.from_buffers(pa.bool_(), rows, [None, packed])
     if kind in _NUMBERS:
         return pa.Array.from_buffers(_NUMBERS[kind], rows, buffers)
     raise AssertionError(f"column {name} is of unknown kind {kind}")
-
-
-def _texts(values: list[str] | None) -> pa.StringArray:
-    """Return texts as Arrow. `pa.array` would do, but it loads pandas where that is installed: 0.3 s."""
-    encoded = [value.encode() for value in values or ()]
-    offsets = array("i", accumulate(map(len, encoded), initial=0))
-    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
 def numbers(column: pa.ChunkedArray | pa.Array) -> Any:

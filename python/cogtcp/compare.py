@@ -288,15 +288,17 @@ class Comparison:
         """One row per run: transport, seed, error, digest and every metric."""
         import pyarrow as pa
 
+        from cogtcp._arrays import array_of
+
         columns: dict[str, Any] = {
-            "transport": pa.array([o.transport for o in self.outcomes], pa.string()),
-            "seed": pa.array([o.seed for o in self.outcomes], pa.int64()),
-            "error": pa.array([o.error or None for o in self.outcomes], pa.string()),
-            "digest": pa.array([o.digest or None for o in self.outcomes], pa.string()),
+            "transport": array_of([o.transport for o in self.outcomes], pa.string()),
+            "seed": array_of([o.seed for o in self.outcomes], pa.int64()),
+            "error": array_of([o.error or None for o in self.outcomes], pa.string()),
+            "digest": array_of([o.digest or None for o in self.outcomes], pa.string()),
         }
         for metric in METRICS:
             values = [o.metrics.get(metric.name) for o in self.outcomes]
-            columns[metric.name] = pa.array(values, pa.float64())
+            columns[metric.name] = array_of(values, pa.float64())
         return pa.table(columns)
 
     @cached_property
@@ -329,6 +331,8 @@ class Comparison:
         """
         import pyarrow as pa
 
+        from cogtcp._arrays import array_of
+
         parts = []
         for outcome in self.outcomes:
             if outcome.error:
@@ -337,8 +341,8 @@ class Comparison:
             if "transport" in part.column_names:
                 part = part.drop_columns(["transport"])
             rows = part.num_rows
-            part = part.add_column(0, "transport", pa.array([outcome.transport] * rows, pa.string()))
-            part = part.add_column(1, "seed", pa.array([outcome.seed] * rows, pa.int64()))
+            part = part.add_column(0, "transport", array_of([outcome.transport] * rows, pa.string()))
+            part = part.add_column(1, "seed", array_of([outcome.seed] * rows, pa.int64()))
             parts.append(part)
         return (
             pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
@@ -532,6 +536,8 @@ def _check_metric(name: str) -> None:
 def _intervals(rows: Any) -> pa.Table:
     import pyarrow as pa
 
+    from cogtcp._arrays import array_of
+
     columns: dict[str, list[Any]] = {}
     for row in rows:
         interval: Interval = row.pop("interval")
@@ -539,4 +545,5 @@ def _intervals(rows: Any) -> pa.Table:
             columns.setdefault(key, []).append(value)
         for key in ("mean", "low", "high", "n"):
             columns.setdefault(key, []).append(getattr(interval, key))
-    return pa.table(columns)
+    kinds = {"mean": pa.float64(), "low": pa.float64(), "high": pa.float64(), "n": pa.int64()}
+    return pa.table({key: array_of(values, kinds.get(key, pa.string())) for key, values in columns.items()})

@@ -16,6 +16,7 @@ from cogtcp import _core
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 #: Tables that TCP adds columns to: the table of these columns, and its column that names the row.
 OF_TCP = {"flows": ("tcp_flows", "flow"), "packets": ("tcp_segments", "packet")}
 
@@ -85,13 +86,15 @@ def joined(name: str, table: pa.Table, of_tcp: pa.Table | None) -> pa.Table:
     """Return the table `name` of a folder with TCP's columns; rows of others have nulls there."""
     import pyarrow as pa
 
+    from cogtcp._arrays import array_of
+
     if of_tcp is None or name not in OF_TCP:
         return table
     _, key = OF_TCP[name]
     keys = of_tcp.column(key).to_pylist()
     row_of = {value: row for row, value in enumerate(keys)}
     wanted = range(table.num_rows) if name == "packets" else table.column(key).to_pylist()
-    places = pa.array([row_of.get(value) for value in wanted], pa.int64())
+    places = array_of([row_of.get(value) for value in wanted], pa.int64())
     taken = of_tcp.drop_columns([key]).take(places)
     for field, column in zip(taken.schema, taken.columns, strict=True):
         table = table.append_column(field.with_nullable(column.null_count > 0), column)
@@ -100,7 +103,10 @@ def joined(name: str, table: pa.Table, of_tcp: pa.Table | None) -> pa.Table:
 
 def separated(name: str, table: pa.Table) -> tuple[pa.Table, pa.Table | None]:
     """Return a table without TCP's columns, and TCP's columns of its TCP rows; None: no TCP rows."""
+    import pyarrow as pa
     import pyarrow.compute as pc
+
+    from cogtcp._arrays import array_of
 
     added = [column for column, *_ in columns_of_tcp(name) if column in table.column_names]
     own = table.drop_columns(added)
@@ -109,6 +115,7 @@ def separated(name: str, table: pa.Table) -> tuple[pa.Table, pa.Table | None]:
     *_, key = OF_TCP[name]
     front = [column for column in ("transport", "seed", key) if column in table.column_names]
     # The text is empty where another transport has no congestion control.
-    texts = pc.fill_null(table.column(added[0]).cast("string"), "")
-    rows = table.select([*front, *added]).filter(pc.not_equal(texts, ""))
+    empty = array_of([""], pa.string())[0]
+    texts = pc.fill_null(table.column(added[0]).cast("string"), empty)
+    rows = table.select([*front, *added]).filter(pc.not_equal(texts, empty))
     return own, rows if rows.num_rows else None

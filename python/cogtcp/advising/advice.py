@@ -213,6 +213,8 @@ class Advice:
         """One row per run of a race: candidate, seed, error and every number that was measured."""
         import pyarrow as pa
 
+        from cogtcp._arrays import array_of
+
         rows = [
             (name, seed, row)
             for name, by_seed in self.records.items()
@@ -220,13 +222,13 @@ class Advice:
         ]
         numbers = dict.fromkeys(key for _, _, row in rows if not isinstance(row, str) for key in row)
         columns: dict[str, Any] = {
-            "candidate": pa.array([name for name, _, _ in rows], pa.string()),
-            "seed": pa.array([seed for _, seed, _ in rows], pa.int64()),
-            "error": pa.array([row if isinstance(row, str) else None for _, _, row in rows], pa.string()),
+            "candidate": array_of([name for name, _, _ in rows], pa.string()),
+            "seed": array_of([seed for _, seed, _ in rows], pa.int64()),
+            "error": array_of([row if isinstance(row, str) else None for _, _, row in rows], pa.string()),
         }
         for key in numbers:
             values = [None if isinstance(row, str) else row.get(key) for _, _, row in rows]
-            columns[key] = pa.array(values, pa.float64())
+            columns[key] = array_of(values, pa.float64())
         return pa.table(columns)
 
     def to_dict(self) -> dict[str, Any]:

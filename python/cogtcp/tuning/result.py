@@ -178,6 +178,8 @@ class Tuning:
         """One row per run: its part in the search, the trial's values, the seed and every metric."""
         import pyarrow as pa
 
+        from cogtcp._arrays import array_of
+
         parts: list[tuple[str, str, dict[str, str], Evaluation]] = [
             *(("search", str(trial.number), trial.values, trial.evaluation) for trial in self.trials),
             *(("grid", str(trial.number), trial.values, trial.evaluation) for trial in self.grid),
@@ -197,8 +199,8 @@ class Tuning:
                 for metric, column in metrics.items():
                     column.append(record[metric])
         types = {"seed": pa.int64()}
-        columns = {name: pa.array(column, types.get(name, pa.string())) for name, column in rows.items()}
-        columns |= {name: pa.array(column, pa.float64()) for name, column in metrics.items()}
+        columns = {name: array_of(column, types.get(name, pa.string())) for name, column in rows.items()}
+        columns |= {name: array_of(column, pa.float64()) for name, column in metrics.items()}
         return pa.table(columns)
 
     @property
@@ -206,20 +208,22 @@ class Tuning:
         """One row per trial and grid point: values, mean and 95 % interval of the objective, error."""
         import pyarrow as pa
 
+        from cogtcp._arrays import array_of
+
         rows = [("search", trial) for trial in self.trials] + [("grid", trial) for trial in self.grid]
         intervals = [self.interval(trial) for _, trial in rows]
         columns: dict[str, Any] = {
-            "part": pa.array([part for part, _ in rows], pa.string()),
-            "trial": pa.array([trial.number for _, trial in rows], pa.int64()),
+            "part": array_of([part for part, _ in rows], pa.string()),
+            "trial": array_of([trial.number for _, trial in rows], pa.int64()),
         }
         for index, parameter in enumerate(self.parameters):
-            columns[parameter.path] = pa.array([t.values[parameter.path] for _, t in rows], pa.string())
+            columns[parameter.path] = array_of([t.values[parameter.path] for _, t in rows], pa.string())
             numbers = [t.point[index] if isinstance(t.point[index], float) else None for _, t in rows]
             if any(number is not None for number in numbers):
-                columns[f"{parameter.path}, number"] = pa.array(numbers, pa.float64())
+                columns[f"{parameter.path}, number"] = array_of(numbers, pa.float64())
         for key in ("mean", "low", "high"):
-            columns[key] = pa.array([getattr(interval, key) for interval in intervals], pa.float64())
-        columns["error"] = pa.array([trial.error or None for _, trial in rows], pa.string())
+            columns[key] = array_of([getattr(interval, key) for interval in intervals], pa.float64())
+        columns["error"] = array_of([trial.error or None for _, trial in rows], pa.string())
         return pa.table(columns)
 
     @property
