@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import cogtcp
-from cogtcp import Scenario, ScenarioError
+from cogtcp import Scenario, ScenarioError, budget
 from cogtcp.statistics import mean_interval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,13 +25,7 @@ TRANSPORTS = ("sack", "cubic", "bbr", "westwood", "vegas", "c2", "compound", "qu
 #: Scenarios whose runs take most of a second: they would take as long as all others together.
 LEFT_OUT = {"train-journey", "tvws", "wifi-dfs", "dumbbell-bench"}
 #: Where the bottleneck's time goes, in words; delivered data are not listed.
-PLACES = {
-    "headers_s": "headers", "duplicate_s": "duplicates", "lost_s": "lost packets", "other_s": "other flows",
-    "silent_s": "silences", "timeout_s": "timeouts", "growing_s": "growing window", "receiver_s": "receiver",
-    "application_s": "application", "upstream_s": "upstream", "mac_s": "MAC", "contention_s": "contention",
-    "retry_s": "MAC retries", "interference_s": "interference", "pattern_s": "pattern", "grant_s": "grants",
-    "harq_s": "HARQ", "users_s": "other users",
-}  # fmt: skip
+PLACES = {state.column: state.said for state in budget.STATES if state.name != "delivered"}
 #: Two flows on one bottleneck of 10 Mbit/s and 40 ms, which holds 34 packets of 1,500 B.
 PAIRS = (
     ("cubic", "cubic"), ("quic", "cubic"), ("quic-cubic", "cubic"), ("quic-quinn-newreno", "sack"),
@@ -75,8 +69,8 @@ def measure(scenario: Scenario, transport: str, seed: int) -> dict[str, Any] | N
     except ScenarioError:
         return None
     rows, metrics = result.rows("flows"), result.metrics
-    budget = result.rows("budget")
-    spent = {name: budget[0][name] for name in PLACES if name in budget[0]} if budget else {}
+    bottleneck = next(iter(result.rows("budget")), {})
+    spent = {name: bottleneck[name] for name in PLACES if name in bottleneck}
     where = max(spent, key=lambda name: spent[name]) if spent else ""
     sent = sum(row["sent_segments"] for row in rows)
     return {

@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 import cogtcp
@@ -183,3 +184,21 @@ def test_the_map_is_one_file_that_allows_its_own_script_alone() -> None:
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
     for name in SURVEYED:
         assert f">{name}<" in text or f'"{name}"' in text
+
+
+def test_no_column_of_the_survey_is_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    lookup.load.cache_clear()
+    lookup._file.cache_clear()
+    asked: list[str] = []
+    read, opened = lookup.read, []
+    opener = pyarrow.parquet.ParquetFile
+    monkeypatch.setattr(lookup, "read", lambda wanted: asked.extend(wanted) or read(wanted))
+    monkeypatch.setattr(pyarrow.parquet, "ParquetFile", lambda file: opened.append(file) or opener(file))
+    found = lookup.efficiencies()
+    assert len(asked) == len(set(asked))
+    assert len(opened) == 1
+    assert list(found) == list(SURVEYED)
+    table = pyarrow.parquet.read_table(ROOT / "python/cogtcp/atlas/atlas.parquet")
+    for name in SURVEYED:
+        of_file = [math.nan if value is None else value for value in table[f"{name}:efficiency"].to_pylist()]
+        assert found[name] == pytest.approx(of_file, nan_ok=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import runner, studies
+from cogtcp.cli import main
 from cogtcp.studies import Context, StudyError, code, stacks
 from test_studies_statements import RUNS, STUDY
 
@@ -57,6 +58,18 @@ def test_each_stack_makes_a_sound_scenario_of_each_study(name: str) -> None:
         # The host's timers are the paper's, or the preset's.
         assert ("min_rto" in data["tcp"]) == on_papers_host, stack
         assert data["tcp"]["segment_size"] == base.to_dict()["tcp"]["segment_size"]
+
+
+def test_an_interruption_says_how_to_go_on(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*given: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(studies, "compare_stacks", interrupt)
+    assert main(["reproduce", "t", "--stacks", "--out", str(tmp_path / "out")]) == 130
+    said = f"cogtcp: interrupted; {tmp_path / 'out'} keeps the finished runs: repeat the command to go on\n"
+    assert capsys.readouterr().err == said
 
 
 def test_ranks_are_kept_and_shown(folder: Path) -> None:

@@ -104,18 +104,20 @@ def of_run(result: Result) -> list[Airtime]:
     """Return the airtime around each flow's bottleneck; empty unless frames on the air are traced."""
     rows = result.rows("frames")
     scenario = result.scenario.to_dict()
-    if not rows:
+    begin = _units.seconds(scenario["run"].get("warmup", "0 s"))
+    if not rows or begin >= result.duration_s:
         return []
     sense = _units.metres(scenario.get("phy", {}).get("carrier_sense_range", "550 m"))
-    begin = _units.seconds(scenario["run"].get("warmup", "0 s"))
     places = Places(result.rows("places"))
     frames = exchanges(rows)
-    silent = {row["radio"]: row["sensing_s"] + row["switching_s"] for row in result.rows("radios")}
+    measured = result.duration_s - begin
+    quiet = {
+        row["radio"]: (row["sensing_s"] + row["switching_s"]) / measured for row in result.rows("radios")
+    }
     found = []
     for row in result.rows("flows"):
         span = (max(begin, row["start_s"]), min(result.duration_s, _number(row["stop_s"], math.inf)))
         if span[0] < span[1]:
-            quiet = {node: seconds / (result.duration_s - begin) for node, seconds in silent.items()}
             found.append(around(row["flow"], frames, places, sense, span, quiet))
     return [each for each in found if each]
 

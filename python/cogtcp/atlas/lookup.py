@@ -15,6 +15,8 @@ from cogtcp.atlas.transports import CANDIDATES, SURVEYED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow.parquet as pq
+
     from cogtcp.atlas.space import Place
     from cogtcp.scenario import Scenario
 
@@ -120,8 +122,9 @@ def load() -> Survey:
 
 def efficiencies() -> dict[str, list[float]]:
     """Return the efficiency of every transport of the survey, by point. Raises `UsageError`."""
-    columns, _ = read([f"{name}:efficiency" for name in SURVEYED])
-    return {name: columns[f"{name}:efficiency"] for name in SURVEYED}
+    chosen = load().efficiency
+    others, _ = read([f"{name}:efficiency" for name in SURVEYED if name not in chosen])
+    return {name: list(chosen[name] if name in chosen else others[f"{name}:efficiency"]) for name in SURVEYED}
 
 
 def read(wanted: Sequence[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
@@ -132,14 +135,7 @@ def read(wanted: Sequence[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
     Raises:
         UsageError: The atlas is not there.
     """
-    import io
-
-    import pyarrow.parquet as pq
-
-    file = files("cogtcp.atlas").joinpath("atlas.parquet")
-    if not file.is_file():
-        raise UsageError("the atlas is not installed; make it with: make atlas")
-    table = pq.read_table(io.BytesIO(file.read_bytes()), columns=list(wanted))
+    table = _file().read(columns=list(wanted))
     stored = (table.schema.metadata or {}).items()
     metadata = {key.decode().removeprefix("cogtcp."): value.decode() for key, value in stored}
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
@@ -147,6 +143,19 @@ def read(wanted: Sequence[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
         if ":" in name:
             columns[name] = [math.nan if value is None else value for value in columns[name]]
     return columns, metadata
+
+
+@cache
+def _file() -> pq.ParquetFile:
+    """Return the atlas, opened once: columns are read when they are asked for."""
+    import io
+
+    import pyarrow.parquet as pq
+
+    file = files("cogtcp.atlas").joinpath("atlas.parquet")
+    if not file.is_file():
+        raise UsageError("the atlas is not installed; make it with: make atlas")
+    return pq.ParquetFile(io.BytesIO(file.read_bytes()))
 
 
 def guess(scenario: Scenario) -> Guess:

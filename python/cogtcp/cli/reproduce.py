@@ -108,14 +108,17 @@ def _stacks(args: argparse.Namespace) -> int:
     from cogtcp.studies.stacks import SEEDS
 
     out = _folder(args, "search")
-    path = compare_stacks(
-        args.study,
-        seeds=args.seeds or SEEDS,
-        jobs=args.jobs,
-        out=out,
-        force=args.force,
-        launcher=_launcher(args),
-    )
+    try:
+        path = compare_stacks(
+            args.study,
+            seeds=args.seeds or SEEDS,
+            jobs=args.jobs,
+            out=out,
+            force=args.force,
+            launcher=_launcher(args),
+        )
+    except KeyboardInterrupt:
+        return progress.interrupted(out)
     print(json.dumps({"stacks": str(path)}) if args.json else f"stacks: {path}")
     return 0
 
