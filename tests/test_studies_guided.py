@@ -12,9 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import cli, studies
+from cogtcp import Scenario, cli, studies
 from cogtcp.runner import case as runner_case
-from cogtcp.studies import StudyError, answers, folder, guided, kept, power, search, telling, verdicts
+from cogtcp.studies import (
+    Setting,
+    StudyError,
+    answers,
+    folder,
+    guided,
+    kept,
+    power,
+    readings,
+    search,
+    telling,
+    verdicts,
+)
 from cogtcp.studies.judging import Judged
 from study_folders import SCENARIO
 
@@ -311,6 +323,45 @@ def test_a_search_starts_from_the_readings_that_the_study_names(study: Path, sim
     )
     studies.search_space("t", only="t-f1", settings=0, trials=2)
     assert {rate for _, rate, seed in simulated if seed < 5001} == {1.0, 7.5}
+
+
+def test_a_search_goes_on_from_the_kept_reading(study: Path, simulated: list[Any]) -> None:
+    studies.search_space("t", only="t-n1", settings=0, trials=12)
+    before = studies.readings.read(folder.find("t")[0])["t-n1"]
+    assert before.held == 2
+    simulated.clear()
+    studies.search_space("t", only="t-n1", settings=0, trials=2)
+    after = studies.readings.read(folder.find("t")[0])["t-n1"]
+    assert (after.setting, after.held) == (before.setting, 2)
+    assert after.evaluated == before.evaluated > 2
+
+
+def test_a_reading_is_printed_as_a_scenario(
+    study: Path, simulated: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    studies.search_space("t", only="t-n1", settings=0, trials=12)
+    (reading,) = studies.readings.read(folder.find("t")[0]).values()
+    simulated.clear()
+    assert cli.main(["reproduce", "t-n1", "--at", "best", "--scenario"]) == 0
+    printed = Scenario.from_toml(capsys.readouterr().out)
+    delay = printed.to_dict()["topology"]["single_hop"]["link"]["delay"]
+    assert delay == f"{reading.setting.rate:g} ms"
+    assert not simulated
+    assert cli.main(["reproduce", "t", "--scenario"]) == 2
+    assert "one claim" in capsys.readouterr().err
+    assert cli.main(["reproduce", "t-f1", "--at", "best", "--scenario"]) == 2
+    assert "no reading of t-f1 is saved" in capsys.readouterr().err
+
+
+def test_numbers_that_the_best_reading_has_are_told_where_they_are_more() -> None:
+    nearest = readings.Nearest(Setting({}), 0.25, (("a", 10.0, 7.5), ("b", 1.0, 1.1)))
+    reading = readings.Reading(
+        Setting({}), (), (1, 2), 1, 0.0, (("a", 10.0, 9.2), ("b", 1.0, 1.1)), nearest, None
+    )
+    assert telling.numbers_text(reading) == (
+        "At the setting nearest to them 1 of 2 printed numbers are within 15 %, the mean distance is 25 %; "
+        "at the best reading 2 are within."
+    )
 
 
 def test_a_claim_that_the_design_has_not_judged_starts_from_the_best_of_the_claims_within_it(

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from cogtcp._errors import UsageError
 from cogtcp.cli import arguments, progress
-from cogtcp.studies import answers, find, list_studies, reproduce
+from cogtcp.studies import answers, find, list_studies, reproduce, scenario_at
+from cogtcp.studies.folder import select
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +45,8 @@ def command(args: argparse.Namespace) -> int:
     arguments.positive(args.jobs, "--jobs")
     if args.ray is not None and not (args.search or args.stacks):
         raise UsageError("--ray goes with --search or --stacks")
+    if args.scenario:
+        return _scenario(args)
     if args.search:
         if args.at != "base" and (args.settings, args.trials) != (0, 0):
             raise UsageError("--search measures --at only with --settings 0 --trials 0")
@@ -73,6 +76,16 @@ def command(args: argparse.Namespace) -> int:
     else:
         _show(result)
         print(f"report: {out / 'report.html'}")
+    return 0
+
+
+def _scenario(args: argparse.Namespace) -> int:
+    """Print the scenario of one claim at a setting, in full length: what `cogtcp run` takes."""
+    study, single = find(args.study)
+    rows = select(study, args.only or ([single] if single else None))
+    if len(rows) != 1:
+        raise UsageError("--scenario prints that of one claim: name it, or add --claim ID")
+    sys.stdout.write(scenario_at(study, rows[0], args.at).to_toml())
     return 0
 
 

@@ -199,6 +199,11 @@ def _reproduce(parser: argparse.ArgumentParser) -> None:
         help="run twelve of today's stacks in the study, and keep their ranks",
     )
     parser.add_argument(
+        "--scenario",
+        action="store_true",
+        help="print the scenario of a claim's first point at that setting, and run nothing",
+    )
+    parser.add_argument(
         "--settings",
         type=int,
         metavar="N",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cogtcp.runner import Launcher
+    from cogtcp.scenario import Scenario
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.readings import Reading
 
@@ -228,6 +229,26 @@ def reproduce(
     return result
 
 
+def scenario_at(study: Study, claim: ClaimRow, at: str = "base") -> Scenario:
+    """Return the scenario of a claim's first point, in full length.
+
+    Args:
+        study: The study.
+        claim: Its claim.
+        at: The setting, as `reproduce` takes it.
+
+    Raises:
+        StudyError: There is no such setting, or none is kept.
+    """
+    kept_at = at in ("best", "nearest")
+    reading = readings.read(study).get(claim.id)
+    setting = _kept_setting(claim, reading, at) if kept_at else study.space.parsed(at)
+    context = Context(study=study, seeds=(1,), quick=False, _runner=Runner())
+    make = code.function(study, "runs", "scenario")
+    found: Scenario = make(context, setting, claim.points[0], 1)
+    return found
+
+
 def search_space(
     study: str,
     only: str | Sequence[str] | None = None,
@@ -327,7 +348,9 @@ def _searched(
         kept, pool = search.read(found), guided.Pool()
         # Claims with more points first: their runs serve the others.
         for claim in sorted(claims, key=lambda row: -len(row.points)):
-            reading = guided.find_reading(context, claim, kept, trials or guided.TRIALS, progress, pool)
+            before = readings.read(found).get(claim.id)
+            most = trials or guided.TRIALS
+            reading = guided.find_reading(context, claim, kept, most, progress, pool, before)
             yield readings.keep(found, claim.id, reading, provenance.version())
 
 

@@ -124,8 +124,12 @@ def find_reading(
     trials: int = TRIALS,
     progress: Callable[[str], None] = lambda _: None,
     pool: Pool | None = None,
+    kept: Reading | None = None,
 ) -> Reading:
-    """Search the reading that reproduces a claim best, and confirm it on fresh seeds."""
+    """Search the reading that reproduces a claim best, and confirm it on fresh seeds.
+
+    A search goes on from the settings of the reading that is kept.
+    """
     pool = pool or Pool()
     varied = touching(study, claim)
     shared = pool.of(claim)
@@ -134,6 +138,7 @@ def find_reading(
         *shared,
         study.study.space.base,
         *(study.study.space.parsed(reading) for reading in study.study.starts),
+        *([] if kept is None else [item for item in kept.settings if item != study.study.space.base]),
         *([] if design is None else design.best(study.study, claim, STARTS)),
     ]
     made: dict[Setting, Trial] = {}
@@ -171,7 +176,8 @@ def find_reading(
         setting=best.setting,
         parts=_parts(claim, confirmed),
         seeds=(CONFIRM_SEED, CONFIRM_SEED + seeds - 1),
-        evaluated=len(made) + len(looked),
+        # At least: some of an earlier search's settings are judged again.
+        evaluated=max(len(made) + len(looked), 0 if kept is None else kept.evaluated),
         least=best.least if math.isfinite(best.least) else math.copysign(99.0, best.least),
         numbers=tuple(numbers(claim, confirmed.grid)),
         nearest=nearest,

@@ -80,7 +80,12 @@ class Nearest:
     @property
     def within(self) -> int:
         """How many numbers are within 15 % of the paper's."""
-        return sum(abs(measured / paper - 1) <= WITHIN for _, paper, measured in self.numbers)
+        return within(self.numbers)
+
+
+def within(numbers: Sequence[tuple[str, float, float]]) -> int:
+    """Return how many measured numbers are within 15 % of the paper's."""
+    return sum(abs(measured / paper - 1) <= WITHIN for _, paper, measured in numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,11 @@ class Reading:
     nearest: Nearest | None
     turn: Turn | None
     mechanisms: tuple[Part, ...] = ()
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The setting, and the one nearest to the paper's numbers."""
+        return [self.setting] if self.nearest is None else [self.setting, self.nearest.setting]
 
     @property
     def held(self) -> int:

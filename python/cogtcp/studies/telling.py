@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cogtcp.studies import power
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.judging import numbers
-from cogtcp.studies.readings import WITHIN
+from cogtcp.studies.readings import WITHIN, within
 from cogtcp.studies.space import show
 from cogtcp.studies.verdicts import ends_text
 
@@ -153,7 +153,9 @@ def numbers_text(reading: Reading) -> str:
     if nearest is None:
         return ""
     told = f"{nearest.within} of {len(nearest.numbers)} printed numbers are within {100 * WITHIN:.0f} %"
-    return f"At the setting nearest to them {told}, the mean distance is {100 * nearest.distance:.2g} %."
+    text = f"At the setting nearest to them {told}, the mean distance is {100 * nearest.distance:.2g} %"
+    here = within(reading.numbers)
+    return f"{text}; at the best reading {here} are within." if here > nearest.within else f"{text}."
 
 
 def _measured(study: Study, test: Statement, part: Part) -> str:
