@@ -170,7 +170,7 @@ def path(
 
 
 def message(kind: int, start_s: float = 0, until_s: float = 0) -> bytes:
-    """Return what a router says (`crates/mobile-router/src/wire.rs`): 0 going down, 1 going up."""
+    """Return what a router says (`crates/train/src/wire.rs`): 0 going down, 1 going up."""
     times = (round(start_s * 1e6), round(until_s * 1e6))
     return struct.pack(">4sBBHIqqQ", b"CGTF", 1, kind, 0, 0, *times, 0)
 

@@ -712,7 +712,7 @@ def test_ethernet_and_ipv6(clean: None, tmp_path: Path, address: str) -> None:
 
 
 def test_the_message_is_the_routers() -> None:
-    """The bytes by hand of `crates/mobile-router/src/wire.rs`, but for the number of the prediction."""
+    """The bytes by hand of `crates/train/src/wire.rs`, but for the number of the prediction."""
     going_down = bytes.fromhex(
         "43475446 01 00 0000 00000000 00000000000493e0 0000000000231860 0000000000000000"
     )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The connection manager of Freeze-TCP on the interface of a client: what `ConnectionManager` of crates/transport/src/freeze.rs
+ * The connection manager of Freeze-TCP on the interface of a client: what `ConnectionManager` of crates/train/src/freeze.rs
  * does with every segment. It is there for either end: towards a far source it closes the window of ACKs that leave, towards this
  * host's own source that of ACKs that arrive. The last ACK of each direction is kept as TCP wrote it, for the daemon to repeat.
  */

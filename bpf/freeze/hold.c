@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The daemon: hears the router's messages, says to the programs whether sources are held, and sends the ACKs of both moments.
- * What `ConnectionManager` of crates/transport/src/freeze.rs does on a warning and on the all-clear.
+ * What `ConnectionManager` of crates/train/src/freeze.rs does on a warning and on the all-clear.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

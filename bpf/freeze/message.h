@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The messages of a train's router and its clients, as crates/mobile-router/src/wire.rs and wire/sealed.rs have them. */
+/* The messages of a train's router and its clients, as crates/train/src/wire.rs and wire/sealed.rs have them. */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 

@@ -1,12 +1,12 @@
 //! The mobile router of a train, as its scenario specifies it.
 
 use cogtcp_crosslayer::ReaderId;
-use cogtcp_mobile_router::{MobileRouter, RouterConfig};
 use cogtcp_network::{Boards, build};
 use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
-use cogtcp_spectrum::journey::{self, Course};
-use cogtcp_spectrum::prediction::{Known, Outage};
-use cogtcp_transport::freeze::RoundTrips;
+use cogtcp_train::freeze::RoundTrips;
+use cogtcp_train::journey::{self, Course};
+use cogtcp_train::prediction::{Known, Outage};
+use cogtcp_train::{MobileRouter, RouterConfig};
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use cogtcp_records::extensions::{
     PredictionRow, PredictionsBuilder, TrainFlowRow, TrainFlowsBuilder, TrainRow, TrainsBuilder,
 };
 use cogtcp_records::{Code, Table};
-use cogtcp_spectrum::prediction::{Assessment, Outage, assess};
+use cogtcp_train::prediction::{Assessment, Outage, assess};
 use cogtcp_units::{Duration, Time};
 
 /// What a run knows of its train when it ends.

@@ -1,8 +1,8 @@
 //! Messages of a train's router, for `cogtcp freeze trigger`.
 
 use crate::errors::input_error;
-use cogtcp_mobile_router::Message;
-use cogtcp_mobile_router::wire::{self, sealed};
+use cogtcp_train::Message;
+use cogtcp_train::wire::{self, sealed};
 use cogtcp_units::{Duration, Time};
 use pyo3::prelude::*;
 use std::borrow::Cow;

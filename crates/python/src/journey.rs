@@ -2,7 +2,7 @@
 
 use crate::errors::{input_error, scenario_error};
 use cogtcp_scenario::JourneyMap;
-use cogtcp_spectrum::journey::{self, Course, Line, Motion};
+use cogtcp_train::journey::{self, Course, Line, Motion};
 use cogtcp_units::{Duration, Time};
 use pyo3::prelude::*;
 

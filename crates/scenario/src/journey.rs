@@ -5,7 +5,7 @@ use crate::limits::LONGEST;
 use crate::resolve::Findings;
 use crate::source::Source;
 use crate::tree::{self, KeyPath, SpannedValue};
-use cogtcp_spectrum::journey::Line;
+use cogtcp_train::journey::Line;
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;

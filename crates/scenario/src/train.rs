@@ -1,6 +1,6 @@
 //! A train whose mobile router warns its clients of outages.
 
-use cogtcp_spectrum::prediction::PredictorConfig;
+use cogtcp_train::prediction::PredictorConfig;
 use cogtcp_units::{Duration, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Map files and the sections that lead to them: what is wrong is said with its place.
 
 use cogtcp_scenario::{JourneyMap, Scenario};
-use cogtcp_spectrum::prediction::PredictorConfig;
+use cogtcp_train::prediction::PredictorConfig;
 use cogtcp_units::RandomStream;
 use std::path::{Path, PathBuf};
 

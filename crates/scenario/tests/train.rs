@@ -1,7 +1,7 @@
 //! The section [train]: what is wrong with it is said with its place, and it survives being written out.
 
 use cogtcp_scenario::Scenario;
-use cogtcp_spectrum::prediction::PredictorConfig;
+use cogtcp_train::prediction::PredictorConfig;
 use std::path::Path;
 
 fn shipped() -> String {

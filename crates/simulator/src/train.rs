@@ -1,5 +1,5 @@
 //! The train: it drives the mobile router, carries its messages over the network and hands them to the
-//! clients' connection managers. What the router decides is in `cogtcp-mobile-router`.
+//! clients' connection managers. What the router decides is in `cogtcp-train`.
 
 mod messages;
 mod report;
@@ -11,10 +11,10 @@ use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_link::Frame;
-use cogtcp_mobile_router::Message;
 use cogtcp_network::{StreamCounters, StreamId, Tally};
 use cogtcp_records::{EventKind, Table};
-use cogtcp_transport::freeze::Beside;
+use cogtcp_train::Message;
+use cogtcp_train::freeze::Beside;
 use cogtcp_units::Time;
 use std::ops::Range;
 

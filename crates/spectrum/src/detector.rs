@@ -14,7 +14,7 @@ pub use energy::{
 };
 pub use plain::{FixedDetector, FixedErrors, TableDetector, TableError, TablePoints};
 
-use crate::registry::registry;
+use crate::registry;
 use cogtcp_units::{Decibel, Duration};
 
 registry! {

@@ -4,11 +4,10 @@
 //! queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!
-//! Four radios, one trait ([`Radio`]):
+//! Radios, one trait ([`Radio`]; the train's is in `cogtcp-train`):
 //!
 //! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
 //! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and channels.
-//! - [`journey::JourneyRadio`]: the radio of a train on a line with base stations and tunnels.
 //! - [`LeoRadio`]: a link over satellites in low orbit, whose delay changes at each handoff.
 //!
 //! Reading order:
@@ -18,8 +17,6 @@
 //! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
 //! - [`propagation`], [`air`]: who hears whom.
 //! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
-//! - [`journey`]: a train's journey along a line, as a radio.
-//! - [`prediction`]: predicting outages.
 //! - [`regulation`]: what protects incumbents by regulation, in place of sensing.
 //! - [`CognitiveConfig`], [`CognitiveRadio`], [`Protection`].
 
@@ -30,13 +27,11 @@ mod cognitive;
 mod cycle;
 pub mod detector;
 mod intervals;
-pub mod journey;
 mod law;
 mod leo;
 pub mod logs;
 pub mod math;
 pub mod policy;
-pub mod prediction;
 pub mod propagation;
 mod radio_trait;
 mod registry;

@@ -4,7 +4,7 @@ mod rules;
 
 pub use rules::{BestRate, LeastBusy, RandomChannel, RoundRobin, Sticky};
 
-use crate::registry::registry;
+use crate::registry;
 use crate::{ChannelId, ChannelTable};
 use cogtcp_units::{Duration, RandomStream, Time};
 

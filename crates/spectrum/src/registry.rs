@@ -6,6 +6,7 @@
 /// A line is a documented variant: `Name(Parameters)` is written `{ name = { ... } }`, `Name = PART` is
 /// written `"name"`. The parameters, or the part, implement the registry's trait, to which the enum hands
 /// over by `kind()`. Reading, writing, the JSON Schema and the reference of scenarios follow from the line.
+#[macro_export]
 macro_rules! registry {
     (
         $(#[$meta:meta])*
@@ -24,8 +25,8 @@ macro_rules! registry {
             /// What stands behind the name.
             pub fn kind(&self) -> &dyn $kind {
                 match self {
-                    $(registry!(@pattern parameters, $variant $(, $parameters)?) =>
-                        registry!(@part parameters $(, $parameters)? $(= $part)?),)*
+                    $($crate::registry!(@pattern parameters, $variant $(, $parameters)?) =>
+                        $crate::registry!(@part parameters $(, $parameters)? $(= $part)?),)*
                 }
             }
         }
@@ -35,5 +36,3 @@ macro_rules! registry {
     (@part $bound:ident, $parameters:ty) => { $bound };
     (@part $bound:ident = $part:expr) => { &$part };
 }
-
-pub(crate) use registry;

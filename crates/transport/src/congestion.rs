@@ -21,7 +21,7 @@ pub mod westwood;
 pub mod westwood_compound;
 mod windowed_max;
 
-pub use extension::ControlExtension;
+pub use extension::{ControlExtension, WANTS_REPORTS};
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub(crate) use registry::suggestion;
 pub use registry::{ControlError, ControlInfo, LinuxControl, control_info, controls, linux_control, make};

@@ -15,7 +15,6 @@ pub mod conformance;
 pub mod congestion;
 mod event;
 mod external;
-pub mod freeze;
 mod frto;
 mod host_profile;
 mod nearest;
@@ -44,7 +43,7 @@ pub use config::{
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlExtension, ControlInfo,
     LinuxControl, PacketInfo, ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState,
-    control_info, controls, linux_control, make,
+    WANTS_REPORTS, control_info, controls, linux_control, make,
 };
 pub use event::TransportEvent;
 pub use external::is_external;

@@ -4,8 +4,8 @@ use super::{ACKS, Ends, Flow, Tcp};
 use crate::Plane;
 use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
+use cogtcp_train::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::Segment;
-use cogtcp_transport::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_units::{Duration, Time};
 
 /// A connection manager and what is measured of it.

@@ -6,7 +6,7 @@ use crate::{End, Plane};
 use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
 use cogtcp_scenario::TcpSpec;
-use cogtcp_transport::freeze::Beside;
+use cogtcp_train::freeze::Beside;
 use cogtcp_transport::{
     CongestionControl, ControlExtension, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber,
     TransportEvent,

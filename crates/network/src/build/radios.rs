@@ -2,9 +2,9 @@
 
 use cogtcp_crosslayer::Phase;
 use cogtcp_scenario::{RadioKind, RadioSpec};
-use cogtcp_spectrum::journey::{self, Course, JourneyRadio};
-use cogtcp_spectrum::prediction::Outage;
 use cogtcp_spectrum::{CognitiveCycle, LeoRadio, Radio};
+use cogtcp_train::journey::{self, Course, JourneyRadio};
+use cogtcp_train::prediction::Outage;
 use cogtcp_units::Time;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use super::network::ResolvedNetwork;
 use crate::limits::{LONGEST, MOST_MEASUREMENTS};
 use crate::tree::KeyPath;
 use crate::{JourneySpec, RadioSpec, Run, Scenario, TrainSpec};
-use cogtcp_spectrum::prediction::PredictorKind;
+use cogtcp_train::prediction::PredictorKind;
 use cogtcp_units::{Check, Duration};
 
 /// The most round-trip times that a warning may come ahead.

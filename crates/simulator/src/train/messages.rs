@@ -2,7 +2,7 @@
 //! and whatever authenticates it.
 
 use crate::packet::ControlMessage;
-use cogtcp_mobile_router::{Message, Predicted};
+use cogtcp_train::{Message, Predicted};
 use cogtcp_units::Duration;
 
 /// Size of every message with its headers.
@@ -42,8 +42,8 @@ pub(super) fn read(message: ControlMessage, predicted: &[Predicted]) -> Option<M
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_mobile_router::Warning;
-    use cogtcp_spectrum::prediction::Prediction;
+    use cogtcp_train::Warning;
+    use cogtcp_train::prediction::Prediction;
     use cogtcp_units::Time;
 
     #[test]

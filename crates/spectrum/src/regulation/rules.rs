@@ -4,7 +4,7 @@ use super::database::DatabaseUser;
 use super::incumbents::Incumbents;
 use super::master::Master;
 use super::sas::SasUser;
-use crate::registry::registry;
+use crate::registry;
 use crate::{ChannelId, Phase};
 use cogtcp_units::{Check, Decibel, Duration, Rate, Time};
 use schemars::JsonSchema;

@@ -11,7 +11,7 @@
 //! SaTCP's report goes from the link layer of the sender's own host to its kernel. So does "own link": a
 //! sender at a node with a radio reads that node's board ([`LinkEvent`]). A sender at the far end gets a
 //! number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
-//! receiver (or, uplink, beside the sender) writes it when the router warns it ([`crate::freeze`]). A source
+//! receiver (or, uplink, beside the sender) writes it when the router warns it (the connection manager in `cogtcp-train`). A source
 //! whose SYN asked for reports gets them instead of a zero window.
 //!
 //! Scope and departures:
@@ -25,6 +25,7 @@
 //! - A timeout that began while inhibited stays so until it is repaired, however often the timer expires for
 //!   it.
 
+use super::WANTS_REPORTS;
 use super::cubic::{self, Cubic};
 use super::growth;
 use super::hystart;
@@ -32,7 +33,6 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, ParameterKind,
     ParameterSpec, Parameters, TcpState,
 };
-use crate::freeze::WANTS_REPORTS;
 use crate::{Agree, HostProfile, LinkEvent, Preset, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 

@@ -156,7 +156,7 @@ fn satcp_asks_for_reports() {
         make("satcp-cubic", &Parameters::new()).unwrap(),
     );
     d.end.open(at(0));
-    d.expect(&format!("S @0 custom {}", freeze::WANTS_REPORTS));
+    d.expect(&format!("S @0 custom {}", WANTS_REPORTS));
 }
 
 /// RFC 9293 section 3.8.6: a window taken back counts; the sender that does not heed it sends what it was

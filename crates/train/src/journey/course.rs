@@ -1,7 +1,7 @@
 //! A journey as the radio meets it: measured at regular instants, and what it decides.
 
 use super::{Air, Line, Motion};
-use crate::OutageCause;
+use cogtcp_spectrum::OutageCause;
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 
 /// What the radio measures at one instant.

@@ -1,6 +1,6 @@
 use super::*;
-use crate::congestion::make;
-use crate::{Parameters, Preset, Receiver, ReceiverConfig, Sender, SenderConfig, TransportEvent};
+use cogtcp_transport::congestion::make;
+use cogtcp_transport::{Parameters, Preset, Receiver, ReceiverConfig, Sender, SenderConfig, TransportEvent};
 use cogtcp_units::RandomStream;
 
 const MSS: u64 = 1000;
@@ -38,7 +38,7 @@ impl World {
     fn new(beside: Beside, timestamps: bool, silences: &[(u64, u64)]) -> Self {
         let config = SenderConfig {
             mss: MSS as u32,
-            recovery: crate::Recovery::NewReno,
+            recovery: cogtcp_transport::Recovery::NewReno,
             restart_after_idle: false,
             timestamps,
             max_window: Some(20 * MSS),
@@ -46,7 +46,7 @@ impl World {
         };
         let receiver = ReceiverConfig {
             mss: MSS as u32,
-            delayed_ack: crate::DelayedAck::Off,
+            delayed_ack: cogtcp_transport::DelayedAck::Off,
             ..ReceiverConfig::default()
         };
         let preset = Preset::find("newreno").unwrap();
@@ -493,17 +493,39 @@ fn repeated_and_misordered_messages_do_no_harm() {
 #[test]
 fn echoes_of_timestamps_are_smoothed() {
     let mut manager = ConnectionManager::new(Beside::Receiver);
-    let mut syn_ack =
-        Segment::new(crate::SeqNumber::new(0), crate::SeqNumber::new(1), 0, 1000, Flags::SYN | Flags::ACK);
+    let mut syn_ack = Segment::new(
+        cogtcp_transport::SeqNumber::new(0),
+        cogtcp_transport::SeqNumber::new(1),
+        0,
+        1000,
+        Flags::SYN | Flags::ACK,
+    );
     manager.handle_outgoing(ms(0), &mut syn_ack);
-    let mut ack = Segment::new(crate::SeqNumber::new(1), crate::SeqNumber::new(1), 0, 1000, Flags::ACK);
+    let mut ack = Segment::new(
+        cogtcp_transport::SeqNumber::new(1),
+        cogtcp_transport::SeqNumber::new(1),
+        0,
+        1000,
+        Flags::ACK,
+    );
     manager.handle_incoming(ms(100), &mut ack);
     for (sent, back, value) in [(200, 380, 7), (400, 500, 8)] {
-        let mut own = Segment::new(crate::SeqNumber::new(1), crate::SeqNumber::new(1), 0, 1000, Flags::ACK);
+        let mut own = Segment::new(
+            cogtcp_transport::SeqNumber::new(1),
+            cogtcp_transport::SeqNumber::new(1),
+            0,
+            1000,
+            Flags::ACK,
+        );
         own.set_timestamps(value, 0);
         manager.handle_outgoing(ms(sent), &mut own);
-        let mut data =
-            Segment::new(crate::SeqNumber::new(1), crate::SeqNumber::new(1), 100, 1000, Flags::ACK);
+        let mut data = Segment::new(
+            cogtcp_transport::SeqNumber::new(1),
+            cogtcp_transport::SeqNumber::new(1),
+            100,
+            1000,
+            Flags::ACK,
+        );
         data.set_timestamps(1, value);
         manager.handle_incoming(ms(back), &mut data);
     }

@@ -1,14 +1,14 @@
 //! A journey: the train's motion against hand calculation, the statistics of the signal, what the radio makes
 //! of both.
 
-use cogtcp_spectrum::journey::{
+use cogtcp_spectrum::{DurationLaw, LinkEvent, OutageCause, Phase, Radio};
+use cogtcp_train::journey::{
     Air, BaseStation, Border, Course, JourneyRadio, Line, Measurement, Motion, RateStep, Signal, SpeedLimit,
     Station, TrainDynamics, Tunnel,
 };
-use cogtcp_spectrum::prediction::{
+use cogtcp_train::prediction::{
     Forecast, Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
 };
-use cogtcp_spectrum::{DurationLaw, LinkEvent, OutageCause, Phase, Radio};
 use cogtcp_units::{Decibel, Duration, Length, Probability, RandomStream, Rate, Seed, Time};
 use std::sync::Arc;
 

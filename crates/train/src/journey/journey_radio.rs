@@ -2,7 +2,7 @@
 
 use super::Course;
 use super::course::Stretch;
-use crate::{ChannelId, LinkEvent, OutageCause, Phase, Radio, RadioState};
+use cogtcp_spectrum::{ChannelId, LinkEvent, OutageCause, Phase, Radio, RadioState};
 use cogtcp_units::Time;
 use std::sync::Arc;
 

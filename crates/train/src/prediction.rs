@@ -27,7 +27,7 @@ pub use outage_map::{OutageMap, OutageMapConfig, RecordedOutage};
 pub use signal::{SignalConfig, SignalStrength};
 
 use crate::journey::{Line, Measurement};
-use crate::registry::registry;
+use cogtcp_spectrum::registry;
 use cogtcp_units::{Check, Time};
 
 registry! {

@@ -9,15 +9,12 @@
 //! acknowledgement. The manager also measures the connection's round-trip time, so that a router knows how
 //! early to warn.
 
-use crate::{Flags, Segment, SeqNumber};
+use cogtcp_transport::{Flags, Segment, SeqNumber, WANTS_REPORTS};
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// Acknowledgements whose timestamps are remembered: more than a window of a fast path holds.
 const MOST_STAMPS: usize = 1 << 14;
-
-/// Value of the custom option on the SYN of a source that wants reports of outages, and no zero window.
-pub const WANTS_REPORTS: u32 = 0x4f55_5447;
 
 /// Which end of the connection the manager sits beside. Data flow from sender to receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

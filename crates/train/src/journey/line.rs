@@ -1,6 +1,6 @@
 //! What a map says of a line.
 
-use crate::DurationLaw;
+use cogtcp_spectrum::DurationLaw;
 use cogtcp_units::{
     Acceleration, Decibel, Duration, Length, Power, Probability, Rate, Seed, Speed, read_number, write_number,
 };

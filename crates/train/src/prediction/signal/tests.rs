@@ -1,8 +1,8 @@
 //! What the predictor says of given levels, by hand.
 
 use super::*;
-use crate::DurationLaw;
 use crate::journey::Signal;
+use cogtcp_spectrum::DurationLaw;
 use cogtcp_units::{Probability, Seed};
 
 struct Fields(Vec<String>);

@@ -1,9 +1,9 @@
 //! The router as a state machine.
 
+use crate::journey::Measurement;
+use crate::prediction::{Forecast, Prediction, Predictor};
 use crate::{Message, Outgoing};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_spectrum::journey::Measurement;
-use cogtcp_spectrum::prediction::{Forecast, Prediction, Predictor};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -179,7 +179,7 @@ fn caps(line: &Line, points: &[Point], seed: u64, part: &str) -> Vec<f64> {
 }
 
 /// The station with a stop at `position`: its number and its law.
-fn stop_at(line: &Line, position: f64) -> Option<(usize, crate::DurationLaw)> {
+fn stop_at(line: &Line, position: f64) -> Option<(usize, cogtcp_spectrum::DurationLaw)> {
     let number = line.stations.partition_point(|station| station.at < position);
     let station = line.stations.get(number).filter(|station| station.at == position)?;
     station.stop.map(|stop| (number, stop))

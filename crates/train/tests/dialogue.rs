@@ -1,9 +1,9 @@
 //! Dialogues with the router: a clock moved by hand, no network.
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_mobile_router::{Message, MobileRouter, Outgoing, RouterConfig};
-use cogtcp_spectrum::journey::Measurement;
-use cogtcp_spectrum::prediction::{Forecast, Oracle, Outage, Predictor};
+use cogtcp_train::journey::Measurement;
+use cogtcp_train::prediction::{Forecast, Oracle, Outage, Predictor};
+use cogtcp_train::{Message, MobileRouter, Outgoing, RouterConfig};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 
 const AT: fn(u64) -> Time = Time::from_millis;
