@@ -9,7 +9,7 @@
 //! Reading order: `config` (what a network is made of), `packet` (packets on the air), `event` (reports, and
 //! why packets are lost). Then `network` (events in order; in `network/` the route of packets, routing's orders
 //! and the medium's reports), `node`, `radios` (CR nodes: sensing, handoff, channel knowledge). Then `arp`
-//! (addresses of neighbours), `frame` (records for a sniffer), `places` (positions), `timers`.
+//! (addresses of neighbours), `frame` (records for a sniffer), `node_positions`, `timers`.
 //! `docs/adhoc.md` describes the model and its limits.
 
 mod arp;
