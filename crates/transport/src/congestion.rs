@@ -6,6 +6,7 @@ pub mod bbr;
 pub mod bbr1;
 pub mod c2;
 pub mod compound;
+pub mod copa;
 pub mod cubic;
 mod extension;
 mod growth;

@@ -1,7 +1,7 @@
 //! Congestion controls by name.
 
 use super::{
-    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, bbr1, c2, compound, cubic, ledbat,
+    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, bbr1, c2, compound, copa, cubic, ledbat,
     satcp_cubic, vegas, westwood, westwood_compound,
 };
 use crate::Preset;
@@ -21,6 +21,7 @@ static CONTROLS: &[&ControlInfo] = &[
     &atcp::INFO,
     &satcp_cubic::INFO,
     &ledbat::INFO,
+    &copa::INFO,
 ];
 
 /// A control as the registry knows it.
