@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from cogtcp import provenance
 from cogtcp.atlas import lookup, survey
 from cogtcp.atlas.rules import RULES
-from cogtcp.atlas.space import AXES, SILENCES, Place, point
+from cogtcp.atlas.space import AXES, SILENCES, SurveyPoint, point
 from cogtcp.atlas.transports import CANDIDATES, OTHERS, SURVEYED
 from cogtcp.output import write_file, write_table
 from cogtcp.runner import Runner
@@ -43,7 +43,7 @@ HEARS, DEAF = "satcp", "cubic"
 EARS = (5.0, 20.0, 60.0, 200.0)
 
 
-def fresh(folder: Path) -> list[tuple[Place, dict[str, float]]]:
+def fresh(folder: Path) -> list[tuple[SurveyPoint, dict[str, float]]]:
     """Return fresh points and the efficiency of each transport that may be chosen there, and of others."""
     cases = [
         case
@@ -54,7 +54,7 @@ def fresh(folder: Path) -> list[tuple[Place, dict[str, float]]]:
     return _read(folder, {}, CANDIDATES)
 
 
-def flipped(folder: Path) -> list[tuple[Place, dict[str, float]]]:
+def flipped(folder: Path) -> list[tuple[SurveyPoint, dict[str, float]]]:
     """Return the same points with the other kind of silence."""
     cases = []
     for index in range(FRESH, FRESH + COUNT):
@@ -64,7 +64,7 @@ def flipped(folder: Path) -> list[tuple[Place, dict[str, float]]]:
     return _read(folder, {}, PAIRED)
 
 
-def other(place: Place) -> Place:
+def other(place: SurveyPoint) -> SurveyPoint:
     """Return a point with the other kind of silence."""
     return replace(place, silence="hold" if place.silence == "drop" else "drop")
 

@@ -24,8 +24,8 @@ from cogtcp.studies import kept, search, stacks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cogtcp.studies.places import Place
     from cogtcp.studies.readings import Nearest, Part
+    from cogtcp.studies.support import Support
     from cogtcp.studies.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,7 +63,7 @@ class Data:
         }
         self.stacks = {name: stacks.read(study) for name, study in self.studies.items()}
 
-    def place(self, claim: str) -> Place:
+    def place(self, claim: str) -> Support:
         """Return in how much of the space a claim holds."""
         place = self.known[claim].place
         assert place is not None, claim

@@ -10,13 +10,13 @@ import pytest
 
 from cogtcp.studies import Setting, Unsaid, answers, causes
 from cogtcp.studies.picture import Dot, picture, share_of
-from cogtcp.studies.places import Place
 from cogtcp.studies.space import Space
+from cogtcp.studies.support import Support
 
 
-def place(holds: int, fails: int, inconclusive: int = 0) -> Place:
+def place(holds: int, fails: int, inconclusive: int = 0) -> Support:
     verdicts = ["holds"] * holds + ["fails"] * fails + ["inconclusive"] * inconclusive
-    return Place.of(verdicts)  # type: ignore[arg-type]
+    return Support.of(verdicts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def place(holds: int, fails: int, inconclusive: int = 0) -> Place:
         (None, ("not searched",)),
     ],
 )
-def test_the_first_word_is_that_of_the_estimate(found: Place | None, words: tuple[str, ...]) -> None:
+def test_the_first_word_is_that_of_the_estimate(found: Support | None, words: tuple[str, ...]) -> None:
     assert answers.robust(found) == words
 
 

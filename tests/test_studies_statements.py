@@ -14,8 +14,8 @@ from cogtcp.studies import Cell, Point, Setting, Space, Statement, StudyError, U
 from cogtcp.studies.causes import effects
 from cogtcp.studies.claims import cross_product, read_claim, read_unsaid
 from cogtcp.studies.common_tests import COMMON
-from cogtcp.studies.places import Place, share
 from cogtcp.studies.statements import weakest
+from cogtcp.studies.support import Support, share
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,7 +170,7 @@ def test_design_fills_the_space() -> None:
 def test_share_by_hand() -> None:
     # All of n: the lower bound is 0.025^(1/n); 72 is the least n with 0.95.
     assert share(72, 72).low == pytest.approx(0.025 ** (1 / 72))
-    assert Place.of([*["holds"] * 8, *["inconclusive"] * 2]).share.mean == 1.0
+    assert Support.of([*["holds"] * 8, *["inconclusive"] * 2]).share.mean == 1.0
 
 
 def test_effects_find_what_decides() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow.parquet as pq
 
-    from cogtcp.atlas.space import Place
+    from cogtcp.atlas.space import SurveyPoint
     from cogtcp.scenario import Scenario
 
 #: Points of the survey that an answer rests on.
@@ -53,7 +53,7 @@ class Survey:
         provenance: Version and number of runs.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[SurveyPoint, ...]
     efficiency: dict[str, tuple[float, ...]]
     provenance: dict[str, str]
 
@@ -112,11 +112,11 @@ def load() -> Survey:
     Raises:
         UsageError: It is not there.
     """
-    from cogtcp.atlas.space import Place
+    from cogtcp.atlas.space import SurveyPoint
 
     names = [axis.name for axis in AXES] + ["law", "silence", "flows"]
     columns, metadata = read([*names, *(f"{name}:efficiency" for name in CANDIDATES)])
-    places = tuple(Place(*row) for row in zip(*(columns[name] for name in names), strict=True))
+    places = tuple(SurveyPoint(*row) for row in zip(*(columns[name] for name in names), strict=True))
     return Survey(places, {name: tuple(columns[f"{name}:efficiency"]) for name in CANDIDATES}, metadata)
 
 
@@ -171,7 +171,7 @@ def guess(scenario: Scenario) -> Guess:
     return guess_at(place, load(), unlike)
 
 
-def guess_at(place: Place, survey: Survey, unlike: Sequence[str] = ()) -> Guess:
+def guess_at(place: SurveyPoint, survey: Survey, unlike: Sequence[str] = ()) -> Guess:
     """Return what a survey says of a point, by its nearest points with the same kind of silence."""
     here = _coordinates(place)
     near = []
@@ -246,7 +246,7 @@ class _Near:
 
 
 @cache
-def _coordinates(place: Place) -> tuple[float, ...]:
+def _coordinates(place: SurveyPoint) -> tuple[float, ...]:
     """Return a point in lengths of axes, weighed."""
     found = [_WEIGHTS[axis.name] * min(max(axis.share(getattr(place, axis.name)), 0.0), 1.0) for axis in AXES]
     return (*found, _DOUBLING * math.log2(max(place.flows, FLOWS[0])))

@@ -12,7 +12,7 @@ from cogtcp.atlas.transports import CANDIDATES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cogtcp.atlas.space import Place
+    from cogtcp.atlas.space import SurveyPoint
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,16 @@ class Rule:
     name: str
     where: str
     says: str
-    applies: Callable[[Place], bool]
+    applies: Callable[[SurveyPoint], bool]
     holds: Callable[[Mapping[str, float]], bool]
     needs: tuple[str, ...] = ()
 
-    def asks(self, place: Place, efficiency: Mapping[str, float]) -> bool:
+    def asks(self, place: SurveyPoint, efficiency: Mapping[str, float]) -> bool:
         """Whether the rule covers a point and its transports were measured there."""
         return self.applies(place) and not any(math.isnan(efficiency.get(n, math.nan)) for n in self.needs)
 
 
-def recovery(place: Place) -> float:
+def recovery(place: SurveyPoint) -> float:
     """Return the time in which Reno's window grows back from half, over the period of silences.
 
     A flow's share of the bandwidth-delay product, halved, at one packet a round-trip time. Above 1 a window
@@ -49,7 +49,7 @@ def recovery(place: Place) -> float:
     return place.bdp / place.flows / 2 / place.period_rtt
 
 
-def silent(place: Place) -> float:
+def silent(place: SurveyPoint) -> float:
     """Return the share of the time that the link is silent."""
     return place.silence_rtt / place.period_rtt
 

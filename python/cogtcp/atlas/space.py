@@ -81,7 +81,7 @@ MOST_PERIOD_S, MOST_PERIOD_PACKETS = 60.0, 60_000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SurveyPoint:
     """A point of the atlas: the coordinates of `AXES`, and three that are no numbers."""
 
     silence_rtt: float
@@ -185,7 +185,7 @@ def _step(dimensions: int) -> list[float]:
 _STEP = _step(len(AXES) + 3)
 
 
-def point(index: int) -> Place:
+def point(index: int) -> SurveyPoint:
     """Return a point of the survey, by number from 0."""
     shares = [(0.5 + (index + 1) * step) % 1 for step in _STEP]
     values = {axis.name: axis.at(share) for axis, share in zip(AXES, shares, strict=False)}
@@ -197,7 +197,7 @@ def point(index: int) -> Place:
     # So is a silence longer than half of the period.
     values["silence_rtt"] = min(values["silence_rtt"], MOST_SILENT * values["period_rtt"])
     law, silence, flows = shares[len(AXES) :]
-    return Place(
+    return SurveyPoint(
         **values,
         law=LAWS[int(law * len(LAWS))],
         silence=SILENCES[int(silence * len(SILENCES))],
@@ -205,7 +205,7 @@ def point(index: int) -> Place:
     )
 
 
-def place_of(scenario: Scenario) -> tuple[Place, list[str]] | str:
+def place_of(scenario: Scenario) -> tuple[SurveyPoint, list[str]] | str:
     """Return the point of the atlas nearest to a scenario, and what is unlike it; or why there is none."""
     data = scenario.to_dict()
     topology = data["topology"]
@@ -260,7 +260,7 @@ def place_of(scenario: Scenario) -> tuple[Place, list[str]] | str:
             / per_packet
             * (1.0 if size[1] != "packets" else (segment[0] + _HEADERS) / (SEGMENT + _HEADERS))
         )
-    found = Place(
+    found = SurveyPoint(
         silence_rtt=silent / rtt,
         period_rtt=(silent + gap) / rtt,
         rtt_s=rtt,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from cogtcp.atlas.space import Place
+    from cogtcp.atlas.space import SurveyPoint
     from cogtcp.result import Result
     from cogtcp.runner import Launcher, Outcome
 
@@ -46,7 +46,7 @@ def cases(first: int, count: int) -> Iterator[Case]:
         yield from cases_at(index, point(index), SURVEYED)
 
 
-def cases_at(index: int, place: Place, transports: Iterable[str]) -> Iterator[Case]:
+def cases_at(index: int, place: SurveyPoint, transports: Iterable[str]) -> Iterator[Case]:
     """Yield the runs of some transports at a point; `index` decides their seeds."""
     scenario = place.scenario()
     for transport in transports:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.studies.causes import Effect
-    from cogtcp.studies.places import Place
+    from cogtcp.studies.support import Support
 
 Reproduced = Literal["reproduced", "in part", "not reproduced", "not searched", "ours"]
 Robust = Literal["robust", "depends", "fragile", "inconclusive", "not searched"]
@@ -179,7 +179,7 @@ def reproduced(held: int, of: int) -> Reproduced:
     return "reproduced" if held == of else "in part" if held else "not reproduced"
 
 
-def robust(place: Place | None) -> tuple[Robust, ...]:
+def robust(place: Support | None) -> tuple[Robust, ...]:
     """Return how robust a claim is by its share: more than one word where the interval crosses a bound."""
     if place is None:
         return ("not searched",)

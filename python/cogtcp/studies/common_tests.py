@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import code, verdicts
 from cogtcp.studies.errors import StudyError
-from cogtcp.studies.places import share
+from cogtcp.studies.support import share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from cogtcp.statistics import fisher
 from cogtcp.studies import answers, code, power, readings, search
 from cogtcp.studies.guided import part
 from cogtcp.studies.judging import judge
-from cogtcp.studies.places import Place
+from cogtcp.studies.support import Support
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Known:
 
     row: ClaimRow
     answer: Answer
-    place: Place | None
+    place: Support | None
     reading: Reading | None
 
 
@@ -157,7 +157,7 @@ def _contradicted(
     ]
     told = []
     for row, *judged in zip(rows, *column, strict=True):
-        there = Place.of([item.verdict for item in judged])
+        there = Support.of([item.verdict for item in judged])
         kept = design.claims[row.id].place()
         if fisher((there.holds, there.fails), (kept.holds, kept.fails)) < CONTRADICTED:
             told.append(

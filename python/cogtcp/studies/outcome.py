@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from cogtcp.studies.claims import ClaimRow, Plot
     from cogtcp.studies.context import Context
     from cogtcp.studies.judging import Judged
-    from cogtcp.studies.places import Place
     from cogtcp.studies.readings import Reading
     from cogtcp.studies.search import Search
+    from cogtcp.studies.support import Support
     from cogtcp.studies.verdicts import Verdict
 
 
@@ -58,7 +58,7 @@ class Outcome:
     quantities: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> Support | None:
         """In how much of the space the claim as a whole holds; None where the design has not judged it."""
         return None if self.search is None else self.search.claims[self.row.id].place()
 
@@ -85,7 +85,7 @@ class Outcome:
             "best": None if self.reading is None else self._best(self.reading),
         }
 
-    def by_statement(self) -> list[tuple[Any, Any, Place | None]]:
+    def by_statement(self) -> list[tuple[Any, Any, Support | None]]:
         """Return each statement with its finding at the base and its place."""
         found = None if self.search is None else self.search.claims[self.row.id]
         return [
@@ -267,7 +267,7 @@ def _finding(finding: verdicts.Finding) -> dict[str, Any]:
     }
 
 
-def _share(place: Place) -> dict[str, Any]:
+def _share(place: Support) -> dict[str, Any]:
     share = place.share
     return {
         "estimate": share.mean,

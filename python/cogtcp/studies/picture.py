@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cogtcp.statistics import Interval
     from cogtcp.studies.answers import Answer
-    from cogtcp.studies.places import Place
+    from cogtcp.studies.support import Support
 
 _LANES = {
     "reproduced": "all",
@@ -51,7 +51,7 @@ class Dot:
         return _NOT_JUDGED if self.share is None else self.share.mean
 
 
-def share_of(place: Place | None) -> Interval | None:
+def share_of(place: Support | None) -> Interval | None:
     """Return the share of a place; None where nothing was judged with a clear result."""
     return place.share if place is not None and place.share.n else None
 

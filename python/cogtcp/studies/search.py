@@ -25,9 +25,9 @@ from cogtcp.studies.answers import Lack
 from cogtcp.studies.causes import Effect, causes, effects
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
-from cogtcp.studies.places import Place
 from cogtcp.studies.space import Setting
 from cogtcp.studies.stored import read_json
+from cogtcp.studies.support import Support
 from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import combine
 
@@ -89,9 +89,9 @@ class Found:
         says = max(counts, key=lambda name: counts[name])
         return Lack(says, self.more.get(says, math.nan), counts[says])
 
-    def place(self, says: str | None = None) -> Place:
+    def place(self, says: str | None = None) -> Support:
         """Return where a statement, or the whole claim, holds."""
-        return Place.of(self.claim_verdicts() if says is None else self.verdicts[says])
+        return Support.of(self.claim_verdicts() if says is None else self.verdicts[says])
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from cogtcp.studies.context import Context
     from cogtcp.studies.folder import Study
     from cogtcp.studies.outcome import Outcome
-    from cogtcp.studies.places import Place
     from cogtcp.studies.readings import Part, Reading
     from cogtcp.studies.statements import Statement
+    from cogtcp.studies.support import Support
     from cogtcp.studies.verdicts import Finding, Verdict
 
 
@@ -352,13 +352,13 @@ def interval_text(finding: Finding) -> str:
     return text if finding.low != finding.low else f"{text} {ends_text(finding.low, finding.high)}"
 
 
-def share_percent(place: Place) -> str:
+def share_percent(place: Support) -> str:
     """Return a share with its interval, as in "14 %, 95 %: 7 to 25 %"."""
     share: Interval = place.share
     return f"{100 * share.mean:.0f} %, 95 %: {100 * share.low:.0f} to {100 * share.high:.0f} %"
 
 
-def share_text(place: Place) -> str:
+def share_text(place: Support) -> str:
     """Return a share with its interval in per cent, and how many settings were inconclusive."""
     share: Interval = place.share
     if share.n == 0:

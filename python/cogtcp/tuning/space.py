@@ -45,8 +45,8 @@ _FINENESS = 500
 #: From this ratio of its ends on a range is logarithmic unless it says otherwise.
 _LOG_FROM = 10
 
-#: Where a field is: keys, and numbers of elements.
-Place: TypeAlias = "tuple[str | int, ...]"
+#: The path of a field: keys, and indices of elements.
+KeyPath: TypeAlias = "tuple[str | int, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Range:
     """
 
     path: str
-    place: Place
+    place: KeyPath
     low: float
     high: float
     unit: str
@@ -107,7 +107,7 @@ class Choice:
     """
 
     path: str
-    place: Place
+    place: KeyPath
     values: tuple[str, ...]
 
     def describe(self) -> str:
@@ -132,7 +132,7 @@ def parameters(scenario: Scenario, vary: Mapping[str, str] | None) -> tuple[Para
     return tuple(found)
 
 
-def read(scenario: Scenario, place: Place) -> Any:
+def read(scenario: Scenario, place: KeyPath) -> Any:
     """Return what stands at a place: text, number, ...; None where there is nothing."""
     value: Any = scenario.to_dict()
     for step in place:
@@ -220,7 +220,7 @@ def _takes(scenario: Scenario, path: str, text: str) -> bool:
     return True
 
 
-def _place(scenario: Scenario, path: str, value: str) -> Place:
+def _place(scenario: Scenario, path: str, value: str) -> KeyPath:
     """Return a path with elements of lists by number, once the scenario has taken a value there."""
     node: Any = scenario.set_text(path, value).to_dict()
     place: list[str | int] = []

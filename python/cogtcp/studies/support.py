@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Support:
     """In how much of the space a statement, or a whole claim, holds.
 
     Attributes:
@@ -37,7 +37,7 @@ class Place:
     share: Interval
 
     @classmethod
-    def of(cls, verdicts: Sequence[Verdict]) -> Place:
+    def of(cls, verdicts: Sequence[Verdict]) -> Support:
         """Count verdicts, one for each setting of the design."""
         count = Counter(verdicts)
         holds, fails = count["holds"], count["fails"]
