@@ -13,8 +13,10 @@ import pytest
 
 from cogtcp import Comparison, Outcome, RunError, Scenario, ScenarioError, UsageError, compare, headline, run
 from cogtcp.metrics import BY_NAME, METRICS
+from cogtcp.runner import Runner
 from cogtcp.runner import case as runner_case
 from cogtcp.statistics import mean_interval
+from cogtcp.sweeping.plan import plan
 from conftest import SMALL
 
 TRANSPORTS = ("newreno", "sack", "tahoe")
@@ -299,3 +301,15 @@ def test_a_transport_that_sends_little_is_not_marked_for_its_delay() -> None:
     assert _best(little, ["meek", "bold"], goodput) == "bold"
     much = made_up({"a": around(8e6), "b": around(8e6)}, {"a": around(0.001), "b": around(0.1)})
     assert _best(much, ["a", "b"], delay) == "a"
+
+
+def test_a_comparison_is_a_sweep_without_axes(scenario: Scenario, tmp_path: Path) -> None:
+    compared = compare(scenario, ["newreno", "sack"], 3, keep=tmp_path)
+    keep = ("flows", "links", "radios", "budget")
+    same = plan(scenario, transports=["newreno", "sack"], seeds=3, keep=keep)
+    swept = [outcome for _, outcome in Runner(tmp_path).stream(list(same.cases()))]
+    # The runs of the first seed were looked at closely, with another trace.
+    assert [outcome.known for outcome in swept].count(True) == 4
+    assert {outcome.record["digest"] for outcome in swept} == {
+        outcome.digest for outcome in compared.outcomes
+    }

@@ -36,8 +36,9 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("result", "scenario"),
     ("emulation", "gym", "journey", "link_trace", "mobility", "runner", "warmup"),
     # many runs
-    ("compare", "packets", "tuning", "validation"),
+    ("packets", "tuning", "validation"),
     ("atlas", "sweeping"),
+    ("compare",),
     ("advising",),
     ("fitting",),
     # the public names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +15,7 @@ from cogtcp._views import view
 from cogtcp.control import control_name
 from cogtcp.metrics import BY_NAME, METRICS
 from cogtcp.of_tcp import OF_TCP, separated
-from cogtcp.result import MOST_SEEDS, Result, check_seed, plain
+from cogtcp.result import MOST_SEEDS, Result, plain
 from cogtcp.statistics import Interval, holm, mean_interval, p_value, paired_difference, quantile_interval
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from cogtcp.output import KeptFolder, OutputFolder
     from cogtcp.plot import ComparisonPlots
+    from cogtcp.runner import Case
     from cogtcp.runner import Outcome as Made
     from cogtcp.scenario import Scenario
 
@@ -88,32 +89,36 @@ def compare(
         OutputError: Finished runs cannot be kept.
         KeyboardInterrupt: Interrupted before the first run was finished.
     """
-    variants = _variants(scenario, transports)
-    chosen = _seeds(scenario, seeds)
-    nothing_random = not any(variant.is_random for variant in variants.values())
+    # Not at the top: to load cogtcp is not to compare.
+    from cogtcp.runner import Runner
+    from cogtcp.sweeping.plan import plan
+
+    if isinstance(transports, str | type) or not transports:
+        raise UsageError('name at least one transport, in a list, such as ["newreno"]')
+    if not scenario.to_dict().get("flow"):
+        raise UsageError(f"{scenario.name} has no flow, so there are no transports to compare; add [[flow]]")
+    if (count := seeds if isinstance(seeds, int) else len(seeds)) > MOST_SEEDS:
+        raise UsageError(f"{count} seeds exceed the limit of {MOST_SEEDS}")
+    # A sweep without axes, of which the first seed is looked at closely.
+    made = plan(scenario, transports=transports, seeds=seeds, keep=_TABLES)
+    names = [control_name(name) for name in transports]
+    nothing_random = not any(scenario.with_transport(name).is_random for name in names)
     if nothing_random:
-        chosen = chosen[:1]
+        made = replace(made, seeds=made.seeds[:1])
     shown: dict[str, Result] = {}
 
-    from cogtcp.runner import Case, Runner  # not at the top: to load cogtcp is not to compare
+    def closely(case: Case) -> Case:
+        look = partial(shown.__setitem__, str(case.transport))
+        return replace(case, trace="full", look=look) if case.seed == made.seeds[0] else case
 
-    def case(name: str, seed: int) -> Case:
-        if seed != chosen[0]:
-            return Case(scenario, seed, _record, transport=name)
-        look = partial(shown.__setitem__, name)
-        return Case(scenario, seed, _record, "full", transport=name, look=look)
-
-    # Seed by seed: an interruption leaves whole pairs.
-    tasks = {(name, seed): case(name, seed) for seed in chosen for name in variants}
-    places = {id(case): task for task, case in tasks.items()}
+    tasks = [closely(case) for case in made.cases()]
     runner = Runner(keep, jobs, progress, time_limit=time_limit)
-    outcomes: dict[tuple[str, int], Outcome] = {}
+    outcomes: dict[tuple[object, ...], Outcome] = {}
     interrupted = False
-    stream = runner.stream(list(tasks.values()))
+    stream = runner.stream(tasks)
     try:
-        for made, outcome in stream:
-            name, seed = places[id(made)]
-            outcomes[name, seed] = _outcome(name, seed, outcome)
+        for case, outcome in stream:
+            outcomes[case.label[:2]] = _outcome(str(case.transport), case.seed, outcome)
     except KeyboardInterrupt:
         interrupted = any(not outcome.error for outcome in outcomes.values())
         if not interrupted:
@@ -123,19 +128,15 @@ def compare(
 
     return Comparison(
         scenario=scenario,
-        transports=tuple(variants),
-        seeds=tuple(chosen),
-        outcomes=tuple(outcomes[task] for task in tasks if task in outcomes),
-        shown={name: shown[name] for name in variants if name in shown and (name, chosen[0]) in outcomes},
+        transports=tuple(names),
+        seeds=made.seeds,
+        outcomes=tuple(
+            outcomes[at] for seed in made.seeds for name in names if (at := (name, seed)) in outcomes
+        ),
+        shown={name: shown[name] for name in names if name in shown and (name, made.seeds[0]) in outcomes},
         interrupted=interrupted,
         nothing_random=nothing_random,
     )
-
-
-def _record(result: Result) -> dict[str, Any]:
-    """Return what a comparison keeps of a run."""
-    tables = {name: result.columns(name) for name in _TABLES}
-    return {"digest": result.digest, "metrics": result.metrics, "tables": tables}
 
 
 def _outcome(name: str, seed: int, made: Made) -> Outcome:
@@ -499,34 +500,6 @@ def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[i
     """Return what a folder with a comparison is the result of, see `cogtcp.output.OutputFolder`."""
     job = {"verb": "compare", "scenario": scenario.hash}
     return {**job, "transports": list(transports), "seeds": list(seeds), "grows": ["transports", "seeds"]}
-
-
-def _variants(scenario: Scenario, transports: Sequence[str | type]) -> dict[str, Scenario]:
-    if isinstance(transports, str | type) or not transports:
-        raise UsageError('name at least one transport, in a list, such as ["newreno"]')
-    if not scenario.to_dict().get("flow"):
-        raise UsageError(f"{scenario.name} has no flow, so there are no transports to compare; add [[flow]]")
-    variants: dict[str, Scenario] = {}
-    for name in map(control_name, transports):
-        if name in variants:
-            raise UsageError(f"transport {name!r} is named twice; name each once")
-        variants[name] = scenario.with_transport(name)
-        variants[name].check()
-    return variants
-
-
-def _seeds(scenario: Scenario, seeds: int | Sequence[int]) -> list[int]:
-    count = seeds if isinstance(seeds, int) else len(seeds)
-    if count > MOST_SEEDS:
-        raise UsageError(f"{count} seeds exceed the limit of {MOST_SEEDS}")
-    chosen = list(range(scenario.seed, scenario.seed + seeds)) if isinstance(seeds, int) else list(seeds)
-    if not chosen:
-        raise UsageError("a comparison needs at least one seed")
-    for seed in chosen:
-        check_seed(seed)
-    if len(set(chosen)) < len(chosen):
-        raise UsageError("a seed is named twice; repeated runs make the intervals too narrow")
-    return chosen
 
 
 def _check_metric(name: str) -> None:

@@ -196,8 +196,9 @@ def plan(
             raise UsageError(f"keep {name!r}: {_near(name, TABLES)}")
     chosen = _seeds(scenario, seeds, first_seed)
     names_of = [control_name(name) for name in transports]
-    if len(set(names_of)) < len(names_of):
-        raise UsageError("a transport is named twice; name each once")
+    for name in names_of:
+        if names_of.count(name) > 1:
+            raise UsageError(f"transport {name!r} is named twice; name each once")
     made = Plan(
         scenario=scenario,
         axes=found,
@@ -346,11 +347,11 @@ def _seeds(scenario: Scenario, seeds: int | Sequence[int], first: int | None) ->
         raise UsageError(f"seeds: {seeds} exceed the limit of {_MOST_SEEDS}")
     chosen = list(range(start, start + seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
-        raise UsageError("seeds: a sweep needs at least one seed")
+        raise UsageError("seeds: at least one seed is needed")
     for seed in chosen:
         check_seed(_whole(seed, "seeds"))
     if len(set(chosen)) < len(chosen):
-        raise UsageError("seeds: a seed is named twice")
+        raise UsageError("seeds: a seed is named twice; repeated runs make the intervals too narrow")
     return chosen
 
 
