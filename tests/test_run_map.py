@@ -50,15 +50,15 @@ def result() -> Result:
     return run(Scenario.from_toml(SCENARIO))
 
 
-def test_places_ways_and_primary_users(result: Result) -> None:
+def test_places_routes_and_primary_users(result: Result) -> None:
     drawn = RunMap.of(result)
     assert drawn is not None
     assert list(drawn.nodes) == ["n0", "n1", "n2", "n3"]
     assert list(drawn.times) == sorted(drawn.times)
     assert len(drawn.times) >= 19
     assert all(list(frame) == [(0, 0), (200, 0), (400, 0), (600, 0)] for frame in drawn.places)
-    # Three hops of 200 m are the only way: the range is 250 m.
-    assert {(way.flow, way.nodes) for way in drawn.ways} == {("far", (0, 1, 2, 3))}
+    # Three hops of 200 m are the only route: the range is 250 m.
+    assert {(route.flow, route.nodes) for route in drawn.routes} == {("far", (0, 1, 2, 3))}
     # A primary user is ON a sixth of the time, and sensing takes a tenth: both channels are used.
     assert {channel for frame in drawn.channels for channel in frame} >= {0, 1}
     found = [(user.number, user.band, user.x, user.y, user.reach) for user in drawn.users]
@@ -71,11 +71,11 @@ def test_the_page_plays_it_and_shows_it_still(result: Result) -> None:
     assert found
     data = json.loads(found.group(1))
     assert data["nodes"] == ["n0", "n1", "n2", "n3"]
-    assert data["ways"][0][1:] == [0, [0, 1, 2, 3]]
+    assert data["routes"][0][1:] == [0, [0, 1, 2, 3]]
     assert len(data["places"]) == len(data["channels"]) == len(data["times"])
     assert data["flows"] == [["far", "n0", "n3"]]
     # It begins where the first packet has arrived, not at 0 s, where nothing is to be seen.
-    first = data["ways"][0][0]
+    first = data["routes"][0][0]
     assert 0 < data["times"][data["begin"] - 1] < first <= data["times"][data["begin"]]
     assert (data["area"], data["bounds"]) == ([700, 500], [-35, -35, 770, 570])
     assert 'aria-label="Map of map at ' in page
@@ -101,7 +101,7 @@ def test_primary_users_are_on_when_the_events_say_so(result: Result) -> None:
 
 
 def test_the_figure_for_paper_shows_the_moment_asked_for(result: Result, tmp_path: Path) -> None:
-    """Nodes stand where they are, under their channels' signs; ways go over them; saved or not, alike."""
+    """Nodes stand where they are, under their channels' signs; routes go over them; saved or not, alike."""
     result.save(tmp_path / "run")
     drawn = RunMap.of(result)
     assert drawn is not None
@@ -109,8 +109,8 @@ def test_the_figure_for_paper_shows_the_moment_asked_for(result: Result, tmp_pat
     saved = draw(tmp_path / "run", "map", at=drawn.times[moment] + 0.5)
     for figure in (result.plot.map(at=drawn.times[moment] + 0.5), saved):
         lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
-        way = lines["far: n0 to n3, 3 hops"]
-        assert list(zip(way.get_xdata(), way.get_ydata(), strict=True)) == [
+        line = lines["far: n0 to n3, 3 hops"]
+        assert list(zip(line.get_xdata(), line.get_ydata(), strict=True)) == [
             (0, 0),
             (200, 0),
             (400, 0),
@@ -136,23 +136,23 @@ def test_a_map_that_cannot_be_drawn_is_refused(result: Result) -> None:
 
 
 def test_the_still_figure_shows_one_moment(result: Result) -> None:
-    """Nodes and ways are those of one time: a way begins and ends at its nodes."""
+    """Nodes and routes are those of one time: a route begins and ends at its nodes."""
     drawn = RunMap.of(result)
     assert drawn is not None
-    moment = drawn.moment(drawn.ways[0].start, after=True)
+    moment = drawn.moment(drawn.routes[0].start, after=True)
     assert f"Map of map at {drawn.times[moment]:g} s" in drawn.figure()
-    assert {number: way.nodes for number, way in drawn.ways_at(drawn.times[moment]).items()} == {
+    assert {number: route.nodes for number, route in drawn.routes_at(drawn.times[moment]).items()} == {
         0: (0, 1, 2, 3)
     }
-    assert drawn.ways_at(0) == {}
+    assert drawn.routes_at(0) == {}
 
 
 def test_flows_to_which_nothing_came_are_named() -> None:
-    """Nobody is in reach of the last node: no way, and the map says so."""
+    """Nobody is in reach of the last node: no route, and the map says so."""
     alone = Scenario.from_toml(SCENARIO.replace('chain = "200 m"', 'chain = "400 m"'))
     drawn = RunMap.of(run(alone.set("run.duration", "3 s")))
     assert drawn is not None
-    assert (drawn.flows, drawn.ways, drawn.data()["begin"]) == ({"far": ("n0", "n3")}, [], 0)
+    assert (drawn.flows, drawn.routes, drawn.data()["begin"]) == ({"far": ("n0", "n3")}, [], 0)
     assert "far: n0 to n3, nothing has arrived" in drawn.figure()
     # Nodes out of the area are shown too: the last stands at 1200 m, the area ends at 700 m.
     west, _, wide, _ = drawn.bounds()
@@ -201,14 +201,14 @@ def test_a_user_with_a_power_reaches_as_far_as_it_is_sensed() -> None:
 
 
 def test_requests_do_not_turn_a_flow_round() -> None:
-    """They go back to the server, by the ways of acknowledgements."""
+    """They go back to the server, by the routes of acknowledgements."""
     asks = SCENARIO + 'traffic = { requests = { response = { fixed = "20 kB" } } }\n'
     result = run(Scenario.from_toml(asks))
     assert {"data", "requests"} <= set(result.table("routes")["stream"].to_pylist())
     drawn = RunMap.of(result)
     assert drawn is not None
     assert drawn.flows == {"far": ("n0", "n3")}
-    assert {way.nodes for way in drawn.ways} == {(0, 1, 2, 3)}
+    assert {route.nodes for route in drawn.routes} == {(0, 1, 2, 3)}
 
 
 def test_one_hop_and_nobody_moves() -> None:
@@ -228,7 +228,7 @@ def test_one_hop_and_nobody_moves() -> None:
 
 
 def test_what_is_too_much_is_left_out_and_said(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ends of flows go first; a flow whose way has a node left out is not said to have got nothing."""
+    """Ends of flows go first; a flow whose route has a node left out is not said to have got nothing."""
     assert "are shown" not in run_report(result)
     monkeypatch.setattr(run_map, "_MOST_NODES", 3)
     monkeypatch.setattr(run_map, "_MOST_USERS", 1)
@@ -237,8 +237,8 @@ def test_what_is_too_much_is_left_out_and_said(result: Result, monkeypatch: pyte
     assert drawn is not None
     assert list(drawn.nodes) == ["n0", "n1", "n3"]
     assert [user.on for user in drawn.users] == [()]
-    assert {way.nodes for way in drawn.ways} == {()}
-    assert "far: n0 to n3, its path is not shown" in drawn.figure()
+    assert {route.nodes for route in drawn.routes} == {()}
+    assert "far: n0 to n3, its route is not shown" in drawn.figure()
     page = run_report(result)
     for words in (
         "Of 4 nodes 3 are shown: ends of flows, then nodes on their paths, then the first.",

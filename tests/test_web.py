@@ -139,10 +139,10 @@ def test_the_map_is_that_of_a_report(wasm: Path, lab_data: dict[str, Any], tmp_p
         maps += 1
         assert one.pop("leftOut") == list(expected.left_out)
         known = json.loads(json.dumps(expected.data()))
-        for part in ("times", "ways"):  # a page has all digits, a report milliseconds
+        for part in ("times", "routes"):  # a page has all digits, a report milliseconds
             assert len(one[part]) == len(known[part])
         one["times"] = [round(at, 3) for at in one["times"]]
-        one["ways"] = [[round(at, 3), *rest] for at, *rest in one["ways"]]
+        one["routes"] = [[round(at, 3), *rest] for at, *rest in one["routes"]]
         for user in one["users"]:
             user[5] = [round(at, 3) for at in user[5]]
         bounds = one.pop("bounds"), known.pop("bounds")

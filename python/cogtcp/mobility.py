@@ -37,7 +37,7 @@ class Node:
         end: Where it is at the end, m.
         way: How far it goes, m.
         paused: How long it stands still, s.
-        mean_speed: Way over time, m/s; NaN if there is no time.
+        mean_speed: Distance over time, m/s; NaN if there is no time.
         max_speed: Its greatest speed, m/s.
     """
 

@@ -192,7 +192,7 @@ class Result:
 
     @cached_property
     def ways(self) -> pa.Table:
-        """One row per stream of packets over an ad hoc network: its hops, changes of way, drops by layer."""
+        """One row per stream of packets over an ad hoc network: its hops, path changes, drops by layer."""
         return self.table("ways")
 
     @cached_property
@@ -217,7 +217,7 @@ class Result:
 
     @cached_property
     def routes(self) -> pa.Table:
-        """The ways that packets took over an ad hoc network, and from when on. Empty unless traced."""
+        """The routes that packets took over an ad hoc network, and from when on. Empty unless traced."""
         return self.table("routes")
 
     @cached_property

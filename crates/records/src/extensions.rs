@@ -487,7 +487,7 @@ tables! {
         hops_min: f64 in "",
         /// Greatest.
         hops_max: f64 in "",
-        /// Times that a packet came by another way than the one before it.
+        /// Times that a packet came by another route than the one before it.
         path_changes: u64 in "",
         /// Searches for a route that the sender began to the receiver, for whatever stream.
         searches: u64 in "",
@@ -495,7 +495,7 @@ tables! {
         discovery_mean_s: f64 in "s",
         /// Greatest of it.
         discovery_max_s: f64 in "s",
-        /// Packets dropped by routing: no way, or too long without one.
+        /// Packets dropped by routing: no route, or too long without one.
         drops_routing: u64 in "packets",
         /// Packets dropped by interface queues.
         drops_queue: u64 in "packets",

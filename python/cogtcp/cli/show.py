@@ -94,7 +94,7 @@ def result(run: Result) -> None:
 
 
 def _ad_hoc(run: Result) -> None:
-    """Print which ways the packets of an ad hoc network took, and what finding them cost."""
+    """Print which routes the packets of an ad hoc network took, and what finding them cost."""
     rows = [
         [
             row["flow"],

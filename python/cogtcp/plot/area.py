@@ -1,4 +1,4 @@
-"""The map of an ad hoc run at one moment: where nodes are, on which channel, and which ways the data take."""
+"""The map of an ad hoc run at one moment: where nodes are, on which channel, and the routes of the data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def area_map(
     width: float = style.COLUMN_IN,
     height: float | None = None,
 ) -> Figure:
-    """Return the map of a run at a moment: nodes, their channels, ways of the flows' data, primary users.
+    """Return the map of a run at a moment: nodes, their channels, routes of the flows' data, primary users.
 
     A line is the path of a flow's last packet that had arrived. The circle of a primary user is its range,
     filled while it is ON.
@@ -38,7 +38,7 @@ def area_map(
     Args:
         result: A run of an ad hoc network whose time series were recorded.
         at: When, in s: the last moment that was recorded by then. By default the first at which the most
-            flows have a way.
+            flows have a route.
         width: In inches.
         height: In inches; by default what the area needs.
 
@@ -65,7 +65,7 @@ def area_map(
         if shown.area:
             axes.plot(*_rectangle(*shown.area), color=_MUTED, linewidth=0.6)
         _users(axes, shown.users, shown.times[moment])
-        _ways(axes, shown, moment)
+        _routes(axes, shown, moment)
         _nodes(axes, shown, moment)
         handles, names = axes.get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper center", ncols=max(2, int(width / 1.1)))
@@ -89,12 +89,12 @@ def _users(axes: Any, users: Sequence[PrimaryUser], time: float) -> None:
         axes.plot([user.x], [user.y], "x", color=_ALARM, linestyle="none", label=label)
 
 
-def _ways(axes: Any, shown: RunMap, moment: int) -> None:
-    places, ways = shown.places[moment], shown.ways_at(shown.times[moment])
+def _routes(axes: Any, shown: RunMap, moment: int) -> None:
+    places, routes = shown.places[moment], shown.routes_at(shown.times[moment])
     for number, (flow, (source, destination)) in enumerate(shown.flows.items()):
-        way = ways.get(number)
-        spots = [places[node] for node in way.nodes] if way else []
-        # Ways that share hops lie beside each other.
+        route = routes.get(number)
+        spots = [places[node] for node in route.nodes] if route else []
+        # Routes that share hops lie beside each other.
         aside = (number - (len(shown.flows) - 1) / 2) * shown.bounds()[2] / 250
         axes.plot(
             [x + aside for x, _ in spots],
@@ -102,7 +102,7 @@ def _ways(axes: Any, shown: RunMap, moment: int) -> None:
             color="black",
             linewidth=0.9,
             linestyle=style.DASHES[number % len(style.DASHES)],
-            label=f"{flow}: {source} to {destination}, {shown.state(way)}",
+            label=f"{flow}: {source} to {destination}, {shown.state(route)}",
         )
 
 

@@ -1,4 +1,4 @@
-"""The map of an ad hoc run: where nodes are, on which channel, and which ways the flows' packets take.
+"""The map of an ad hoc run: where nodes are, on which channel, and the routes of the flows' packets.
 
 In the page a script plays it (`static/map.js`); where none runs the still figure stands for it.
 """
@@ -28,13 +28,13 @@ _MOST_NODES, _MOST_MOMENTS, _MOST_USERS = 200, 600, 200
 _MOST_CHANGES = 20_000
 #: A primary user that reaches farther, m, is everywhere.
 _FARTHEST = 1e7
-#: Streams that are a flow's own way; acknowledgements and requests go back.
+#: Streams that are a flow's own route; acknowledgements and requests go back.
 _FLOW_STREAMS = ("data", "datagrams")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """From `start` on a flow's data went over these nodes; over none: over one that is left out."""
+class FlowRoute:
+    """From `start` on a flow's data went over these nodes; over none: over a route that is left out."""
 
     start: float
     flow: str
@@ -68,7 +68,7 @@ class RunMap:
         places: By moment, the place of each node in m.
         channels: By moment, the channel of each node; -1: its radio is silent.
         flows: Names of the flows with the names of their ends, whether or not anything arrived.
-        ways: Ways of the flows' data, by time.
+        routes: Routes of the flows' data, by time.
         users: Primary users, wherever the scenario puts or the seed scatters them.
         area: Width and height of the scenario's area in m; its corner is at (0, 0).
         left_out: What the map does not show of the run, a sentence each.
@@ -80,7 +80,7 @@ class RunMap:
     places: Sequence[Sequence[tuple[float, float]]]
     channels: Sequence[Sequence[int]]
     flows: Mapping[str, tuple[str, str]]
-    ways: Sequence[Way]
+    routes: Sequence[FlowRoute]
     users: Sequence[PrimaryUser]
     area: tuple[float, float] | None
     left_out: Sequence[str] = ()
@@ -112,7 +112,7 @@ class RunMap:
             [[(x, y) for x, y, _ in frame] for frame in frames],
             [[channel for *_, channel in frame] for frame in frames],
             flows,
-            _ways(routes, index),
+            _routes(routes, index),
             _users(tables, times[-1], changes),
             _area(result.scenario.to_dict().get("area")),
             _left_out(tables, len(everybody), changes),
@@ -124,11 +124,11 @@ class RunMap:
         return {
             "nodes": self.nodes,
             "times": [round(time, 3) for time in self.times],
-            "begin": self.moment(self.ways[0].start, after=True) if self.ways else 0,
+            "begin": self.moment(self.routes[0].start, after=True) if self.routes else 0,
             "places": [[round(value) for place in frame for value in place] for frame in self.places],
             "channels": self.channels,
             "flows": [[name, *ends] for name, ends in self.flows.items()],
-            "ways": [[round(way.start, 3), flows.index(way.flow), list(way.nodes)] for way in self.ways],
+            "routes": [[round(it.start, 3), flows.index(it.flow), list(it.nodes)] for it in self.routes],
             "users": [
                 [
                     round(user.x), round(user.y), round(user.reach), user.title(), user.number,
@@ -141,7 +141,7 @@ class RunMap:
         }  # fmt: skip
 
     def figure(self) -> str:
-        """Return the still figure: the run at the first moment at which the most flows have a way."""
+        """Return the still figure: the run at the first moment at which the most flows have a route."""
         moment = self.fullest()
         time, places, channels = self.times[moment], self.places[moment], self.channels[moment]
         sheet = still.Sheet(_WIDTH, 0, f"Map of {self.name} at {time:g} s")
@@ -168,10 +168,10 @@ class RunMap:
         for node in range(len(self.nodes)):
             path = [frame[node] for frame in self.places[moment:]]
             panel.line([x for x, _ in path], [y for _, y in path], color="grid", width=1)
-        for number, way in self.ways_at(time).items():
-            if not way.nodes:
+        for number, route in self.routes_at(time).items():
+            if not route.nodes:
                 continue
-            spots = [places[node] for node in way.nodes]
+            spots = [places[node] for node in route.nodes]
             # Ways that share hops lie beside each other.
             aside = (number - (len(self.flows) - 1) / 2) * 2.5 / scale
             xs, ys = [x + aside for x, _ in spots], [y + aside for _, y in spots]
@@ -180,7 +180,7 @@ class RunMap:
             # Names of flows that share their longest hop stand one after the other on it.
             share = 0.3 + 0.4 * (number / (len(self.flows) - 1) if len(self.flows) > 1 else 0.5)
             at = (xs[hop] + (xs[hop + 1] - xs[hop]) * share, ys[hop] + (ys[hop + 1] - ys[hop]) * share)
-            panel.text(*at, way.flow, size=11, halo=True, bold=True, anchor="middle", middle=True)
+            panel.text(*at, route.flow, size=11, halo=True, bold=True, anchor="middle", middle=True)
         for node, (x, y) in enumerate(places):
             title, silent = self.nodes[node], channels[node] < 0
             color = "ink" if silent else still.series(channels[node])
@@ -210,30 +210,30 @@ class RunMap:
             signs.append((still.sign("line", "muted"), f"the area, {self.area[0]:g} x {self.area[1]:g} m"))
         if self.users:
             signs.append((still.sign("line", "alarm", "3 3"), "how far a primary user reaches when it is ON"))
-        at = self.ways_at(time)
+        at = self.routes_at(time)
         for number, (flow, (source, destination)) in enumerate(self.flows.items()):
             words = f"{flow}: {source} to {destination}, {self.state(at.get(number))}"
             signs.append((still.sign("line", "ink", _dashes(number)), words))
         return signs
 
-    def ways_at(self, time: float) -> dict[int, Way]:
-        """Return the way that each flow's last packet came, by the flow's number, at `time`."""
+    def routes_at(self, time: float) -> dict[int, FlowRoute]:
+        """Return the route that each flow's last packet came, by the flow's number, at `time`."""
         numbers = {flow: number for number, flow in enumerate(self.flows)}
-        return {numbers[way.flow]: way for way in self.ways if way.start <= time}
+        return {numbers[route.flow]: route for route in self.routes if route.start <= time}
 
     @staticmethod
-    def state(way: Way | None) -> str:
+    def state(route: FlowRoute | None) -> str:
         """Return in words what became of a flow's last packet."""
-        if way is None:
+        if route is None:
             return "nothing has arrived"
-        hops = len(way.nodes) - 1
-        return "its path is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
+        hops = len(route.nodes) - 1
+        return "its route is not shown" if hops < 0 else "1 hop" if hops == 1 else f"{hops} hops"
 
     def fullest(self) -> int:
-        """Return the first moment at which the most flows have a way."""
+        """Return the first moment at which the most flows have a route."""
         first: dict[str, float] = {}
-        for way in self.ways:
-            first.setdefault(way.flow, way.start)
+        for route in self.routes:
+            first.setdefault(route.flow, route.start)
         return self.moment(max(first.values()), after=True) if first else 0
 
     def moment(self, time: float, *, after: bool = False) -> int:
@@ -256,7 +256,7 @@ class RunMap:
 
 
 def _dashes(number: int) -> str:
-    """Return the dashes of a flow's way. All are in one colour: colours tell channels apart."""
+    """Return the dashes of a flow's route. All are in one colour: colours tell channels apart."""
     return ("", "6 3", "2 3", "8 3 2 3")[number % 4]
 
 
@@ -277,25 +277,25 @@ def _flows(rows: Mapping[str, Sequence[Any]]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _ways(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[Way]:
+def _routes(rows: Mapping[str, Sequence[Any]], index: Mapping[str, int]) -> list[FlowRoute]:
     found = []
     columns = (rows[name] for name in ("time_s", "flow", "stream", "route"))
     for time, flow, stream, route in zip(*columns, strict=True):
         nodes = route.split(" ")
         if stream in _FLOW_STREAMS:
             shown = all(node in index for node in nodes)
-            found.append(Way(time, flow, tuple(index[node] for node in nodes) if shown else ()))
-    return sorted(found, key=lambda way: way.start)
+            found.append(FlowRoute(time, flow, tuple(index[node] for node in nodes) if shown else ()))
+    return sorted(found, key=lambda found: found.start)
 
 
 def _shown(
     nodes: Sequence[str], flows: Mapping[str, tuple[str, str]], routes: Mapping[str, Sequence[Any]]
 ) -> list[str]:
-    """Return the nodes that are shown: of very many ends of flows first, then nodes of their ways."""
+    """Return the nodes that are shown: of very many ends of flows first, then nodes of their routes."""
     if len(nodes) <= _MOST_NODES:
         return list(nodes)
-    ways = zip(routes["stream"], routes["route"], strict=True)
-    relays = [node for stream, route in ways if stream in _FLOW_STREAMS for node in route.split(" ")]
+    taken = zip(routes["stream"], routes["route"], strict=True)
+    relays = [node for stream, route in taken if stream in _FLOW_STREAMS for node in route.split(" ")]
     ends = [end for pair in flows.values() for end in pair]
     chosen = set(list(dict.fromkeys([*ends, *relays, *nodes]))[:_MOST_NODES])
     return [node for node in nodes if node in chosen]

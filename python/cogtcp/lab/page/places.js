@@ -15,7 +15,7 @@ export const MAP_TABLES = ["places", "ways", "routes", "primary_users"];
 export function mapOf(run, values, units) {
   const { places, ways, routes, primary_users: pus, events } = run.tables;
   if (!places?.rows) return null;
-  const flows = new Map(rows(ways).filter((way) => STREAMS.has(way.stream)).map((way) => [way.flow, [way.from, way.to]]));
+  const flows = new Map(rows(ways).filter((row) => STREAMS.has(row.stream)).map((row) => [row.flow, [row.from, row.to]]));
   const steps = rows(routes).filter((step) => STREAMS.has(step.stream)).map((step) => ({ ...step, nodes: step.route.split(" ") }));
   const names = texts(places, "node"), everybody = [...new Set(names)];
   const nodes = shownOf(everybody, flows, steps);
@@ -44,7 +44,7 @@ export function mapOf(run, values, units) {
     nodes, times, begin: begin < 0 ? times.length - 1 : begin,
     places: frames.map((frame) => frame.flatMap(([east, north]) => [Math.round(east), Math.round(north)])),
     channels: frames.map((frame) => frame.map(([, , heard]) => heard)),
-    flows: order.map((name) => [name, ...flows.get(name)]), ways: found,
+    flows: order.map((name) => [name, ...flows.get(name)]), routes: found,
     users: (pus ? rows(pus) : []).slice(0, MOST_USERS).filter((user) => user.range_m < FARTHEST).map((user) => [
       Math.round(user.x_m), Math.round(user.y_m), Math.round(user.range_m), `primary user ${user.user}, band ${user.band}`, user.user,
       (on.get(`pu${user.user}`) || []).flat()]),

@@ -44,7 +44,7 @@ function map(root, data) {
     d: `M${x(east) - 4} ${y(north) - 4}l8 8m0 -8l-8 8` }, shape("title", {}, title)));
   const users = data.users.map(([east, north, , , number]) => shape("text", { "font-size": 10, fill: "var(--alarm)", ...halo,
     x: x(east) + 6, y: y(north) + 11 }, `PU ${number}`));
-  const ways = data.flows.map((_, flow) => shape("path", { fill: "none", stroke: "var(--ink)", "stroke-width": 1.8,
+  const lines = data.flows.map((_, flow) => shape("path", { fill: "none", stroke: "var(--ink)", "stroke-width": 1.8,
     "stroke-dasharray": DASHES[flow % 4], opacity: .75 }));
   const heads = data.flows.map(() => shape("path", { fill: "var(--ink)", opacity: .85 }));
   const titles = data.flows.map(([name]) => shape("text", { "font-size": 11, "font-weight": 650, fill: "var(--ink)", ...halo,
@@ -63,7 +63,7 @@ function map(root, data) {
   const about = shape("text", { x: width, y: ground, "font-size": 11, fill: "var(--muted)", "text-anchor": "end",
     "dominant-baseline": "central" }, said);
   // What reaches beyond the map is cut off at its edge.
-  const inside = shape("svg", { width, height }, ...discs, ...area, ...crosses, ...users, ...ways, ...nodes, ...numbers, ...names,
+  const inside = shape("svg", { width, height }, ...discs, ...area, ...crosses, ...users, ...lines, ...nodes, ...numbers, ...names,
     ...heads, ...titles);
   const picture = shape("svg", { viewBox: `-2 -2 ${width + 4} ${height + 28}`, role: "img", "aria-label": "Map of the run",
     "font-family": "var(--font)" }, inside, ruler, about);
@@ -85,7 +85,7 @@ function map(root, data) {
   const states = data.flows.map(() => element("span", {}));
   const flows = element("ul", { className: "key flows" }, ...data.flows.map(([name, source, destination], flow) =>
     element("li", {}, line(DASHES[flow % 4]), `${name}: ${source} → ${destination}, `, states[flow])));
-  const note = element("p", { className: "note" }, "Each line is the way of the flow's last packet.");
+  const note = element("p", { className: "note" }, "Each line is the route of the flow's last packet.");
   root.querySelector(".player").replaceChildren(bar, picture, key, flows, note);
   root.classList.add("live");
 
@@ -112,16 +112,16 @@ function map(root, data) {
       text.setAttribute("y", placed[3] - 1);
     });
   };
-  const stateOf = (way) => {
-    if (way === null) return "nothing has arrived";
-    return way.length ? `${way.length - 1} hop${way.length === 2 ? "" : "s"}` : "its path is not shown";
+  const stateOf = (route) => {
+    if (route === null) return "nothing has arrived";
+    return route.length ? `${route.length - 1} hop${route.length === 2 ? "" : "s"}` : "its route is not shown";
   };
-  const setWay = (flow, way, spots) => {
-    states[flow].textContent = stateOf(way);
-    way ??= [];
+  const setRoute = (flow, route, spots) => {
+    states[flow].textContent = stateOf(route);
+    route ??= [];
     // Ways that share hops lie beside each other.
     const aside = (flow - (data.flows.length - 1) / 2) * 2.5;
-    const points = way.map((node) => [spots[node][0] + aside, spots[node][1] - aside]);
+    const points = route.map((node) => [spots[node][0] + aside, spots[node][1] - aside]);
     // Names of flows that share their longest hop stand one after the other on it.
     const share = .3 + .4 * (data.flows.length > 1 ? flow / (data.flows.length - 1) : .5);
     let longest = 0, at = null, head = "";
@@ -134,7 +134,7 @@ function map(root, data) {
         head = `M${tx} ${ty}L${tx - 9 * ux - 4 * uy} ${ty - 9 * uy + 4 * ux}L${tx - 9 * ux + 4 * uy} ${ty - 9 * uy - 4 * ux}Z`;
       }
     }
-    ways[flow].setAttribute("d", points.length > 1 ? `M${points.map((point) => point.join(" ")).join("L")}` : "");
+    lines[flow].setAttribute("d", points.length > 1 ? `M${points.map((point) => point.join(" ")).join("L")}` : "");
     heads[flow].setAttribute("d", head);
     titles[flow].setAttribute("visibility", at ? "visible" : "hidden");
     if (at) for (const axis of [0, 1]) titles[flow].setAttribute("xy"[axis], at[axis]);
@@ -162,8 +162,8 @@ function map(root, data) {
       discs[user].setAttribute("fill-opacity", passed % 2 ? .16 : 0);
     });
     const now = data.flows.map(() => null);
-    for (const [start, flow, way] of data.ways) if (start <= time) now[flow] = way;
-    now.forEach((way, flow) => setWay(flow, way, spots));
+    for (const [start, flow, route] of data.routes) if (start <= time) now[flow] = route;
+    now.forEach((route, flow) => setRoute(flow, route, spots));
     clock.textContent = `${time.toFixed(1)} s of ${data.times[last]} s`;
     root.dataset.time = time.toFixed(1);
   };
