@@ -74,18 +74,18 @@ impl HostRoutes {
         self.hosts.binary_search(&node).ok()
     }
 
-    /// The way from host to host, which is a stream of the network; `None`: there is none.
+    /// The route from host to host, as a stream of the network; `None`: there is none.
     pub fn stream(&self, from: usize, to: usize) -> Option<StreamId> {
         *self.ids.get(from)?.get(to)?
     }
 
-    /// Whether the way from host to host crosses an ad hoc network.
+    /// Whether the route from host to host crosses an ad hoc network.
     pub(crate) fn crosses_air(&self, from: usize, to: usize) -> bool {
         let route = self.stream(from, to).map_or(&[][..], |stream| &self.streams[stream.index()].1);
         route.iter().any(|hop| matches!(hop, Hop::Air(_)))
     }
 
-    /// The directions of links on the way from host to host.
+    /// The link directions of the route from host to host.
     pub fn directions(&self, from: usize, to: usize) -> Vec<LinkDirection> {
         let Some(stream) = self.stream(from, to) else { return Vec::new() };
         let direction =

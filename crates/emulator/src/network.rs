@@ -86,7 +86,7 @@ impl EmulatedNetwork {
         self.played = self.played.max(now);
     }
 
-    /// A packet of `size` bytes comes from its host, to take the way `way` (of [`HostRoutes::way`]).
+    /// A packet of `size` bytes comes from its host, on `stream` (of [`HostRoutes::stream`]).
     pub fn offer(
         &mut self,
         now: Time,

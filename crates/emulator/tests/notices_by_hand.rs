@@ -26,7 +26,7 @@ struct Sent {
 /// What happened, with its time in nanoseconds.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
-    /// At the ends of ways: by which link direction, and the size.
+    /// At the ends of routes: by which link direction, and the size.
     arrivals: Vec<(u64, LinkDirection, u32)>,
     drops: Vec<(u64, LinkDirection, &'static str)>,
     /// Messages that have reached the source, and the sequence number of the segment that each is about.
@@ -126,7 +126,7 @@ fn begins_silence(nanos: u64) -> bool {
     nanos % 6_500_000_000 == 2_000_000_000
 }
 
-/// What the simulator's record says, and what its hosts sent. The way there begins with `there`, the way back
+/// What the simulator's record says, and what its hosts sent. The route there begins with `there`, the route back
 /// with `back`.
 fn simulated(run: &Run, [there, back]: [LinkDirection; 2], silence: &str) -> (Seen, Vec<Sent>) {
     let (mut seen, mut sent) = (Seen::default(), Vec::new());

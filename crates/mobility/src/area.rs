@@ -33,7 +33,7 @@ impl Area {
         Position::new(draw.uniform_in(0.0, self.width), draw.uniform_in(0.0, self.height))
     }
 
-    /// The longest way in it, m.
+    /// The longest distance in it, m.
     pub fn diagonal(self) -> f64 {
         libm::hypot(self.width, self.height)
     }

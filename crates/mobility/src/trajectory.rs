@@ -115,7 +115,7 @@ impl Trajectory {
             .fold(0.0, f64::max)
     }
 
-    /// Length of the way up to `until`, m.
+    /// Distance up to `until`, m.
     pub fn travelled(&self, until: Time) -> f64 {
         let end = self.vertices.partition_point(|vertex| vertex.time <= until);
         let whole: f64 =
@@ -139,7 +139,7 @@ impl Trajectory {
     }
 }
 
-/// The ways of all nodes, numbered from 0.
+/// The trajectories of all nodes, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mobility {
     trajectories: Vec<Trajectory>,

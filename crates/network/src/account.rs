@@ -83,7 +83,7 @@ struct Search {
 
 impl AdHocAccount {
     /// Nothing measured yet. `names`: the names of all hosts, the network's `nodes` first. `is_warm`: there
-    /// is no warm-up. `records`: ways and places are recorded, not only counted.
+    /// is no warm-up. `records`: routes and positions are recorded, not only counted.
     pub(crate) fn new((names, nodes): (Vec<String>, usize), is_warm: bool, records: bool) -> Self {
         Self {
             streams: Vec::new(),
@@ -294,7 +294,7 @@ impl Stream {
         }
     }
 
-    /// Counts from zero; the way stays.
+    /// Counts from zero; the route stays.
     fn begin(&mut self) {
         let route = self.route;
         *self = Self::new(std::mem::take(&mut self.name), self.kind, self.ends);

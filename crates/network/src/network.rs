@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 /// End of a route in [`Network::routes`], and label of a link direction whose packets have all reached their host.
 const HOST: u32 = u32::MAX;
-/// Label of a link direction whose packets part ways: their routes tell. Any other label is the hop that all its packets
+/// Label of a link direction whose packets part: their routes tell. Any other label is the hop that all its packets
 /// take next.
 const BY_ROUTE: u32 = u32::MAX - 1;
 /// First of the hops that lead over the air; values below are link directions.

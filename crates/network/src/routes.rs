@@ -148,7 +148,7 @@ impl<'a> Routes<'a> {
                     None => true,
                     Some(known) => self.rank(&candidate) < self.rank(known),
                 };
-                // A node may lie in the frontier several times, once for each better way; the first to come
+                // A node may lie in the frontier several times, once for each better route; the first to come
                 // out is the best.
                 if !done[next] && better {
                     tree[next] = Some(candidate);
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(wired(&mut Routes::new(&graph), 0, 2), Some(vec![4]));
     }
 
-    /// Two equal ways, by "x" and by "m": the node's name decides, not the order of the links; of two
+    /// Two equal routes, by "x" and by "m": the node's name decides, not the order of the links; of two
     /// parallel links the link's name.
     #[test]
     fn names_decide_among_equals() {

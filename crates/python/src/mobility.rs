@@ -16,7 +16,7 @@ pub(crate) struct Mobility {
 
 /// Time in s and place in m.
 type Corner = (f64, f64, f64);
-/// Of a node: way in m, time at speed 0 in s, greatest speed in m/s.
+/// Of a node: distance in m, time at speed 0 in s, greatest speed in m/s.
 type Stats = (f64, f64, f64);
 /// At an instant: links between nodes within range, nodes without any, and nodes of the largest connected
 /// part.

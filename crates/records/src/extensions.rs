@@ -530,7 +530,7 @@ tables! {
         start_x_m: f64 in "m",
         /// Where it was at the beginning, north.
         start_y_m: f64 in "m",
-        /// Length of its way over the whole run.
+        /// Distance travelled over the whole run.
         travelled_m: f64 in "m",
         /// Packets of hosts that began here.
         originated: u64 in "packets",
@@ -685,7 +685,7 @@ tables! {
         wire_bytes: u64 in "B",
     }
 
-    /// One row per stream of packets over an ad hoc network and change of its way, where time series are
+    /// One row per stream of packets over an ad hoc network and change of its route, where time series are
     /// recorded.
     RouteRow, RoutesBuilder = "routes" {
         /// When the first packet arrived that had come this way.

@@ -216,7 +216,7 @@ tables! {
         receiver_s: f64 in "s",
         /// Idle: the application had nothing to send.
         application_s: f64 in "s",
-        /// Idle: the packet that came next waited on another link of its way, in a queue or for a silence to end.
+        /// Idle: the packet that came next waited on another link of its route, in a queue or for a silence to end.
         upstream_s: f64 in "s",
         /// 802.11: the rest of the exchanges that brought a packet over: preambles, headers, RTS, CTS, ACK, gaps.
         mac_s: f64 in "s",

@@ -59,7 +59,7 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// The way from the root to a value, written "flow.0.to".
+/// The path from the root to a value, written "flow.0.to".
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct KeyPath(pub(crate) Vec<Step>);
 

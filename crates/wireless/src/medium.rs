@@ -111,7 +111,7 @@ pub struct Medium<T, P, S = ()> {
     /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading).
     /// Those that are out while a frame is played are back when it has been.
     neighbours: Vec<Option<Vec<Hearer>>>,
-    /// Who may hear the frame at hand, with the gain of the way: kept for its memory.
+    /// Who may hear the frame at hand, with the path gain: kept for its memory.
     found: Vec<(u32, f64)>,
     /// The greatest reach of a station, m.
     reach: f64,

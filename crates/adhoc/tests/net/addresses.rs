@@ -22,7 +22,7 @@ fn each_hop_asks_once() {
         bench.run(1000);
         assert_eq!(bench.arrived.len(), 2, "{radios:?}");
         let counters: Vec<_> = (0..3).map(|node| bench.net.counters(node)).collect();
-        // 0 asks 1; 1 replies and asks 2; 2 replies. Nobody is asked about the way back, as nothing goes
+        // 0 asks 1; 1 replies and asks 2; 2 replies. Nobody is asked about the route back, as nothing goes
         // back.
         assert_eq!(counters.iter().map(|it| it.arp).collect::<Vec<_>>(), [1, 2, 1]);
         assert_eq!(counters.iter().map(|it| it.routing_bytes).collect::<Vec<_>>(), [28, 56, 28]);
@@ -36,7 +36,7 @@ fn each_hop_asks_once() {
     assert_eq!((0..3).map(|node| bench.net.counters(node).arp).sum::<u64>(), 0);
 }
 
-/// Who answers knows who asked: the way back asks nobody.
+/// Who answers knows who asked: the route back asks nobody.
 #[test]
 fn who_was_asked_knows_the_address() {
     let mut bench = Bench::new(over_static(Some(ArpConfig::rfc())), chain(2, 100.0));

@@ -7,7 +7,7 @@ use crate::{NodeAddress, RoutingMessage};
 use cogtcp_units::Time;
 
 impl Aodv {
-    /// Sends a reply towards its originator, if there still is a way.
+    /// Sends a reply towards its originator, if there still is a route.
     pub(super) fn send_reply(&mut self, now: Time, reply: RouteReply) {
         let until = self.config.looked_at(now + self.config.active_route_timeout);
         let Some(back) = self.table.active_mut(now, reply.originator) else { return };

@@ -50,7 +50,7 @@ impl Aodv {
             self.sequence = newer(self.sequence, asked);
         }
         if request.destination_only || self.config.fresh_replies {
-            // Nodes on the way may hold this number already, and would not pass the reply on as news.
+            // Nodes on the route may hold this number already, and would not pass the reply on as news.
             self.sequence = self.sequence.wrapping_add(1);
         }
         let reply = RouteReply {
@@ -94,7 +94,7 @@ impl Aodv {
         true
     }
 
-    /// 6.6.3: tells the destination the way to the originator, as if it had asked.
+    /// 6.6.3: tells the destination the route to the originator, as if it had asked.
     fn reply_gratuitously(&mut self, now: Time, hops: u8, request: &RouteRequest) {
         let Some(back) = self.table.active(now, request.originator) else { return };
         let lifetime: Duration = back.expires - now;

@@ -1,4 +1,4 @@
-//! Choosing the next node of a request: the focus region and the way around a primary user.
+//! Choosing the next node of a request: the focus region and the route around a primary user.
 
 use crate::NodeAddress;
 use cogtcp_units::Position;

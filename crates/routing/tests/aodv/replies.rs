@@ -98,7 +98,7 @@ fn a_request_for_the_destination_only_gets_a_new_number() {
     assert_eq!(numbers, [5, 6]);
 }
 
-/// 6.6.3: with the G flag the destination is told the way to the originator: hop count and number of the
+/// 6.6.3: with the G flag the destination is told the route to the originator: hop count and number of the
 /// originator, to the next hop towards the destination.
 #[test]
 fn a_gratuitous_reply_goes_to_the_destination() {

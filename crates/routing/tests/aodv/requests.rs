@@ -162,7 +162,7 @@ fn requests_wait_a_little() {
     assert_eq!(node.sent().len(), 1);
 }
 
-/// 6.5: the life of the route back is at least the minimal lifetime, also where the request's way is no
+/// 6.5: the life of the route back is at least the minimal lifetime, also where the request's route is no
 /// better than the known one.
 #[test]
 fn a_request_by_a_longer_way_prolongs_the_route_back() {

@@ -1,4 +1,4 @@
-//! From an experiment to a run at time zero: links with their queues, stations, ways, connections, parts, and the first events.
+//! From an experiment to a run at time zero: links with their queues, stations, routes, connections, parts, and the first events.
 
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};

@@ -183,7 +183,7 @@ stop = "15 s"
     assert_eq!(first(&run_text(text).flows, "queuing_delay_mean_s"), 0.0);
 }
 
-/// Two flows whose ways part: each link behind the fork carries the packets of its own flow, and the link
+/// Two flows whose routes part: each link behind the fork carries the packets of its own flow, and the link
 /// before it both.
 #[test]
 fn packets_go_by_the_links_of_their_own_flow() {

@@ -231,7 +231,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// Who may hear `sender`, with the gain of the way; of one channel, or of all.
+    /// Who may hear `sender`, with the path gain; of one channel, or of all.
     fn search(&mut self, sender: u32, channel: Option<ChannelId>, now: Time, found: &mut Vec<(u32, f64)>) {
         self.find_candidates(sender, now);
         let station = &self.stations[sender];

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The longest side of an area, and the longest distance.
 pub(super) const LONGEST_SIDE: f64 = 1e9;
 
-/// Nodes and their ways.
+/// Nodes and their trajectories.
 pub(in crate::resolve) struct Nodes {
     pub(in crate::resolve) nodes: usize,
     pub(super) area: Area,
