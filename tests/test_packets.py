@@ -155,7 +155,7 @@ def test_bad_input_is_told_with_its_place(command: Command, tmp_path: Path) -> N
     (tmp_path / "bad.pkt").write_text(HANDSHAKE.read_text().replace("cwnd 10", "dance"))
     done = command("packets", "bad.pkt")
     assert done.code == 2
-    assert re.search(r'bad\.pkt:\d+: "dance" is no step; write connect', done.err)
+    assert re.search(r'bad\.pkt:\d+: "dance" is not a step; write connect', done.err)
     (tmp_path / "setting.pkt").write_text(HANDSHAKE.read_text().replace("tcp.timestamps", "tcp.timestmaps"))
     done = command("packets", "setting.pkt", "bad.pkt", str(HANDSHAKE), "--json")
     assert done.code == 2

@@ -392,7 +392,7 @@ impl<'a> Staged<'a> {
 
 /// What a thread came to; one with a defect has failed.
 fn joined<T>(thread: std::thread::Result<io::Result<T>>) -> io::Result<T> {
-    thread.unwrap_or_else(|_| Err(io::Error::other("a thread has a defect, please report it")))
+    thread.unwrap_or_else(|_| Err(io::Error::other("a thread panicked; please report it")))
 }
 
 impl Finished<'_> {

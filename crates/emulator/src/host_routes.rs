@@ -57,7 +57,7 @@ impl HostRoutes {
             let [from, to] = [from, to].map(|node| &experiment.nodes[node]);
             EmulationError::Scenario {
                 what: format!(
-                    "no links lead from node \"{from}\" to node \"{to}\", although it may lose them"
+                    "no links lead from node \"{from}\" to node \"{to}\", whose packets it may lose"
                 ),
                 known: "nodes that links join both ways",
             }

@@ -53,7 +53,7 @@ pub(crate) fn end_with(parent: i32) -> Result<(), EmulationError> {
     if sys::parent() == parent {
         return Ok(());
     }
-    Err(io::Error::from(io::ErrorKind::BrokenPipe)).tried("the process that started the emulation has ended")
+    Err(io::Error::from(io::ErrorKind::BrokenPipe)).tried("the program that started the emulation has ended")
 }
 
 /// Gives up every capability, for this process and all programs that it becomes, under any user.

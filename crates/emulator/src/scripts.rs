@@ -80,7 +80,7 @@ pub fn play_scripts(
             .into_iter()
             .map(|(script, stages)| stages.map(|stages| scope.spawn(move || play(script, stages))))
             .collect();
-        let defect = || io::Error::other("a thread has a defect, please report it");
+        let defect = || io::Error::other("a thread panicked; please report it");
         let joined = threads.into_iter().map(|thread| {
             let played = thread?.join().ok().flatten();
             played.ok_or_else(defect).tried("packet scripts")

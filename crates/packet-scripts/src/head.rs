@@ -26,7 +26,7 @@ impl Head {
         toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = 1 + text[..at.min(text.len())].matches('\n').count();
-            let known = "the head has about, transport, and what is needed of tcp.NAME and kernel.NAME";
+            let known = "the head takes about, transport, and tcp.NAME and kernel.NAME where needed";
             let message = format!("{}; {known}", error.message().replace('\n', ", "));
             ScriptError::wrong(file, line, message)
         })

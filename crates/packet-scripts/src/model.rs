@@ -84,14 +84,14 @@ impl Model<'_> {
     fn sender(&mut self) -> Result<&mut Sender, String> {
         match &mut self.end {
             End::Sender(sender) => Ok(sender),
-            _ => Err("the model's end that listens sends no data and has no window".to_owned()),
+            _ => Err("in the model the listening end sends no data and has no window".to_owned()),
         }
     }
 
     fn receiver(&mut self) -> Result<&mut Receiver, String> {
         match &mut self.end {
             End::Receiver(receiver) => Ok(receiver),
-            _ => Err("the model's end that connects receives no data".to_owned()),
+            _ => Err("in the model the connecting end receives no data".to_owned()),
         }
     }
 
@@ -266,7 +266,7 @@ impl Plane for Model<'_> {
     fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String> {
         let segment = write(packet, self.own_initial());
         match &mut self.end {
-            End::None => return Err("nobody is there".to_owned()),
+            End::None => return Err("no connection is open".to_owned()),
             End::Sender(sender) => sender.handle_segment(self.now, &segment),
             End::Receiver(receiver) => receiver.handle_segment(self.now, &segment),
             End::Both(both) => both.handle_segment(self.now, &segment),
@@ -279,7 +279,7 @@ impl Plane for Model<'_> {
         match &mut self.end {
             End::Both(both) => both.handle_unreachable(self.now, seq),
             End::Sender(sender) => sender.handle_unreachable(self.now, seq),
-            End::None | End::Receiver(_) => return Err("nobody is there who sends".to_owned()),
+            End::None | End::Receiver(_) => return Err("no sender is connected".to_owned()),
         }
         Ok(())
     }

@@ -118,19 +118,19 @@ impl PacketPattern {
                 (outside, Some(options.collect::<Result<Vec<_>, _>>()?))
             }
             (None, None) => (text.to_owned(), None),
-            _ => return Err("options stand in < and >, as in <mss 1000, sackOK>".to_owned()),
+            _ => return Err("write options between < and >, as in <mss 1000, sackOK>".to_owned()),
         };
         let mut words = text.split_ascii_whitespace();
-        let flags = words.next().ok_or("a packet begins with its flags, as in S. or F.")?;
+        let flags = words.next().ok_or("begin a packet with its flags, as in S. or F.")?;
         let mut pattern = Self { options, ecn: Some(EcnCodepoint::NotCapable), ..Self::default() };
         for letter in flags.chars() {
             let known = LETTERS.iter().find(|(known, _)| *known == letter);
             let (_, bit) = known.ok_or(format!(
-                "\"{letter}\" is no flag; they are S (SYN), F (FIN), R (RST), P (PSH), . (ACK), E (ECE) and W (CWR)"
+                "\"{letter}\" is not a flag; they are S (SYN), F (FIN), R (RST), P (PSH), . (ACK), E (ECE) and W (CWR)"
             ))?;
             pattern.flags |= bit;
         }
-        let range = words.next().ok_or("after the flags comes the range of bytes, as in 1:1001")?;
+        let range = words.next().ok_or("write the range of bytes after the flags, as in 1:1001")?;
         let (start, end) = parse_range(range)?;
         (pattern.start, pattern.len) = (start, end - start);
         while let Some(word) = words.next() {
@@ -166,7 +166,11 @@ impl PacketPattern {
             .iter()
             .flatten()
             .any(|option| matches!(option, OptionPattern::Mss(None) | OptionPattern::WindowScale(None)));
-        if open { Err("what the peer sends has values, not *".to_owned()) } else { Ok(()) }
+        if open {
+            Err("a packet from the peer needs values: * is for expected packets".to_owned())
+        } else {
+            Ok(())
+        }
     }
 
     /// The packet that the peer sends, with its timestamps where it has them.
@@ -273,7 +277,7 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     let ends = text.split_once(':').and_then(|(start, end)| Some((start.parse().ok()?, end.parse().ok()?)));
     match ends {
         Some((start, end)) if start <= end => Ok((start, end)),
-        _ => Err(format!("\"{text}\" is no range of bytes; write START:END, as in 1:1001")),
+        _ => Err(format!("\"{text}\" is not a range of bytes; write START:END, as in 1:1001")),
     }
 }
 
@@ -283,7 +287,7 @@ fn parse_option(text: &str) -> Result<OptionPattern, String> {
         if text == "*" {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|_| format!("\"{text}\" is no number; * stands for any"))
+        text.parse().map(Some).map_err(|_| format!("\"{text}\" is not a number; * stands for any"))
     };
     match words[..] {
         ["mss", mss] => Ok(OptionPattern::Mss(value(mss)?)),
@@ -297,10 +301,10 @@ fn parse_option(text: &str) -> Result<OptionPattern, String> {
         ["ts", "behind", by] => by
             .parse()
             .map(OptionPattern::TimestampsBehind)
-            .map_err(|_| format!("\"{by}\" is no number of milliseconds, as in ts behind 1000")),
+            .map_err(|_| format!("\"{by}\" is not a number of milliseconds, as in ts behind 1000")),
         ["sack", range] => parse_range(range).map(|(start, end)| OptionPattern::Sack(start, end)),
         _ => Err(format!(
-            "\"{}\" is no option; they are mss N, sackOK, wscale N, ts, ts held, ts behind N and sack START:END",
+            "\"{}\" is not an option; they are mss N, sackOK, wscale N, ts, ts held, ts behind N and sack START:END",
             text.trim()
         )),
     }
@@ -379,13 +383,13 @@ mod tests {
     fn what_is_no_packet_is_refused() {
         for (text, says) in [
             ("", "flags"),
-            ("X 0:0", "no flag"),
+            ("X 0:0", "not a flag"),
             ("S", "range"),
-            ("S 5:0", "no range"),
+            ("S 5:0", "not a range"),
             (". 0:0", "belong together"),
             ("S 0:0 ack 1", "belong together"),
             ("S 0:0 win 70000", "65535"),
-            ("S 0:0 <mss>", "no option"),
+            ("S 0:0 <mss>", "not an option"),
             ("S 0:0 <wscale 15>", "14"),
             ("S 0:0 mss 5", "unknown"),
         ] {

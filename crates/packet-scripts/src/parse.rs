@@ -23,7 +23,7 @@ impl Script {
         let refuse = |line: usize, message: String| ScriptError::wrong(file, line, message);
         let lines: Vec<&str> = text.lines().collect();
         let Some(rule) = lines.iter().position(|line| line.trim() == RULE) else {
-            return Err(refuse(1, format!("a line {RULE} is to separate the head from the steps")));
+            return Err(refuse(1, format!("separate the head from the steps with a line {RULE}")));
         };
         let head_text = lines[..rule].join("\n");
         let head = Head::parse(&head_text, file)?;
@@ -47,7 +47,7 @@ impl Script {
                 _ => (None, line),
             };
             if plane.is_some() && !is_explained {
-                let message = "why the planes differ stands in a line before: differ: REASON";
+                let message = "say why the planes differ in the line before: differ: REASON";
                 return Err(refuse(number, message.to_owned()));
             }
             let (when, action) = parse_step(rest).map_err(|message| refuse(number, message))?;
@@ -58,7 +58,10 @@ impl Script {
             Some(0) if steps.iter().filter(|step| opens(step)).count() == 1 => {}
             _ => {
                 let line = steps.first().map_or(rule + 1, |step| step.line);
-                return Err(refuse(line, "the first step, and no other, is connect or listen".to_owned()));
+                return Err(refuse(
+                    line,
+                    "write connect or listen as the first step, and only there".to_owned(),
+                ));
             }
         }
         Ok(Self {
@@ -78,14 +81,14 @@ fn parse_step(text: &str) -> Result<(When, Action), String> {
     let (after, rest) = match text.strip_prefix('+') {
         Some(rest) => {
             let (span, rest) =
-                rest.split_once(char::is_whitespace).ok_or("after the time comes what happens")?;
+                rest.split_once(char::is_whitespace).ok_or("write what happens after the time")?;
             (parse_span(span)?, rest.trim())
         }
         None => (Span { least: Duration::ZERO, most: Duration::ZERO }, text),
     };
     let action = parse_action(rest)?;
     if after.most > after.least && !matches!(action, Action::Expect(_)) {
-        return Err("only a packet that is expected may have a range of times".to_owned());
+        return Err("only an expected packet may have a range of times".to_owned());
     }
     Ok((When::After(after), action))
 }
@@ -102,7 +105,7 @@ fn parse_span(text: &str) -> Result<Span, String> {
     let (least, most) = text.split_once('~').unwrap_or((text, text));
     let span = Span { least: seconds(least)?, most: seconds(most)? };
     if span.most < span.least {
-        return Err(format!("\"+{text}\": the first time is the least"));
+        return Err(format!("\"+{text}\": write the smaller time first"));
     }
     Ok(span)
 }
@@ -119,7 +122,7 @@ fn parse_action(text: &str) -> Result<Action, String> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let number = |text: &str| match text.parse::<u64>() {
         Ok(number) if number <= MOST_BYTES => Ok(number),
-        _ => Err(format!("\"{text}\" is no number from 0 to {MOST_BYTES}")),
+        _ => Err(format!("\"{text}\" is not a number from 0 to {MOST_BYTES}")),
     };
     let call = |call| Ok(Action::Call(call));
     match words[..] {
@@ -133,7 +136,7 @@ fn parse_action(text: &str) -> Result<Action, String> {
         ["nothing"] => Ok(Action::Nothing),
         ["cwnd", value] => Ok(Action::Measure(Measure::Cwnd, number(value)?)),
         ["ssthresh", value] => Ok(Action::Measure(Measure::Ssthresh, number(value)?)),
-        _ => Err(format!("\"{text}\" is no step; write {CALLS}")),
+        _ => Err(format!("\"{text}\" is not a step; write {CALLS}")),
     }
 }
 
@@ -167,21 +170,21 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         for (steps, says) in [
-            ("+0 close\n", "a.pkt:6: the first step"),
-            ("+0 connect\n+0 connect\n", "a.pkt:6: the first step"),
-            ("connect\n+0 > X\n", "a.pkt:7: \"X\" is no flag"),
+            ("+0 close\n", "a.pkt:6: write connect or listen"),
+            ("+0 connect\n+0 connect\n", "a.pkt:6: write connect or listen"),
+            ("connect\n+0 > X\n", "a.pkt:7: \"X\" is not a flag"),
             ("connect\n+x > S 0:0\n", "a.pkt:7: \"+x\" is not a time"),
-            ("connect\n+2~1 > S 0:0\n", "the first time is the least"),
+            ("connect\n+2~1 > S 0:0\n", "write the smaller time first"),
             ("connect\n+1~2 close\n", "range of times"),
-            ("connect\nkernel: close\n", "a.pkt:7: why the planes differ"),
-            ("connect\ndance\n", "\"dance\" is no step"),
-            ("connect\n< S. 0:0 ack 1 <mss *>\n", "has values"),
+            ("connect\nkernel: close\n", "a.pkt:7: say why the planes differ"),
+            ("connect\ndance\n", "\"dance\" is not a step"),
+            ("connect\n< S. 0:0 ack 1 <mss *>\n", "needs values"),
         ] {
             let error = script(steps).unwrap_err().to_string();
             assert!(error.contains(says), "{steps}: {error}");
         }
         let head = |text: &str| Script::parse(text, "a.pkt").unwrap_err().to_string();
-        assert!(head("about = 1").contains("a line --- is to separate"));
+        assert!(head("about = 1").contains("with a line ---"));
         assert!(head("about = \"\"\nx = 1\n---\n").contains("a.pkt:2"));
         let wrong = head("about = \"\"\ntransport = \"linux-reno\"\ntcp.sck = true\n---\nconnect\n");
         assert!(wrong.contains("a.pkt:3") && wrong.contains("sack"), "{wrong}");

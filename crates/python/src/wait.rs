@@ -65,7 +65,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(run_error(py, "reading the scenario has a defect, please report it"));
+                return Err(run_error(py, "the scenario reader has a defect, please report it"));
             }
         }
     }

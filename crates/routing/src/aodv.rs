@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 impl Protocol for AodvSettings {
     const NAME: &'static str = "aodv";
     const SUMMARY: &'static str =
-        "ad hoc on-demand distance vector routing: routes are sought by requests in growing rings";
+        "ad hoc on-demand distance vector routing: requests in growing rings search for routes";
     const REFERENCE: &'static str = "RFC 3561";
 
     fn check(&self) -> Result<(), WrongSetting> {

@@ -125,7 +125,7 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueLimit>,
     /// File of what the forward direction can carry over time, in place of `rate`: a mahimahi trace or rates
-    /// as CSV; relative to the scenario file. It begins anew at its end.
+    /// as CSV; relative to the scenario file. The trace repeats after its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     /// Such a file for the reverse direction; without it: its rate.

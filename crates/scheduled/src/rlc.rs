@@ -221,7 +221,7 @@ impl Bearer {
         }
     }
 
-    /// The user moves and nothing is lost: RLC begins anew, and PDCP sends again each packet that has not
+    /// The user moves and nothing is lost: RLC starts again, and PDCP retransmits each packet that has not
     /// arrived whole (TS 36.323, section 5.2.1.1). Packets that have arrived out of order stay with the
     /// receiver's PDCP.
     pub fn move_all(&mut self) {

@@ -56,7 +56,7 @@ impl Train {
         let radio_spec = &experiment.radios[spec.radio];
         let wrong = |why: &str| RunError::radio(&radio_spec.name, why);
         if radio_spec.kind.gating().is_none() {
-            return Err(wrong("a train's radio is a cycle, not a CR user in full"));
+            return Err(wrong("a train's radio has a cycle (sensing), not [radio.cr]"));
         }
         let up = RouterHost::uplink(experiment, &spec);
         let down = up ^ 1;
@@ -102,8 +102,7 @@ impl Train {
             }
         }
         let host = RouterHost::new(experiment, course, clients.len(), seed, end);
-        let mut host =
-            host.ok_or_else(|| wrong("it has no journey from which silences could be predicted"))?;
+        let mut host = host.ok_or_else(|| wrong("it has no journey, so silences cannot be predicted"))?;
         host.listen(plan.plane.network.boards(), BOARD.code());
         let name = experiment.nodes[spec.router].clone();
         Ok(Some(Box::new(Self { host, name, clients, armed: Time::MAX })))

@@ -72,7 +72,7 @@ pub enum LogReason {
     #[error("PU {0} is not described in the first part of the file")]
     UnknownPu(u32),
     /// The description of a PU among the activity.
-    #[error("a description of a PU after the first ON period; all descriptions come first")]
+    #[error("a description of a PU comes after the first ON period; write all descriptions first")]
     DescriptionTooLate,
     /// A PU's intervals are no timeline.
     #[error("PU {id}: {error}")]

@@ -53,7 +53,7 @@ pub trait Check {
         let wrong = if name.is_empty() {
             "the name is empty".to_owned()
         } else if name.trim() != name || name.chars().any(char::is_control) {
-            format!("the name {name:?} has blanks around it or control characters in it")
+            format!("the name {name:?} has blanks at its ends, or control characters")
         } else if name.chars().count() > LONGEST_NAME {
             format!("the name is longer than {LONGEST_NAME} characters")
         } else {

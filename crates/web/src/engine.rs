@@ -91,7 +91,7 @@ impl Engine {
     pub fn ask(&mut self, request: &str, hooks: Hooks) -> Vec<u8> {
         let mut columns = Columns::default();
         let answer = serde_json::from_str(request)
-            .map_err(|error| Failure::Request(format!("this is no request: {error}")))
+            .map_err(|error| Failure::Request(format!("this is not a request: {error}")))
             .and_then(|request| self.answer(request, hooks, &mut columns));
         match answer {
             Ok(said) => columns.finish(&said),

@@ -67,7 +67,7 @@ fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Resu
     if times.last() == Some(&0) {
         return wrong(
             last_line,
-            "the trace ends at 0 ms; its last time is when it begins anew, which must be later",
+            "the trace ends at 0 ms; it repeats after its last time, which must be later",
         );
     }
     Ok(Schedule::Opportunities(times))
@@ -106,7 +106,7 @@ fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Sched
     if steps.len() < 2 {
         return wrong(
             last_line,
-            "the trace has no end; write at least two times: the last is when it begins anew",
+            "the trace has no end; write at least two times: it repeats after the last one",
         );
     }
     if steps[..steps.len() - 1].iter().all(|step| step.1 == 0) {

@@ -74,7 +74,7 @@ pub(super) struct Made {
 impl Sockets {
     /// Reads a call; `None`: no plane does anything.
     pub(super) fn read(&mut self, text: &str) -> Result<Option<Made>, Fault> {
-        let malformed = || Fault::wrong(format!("\"{text}\" is no call; write NAME(ARGUMENTS) = RESULT"));
+        let malformed = || Fault::wrong(format!("\"{text}\" is not a call; write NAME(ARGUMENTS) = RESULT"));
         let (name, rest) = text.split_once('(').ok_or_else(malformed)?;
         let name = name.trim();
         if let Some(beyond) = arguments_beyond(rest) {
@@ -91,7 +91,8 @@ impl Sockets {
         let descriptor = || arguments[0].parse::<i64>().map_err(|_| malformed());
         let number = |at: usize| {
             let text = arguments.get(at).map(|text| text.trim_matches(['[', ']', ' '])).unwrap_or_default();
-            text.parse::<i64>().map_err(|_| Fault::wrong(format!("\"{text}\" is no number, in \"{name}\"")))
+            text.parse::<i64>()
+                .map_err(|_| Fault::wrong(format!("\"{text}\" is not a number, in \"{name}\"")))
         };
         let bytes = |at| number(at).map(|bytes| bytes.max(0) as u64);
         let call = match name {
@@ -220,7 +221,7 @@ fn returns(text: &str) -> Result<Returns, Fault> {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => first.parse().ok(),
     };
-    number.map(Returns::Number).ok_or_else(|| Fault::wrong(format!("\"{text}\" is no result of a call")))
+    number.map(Returns::Number).ok_or_else(|| Fault::wrong(format!("\"{text}\" is not a result of a call")))
 }
 
 /// The arguments, by the commas that stand in no brackets.
@@ -295,6 +296,6 @@ mod tests {
             assert!(fault.is_out_of_scope && fault.message.contains(says), "{text}: {}", fault.message);
         }
         let fault = Sockets::default().read("write(4, ..., x) = 1").err().unwrap();
-        assert!(!fault.is_out_of_scope && fault.message.contains("no number"));
+        assert!(!fault.is_out_of_scope && fault.message.contains("not a number"));
     }
 }

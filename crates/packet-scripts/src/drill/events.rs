@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
             *letter == ')' && depth == 0
         });
         let (close, _) =
-            close.ok_or_else(|| Fault::wrong("after the time comes a packet, a call or an assertion"))?;
+            close.ok_or_else(|| Fault::wrong("write a packet, a call or an assertion after the time"))?;
         let result = rest[close..].split('\n').next().unwrap_or_default();
         let length = close + result.len();
         self.at += length;
@@ -188,7 +188,7 @@ impl<'a> Cursor<'a> {
             (None, first)
         };
         if last < first {
-            return Err(Fault::wrong("the first time of a range is the least"));
+            return Err(Fault::wrong("write the smaller time of a range first"));
         }
         let span = Span { least: first, most: last };
         Ok((if is_relative { When::After(span) } else { When::At(span) }, until))

@@ -208,7 +208,7 @@ fn statement(text: &str) -> Result<Option<Statement>, String> {
 }
 
 fn unknown(text: &str) -> String {
-    format!("\"{text}\" is no statement; write assert CONDITION, MESSAGE or NAME = NUMBER")
+    format!("\"{text}\" is not a statement; write assert CONDITION, MESSAGE or NAME = NUMBER")
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -254,7 +254,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                 Some(digits) => u64::from_str_radix(digits, 16).map(|number| number as f64).ok(),
                 None => word.parse().ok(),
             };
-            found.push(Token::Number(number.ok_or_else(|| format!("\"{word}\" is no number"))?));
+            found.push(Token::Number(number.ok_or_else(|| format!("\"{word}\" is not a number"))?));
             length
         } else if first.is_alphabetic() || first == '_' {
             let length =
@@ -444,13 +444,13 @@ mod tests {
     #[test]
     fn what_is_no_statement_is_refused() {
         for (text, says) in [
-            ("import os", "no statement"),
+            ("import os", "not a statement"),
             ("assert open('/etc/passwd')", "unexpected"),
             ("assert 1 +", "too early"),
             ("assert (1", "too early"),
             ("assert 1 $", "unknown"),
-            ("assert 1x", "no number"),
-            ("a.b = 1", "no statement"),
+            ("assert 1x", "not a number"),
+            ("a.b = 1", "not a statement"),
         ] {
             let error = statements(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

@@ -39,23 +39,23 @@ pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern,
             (&text[..open], Some(&text[open + 1..close]), text[close + 1..].trim())
         }
         (None, None) => (text, None, ""),
-        _ => return Err(Fault::wrong("options stand in < and >, as in <mss 1000,sackOK>")),
+        _ => return Err(Fault::wrong("write options between < and >, as in <mss 1000,sackOK>")),
     };
     if !after.is_empty() {
         return Err(Fault::beyond(format!("\"{after}\" after the options of a packet")));
     }
     let mut words = text.split_ascii_whitespace();
-    let flags = words.next().ok_or_else(|| Fault::wrong("a packet begins with its flags, as in S. or F."))?;
+    let flags = words.next().ok_or_else(|| Fault::wrong("begin a packet with its flags, as in S. or F."))?;
     if flags.contains(|letter: char| letter == 'A' || letter.is_ascii_digit()) {
         return Err(Fault::beyond("Accurate ECN (the flags of RFC 9768)"));
     }
     for letter in flags.chars().filter(|letter| *letter != '-') {
         let known = LETTERS.iter().find(|(known, _)| *known == letter);
-        let (_, bit) = known.ok_or_else(|| Fault::wrong(format!("\"{letter}\" is no flag of TCP")))?;
+        let (_, bit) = known.ok_or_else(|| Fault::wrong(format!("\"{letter}\" is not a flag of TCP")))?;
         pattern.flags |= bit;
     }
     let range =
-        words.next().ok_or_else(|| Fault::wrong("after the flags comes the range, as in 1:1001(1000)"))?;
+        words.next().ok_or_else(|| Fault::wrong("write the range after the flags, as in 1:1001(1000)"))?;
     (pattern.start, pattern.len) = self::range(range)?;
     while let Some(word) = words.next() {
         let mut number = || {
@@ -123,14 +123,14 @@ fn range(text: &str) -> Result<(u32, u32), Fault> {
         (end.checked_sub(start)? == length).then_some((start, length))
     };
     read().ok_or_else(|| {
-        Fault::wrong(format!("\"{text}\" is no range; write START:END(LENGTH), as in 1:1001(1000)"))
+        Fault::wrong(format!("\"{text}\" is not a range; write START:END(LENGTH), as in 1:1001(1000)"))
     })
 }
 
 fn read_option(text: &str, into: &mut Vec<OptionPattern>) -> Result<(), Fault> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let number =
-        |text: &str| text.parse::<u32>().map_err(|_| Fault::wrong(format!("\"{text}\" is no number")));
+        |text: &str| text.parse::<u32>().map_err(|_| Fault::wrong(format!("\"{text}\" is not a number")));
     match words[..] {
         ["nop" | "eol"] => {}
         ["mss", mss] => into.push(OptionPattern::Mss(Some(number(mss)? as u16))),
@@ -143,7 +143,7 @@ fn read_option(text: &str, into: &mut Vec<OptionPattern>) -> Result<(), Fault> {
             for block in blocks {
                 let ends = block.split_once(':');
                 let (start, end) =
-                    ends.ok_or_else(|| Fault::wrong(format!("\"{block}\" is no SACK block")))?;
+                    ends.ok_or_else(|| Fault::wrong(format!("\"{block}\" is not a SACK block")))?;
                 into.push(OptionPattern::Sack(number(start)?, number(end)?));
             }
         }
@@ -224,7 +224,7 @@ mod tests {
             ("X 0:0(0)", false, "flag"),
             ("S 0:5(4)", false, "range"),
             ("S 0:0(0) win 70000", false, "65535"),
-            ("S 0:0(0) <mss x>", false, "no number"),
+            ("S 0:0(0) <mss x>", false, "not a number"),
         ] {
             let fault = packet(text, true).unwrap_err();
             assert_eq!(fault.is_out_of_scope, is_out_of_scope, "{text}");

@@ -121,7 +121,7 @@ impl Settings {
 
     fn set(&mut self, word: &str) -> Result<(), Fault> {
         let (path, value) = word.split_once('=').ok_or_else(|| {
-            Fault::wrong(format!("\"{word}\" is no setting; write NAME=VALUE, as in net.ipv4.tcp_sack=0"))
+            Fault::wrong(format!("\"{word}\" is not a setting; write NAME=VALUE, as in net.ipv4.tcp_sack=0"))
         })?;
         let path = path.trim_start_matches("/proc/sys/").replace('/', ".");
         let Some(name) = path.strip_prefix("net.ipv4.") else {

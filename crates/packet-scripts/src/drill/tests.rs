@@ -67,11 +67,11 @@ fn errors_name_their_line_and_what_is_out_of_scope_its_subject() {
             true,
             "a.pkt:3: out of scope: the option --ip_version=ipv6",
         ),
-        ("*  > P.", "*  > X.", false, "no flag"),
+        ("*  > P.", "*  > X.", false, "not a flag"),
         ("+.005 %{", "+x %{", false, "\"+x\" is not a time"),
         ("}%", "", false, "}%"),
-        ("assert", "import", false, "no statement"),
-        ("+.1~+.2", "+.3~+.2", false, "the least"),
+        ("assert", "import", false, "not a statement"),
+        ("+.1~+.2", "+.3~+.2", false, "the smaller time"),
     ] {
         let error = error(from, to);
         assert_eq!(error.is_out_of_scope, is_out_of_scope, "{error}");

@@ -266,7 +266,7 @@ impl Drx {
             && (short.cycle.is_zero() || !self.cycle.as_nanos().is_multiple_of(short.cycle.as_nanos()))
         {
             let message = format!("\"{}\" does not divide the cycle of \"{}\"", short.cycle, self.cycle);
-            let remedy = "write a short cycle of which the cycle is a multiple";
+            let remedy = "write a short cycle that divides the cycle";
             report(&path.key("short").key("cycle"), message, remedy.to_owned());
         }
     }

@@ -307,8 +307,7 @@ impl RegulationKind for TvwsRules {
             check.span(field, span, zero, longest);
         }
         if self.lead >= self.grace.min(self.validity) {
-            let message =
-                format!("the device falls silent \"{}\" before a schedule that is no longer", self.lead);
+            let message = format!("a lead of \"{}\" is not shorter than grace and validity", self.lead);
             check.error("lead", message, "write less than grace and validity".to_owned());
         }
         if self.answer >= self.retry.min(self.check) {
@@ -382,7 +381,8 @@ impl RegulationKind for QuietPeriods {
             check.error("every", message, "write more than within".to_owned());
         }
         if !self.between.as_nanos().is_multiple_of(self.frame.as_nanos().max(1)) {
-            let message = format!("\"{}\" is no whole number of frames of \"{}\"", self.between, self.frame);
+            let message =
+                format!("\"{}\" is not a whole number of frames of \"{}\"", self.between, self.frame);
             check.error("between", message, "write a multiple of frame".to_owned());
         }
     }

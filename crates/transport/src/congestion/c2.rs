@@ -101,7 +101,7 @@ pub const INFO: ControlInfo = ControlInfo {
         number("jump_interval", "least time between two jumps of N", "s", [0.0, 0.0, 3600.0]),
         ParameterSpec {
             name: "refine",
-            summary: "when slow start ends for the first time, set the window anew if Dp fell since the probe",
+            summary: "when slow start ends for the first time, set the window again if Dp fell since the probe",
             unit: "",
             kind: ParameterKind::Flag { default: false },
         },

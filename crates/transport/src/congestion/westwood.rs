@@ -81,7 +81,7 @@ pub(super) const TUSTIN_GAIN: ParameterSpec = ParameterSpec {
 
 pub(super) const RESET_RTT_MIN: ParameterSpec = ParameterSpec {
     name: "reset_rtt_min",
-    summary: "measure RTTmin anew after a timeout, as Linux; false: the least of the connection",
+    summary: "measure RTTmin again after a timeout, as Linux; false: the least of the connection",
     unit: "",
     kind: ParameterKind::Flag { default: true },
 };
