@@ -84,7 +84,7 @@ def _scenario(args: argparse.Namespace) -> int:
     study, single = find(args.study)
     rows = select(study, args.only or ([single] if single else None))
     if len(rows) != 1:
-        raise UsageError("--scenario prints that of one claim: name it, or add --claim ID")
+        raise UsageError("--scenario prints the scenario of one claim: name it, or add --claim ID")
     sys.stdout.write(scenario_at(study, rows[0], args.at).to_toml())
     return 0
 

@@ -187,12 +187,19 @@ def find_reading(
 
 
 def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: int | None = None) -> Reading:
-    """Measure a kept reading on its seeds again, or on so many; what the search found besides stays."""
+    """Measure a kept reading on its seeds again, or on so many; what the search found besides stays.
+
+    Where all statements hold that did not before, what turns the claim over is looked for.
+    """
     first, last = reading.seeds
     count = seeds or last - first + 1
     judged = _judge(study, claim, reading.setting, first, count)
+    turn = reading.turn
+    if judged.verdict == "holds" and reading.held < len(reading.parts):
+        turn = _turn(study, claim, touching(study, claim), reading.setting)
     return replace(
         reading,
+        turn=turn,
         seeds=(first, first + count - 1),
         parts=_parts(claim, judged),
         numbers=tuple(numbers(claim, judged.grid)),
@@ -201,12 +208,16 @@ def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: in
 
 
 def confirmed_at(study: Context, claim: ClaimRow, reading: Reading, setting: Setting, seeds: int) -> Reading:
-    """Measure a setting that is named on fresh seeds; it is the reading if no fewer statements hold.
-
-    What turns the claim over at another setting is not looked for.
-    """
-    there = confirmed_again(study, claim, replace(reading, setting=setting, turn=None), seeds)
+    """Measure a setting that is named on fresh seeds; it is the reading if no fewer statements hold."""
+    there = confirmed_again(
+        study, claim, replace(reading, setting=setting, turn=None, parts=_open(reading)), seeds
+    )
     return there if there.held >= reading.held else reading
+
+
+def _open(reading: Reading) -> tuple[Part, ...]:
+    """Return the statements as if nothing were known of them: they were measured at another setting."""
+    return tuple(replace(item, answer="inconclusive") for item in reading.parts)
 
 
 def _parts(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
