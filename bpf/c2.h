@@ -20,8 +20,8 @@ struct c2_address {
 	__u32 word[4];
 };
 
-/* A key of c2_links: the way of a network namespace to a destination. */
-struct c2_way {
+/* A key of c2_links: the route of a network namespace to a destination. */
+struct c2_route {
 	struct c2_address to;
 	__u32 space;      /* inode of the namespace; 0: any that has no entry of its own */
 };

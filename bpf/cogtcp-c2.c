@@ -98,14 +98,14 @@ static int run_flows(const char *where, const char *what)
 
 static int run_link(const char *where, const char *what, const char *seconds)
 {
-	struct c2_way way = {};
+	struct c2_route route = {};
 	struct kernel_c2 c2;
 	double limit = 10;
 	char *end = "";
 	int code;
 	__u32 state;
 
-	if (!parse_address(where, &way.to))
+	if (!parse_address(where, &route.to))
 		return fail(2, "%s: give an IPv4 or IPv6 address, or any", where);
 	if (!parse_state(what, &state))
 		return fail(2, "%s: a link is sensing, handoff or up", what);
@@ -116,7 +116,7 @@ static int run_link(const char *where, const char *what, const char *seconds)
 	code = find(&c2, "cogtcp c2 link");
 	if (code)
 		return code;
-	return set_link(&c2, &way, state, limit) ? refused("cogtcp c2 link", errno) : 0;
+	return set_link(&c2, &route, state, limit) ? refused("cogtcp c2 link", errno) : 0;
 }
 
 static int run_watch(const char *text)

@@ -28,7 +28,7 @@ int watch(double seconds);
 /* links.c. Read what a link does: sensing, handoff or up. Returns whether it is one of them. */
 int parse_state(const char *text, __u32 *state);
 /* Say what a link does, for at most so many seconds. Returns 0, or -1 with errno. */
-int set_link(const struct kernel_c2 *c2, const struct c2_way *way, __u32 state, double seconds);
+int set_link(const struct kernel_c2 *c2, const struct c2_route *route, __u32 state, double seconds);
 /* Say what lines of standard input say, each the inode of a network namespace, an address, a state and seconds; forget all of it at
  * their end, or when one cannot be said. Returns an exit code. */
 int follow(void);

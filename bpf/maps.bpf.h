@@ -51,7 +51,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
-	__type(key, struct c2_way);
+	__type(key, struct c2_route);
 	__type(value, struct c2_link);
 } c2_links SEC(".maps");
 
@@ -81,17 +81,17 @@ static __always_inline void *entry(void *map, const struct c2_address *address)
 /* What the link of a socket to this address does, as far as somebody says it. */
 static __always_inline struct c2_link *link_to(const struct sock *sk, const struct c2_address *remote)
 {
-	struct c2_way way = { .to = *remote, .space = sk->__sk_common.skc_net.net->ns.inum };
-	struct c2_link *found = bpf_map_lookup_elem(&c2_links, &way);
+	struct c2_route route = { .to = *remote, .space = sk->__sk_common.skc_net.net->ns.inum };
+	struct c2_link *found = bpf_map_lookup_elem(&c2_links, &route);
 
 	if (found)
 		return found;
-	way.space = 0;
-	found = bpf_map_lookup_elem(&c2_links, &way);
+	route.space = 0;
+	found = bpf_map_lookup_elem(&c2_links, &route);
 	if (found)
 		return found;
-	__builtin_memset(&way, 0, sizeof(way));
-	return bpf_map_lookup_elem(&c2_links, &way);
+	__builtin_memset(&route, 0, sizeof(route));
+	return bpf_map_lookup_elem(&c2_links, &route);
 }
 
 #endif

@@ -129,7 +129,7 @@ static void print_flows(int map)
 
 static void print_links(int map)
 {
-	struct c2_way key, *last = NULL;
+	struct c2_route key, *last = NULL;
 	char text[INET6_ADDRSTRLEN];
 	const char *comma = "";
 	struct c2_link link;

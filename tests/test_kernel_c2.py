@@ -767,26 +767,26 @@ def follow(lines: str) -> subprocess.CompletedProcess[str]:
 
 @NEEDS_KERNEL
 def test_who_says_what_radios_do_is_told_why_it_is_not_heard(loaded: None) -> None:
-    def ways(count: int) -> str:
+    def routes(count: int) -> str:
         numbers = range(count)
         return "".join(f"1 10.1.{number >> 8}.{number & 255} sensing 60\n" for number in numbers)
 
-    assert (follow(ways(4096)).returncode, status()["links"]) == (0, [])
-    done = follow(ways(4097))
+    assert (follow(routes(4096)).returncode, status()["links"]) == (0, [])
+    done = follow(routes(4097))
     assert (done.returncode, status()["links"]) == (1, [])
-    assert done.stderr == "the kernel has what it can hold of links: 4096 ways\n"
+    assert done.stderr == "the kernel has what it can hold of links: 4096 routes\n"
     assert follow("1 nowhere sensing 60\n").returncode == 2
     with subprocess.Popen(
         [BUILT / "cogtcp-c2", "follow"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin
         assert process.stderr
-        process.stdin.write(ways(1))
+        process.stdin.write(routes(1))
         process.stdin.flush()
         assert soon(lambda: status()["links"])
         assert c2("unload").returncode == 0
         assert soon(lambda: not left_in_the_kernel()), left_in_the_kernel()
-        process.stdin.write(ways(1))
+        process.stdin.write(routes(1))
         process.stdin.close()
         assert process.stderr.read() == "nothing is loaded any more\n"
     assert process.returncode == 1
