@@ -478,7 +478,7 @@ REGISTRIES = (
     ("Regulation", "regulations", {}),
     ("Prediction", "predictors", {}),
     ("Queue", "queues", {}),
-    ("TransportSpec", "transports", {}),
+    ("Transport", "transports", {}),
     ("Traffic", "traffic", {"saturated": "bulk", "size": "bulk", "rate": "bulk"}),
     (
         "Users",

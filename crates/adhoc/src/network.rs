@@ -94,7 +94,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             let interfaces = Interfaces::add(&mut medium, &config, &channels, number);
             owners.resize(medium.len(), number);
             nodes.push(Node {
-                routing: routing.build(NodeAddress::new(number), seed),
+                routing: routing.kind().build(NodeAddress::new(number), seed),
                 buffer: PacketBuffer::new(config.buffer_packets, config.buffer_time),
                 released: VecDeque::new(),
                 arp: config

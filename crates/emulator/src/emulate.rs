@@ -191,7 +191,7 @@ fn prepare_flows(
                 let Protocol::Other(transport, connection) = &spec.protocol else {
                     unreachable!("TCP has sockets of its own")
                 };
-                let pair = transport.build(connection.of_flow(seed, number as u32));
+                let pair = transport.kind().build(connection.of_flow(seed, number as u32));
                 let receiver = datagrams::receiver(number, address)?;
                 enter(from)?;
                 let sockets = [datagrams::sender(number, address)?, receiver];

@@ -15,7 +15,7 @@ use cogtcp_scenario::{
 };
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
-    DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig, control_info,
+    ControlInfo, DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig,
     linux_control,
 };
 use cogtcp_units::{Duration, Rate};
@@ -539,7 +539,7 @@ fn own_variant(flow: &FlowSpec, tcp: &TcpSpec) -> Option<LinuxControl> {
 
 /// Returns the parameters of our BPF program for a flow: its preset's own, or else the defaults.
 fn parameters_of(flow: &FlowSpec, tcp: &TcpSpec) -> Parameters {
-    let Ok(info) = control_info(&tcp.control.name) else { return Parameters::new() };
+    let Ok(info) = ControlInfo::find(&tcp.control.name) else { return Parameters::new() };
     let mut parameters = Parameters::new();
     let of_variants = |preset: &&Preset| VARIANTS.iter().any(|(name, ..)| *name == preset.name);
     for preset in info.presets.iter().filter(of_variants).filter(|preset| preset.name == flow.transport) {

@@ -4,7 +4,7 @@
 //! packets to send. A simulator drives it by a virtual clock, the kernel plane by a real one with UDP
 //! sockets.
 //!
-//! A transport that is not TCP implements [`Protocol`] for its settings: name, checks, both ends.
+//! A transport that is not TCP implements [`Protocol`] for its settings, which build both ends.
 //!
 //! TCP's packet is a segment, which the driver keeps in a compact form. All other transports exchange a
 //! [`Datagram`].

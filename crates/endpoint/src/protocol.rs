@@ -1,7 +1,8 @@
 //! A transport that is not TCP, as scenarios name it.
 
 use crate::{Datagram, Endpoint};
-use cogtcp_units::{Check, RandomStream};
+use cogtcp_units::RandomStream;
+use std::fmt::Debug;
 
 /// An end of a connection whose transport is chosen when a run begins.
 pub type BoxedEndpoint = Box<dyn Endpoint<Packet = Datagram> + Send + Sync>;
@@ -37,25 +38,11 @@ pub struct Pair {
     pub segment_size: u32,
 }
 
-/// The settings of a transport that is not TCP.
-pub trait Protocol: Default {
-    /// Name in scenarios.
-    const NAME: &'static str;
-    /// One line for lists of transports.
-    const SUMMARY: &'static str;
-    /// The RFC or paper that specifies the transport.
-    const REFERENCE: &'static str;
+/// The settings of a transport that is not TCP: they build both ends. Names and checks are in
+/// [`Named`](cogtcp_units::Named).
+pub trait Protocol: Debug {
     /// True if all data is delivered, once and in order. Applications that wait for a last byte need this.
-    const RELIABLE: bool;
-
-    /// Returns the settings that `name` stands for: the defaults for [`Self::NAME`]. A transport may have
-    /// further names.
-    fn of_name(name: &str) -> Option<Self> {
-        (name == Self::NAME).then(Self::default)
-    }
-
-    /// Reports each setting that is wrong.
-    fn check(&self, found: &mut dyn Check);
+    fn is_reliable(&self) -> bool;
 
     /// Returns the two ends of a connection at rest.
     fn build(&self, connection: Connection) -> Pair;

@@ -38,5 +38,5 @@ pub use capacity::Capacity;
 pub use frame::{DropCause, Frame, Payload};
 pub use gate::{Flush, Gate, Silence};
 pub use link::{Cut, Departure, Flushed, Link, LinkConfig, LinkCounters, OfferOutcome};
-pub use queue::{QueueLimit, QueueSpec};
+pub use queue::{DisciplineSpec, QueueLimit, QueueSpec};
 pub use schedule::Schedule;

@@ -1,7 +1,7 @@
 //! Queue disciplines: what waits, what is dropped or marked, and who comes next.
 //!
 //! Drop-tail is part of the link ([`DropTail`]). Every other discipline implements [`QueueDiscipline`], and
-//! its parameters [`Discipline`]; a new one is a file here and a line in `disciplines!` below
+//! its parameters [`Named`] and [`Discipline`]; a new one is a file here and a line in `registry!` below
 //! (`docs/adding-a-queue-discipline.md` has the recipe).
 
 mod codel;
@@ -18,17 +18,24 @@ pub use drop_tail::DropTail;
 pub use fq_codel::{Backlog, FqCoDel};
 pub use limit::QueueLimit;
 pub use red::Red;
-pub use spec::{DisciplineInfo, WrongParameter};
+pub use spec::QueueSpec;
 
 use crate::frame::{DropCause, Frame, Payload};
-use cogtcp_units::{RandomStream, Rate, Time};
+use cogtcp_units::{Check, Named, RandomStream, Rate, Time, registry};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-spec::disciplines! {
-    Red: Red,
-    CoDel: CoDel,
-    FqCoDel: FqCoDel,
+registry! {
+    #[entries(
+        "queue discipline",
+        "the length of a drop-tail queue as \"100 packets\" or \"64 KiB\", the name of a queue discipline, or a discipline with its parameters as { codel = { target = \"5 ms\" } }"
+    )]
+    /// A queue discipline other than drop-tail, with its parameters.
+    pub enum DisciplineSpec: Discipline<P: Payload> {
+        Red: Red,
+        CoDel: CoDel,
+        FqCoDel: FqCoDel,
+    }
 }
 
 /// A queue discipline at work.
@@ -61,23 +68,15 @@ pub trait QueueDiscipline<P: Payload>: Debug + Send {
     fn visit(&self, visit: &mut dyn FnMut(&Frame<P>));
 }
 
-/// The parameters of a discipline, as a scenario writes them under its name.
-pub trait Discipline: Clone + Debug + Default + PartialEq {
-    /// Its name in scenarios.
-    const NAME: &'static str;
-    /// What it is, in a line.
-    const SUMMARY: &'static str;
-    /// The RFC or paper that it follows.
-    const REFERENCE: &'static str;
+/// The parameters of a discipline: they build it.
+pub trait Discipline<P: Payload>: Debug {
+    /// True if it draws random numbers.
+    fn is_random(&self) -> bool {
+        false
+    }
 
-    /// Whether it draws random numbers.
-    const IS_RANDOM: bool = false;
-
-    /// Whether the parameters make sense: the first that does not.
-    fn check(&self) -> Result<(), WrongParameter>;
-
-    /// The discipline at work on a link.
-    fn build<P: Payload>(&self, site: Site) -> Box<dyn QueueDiscipline<P>>;
+    /// Returns the discipline at work on a link.
+    fn build(&self, site: Site) -> Box<dyn QueueDiscipline<P>>;
 }
 
 /// Where a discipline works.

@@ -3,7 +3,7 @@
 
 use cogtcp_link::queue::{DropTail, QueueLimit, Red};
 use cogtcp_link::{
-    Departure, Flush, Frame, Gate, Link, LinkConfig, OfferOutcome, Payload, QueueSpec, Silence,
+    Departure, DisciplineSpec, Flush, Frame, Gate, Link, LinkConfig, OfferOutcome, Payload, Silence,
 };
 use cogtcp_spectrum::{CognitiveCycle, CycleConfig, DurationLaw, Radio, SensingClock, SensingCycle};
 use cogtcp_transport::{Parameters, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, make};
@@ -109,7 +109,7 @@ fn an_overflow_is_told_once() {
 /// A wrong parameter is refused in words: which, and what would be right.
 #[test]
 fn a_wrong_parameter_says_which() {
-    let wrong = QueueSpec::Red(Red { min_threshold: 0.0, ..Red::default() }).check();
+    let wrong = DisciplineSpec::Red(Red { min_threshold: 0.0, ..Red::default() }).first_wrong();
     let message = wrong.unwrap_err().to_string();
     assert!(message.contains("min_threshold"), "{message}");
 }

@@ -2,8 +2,8 @@
 
 use crate::{Coupled, MOST_PATHS, MptcpReceiver, MptcpSender, Scheduler, Shared};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
-use cogtcp_transport::{CongestionControl, Parameters, Preset, ReceiverConfig, SenderConfig, controls, make};
-use cogtcp_units::Check;
+use cogtcp_transport::{CongestionControl, Parameters, Preset, ReceiverConfig, SenderConfig, make};
+use cogtcp_units::{Check, Named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -135,11 +135,10 @@ impl Controls {
     }
 }
 
-impl Protocol for MptcpSettings {
+impl Named for MptcpSettings {
     const NAME: &'static str = "mptcp";
     const SUMMARY: &'static str = "Multipath TCP: one connection over several paths, a TCP subflow on each, windows coupled (LIA) or not";
     const REFERENCE: &'static str = "RFC 8684, RFC 6356";
-    const RELIABLE: bool = true;
 
     /// "mptcp-" before the name of a coupled control stands for that; before the name of a TCP transport, for
     /// uncoupled subflows of this transport.
@@ -162,12 +161,14 @@ impl Protocol for MptcpSettings {
                     found.error("control", message, remedy);
                 }
             }
-            Err(error) => {
-                let known = controls().iter().flat_map(|control| control.presets).map(|preset| preset.name);
-                let remedy = format!("name a TCP transport: {}", known.collect::<Vec<_>>().join(", "));
-                found.error("control", format!("unknown TCP transport \"{}\"", error.name), remedy);
-            }
+            Err(unknown) => found.error("control", unknown.message, unknown.remedy),
         }
+    }
+}
+
+impl Protocol for MptcpSettings {
+    fn is_reliable(&self) -> bool {
+        true
     }
 
     fn build(&self, connection: Connection) -> Pair {

@@ -333,7 +333,8 @@ fn detector(
     let value = |key: &str| parameters.get(key).copied().unwrap_or(f64::NAN);
     let probability = |key: &str| {
         Probability::new(value(key)).map_err(|_| {
-            let wrong = format!("detector: {key} is {}; it must be a probability, 0 to 1", value(key));
+            let wrong =
+                format!("detector: {key}: {} is out of range; write a number from 0 to 1", value(key));
             input_error(py, &wrong)
         })
     };
@@ -359,7 +360,7 @@ fn detector(
         other => return Err(input_error(py, &format!("unknown detector \"{other}\""))),
     };
     let one = config.kind().build(&Surroundings::default());
-    let inner = one.map_err(|error| input_error(py, &error.to_string()))?;
+    let inner = one.map_err(|error| input_error(py, &format!("detector: {error}")))?;
     let rule = match fusion {
         None => return Ok(inner),
         Some("or") => FusionRule::Or,

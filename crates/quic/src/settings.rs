@@ -7,10 +7,8 @@ use crate::quinn_endpoint::QuinnEndpoint;
 use crate::random::{CONNECTION_ID, ConnectionIds, Mix};
 use crate::{Receiver, Sender};
 use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
-use cogtcp_transport::{
-    CongestionControl, ControlError, ParameterValue, Parameters, Preset, is_external, make,
-};
-use cogtcp_units::{Bytes, Check, Duration, Time};
+use cogtcp_transport::{CongestionControl, ParameterValue, Parameters, Preset, is_external, make};
+use cogtcp_units::{Bytes, Check, Duration, Named, Time, WrongSetting};
 use quinn_proto::{
     AckFrequencyConfig, ClientConfig, ConnectionId, Endpoint, EndpointConfig, IdleTimeout, NoneTokenStore,
     ServerConfig, TransportConfig, VarInt,
@@ -99,18 +97,15 @@ impl QuicSettings {
     }
 
     /// The control by its name, where that is known and its parameters are right.
-    fn chosen(&self) -> Result<Chosen, ControlError> {
+    fn chosen(&self) -> Result<Chosen, WrongSetting> {
         match self.control.as_str() {
             QUINN_CUBIC => Ok(Chosen::QuinnCubic),
             QUINN_NEWRENO => Ok(Chosen::QuinnNewReno),
             // Whoever runs the experiment builds it: `build_around`.
             name if is_external(name) => Ok(Chosen::QuinnCubic),
             name => {
-                let preset = Preset::find(name).map_err(|unknown| ControlError::UnknownControl {
-                    name: unknown.name,
-                    nearest: unknown.nearest,
-                    known: Self::controls().join(", "),
-                })?;
+                let preset = Preset::find(name)
+                    .map_err(|_| WrongSetting::unknown("congestion control", name, &Self::controls()))?;
                 let parameters = preset.parameters(&self.user_parameters());
                 make(preset.control, &parameters)?;
                 Ok(Chosen::Ours(Arc::new(move || {
@@ -141,12 +136,11 @@ impl QuicSettings {
     }
 }
 
-impl Protocol for QuicSettings {
+impl Named for QuicSettings {
     const NAME: &'static str = "quic";
     const SUMMARY: &'static str =
         "QUIC over UDP: streams, new packets for lost data, probe timeouts that keep the window";
     const REFERENCE: &'static str = "RFC 9000, RFC 9002; quinn-proto 0.11";
-    const RELIABLE: bool = true;
 
     /// "quic-" before the name of a control stands for QUIC with this control.
     fn of_name(name: &str) -> Option<Self> {
@@ -170,13 +164,9 @@ impl Protocol for QuicSettings {
                 )
             }
             Ok(_) => {}
-            Err(error) => {
-                let place = if matches!(error, ControlError::UnknownControl { .. }) {
-                    "control"
-                } else {
-                    "parameters"
-                };
-                found.error(place, error.to_string(), "see docs/transports/quic.md".into());
+            Err(wrong) if wrong.setting.is_empty() => found.error("control", wrong.message, wrong.remedy),
+            Err(wrong) => {
+                found.error(&format!("parameters.{}", wrong.setting), wrong.message, wrong.remedy);
             }
         }
         if let Some(size) = self.max_datagram_size
@@ -223,6 +213,12 @@ impl Protocol for QuicSettings {
                 "write \"1 ms\" or more".into(),
             );
         }
+    }
+}
+
+impl Protocol for QuicSettings {
+    fn is_reliable(&self) -> bool {
+        true
     }
 
     fn build(&self, connection: Connection) -> Pair {

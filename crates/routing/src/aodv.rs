@@ -16,28 +16,30 @@ pub use config::{ErrorTo, LocalRepair, RequestTimeout};
 pub use settings::{AodvConfig, AodvProfile, AodvSettings};
 
 use crate::outbox::Outbox;
-use crate::registry::{Protocol, WrongSetting};
+use crate::registry::Protocol;
 use crate::routing::LossCause;
 use crate::table::{RouteOffer, RouteTable, Taken};
 use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
-use cogtcp_units::{Duration, RandomStream, Time, prefetch};
+use cogtcp_units::{Check, Duration, Named, RandomStream, Time, prefetch};
 use discovery::Discovery;
 use seen::SeenRequests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-impl Protocol for AodvSettings {
+impl Named for AodvSettings {
     const NAME: &'static str = "aodv";
     const SUMMARY: &'static str =
         "ad hoc on-demand distance vector routing: requests in growing rings search for routes";
     const REFERENCE: &'static str = "RFC 3561";
 
-    fn check(&self) -> Result<(), WrongSetting> {
-        self.config().check()
+    fn check(&self, found: &mut dyn Check) {
+        self.config().check(found);
     }
+}
 
+impl Protocol for AodvSettings {
     fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
         Box::new(Aodv::new(address, self.config(), seed))
     }

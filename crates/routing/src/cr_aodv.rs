@@ -6,12 +6,12 @@
 
 use crate::aodv::{Aodv, AodvConfig, AodvSettings};
 use crate::outbox::Outbox;
-use crate::registry::{Protocol, WrongSetting};
+use crate::registry::Protocol;
 use crate::{
     AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
     Routing, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
-use cogtcp_units::{Duration, RandomStream, Time};
+use cogtcp_units::{Check, Duration, Named, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -102,19 +102,21 @@ impl CrAodvConfig {
     }
 }
 
-impl Protocol for CrAodvConfig {
+impl Named for CrAodvConfig {
     const NAME: &'static str = "cr_aodv";
     const SUMMARY: &'static str = "AODV on a control channel, with the channels of receivers in its hellos";
     const REFERENCE: &'static str = "Di Felice et al., Performance Evaluation 68(9), 2011: the code released with it (branch CRAHN, 0f719ee)";
 
-    fn check(&self) -> Result<(), WrongSetting> {
+    fn check(&self, found: &mut dyn Check) {
         let fits = (1..=1000).contains(&self.channels);
-        WrongSetting::unless(fits, "channels", "is out of range", "take 1 to 1000")?;
+        found.unless(fits, "channels", "is out of range", "take 1 to 1000");
         let fits = self.channel_interval >= Duration::from_millis(100);
-        WrongSetting::unless(fits, "channel_interval", "is too short", "take at least 100 ms")?;
-        self.aodv().check()
+        found.unless(fits, "channel_interval", "is too short", "take at least 100 ms");
+        self.aodv().check(found);
     }
+}
 
+impl Protocol for CrAodvConfig {
     fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
         Box::new(CrAodv::new(address, self.clone(), seed))
     }

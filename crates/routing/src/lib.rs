@@ -35,7 +35,7 @@ pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair
 pub use buffer::PacketBuffer;
 pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvProfile};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
-pub use registry::{ProtocolInfo, RoutingSpec, WrongSetting};
+pub use registry::RoutingSpec;
 pub use routing::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LossCause, LostPacket, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingStats,

@@ -17,13 +17,12 @@ pub use joint::{ChannelPath, joint_path};
 pub use message::{Mode, SearchId, SearchMessage, SearchRequest};
 
 use crate::outbox::Outbox;
-use crate::registry::Protocol as _;
 use crate::routing::LossCause;
 use crate::{
     AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
     Routing, RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats, WireFormat,
 };
-use cogtcp_units::{Duration, Position, RandomStream, Time};
+use cogtcp_units::{Duration, Named as _, Position, RandomStream, Time};
 use discovery::{Collecting, Discovery};
 use std::collections::{BTreeMap, VecDeque};
 

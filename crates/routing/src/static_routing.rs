@@ -1,11 +1,11 @@
 //! Static shortest paths ([docs/routing/static.md](../../../docs/routing/static.md)).
 
-use crate::registry::{Protocol, WrongSetting};
+use crate::registry::Protocol;
 use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingPacket, RoutingStats, Topology,
 };
-use cogtcp_units::Time;
+use cogtcp_units::{Named, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -16,15 +16,13 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields, default)]
 pub struct StaticConfig {}
 
-impl Protocol for StaticConfig {
+impl Named for StaticConfig {
     const NAME: &'static str = "static";
     const SUMMARY: &'static str = "shortest paths over a topology known from the host, without messages";
     const REFERENCE: &'static str = "Dijkstra, Numerische Mathematik 1, 1959";
+}
 
-    fn check(&self) -> Result<(), WrongSetting> {
-        Ok(())
-    }
-
+impl Protocol for StaticConfig {
     fn build(&self, address: NodeAddress, _seed: u64) -> Box<dyn Routing> {
         Box::new(StaticRouting::new(address))
     }

@@ -308,7 +308,7 @@ impl FlowSpec {
     pub fn segment_size(&self) -> u32 {
         match &self.protocol {
             Protocol::Tcp(tcp) => tcp.sender.mss,
-            Protocol::Other(transport, connection) => transport.build(*connection).segment_size,
+            Protocol::Other(transport, connection) => transport.kind().build(*connection).segment_size,
         }
     }
 

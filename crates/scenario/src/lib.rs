@@ -75,7 +75,7 @@ pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, LinkEnds, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
 pub use transports::{
-    ControlMaker, Transport, TransportInfo, TransportSpec, all_transports, is_known as is_known_transport,
+    ControlMaker, Transport, TransportSpec, all_transports, is_known as is_known_transport,
 };
 pub use udp::Udp;
 pub use values::Window;

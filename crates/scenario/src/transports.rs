@@ -3,11 +3,11 @@
 use crate::{ControlSpec, external, is_external};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
 use cogtcp_transport::{CongestionControl, Preset};
-use cogtcp_units::Check;
+use cogtcp_units::registry;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize as DeriveDeserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -15,84 +15,19 @@ use std::sync::Arc;
 /// Makes the congestion control of a connection.
 pub type ControlMaker = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
-/// A transport that is not TCP, as the list of transports knows it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct TransportInfo {
-    /// Name in scenarios.
-    pub name: &'static str,
-    /// One line about it.
-    pub summary: &'static str,
-    /// The RFC or paper that specifies it.
-    pub reference: &'static str,
-}
-
-/// The enum of all transports, from one line for each: its variant, and the type of its settings.
-macro_rules! transports {
-    ($($(#[$only:meta])* $variant:ident: $settings:ty,)*) => {
-        /// A transport that is not TCP, with its settings.
-        #[derive(Clone, Debug, DeriveDeserialize, JsonSchema, PartialEq, Serialize)]
-        #[serde(rename_all = "snake_case")]
-        pub enum TransportSpec {
-            $(
-                $(#[$only])*
-                #[doc = concat!("See [`", stringify!($settings), "`].")]
-                $variant($settings),
-            )*
-        }
-
-        impl TransportSpec {
-            /// Every transport that is not TCP.
-            pub const ALL: &'static [TransportInfo] = &[$($(#[$only])* TransportInfo {
-                name: <$settings as Protocol>::NAME,
-                summary: <$settings as Protocol>::SUMMARY,
-                reference: <$settings as Protocol>::REFERENCE,
-            }),*];
-
-            /// Returns the name in scenarios.
-            pub const fn name(&self) -> &'static str {
-                match self {
-                    $($(#[$only])* Self::$variant(_) => <$settings as Protocol>::NAME,)*
-                }
-            }
-
-            /// Returns the transport that `name` stands for.
-            pub fn of_name(name: &str) -> Option<Self> {
-                $($(#[$only])* if let Some(settings) = <$settings as Protocol>::of_name(name) {
-                    return Some(Self::$variant(settings));
-                })*
-                None
-            }
-
-            /// True if all data is delivered, once and in order.
-            pub const fn is_reliable(&self) -> bool {
-                match self {
-                    $($(#[$only])* Self::$variant(_) => <$settings as Protocol>::RELIABLE,)*
-                }
-            }
-
-            /// Reports each setting that is wrong.
-            pub fn check(&self, found: &mut dyn Check) {
-                match self {
-                    $($(#[$only])* Self::$variant(settings) => settings.check(found),)*
-                }
-            }
-
-            /// Returns the two ends of a connection at rest.
-            pub fn build(&self, connection: Connection) -> Pair {
-                match self {
-                    $($(#[$only])* Self::$variant(settings) => settings.build(connection),)*
-                }
-            }
-        }
-    };
-}
-
 // Every transport that a scenario can name beside TCP's presets. A new one adds its line here.
-transports! {
-    Tfrc: cogtcp_rate::TfrcSettings,
-    Mptcp: cogtcp_multipath::MptcpSettings,
-    #[cfg(feature = "quic")]
-    Quic: cogtcp_quic::QuicSettings,
+registry! {
+    #[entries(
+        "transport",
+        "the name of a transport, or a transport with its settings as { tfrc = { segment_size = \"1000 B\" } }"
+    )]
+    /// A transport that is not TCP, with its settings.
+    pub enum TransportSpec: Protocol {
+        Tfrc: cogtcp_rate::TfrcSettings,
+        Mptcp: cogtcp_multipath::MptcpSettings,
+        #[cfg(feature = "quic")]
+        Quic: cogtcp_quic::QuicSettings,
+    }
 }
 
 impl TransportSpec {
@@ -128,7 +63,7 @@ impl TransportSpec {
             }
             _ => {
                 drop(control);
-                self.build(connection)
+                self.kind().build(connection)
             }
         }
     }
@@ -224,7 +159,7 @@ impl<'de> Deserialize<'de> for Transport {
         impl<'de> Visitor<'de> for Form {
             type Value = Transport;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a transport, or a transport with its settings as { tfrc = { segment_size = \"1000 B\" } }")
+                f.write_str(TransportSpec::EXPECTED)
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Transport, E> {
                 Ok(Transport::Named(text.to_owned()))

@@ -2,8 +2,9 @@
 
 use cogtcp_network::BuildError;
 use cogtcp_scenario::{ControlSpec, MOST_SERIES_ROWS};
-use cogtcp_transport::{CongestionControl, ControlError};
+use cogtcp_transport::CongestionControl;
 use cogtcp_units::Time;
+use cogtcp_units::WrongSetting;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -97,7 +98,7 @@ pub enum RunError {
         /// The flow.
         flow: String,
         /// Why.
-        source: Box<ControlError>,
+        source: Box<WrongSetting>,
     },
     /// The caller's factory failed.
     #[error("flow \"{flow}\": the congestion control could not be built: {source}")]

@@ -12,10 +12,9 @@ pub use cooperative::{Cooperative, FusionRule, fused_probability};
 pub use energy::{
     MapDetector, MapEnergyDetector, NeymanPearson, NeymanPearsonDetector, Simplified, SimplifiedDetector,
 };
-pub use plain::{FixedDetector, FixedErrors, TableDetector, TableError, TablePoints};
+pub use plain::{FixedDetector, FixedErrors, TableDetector, TablePoints};
 
-use crate::registry;
-use cogtcp_units::{Decibel, Duration};
+use cogtcp_units::{Decibel, Duration, WrongSetting, registry};
 
 registry! {
     /// How a radio tells whether a PU is there. Every probability is conditional on that.
@@ -42,7 +41,7 @@ registry! {
 /// A detector as the registry knows it: its parameters, which build it.
 pub trait DetectorKind: std::fmt::Debug {
     /// The detector, or what is wrong with its parameters.
-    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, DetectorError>;
+    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting>;
 
     /// The signal-to-noise ratio of every PU that is heard, where the scenario states it with the detector.
     fn snr(&self) -> Option<Decibel> {
@@ -69,40 +68,22 @@ impl Default for Surroundings {
     }
 }
 
-/// A detector that makes no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum DetectorError {
-    /// A parameter out of its range.
-    #[error("detector: {name} is {value}; it must be {rule}")]
-    Parameter {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// What would be right.
-        rule: &'static str,
-    },
-    /// A table that cannot be read off.
-    #[error(transparent)]
-    Table(#[from] TableError),
+/// Returns `value`, or that it is out of range and what would be `right` of the parameter `name`.
+pub fn in_range(name: &str, value: f64, right: &str, holds: bool) -> Result<f64, WrongSetting> {
+    let wrong =
+        || WrongSetting::new(name, format!("{value} is out of range"), format!("write a number {right}"));
+    holds.then_some(value).ok_or_else(wrong)
 }
 
-impl DetectorError {
-    /// `value`, if it `holds` the `rule` of the parameter `name`.
-    pub fn check(name: &'static str, value: f64, rule: &'static str, holds: bool) -> Result<f64, Self> {
-        if holds { Ok(value) } else { Err(Self::Parameter { name, value, rule }) }
-    }
+/// Returns `value`, or that it is not above zero.
+pub fn positive(name: &str, value: f64) -> Result<f64, WrongSetting> {
+    in_range(name, value, "above zero", value > 0.0 && value.is_finite())
+}
 
-    /// `value`, if it is above zero.
-    pub fn positive(name: &'static str, value: f64) -> Result<f64, Self> {
-        Self::check(name, value, "above zero", value > 0.0 && value.is_finite())
-    }
-
-    /// The linear ratio of `snr`, if that is one that occurs.
-    pub fn ratio(snr: Decibel) -> Result<f64, Self> {
-        Self::check("snr_db", snr.0, "between -100 and 100 dB", (-100.0..=100.0).contains(&snr.0))?;
-        Ok(snr.linear())
-    }
+/// Returns the linear ratio of `snr`, or that it is none that occurs.
+pub fn ratio(snr: Decibel) -> Result<f64, WrongSetting> {
+    in_range("snr", snr.0, "from -100 to 100 dB", (-100.0..=100.0).contains(&snr.0))?;
+    Ok(snr.linear())
 }
 
 /// What is on the air during one sensing.

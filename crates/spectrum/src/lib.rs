@@ -34,7 +34,6 @@ pub mod math;
 pub mod policy;
 pub mod propagation;
 mod radio_trait;
-mod registry;
 pub mod regulation;
 pub mod theory;
 

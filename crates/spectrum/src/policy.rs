@@ -4,9 +4,8 @@ mod rules;
 
 pub use rules::{BestRate, LeastBusy, RandomChannel, RoundRobin, Sticky};
 
-use crate::registry;
 use crate::{ChannelId, ChannelTable};
-use cogtcp_units::{Duration, RandomStream, Time};
+use cogtcp_units::{Duration, RandomStream, Time, registry};
 
 /// What a policy may know: the channels and what this radio's own sensing reported, never the truth.
 #[derive(Debug)]

@@ -358,9 +358,9 @@ fn detectors_out_of_range_are_refused_with_a_reason() {
     let message =
         |config: DetectorConfig| config.kind().build(&Surroundings::default()).unwrap_err().to_string();
     let wrong = message(map_config(0.0, -20.0, 0.5));
-    assert!(wrong.contains("bandwidth is 0; it must be above zero"), "{wrong}");
+    assert!(wrong.contains("bandwidth: 0 is out of range; write a number above zero"), "{wrong}");
     let wrong = message(map_config(W, f64::NAN, 0.5));
-    assert!(wrong.contains("snr_db"), "{wrong}");
+    assert!(wrong.contains("snr: NaN is out of range"), "{wrong}");
     let wrong = message(neyman_pearson(W, 0.0));
     assert!(wrong.contains("neither included"), "{wrong}");
 }

@@ -27,8 +27,7 @@ pub use outage_map::{OutageMap, OutageMapConfig, RecordedOutage};
 pub use signal::{SignalConfig, SignalStrength};
 
 use crate::journey::{Line, Measurement};
-use cogtcp_spectrum::registry;
-use cogtcp_units::{Check, Time};
+use cogtcp_units::{Check, Time, registry};
 
 registry! {
     /// How the router predicts silences.

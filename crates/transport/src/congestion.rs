@@ -24,8 +24,7 @@ mod windowed_max;
 
 pub use extension::{ControlExtension, WANTS_REPORTS};
 pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
-pub(crate) use registry::suggestion;
-pub use registry::{ControlError, ControlInfo, LinuxControl, control_info, controls, linux_control, make};
+pub use registry::{ControlInfo, LinuxControl, linux_control, make};
 
 use crate::rate_sample::RateSample;
 use cogtcp_units::{Duration, Rate, Time};

@@ -17,7 +17,6 @@ mod event;
 mod external;
 mod frto;
 mod host_profile;
-mod nearest;
 mod offload;
 mod pacing;
 mod preset;
@@ -41,14 +40,13 @@ pub use config::{
     ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
 };
 pub use congestion::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlError, ControlExtension, ControlInfo,
-    LinuxControl, PacketInfo, ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState,
-    WANTS_REPORTS, control_info, controls, linux_control, make,
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, LinuxControl, PacketInfo,
+    ParameterKind, ParameterSpec, ParameterValue, Parameters, TcpState, WANTS_REPORTS, linux_control, make,
 };
 pub use event::TransportEvent;
 pub use external::is_external;
 pub use host_profile::HostProfile;
-pub use preset::{Preset, Setting, UnknownPreset};
+pub use preset::{Preset, Setting};
 pub use rate_sample::RateSample;
 pub use reassembly::{Insertion, Reassembly};
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats, share_of_data};

@@ -1,9 +1,9 @@
 //! The classic names: a loss recovery, a congestion control and its parameters under one word. Each control
 //! declares its own presets beside itself; here they are found.
 
-use crate::congestion::{ParameterValue, Parameters, controls, suggestion};
-use crate::nearest::nearest;
+use crate::congestion::{ControlInfo, ParameterValue, Parameters};
 use crate::{HostProfile, Recovery, SenderConfig};
+use cogtcp_units::WrongSetting;
 use std::sync::LazyLock;
 
 /// A transport that can be named in a scenario.
@@ -45,19 +45,7 @@ impl From<Setting> for ParameterValue {
 }
 
 static PRESETS: LazyLock<Vec<Preset>> =
-    LazyLock::new(|| controls().iter().flat_map(|control| control.presets).copied().collect());
-
-/// No preset of this name.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown transport \"{name}\"{}; known: {known}", suggestion(.nearest))]
-pub struct UnknownPreset {
-    /// The name asked for.
-    pub name: String,
-    /// The nearest known name.
-    pub nearest: Option<String>,
-    /// All names.
-    pub known: String,
-}
+    LazyLock::new(|| ControlInfo::all().iter().flat_map(|control| control.presets).copied().collect());
 
 impl Preset {
     /// Every preset, in the order of the documentation.
@@ -66,11 +54,10 @@ impl Preset {
     }
 
     /// The preset called `name`.
-    pub fn find(name: &str) -> Result<&'static Self, UnknownPreset> {
-        PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| UnknownPreset {
-            name: name.to_owned(),
-            nearest: nearest(name, PRESETS.iter().map(|preset| preset.name)).map(str::to_owned),
-            known: PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+    pub fn find(name: &str) -> Result<&'static Self, WrongSetting> {
+        PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+            let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+            WrongSetting::unknown("transport", name, &names)
         })
     }
 
@@ -104,7 +91,7 @@ mod tests {
     fn every_preset_builds_its_control() {
         let names: BTreeSet<_> = Preset::all().iter().map(|preset| preset.name).collect();
         assert_eq!(names.len(), Preset::all().len(), "two presets share a name");
-        for control in controls() {
+        for control in ControlInfo::all() {
             for preset in control.presets {
                 assert_eq!(preset.control, control.name, "{preset:?}");
             }

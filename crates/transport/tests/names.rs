@@ -1,7 +1,7 @@
 //! No control's name appears outside its own files and the registry: what is not there cannot depend on which
 //! control runs.
 
-use cogtcp_transport::controls;
+use cogtcp_transport::ControlInfo;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ fn is_of(below: &Path, module: &str) -> bool {
     let first = below.iter().next().unwrap().to_string_lossy().into_owned();
     let owner = first.trim_end_matches(".rs");
     owner == module
-        || (controls().iter().any(|control| control.name.replace('-', "_") == owner)
+        || (ControlInfo::all().iter().any(|control| control.name.replace('-', "_") == owner)
             && owner.split('_').any(|part| part == module))
 }
 
@@ -60,7 +60,7 @@ fn no_controls_name_appears_outside_its_file_and_the_registry() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        for control in controls() {
+        for control in ControlInfo::all() {
             let module = control.name.replace('-', "_");
             let own = path.strip_prefix(&home).is_ok_and(|below| is_of(below, &module));
             for (line, word) in words(&text) {
@@ -74,6 +74,6 @@ fn no_controls_name_appears_outside_its_file_and_the_registry() {
             }
         }
     }
-    assert!(seen >= controls().len(), "each control names itself: the search works");
+    assert!(seen >= ControlInfo::all().len(), "each control names itself: the search works");
     assert!(strays.is_empty(), "control names outside their files:\n{}", strays.join("\n"));
 }

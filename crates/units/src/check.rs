@@ -13,6 +13,13 @@ pub trait Check {
     /// What is wrong with `field`, and what would be right.
     fn error(&mut self, field: &str, message: String, remedy: String);
 
+    /// Reports `field` unless it is `right`.
+    fn unless(&mut self, right: bool, field: &str, message: &str, remedy: &str) {
+        if !right {
+            self.error(field, message.to_owned(), remedy.to_owned());
+        }
+    }
+
     /// A span of at most `most`, and above zero unless `zero` is allowed.
     fn span(&mut self, field: &str, span: Duration, zero: bool, most: Duration) {
         if span.is_zero() && !zero {

@@ -19,7 +19,9 @@ mod probability;
 mod quantity;
 mod random;
 mod rate;
+mod registry;
 mod seed;
+mod suggest;
 mod text;
 mod time;
 
@@ -33,7 +35,11 @@ pub use probability::Probability;
 pub use quantity::QuantityError;
 pub use random::RandomStream;
 pub use rate::Rate;
+pub use registry::{
+    Entry, Named, Registry, WrongSetting, deserialize_named, deserialize_text_or_named, entry_schema,
+};
 pub use seed::Seed;
+pub use suggest::{among, list, nearest};
 pub use text::{
     Quantity, count_and_unit, deserialize_text, deserialize_text_or_table, read_number, write_number,
 };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gate::Flush;
-use crate::queue::{CoDel, QueueLimit, QueueSpec, Site};
+use crate::queue::{CoDel, DisciplineSpec, QueueLimit, Site};
 use cogtcp_units::Duration;
 
 const TX: u64 = 800_000;
@@ -415,9 +415,10 @@ struct Driver {
 }
 
 impl Driver {
-    fn new(discipline: &QueueSpec) -> Self {
+    fn new(discipline: &DisciplineSpec) -> Self {
         let site = || Site { rate: config().rate, stream: RandomStream::new(1, "queue", 0) };
-        let link = Link::new(&config(), discipline.build(site), || RandomStream::new(1, "loss", 0));
+        let link =
+            Link::new(&config(), Some(discipline.kind().build(site())), || RandomStream::new(1, "loss", 0));
         Self { link, arrival: None, transmission: None, log: Vec::new(), dropped: 0 }
     }
 
@@ -463,7 +464,7 @@ impl Driver {
 /// change them.
 #[test]
 fn a_discipline_that_does_nothing_is_drop_tail() {
-    let calm = QueueSpec::CoDel(CoDel {
+    let calm = DisciplineSpec::CoDel(CoDel {
         target: Duration::from_secs(10),
         interval: Duration::from_secs(10),
         ..CoDel::default()
@@ -496,7 +497,7 @@ fn a_discipline_that_does_nothing_is_drop_tail() {
 /// In a silence nothing leaves; what waited leaves from its end on.
 #[test]
 fn a_discipline_waits_for_the_gate() {
-    let mut driver = Driver::new(&QueueSpec::of_name("fq_codel").unwrap());
+    let mut driver = Driver::new(&DisciplineSpec::of_name("fq_codel").unwrap());
     driver.offer(0, frame(0));
     driver.offer(0, frame(1));
     driver.link.set_channel(at(TX / 2), Gate::Hold, None);
@@ -516,9 +517,9 @@ fn a_discipline_waits_for_the_gate() {
 #[test]
 fn disciplines_lose_no_packet_uncounted() {
     let mut early = 0;
-    for (seed, name) in (0..10).flat_map(|seed| QueueSpec::NAMES.iter().map(move |name| (seed, name))) {
+    for (seed, name) in (0..10).flat_map(|seed| DisciplineSpec::NAMES.iter().map(move |name| (seed, name))) {
         let mut stream = RandomStream::new(seed, "managed", 0);
-        let mut driver = Driver::new(&QueueSpec::of_name(name).unwrap());
+        let mut driver = Driver::new(&DisciplineSpec::of_name(name).unwrap());
         let mut now = 0;
         for number in 0..3000 {
             now += stream.below(3 * TX / 2);
@@ -556,7 +557,7 @@ fn disciplines_lose_no_packet_uncounted() {
 /// A MAC gets one packet at a time from the discipline, which keeps the rest.
 #[test]
 fn a_mac_is_served_by_the_discipline() {
-    let mut driver = Driver::new(&QueueSpec::of_name("fq_codel").unwrap());
+    let mut driver = Driver::new(&DisciplineSpec::of_name("fq_codel").unwrap());
     driver.link.set_channel(at(0), Gate::Served, None);
     (0..3).for_each(|number| driver.offer(0, frame(number)));
     assert!(driver.link.take_wake());

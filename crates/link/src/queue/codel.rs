@@ -1,7 +1,7 @@
 //! CoDel, controlled delay (RFC 8289): drops at the head once packets have waited longer than a target for an
 //! interval.
 
-use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
+use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{Duration, Time};
 use schemars::JsonSchema;
@@ -33,31 +33,33 @@ impl Default for CoDel {
     }
 }
 
-impl Discipline for CoDel {
+impl Named for CoDel {
     const NAME: &'static str = "codel";
     const SUMMARY: &'static str =
         "drops at the head once packets have waited longer than a target for an interval";
     const REFERENCE: &'static str = "RFC 8289";
 
-    fn check(&self) -> Result<(), WrongParameter> {
-        check_times(self.target, self.interval)?;
-        WrongParameter::unless(self.limit > 0, "limit", "the queue holds nothing", "write at least 1")
+    fn check(&self, found: &mut dyn Check) {
+        check_times(self.target, self.interval, found);
+        found.unless(self.limit > 0, "limit", "the queue holds nothing", "write at least 1");
     }
+}
 
-    fn build<P: Payload>(&self, _site: Site) -> Box<dyn QueueDiscipline<P>> {
+impl<P: Payload> Discipline<P> for CoDel {
+    fn build(&self, _site: Site) -> Box<dyn QueueDiscipline<P>> {
         Box::new(CoDelQueue { config: self.clone(), fifo: Fifo::new(), control: Control::default() })
     }
 }
 
 /// What CoDel and FQ-CoDel ask of their times.
-pub(super) fn check_times(target: Duration, interval: Duration) -> Result<(), WrongParameter> {
-    WrongParameter::unless(!target.is_zero(), "target", "it is zero", "write for example \"5 ms\"")?;
-    WrongParameter::unless(
+pub(super) fn check_times(target: Duration, interval: Duration, found: &mut dyn Check) {
+    found.unless(!target.is_zero(), "target", "it is zero", "write for example \"5 ms\"");
+    found.unless(
         interval >= target,
         "interval",
         "it is shorter than the target",
         "write a usual round-trip time, for example \"100 ms\"",
-    )
+    );
 }
 
 /// Bytes that never are worth a drop: one packet of the usual size (MAXPACKET of section 5.4).

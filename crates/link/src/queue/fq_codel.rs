@@ -5,7 +5,7 @@
 //! always the same two.
 
 use super::codel::{Control, Law, MOST_PACKET, check_times};
-use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
+use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{Duration, Time};
 use schemars::JsonSchema;
@@ -64,20 +64,22 @@ impl Default for FqCoDel {
     }
 }
 
-impl Discipline for FqCoDel {
+impl Named for FqCoDel {
     const NAME: &'static str = "fq_codel";
     const SUMMARY: &'static str = "flows take turns, each in a queue of its own under CoDel";
     const REFERENCE: &'static str = "RFC 8290";
 
-    fn check(&self) -> Result<(), WrongParameter> {
-        check_times(self.target, self.interval)?;
+    fn check(&self, found: &mut dyn Check) {
+        check_times(self.target, self.interval, found);
         let flows = (1..=65_536).contains(&self.flows);
-        WrongParameter::unless(flows, "flows", "it is out of range", "write a number from 1 to 65536")?;
-        WrongParameter::unless(self.quantum > 0, "quantum", "it is zero", "write for example 1514")?;
-        WrongParameter::unless(self.limit > 0, "limit", "the queues hold nothing", "write at least 1")
+        found.unless(flows, "flows", "it is out of range", "write a number from 1 to 65536");
+        found.unless(self.quantum > 0, "quantum", "it is zero", "write for example 1514");
+        found.unless(self.limit > 0, "limit", "the queues hold nothing", "write at least 1");
     }
+}
 
-    fn build<P: Payload>(&self, _site: Site) -> Box<dyn QueueDiscipline<P>> {
+impl<P: Payload> Discipline<P> for FqCoDel {
+    fn build(&self, _site: Site) -> Box<dyn QueueDiscipline<P>> {
         Box::new(FqCoDelQueues {
             flows: (0..self.flows).map(|_| Flow::new()).collect(),
             config: self.clone(),

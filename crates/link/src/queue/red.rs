@@ -1,7 +1,7 @@
 //! RED, random early detection (Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993), in
 //! packets, with the "gentle" variant (Floyd, 2000) and ECN (RFC 3168).
 
-use super::{Discipline, DropCause, Fifo, QueueDiscipline, Signals, Site, WrongParameter};
+use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
 use crate::frame::{Frame, Payload};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use schemars::JsonSchema;
@@ -47,35 +47,40 @@ impl Default for Red {
     }
 }
 
-impl Discipline for Red {
+impl Named for Red {
     const NAME: &'static str = "red";
     const SUMMARY: &'static str =
         "drops or marks at random, the more often the longer the queue is on average";
     const REFERENCE: &'static str = "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; RFC 3168";
-    const IS_RANDOM: bool = true;
 
-    fn check(&self) -> Result<(), WrongParameter> {
+    fn check(&self, found: &mut dyn Check) {
         let low = self.min_threshold;
-        WrongParameter::unless(low > 0.0, "min_threshold", "it is not above zero", "write for example 5")?;
-        WrongParameter::unless(
+        found.unless(low > 0.0, "min_threshold", "it is not above zero", "write for example 5");
+        found.unless(
             self.max_threshold > low && self.max_threshold < 1e9,
             "max_threshold",
             "it is not above min_threshold",
             "write about three times min_threshold",
-        )?;
-        WrongParameter::unless(
+        );
+        found.unless(
             self.weight > 0.0 && self.weight <= 1.0,
             "weight",
             "it is not in 0 to 1",
             "write for example 0.002",
-        )?;
+        );
         let most = self.max_probability.get();
-        WrongParameter::unless(most > 0.0, "max_probability", "it is zero", "write for example \"10 %\"")?;
-        WrongParameter::unless(self.limit > 0, "limit", "the queue holds nothing", "write at least 1")?;
-        WrongParameter::unless(self.mean_packet > 0, "mean_packet", "it is zero", "write for example 1000")
+        found.unless(most > 0.0, "max_probability", "it is zero", "write for example \"10 %\"");
+        found.unless(self.limit > 0, "limit", "the queue holds nothing", "write at least 1");
+        found.unless(self.mean_packet > 0, "mean_packet", "it is zero", "write for example 1000");
+    }
+}
+
+impl<P: Payload> Discipline<P> for Red {
+    fn is_random(&self) -> bool {
+        true
     }
 
-    fn build<P: Payload>(&self, site: Site) -> Box<dyn QueueDiscipline<P>> {
+    fn build(&self, site: Site) -> Box<dyn QueueDiscipline<P>> {
         Box::new(RedQueue {
             config: self.clone(),
             fifo: Fifo::new(),

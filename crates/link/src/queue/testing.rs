@@ -1,8 +1,8 @@
 //! A bench for disciplines: packets with numbers, times in milliseconds.
 
-use super::{Discipline, DropCause, QueueDiscipline, Signals, Site};
+use super::{Discipline, DropCause, Named, QueueDiscipline, Signals, Site};
 use crate::frame::{Frame, Payload};
-use cogtcp_units::{RandomStream, Rate, Time};
+use cogtcp_units::{RandomStream, Rate, Time, WrongSetting};
 
 /// A packet of 1000 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,8 +51,10 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) fn of(config: &impl Discipline) -> Self {
-        config.check().unwrap();
+    pub(super) fn of(config: &(impl Discipline<TestPacket> + Named)) -> Self {
+        let mut found: Option<WrongSetting> = None;
+        config.check(&mut found);
+        assert_eq!(found, None);
         let site =
             Site { rate: Rate::from_bits_per_second(8_000_000), stream: RandomStream::new(1, "test", 0) };
         Self { discipline: config.build(site), signals: Signals::default() }

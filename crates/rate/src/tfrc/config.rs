@@ -3,7 +3,7 @@
 use super::wire::Data;
 use super::{TfrcReceiver, TfrcSender};
 use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
-use cogtcp_units::{Bytes, Check};
+use cogtcp_units::{Bytes, Check, Named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +29,11 @@ impl Default for TfrcSettings {
     }
 }
 
-impl Protocol for TfrcSettings {
+impl Named for TfrcSettings {
     const NAME: &'static str = "tfrc";
     const SUMMARY: &'static str =
         "TCP Friendly Rate Control over UDP: smooth rate, lost data is not retransmitted";
     const REFERENCE: &'static str = "RFC 5348";
-    const RELIABLE: bool = false;
 
     fn check(&self, found: &mut dyn Check) {
         if let Some(size) = self.segment_size.filter(|size| !(1..=LARGEST_SEGMENT).contains(&size.get())) {
@@ -44,6 +43,12 @@ impl Protocol for TfrcSettings {
                 format!("write \"1 B\" to \"{LARGEST_SEGMENT} B\" (an IPv4 packet without its headers)"),
             );
         }
+    }
+}
+
+impl Protocol for TfrcSettings {
+    fn is_reliable(&self) -> bool {
+        false
     }
 
     fn build(&self, connection: Connection) -> Pair {

@@ -2,8 +2,7 @@
 
 use super::AodvConfig;
 use crate::message::WireFormat;
-use crate::registry::WrongSetting;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Check, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,38 +144,36 @@ impl AodvConfig {
         self.link_feedback || self.hello
     }
 
-    /// Whether the settings make sense: the first that does not.
-    pub fn check(&self) -> Result<(), WrongSetting> {
-        let hops =
-            |hops: u8, name| WrongSetting::unless(hops > 0, name, "0 hops reach nobody", "take 1 to 255");
-        let span = |span: Duration, name| {
+    /// Reports each setting that is wrong.
+    pub fn check(&self, found: &mut dyn Check) {
+        for (hops, name) in [
+            (self.ttl_start, "ttl_start"),
+            (self.ttl_increment, "ttl_increment"),
+            (self.ttl_threshold, "ttl_threshold"),
+            (self.net_diameter, "net_diameter"),
+        ] {
+            found.unless(hops > 0, name, "0 hops reach nobody", "take 1 to 255");
+        }
+        for (span, name) in [
+            (self.active_route_timeout, "active_route_timeout"),
+            (self.my_route_timeout, "my_route_timeout"),
+            (self.node_traversal_time, "node_traversal_time"),
+            (self.hello_interval, "hello_interval"),
+        ] {
             let fits = span >= Duration::from_millis(1) && span <= Duration::from_secs(86_400);
-            WrongSetting::unless(fits, name, "is out of range", "take 1 ms to 24 h")
-        };
-        hops(self.ttl_start, "ttl_start")?;
-        hops(self.ttl_increment, "ttl_increment")?;
-        hops(self.ttl_threshold, "ttl_threshold")?;
-        hops(self.net_diameter, "net_diameter")?;
-        span(self.active_route_timeout, "active_route_timeout")?;
-        span(self.my_route_timeout, "my_route_timeout")?;
-        span(self.node_traversal_time, "node_traversal_time")?;
-        span(self.hello_interval, "hello_interval")?;
+            found.unless(fits, name, "is out of range", "take 1 ms to 24 h");
+        }
         let few = self.allowed_hello_loss >= 1;
-        WrongSetting::unless(few, "allowed_hello_loss", "0 breaks every link at once", "take at least 1")?;
-        let most = |span: Duration, most: Duration, name, remedy| {
-            WrongSetting::unless(span <= most, name, "is out of range", remedy)
-        };
-        most(self.jitter, Duration::from_secs(10), "jitter", "take 0 s to 10 s")?;
-        most(self.failure_pause, Duration::from_secs(86_400), "failure_pause", "take 0 s to 24 h")?;
+        found.unless(few, "allowed_hello_loss", "0 breaks every link at once", "take at least 1");
+        let fits = self.jitter <= Duration::from_secs(10);
+        found.unless(fits, "jitter", "is out of range", "take 0 s to 10 s");
+        let fits = self.failure_pause <= Duration::from_secs(86_400);
+        found.unless(fits, "failure_pause", "is out of range", "take 0 s to 24 h");
         let interval = self.timer_interval;
         let fits =
             interval.is_zero() || (Duration::from_millis(1)..=Duration::from_secs(60)).contains(&interval);
-        WrongSetting::unless(
-            fits,
-            "timer_interval",
-            "is out of range",
-            "take 0 s (each at its time), or 1 ms to 60 s",
-        )
+        let remedy = "take 0 s (each at its time), or 1 ms to 60 s";
+        found.unless(fits, "timer_interval", "is out of range", remedy);
     }
 
     /// NET_TRAVERSAL_TIME: 2 * NODE_TRAVERSAL_TIME * NET_DIAMETER.
@@ -242,6 +239,13 @@ impl AodvConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cogtcp_units::WrongSetting;
+
+    fn checked(config: &AodvConfig) -> Option<WrongSetting> {
+        let mut found = None;
+        config.check(&mut found);
+        found
+    }
 
     /// Each setting that is out of range is named itself.
     #[test]
@@ -249,7 +253,7 @@ mod tests {
         let wrong = |change: &dyn Fn(&mut AodvConfig)| {
             let mut config = AodvConfig::rfc();
             change(&mut config);
-            config.check().unwrap_err().setting
+            checked(&config).unwrap().setting
         };
         let day = Duration::from_secs(86_400);
         let over = day + Duration::from_nanos(1);
@@ -260,6 +264,6 @@ mod tests {
         assert_eq!(wrong(&|config| config.ttl_increment = 0), "ttl_increment");
         let at_the_bounds =
             AodvConfig { failure_pause: day, jitter: Duration::from_secs(10), ..AodvConfig::rfc() };
-        assert_eq!(at_the_bounds.check(), Ok(()));
+        assert_eq!(checked(&at_the_bounds), None);
     }
 }

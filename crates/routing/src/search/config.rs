@@ -1,9 +1,9 @@
 //! The settings of SEARCH. None of the numbers is the paper's: they are reconstructed.
 
 use super::Search;
-use crate::registry::{Protocol, WrongSetting};
+use crate::registry::Protocol;
 use crate::{NodeAddress, Routing};
-use cogtcp_units::Duration;
+use cogtcp_units::{Check, Duration, Named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,20 +54,20 @@ impl SearchConfig {
     }
 }
 
-impl Protocol for SearchConfig {
+impl Named for SearchConfig {
     const NAME: &'static str = "search";
     const SUMMARY: &'static str =
         "geographic routing that seeks greedily on every channel and goes around primary users";
     const REFERENCE: &'static str =
         "Chowdhury and Di Felice, Computer Communications 32, 2009; reconstructed";
 
-    fn check(&self) -> Result<(), WrongSetting> {
+    fn check(&self, found: &mut dyn Check) {
         let channels = (1..=63).contains(&self.channels);
-        WrongSetting::unless(channels, "channels", "is out of range", "take 1 to 63")?;
+        found.unless(channels, "channels", "is out of range", "take 1 to 63");
         let angle = (1.0..=180.0).contains(&self.focus_angle);
-        WrongSetting::unless(angle, "focus_angle", "is out of range", "take 1 to 180 degrees")?;
+        found.unless(angle, "focus_angle", "is out of range", "take 1 to 180 degrees");
         let off = (0.1..=1e6).contains(&self.anchor_threshold);
-        WrongSetting::unless(off, "anchor_threshold", "is out of range", "take 0.1 to 1e6 m")?;
+        found.unless(off, "anchor_threshold", "is out of range", "take 0.1 to 1e6 m");
         let spans = [
             (self.beacon_interval, "beacon_interval"),
             (self.collect, "collect"),
@@ -76,11 +76,12 @@ impl Protocol for SearchConfig {
         ];
         for (span, name) in spans {
             let fits = span >= Duration::from_millis(1) && span <= Duration::from_secs(86_400);
-            WrongSetting::unless(fits, name, "is out of range", "take 1 ms to 24 h")?;
+            found.unless(fits, name, "is out of range", "take 1 ms to 24 h");
         }
-        Ok(())
     }
+}
 
+impl Protocol for SearchConfig {
     fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
         Box::new(Search::new(address, *self, seed))
     }

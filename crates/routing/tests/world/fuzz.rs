@@ -194,10 +194,10 @@ impl Nonsense {
 
 #[test]
 fn every_protocol_survives_nonsense() {
-    for (index, info) in RoutingSpec::PROTOCOLS.iter().enumerate() {
+    for (index, info) in RoutingSpec::ALL.iter().enumerate() {
         for seed in 0..20 {
             let mut nonsense = Nonsense(RandomStream::new(seed, "nonsense", index as u64));
-            let mut node = RoutingSpec::of_name(info.name).unwrap().build(NodeAddress::new(0), seed);
+            let mut node = RoutingSpec::of_name(info.name).unwrap().kind().build(NodeAddress::new(0), seed);
             let mut now = Time::ZERO;
             node.start(now);
             for _ in 0..2000 {

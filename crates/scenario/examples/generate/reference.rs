@@ -1,7 +1,7 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
 use cogtcp_scenario::{JourneyMap, Scenario, Tcp, TransportSpec};
-use cogtcp_transport::{ParameterKind, Preset, controls};
+use cogtcp_transport::{ControlInfo, ParameterKind, Preset};
 use serde_json::Value;
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -63,7 +63,7 @@ const TABLES: &[(&str, &str)] = &[
     ("[train]", "Train"),
     ("train.prediction", "Prediction*"),
     ("[[flow]]", "Flow"),
-    ("flow.transport", "TransportSpec*"),
+    ("flow.transport", "Transport*"),
     ("flow.traffic.requests", "RequestConfig"),
     ("flow.traffic.video", "VideoConfig"),
     ("[[udp]]", "Udp"),
@@ -310,7 +310,7 @@ fn transports(text: &mut String) {
         "\nThe parameters of each congestion control, as set by `parameters = {{ ... }}` in `[tcp]`:\n"
     );
     line!(text, "| congestion | parameter | unit | default | allowed | meaning |\n|---|---|---|---|---|---|");
-    for control in controls() {
+    for control in ControlInfo::all() {
         for parameter in control.parameters {
             let (default, allowed) = match parameter.kind {
                 ParameterKind::Number { default, min, max } => {

@@ -170,13 +170,11 @@ fn routing(scenario: &Scenario, profile: Profile, findings: &mut Findings) -> Ro
             Profile::Ns3 => Some(AodvProfile::Ns3),
         };
     }
-    if let Err(wrong) = routing.check() {
-        let path = KeyPath::of("routing").key(routing.name()).key(wrong.setting);
-        findings.error(&path, wrong.message, wrong.remedy);
-    }
-    if !routing.hears_of_broken_links() {
+    let path = KeyPath::of("routing").key(routing.name());
+    routing.check(&mut findings.under(&path));
+    if !routing.kind().hears_of_broken_links() {
         findings.warn(
-            &KeyPath::of("routing").key(routing.name()),
+            &path,
             "neither the MAC (link_feedback) nor hellos detect a broken link: its routes stay in use until they expire",
             "write link_feedback = true, or remove the setting that turns it off",
         );

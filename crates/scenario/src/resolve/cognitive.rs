@@ -141,8 +141,8 @@ pub(super) fn radio(
     }
     let channel = channel(settings.channel, spectrum, path, findings);
     let surroundings = Surroundings { duty_cycle: duty_cycle(spectrum) };
-    if let Err(error) = settings.detector().kind().build(&surroundings) {
-        findings.error(&path.key("detector"), error.to_string(), "");
+    if let Err(wrong) = settings.detector().kind().build(&surroundings) {
+        findings.error(&path.key("detector"), format!("{}: {}", wrong.setting, wrong.message), wrong.remedy);
     }
     if !findings.none_since(before) {
         return None;

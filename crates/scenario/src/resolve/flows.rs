@@ -131,7 +131,7 @@ fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &KeyPath, 
         Traffic::Video(_) => Some("video"),
     };
     if let (Some(kind), Some(Protocol::Other(spec, _))) = (needs_all, protocol)
-        && !spec.is_reliable()
+        && !spec.kind().is_reliable()
     {
         let name = spec.name();
         let message =

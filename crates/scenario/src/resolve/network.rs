@@ -362,11 +362,9 @@ fn check_link(link: &Link, path: &KeyPath, findings: &mut Findings) {
                 format!("write at most \"{}\"", QueueLimit::Bytes(LARGEST_QUEUE)),
             ),
             QueueSpec::DropTail(_) => {}
-            discipline => {
-                if let Err(wrong) = discipline.check() {
-                    let path = path.key(key).key(discipline.name()).key(wrong.parameter);
-                    findings.error(&path, wrong.message, wrong.remedy);
-                }
+            QueueSpec::Discipline(discipline) => {
+                let path = &path.key(key).key(discipline.name());
+                discipline.check(&mut findings.under(path));
                 if link.mark.is_some() {
                     findings.error(
                         &path.key("mark"),

@@ -11,8 +11,7 @@ use crate::{
 use cogtcp_endpoint::Connection;
 use cogtcp_multipath::{MptcpSettings, Subflows};
 use cogtcp_transport::{
-    DelayedAck, HostProfile, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig, control_info,
-    controls,
+    ControlInfo, DelayedAck, HostProfile, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig,
 };
 use cogtcp_units::{Bytes, Duration};
 use std::sync::Arc;
@@ -50,7 +49,7 @@ pub(super) fn resolve(
         paths: flow.paths.len().max(1) as u16,
         seed: 0,
     };
-    let segment_size = spec.build(connection).segment_size;
+    let segment_size = spec.kind().build(connection).segment_size;
     Some((Protocol::Other(spec, connection), segment_size))
 }
 
@@ -194,8 +193,8 @@ fn override_control(
     let ControlSpec { mut name, mut parameters } = transport;
     for (tcp, path) in layers {
         if let Some(own) = &tcp.congestion {
-            if control_info(own).is_err() && !is_external(own) {
-                let names: Vec<&str> = controls().iter().map(|info| info.name).collect();
+            if ControlInfo::find(own).is_err() && !is_external(own) {
+                let names: Vec<&str> = ControlInfo::all().iter().map(|info| info.name).collect();
                 findings.error(
                     &path.key("congestion"),
                     format!("unknown congestion control \"{own}\""),
@@ -214,10 +213,10 @@ fn override_control(
             }
             let mut one = Parameters::new();
             one.set(key, value.clone());
-            let Ok(info) = control_info(&name) else { continue };
+            let Ok(info) = ControlInfo::find(&name) else { continue };
             match one.resolve(&name, info.parameters) {
                 Ok(_) => parameters.set(key, value.clone()),
-                Err(error) => findings.error(&path.key("parameters").key(key), error.to_string(), ""),
+                Err(wrong) => findings.error(&path.key("parameters").key(key), wrong.message, wrong.remedy),
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Energy detectors: compare the energy of n samples with a threshold.
 
-use super::{Detector, DetectorError, DetectorKind, SensingWindow, Surroundings};
+use super::{Detector, DetectorKind, SensingWindow, Surroundings, in_range, positive, ratio};
 use crate::math::{q, q_inverse};
-use cogtcp_units::{Decibel, Frequency, Probability};
+use cogtcp_units::{Decibel, Frequency, Probability, WrongSetting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,10 +50,10 @@ fn bandwidth() -> Frequency {
 }
 
 impl DetectorKind for MapDetector {
-    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
-        let bandwidth = DetectorError::positive("bandwidth", self.bandwidth.0)?;
+    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+        let bandwidth = positive("bandwidth", self.bandwidth.0)?;
         let p_on = self.p_on.map_or(surroundings.duty_cycle, Probability::get);
-        Ok(Box::new(MapEnergyDetector { bandwidth, gamma: DetectorError::ratio(self.snr)?, p_on }))
+        Ok(Box::new(MapEnergyDetector { bandwidth, gamma: ratio(self.snr)?, p_on }))
     }
 
     fn snr(&self) -> Option<Decibel> {
@@ -66,16 +66,11 @@ impl DetectorKind for MapDetector {
 }
 
 impl DetectorKind for NeymanPearson {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
         let (false_alarm, rule) = (self.false_alarm.get(), "between 0 and 1, neither included");
         Ok(Box::new(NeymanPearsonDetector {
-            sampling_rate: DetectorError::positive("sampling_rate", self.sampling_rate.0)?,
-            false_alarm: DetectorError::check(
-                "false_alarm",
-                false_alarm,
-                rule,
-                false_alarm > 0.0 && false_alarm < 1.0,
-            )?,
+            sampling_rate: positive("sampling_rate", self.sampling_rate.0)?,
+            false_alarm: in_range("false_alarm", false_alarm, rule, false_alarm > 0.0 && false_alarm < 1.0)?,
         }))
     }
 
@@ -89,9 +84,9 @@ impl DetectorKind for NeymanPearson {
 }
 
 impl DetectorKind for Simplified {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
-        let bandwidth = DetectorError::positive("bandwidth", self.bandwidth.0)?;
-        Ok(Box::new(SimplifiedDetector::new(bandwidth, DetectorError::ratio(self.snr)?)))
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+        let bandwidth = positive("bandwidth", self.bandwidth.0)?;
+        Ok(Box::new(SimplifiedDetector::new(bandwidth, ratio(self.snr)?)))
     }
 
     fn snr(&self) -> Option<Decibel> {

@@ -1,7 +1,7 @@
 //! Detectors without a theory: constant probabilities, or a measured table.
 
-use super::{Detector, DetectorError, DetectorKind, SensingWindow, Surroundings};
-use cogtcp_units::{Duration, Probability};
+use super::{Detector, DetectorKind, SensingWindow, Surroundings};
+use cogtcp_units::{Duration, Probability, WrongSetting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,19 +20,19 @@ pub struct FixedErrors {
 pub type TablePoints = Vec<(Duration, Probability, Probability)>;
 
 impl DetectorKind for FixedErrors {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
         Ok(Box::new(FixedDetector::new(self.detection, self.false_alarm)))
     }
 }
 
 impl DetectorKind for FixedDetector {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
         Ok(Box::new(*self))
     }
 }
 
 impl DetectorKind for TablePoints {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, DetectorError> {
+    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
         let points = self.iter().map(|(span, d, f)| (span.as_secs_f64(), d.get(), f.get()));
         Ok(Box::new(TableDetector::new(points.collect())?))
     }
@@ -75,32 +75,23 @@ pub struct TableDetector {
     points: Vec<(f64, f64, f64)>,
 }
 
-/// A table that cannot be read off.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum TableError {
-    /// No points.
-    #[error("a detector table needs at least one point (t_s, P_d, P_f)")]
-    Empty,
-    /// Sensing times that do not increase.
-    #[error("point {0} of the detector table: sensing times must increase from point to point")]
-    Order(usize),
-    /// Not probabilities.
-    #[error("point {0} of the detector table: P_d and P_f must lie in 0 to 1")]
-    Probability(usize),
-}
-
 impl TableDetector {
     /// The table of points (t_s in seconds, P_d', P_f').
-    pub fn new(points: Vec<(f64, f64, f64)>) -> Result<Self, TableError> {
+    pub fn new(points: Vec<(f64, f64, f64)>) -> Result<Self, WrongSetting> {
+        let wrong = |message: String, remedy: &str| Err(WrongSetting::new("table", message, remedy));
         if points.is_empty() {
-            return Err(TableError::Empty);
+            return wrong("the table has no points".to_owned(), "write at least one point (t_s, P_d, P_f)");
         }
         for (i, (t_s, detection, false_alarm)) in points.iter().enumerate() {
             if !t_s.is_finite() || (i > 0 && *t_s <= points[i - 1].0) {
-                return Err(TableError::Order(i + 1));
+                let message = format!("the sensing time of point {} is not above the one before", i + 1);
+                return wrong(message, "write the points in ascending order of t_s");
             }
             if !(0.0..=1.0).contains(detection) || !(0.0..=1.0).contains(false_alarm) {
-                return Err(TableError::Probability(i + 1));
+                return wrong(
+                    format!("point {} has no probabilities", i + 1),
+                    "write P_d and P_f from 0 to 1",
+                );
             }
         }
         Ok(Self { points })

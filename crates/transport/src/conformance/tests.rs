@@ -1,11 +1,11 @@
 use super::*;
-use crate::{AckSample, Parameters, TcpState, controls};
+use crate::{AckSample, ControlInfo, Parameters, TcpState};
 use cogtcp_units::Time;
 
 /// Every control of the registry, at its defaults.
 #[test]
 fn the_registry_conforms() {
-    for info in controls() {
+    for info in ControlInfo::all() {
         let build = || (info.build)(&Parameters::new().resolve(info.name, info.parameters).unwrap());
         check_congestion_control(build).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Parameters of a congestion control: what it declares and what a user sets.
 
-use super::ControlError;
+use cogtcp_units::{WrongSetting, among};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -132,10 +132,12 @@ impl Parameters {
     }
 
     /// Checks the table against `specs` and fills in the defaults.
-    pub fn resolve(&self, control: &str, specs: &[ParameterSpec]) -> Result<Self, ControlError> {
+    pub fn resolve(&self, control: &str, specs: &[ParameterSpec]) -> Result<Self, WrongSetting> {
         for (name, _) in self.iter() {
             if !specs.iter().any(|spec| spec.name == name) {
-                return Err(ControlError::unknown_parameter(control, name, specs));
+                let names: Vec<_> = specs.iter().map(|spec| spec.name).collect();
+                let message = format!("congestion control \"{control}\" has no parameter \"{name}\"");
+                return Err(WrongSetting::new(name, message, among(name, &names)));
             }
         }
         let mut full = Self::new();
@@ -147,12 +149,10 @@ impl Parameters {
 }
 
 impl ParameterSpec {
-    fn value_of(&self, control: &str, set: Option<&ParameterValue>) -> Result<ParameterValue, ControlError> {
-        let wrong = |value: &ParameterValue, right: String| ControlError::BadParameter {
-            control: control.to_owned(),
-            parameter: self.name.to_owned(),
-            value: value.to_string(),
-            right,
+    fn value_of(&self, control: &str, set: Option<&ParameterValue>) -> Result<ParameterValue, WrongSetting> {
+        let wrong = |value: &ParameterValue, right: String| {
+            let message = format!("congestion control \"{control}\" does not take {value}");
+            WrongSetting::new(self.name, message, format!("write {right}"))
         };
         Ok(match (self.kind, set) {
             (ParameterKind::Number { default, .. }, None) => ParameterValue::Number(default),

@@ -5,24 +5,27 @@ use super::{
     satcp_cubic, vegas, westwood, westwood_compound,
 };
 use crate::Preset;
-use crate::nearest::nearest;
+use cogtcp_units::{WrongSetting, registry};
 
-/// Every control that can be named in a scenario. A new control adds its line here.
-static CONTROLS: &[&ControlInfo] = &[
-    &aimd::INFO,
-    &vegas::INFO,
-    &westwood::INFO,
-    &compound::INFO,
-    &westwood_compound::INFO,
-    &cubic::INFO,
-    &c2::INFO,
-    &bbr::INFO,
-    &bbr1::INFO,
-    &atcp::INFO,
-    &satcp_cubic::INFO,
-    &ledbat::INFO,
-    &copa::INFO,
-];
+registry! {
+    #[entries("congestion control")]
+    // Every control that can be named in a scenario. A new control adds its line here.
+    static CONTROLS: ControlInfo {
+        aimd::INFO,
+        vegas::INFO,
+        westwood::INFO,
+        compound::INFO,
+        westwood_compound::INFO,
+        cubic::INFO,
+        c2::INFO,
+        bbr::INFO,
+        bbr1::INFO,
+        atcp::INFO,
+        satcp_cubic::INFO,
+        ledbat::INFO,
+        copa::INFO,
+    }
+}
 
 /// A control as the registry knows it.
 #[derive(Clone, Copy, Debug)]
@@ -41,81 +44,9 @@ pub struct ControlInfo {
     pub build: fn(&Parameters) -> Box<dyn CongestionControl>,
 }
 
-/// A control or a parameter that does not exist, or a value out of range.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum ControlError {
-    /// No control of this name.
-    #[error("unknown congestion control \"{name}\"{}; known: {known}", suggestion(.nearest))]
-    UnknownControl {
-        /// The name asked for.
-        name: String,
-        /// The nearest known name.
-        nearest: Option<String>,
-        /// All names.
-        known: String,
-    },
-    /// The control has no such parameter.
-    #[error("congestion control \"{control}\" has no parameter \"{parameter}\"{}; it has {known}", suggestion(.nearest))]
-    UnknownParameter {
-        /// The control.
-        control: String,
-        /// The key asked for.
-        parameter: String,
-        /// The nearest known key.
-        nearest: Option<String>,
-        /// All keys, or "none".
-        known: String,
-    },
-    /// The value is of the wrong kind or out of range.
-    #[error("parameter \"{parameter}\" of congestion control \"{control}\" is {value}: it must be {right}")]
-    BadParameter {
-        /// The control.
-        control: String,
-        /// The key.
-        parameter: String,
-        /// The value given.
-        value: String,
-        /// What would be right.
-        right: String,
-    },
-}
-
-impl ControlError {
-    pub(super) fn unknown_parameter(control: &str, parameter: &str, specs: &[ParameterSpec]) -> Self {
-        let names: Vec<_> = specs.iter().map(|spec| spec.name).collect();
-        Self::UnknownParameter {
-            control: control.to_owned(),
-            parameter: parameter.to_owned(),
-            nearest: nearest(parameter, names.iter().copied()).map(str::to_owned),
-            known: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
-        }
-    }
-}
-
-pub(crate) fn suggestion(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean \"{name}\"?)")).unwrap_or_default()
-}
-
-/// Every control that can be named, in the order of the documentation.
-pub fn controls() -> &'static [&'static ControlInfo] {
-    CONTROLS
-}
-
-/// The control called `name`.
-pub fn control_info(name: &str) -> Result<&'static ControlInfo, ControlError> {
-    CONTROLS.iter().copied().find(|info| info.name == name).ok_or_else(|| {
-        let names: Vec<_> = CONTROLS.iter().map(|info| info.name).collect();
-        ControlError::UnknownControl {
-            name: name.to_owned(),
-            nearest: nearest(name, names.iter().copied()).map(str::to_owned),
-            known: names.join(", "),
-        }
-    })
-}
-
 /// Builds the control called `name` with `parameters`; those not set take their defaults.
-pub fn make(name: &str, parameters: &Parameters) -> Result<Box<dyn CongestionControl>, ControlError> {
-    let info = control_info(name)?;
+pub fn make(name: &str, parameters: &Parameters) -> Result<Box<dyn CongestionControl>, WrongSetting> {
+    let info = ControlInfo::find(name)?;
     Ok((info.build)(&parameters.resolve(name, info.parameters)?))
 }
 
@@ -162,7 +93,7 @@ mod tests {
         let message = make("aimt", &Parameters::new()).unwrap_err().to_string();
         assert!(message.contains("did you mean \"aimd\"?"), "{message}");
         let message = make("zzzzzzzz", &Parameters::new()).unwrap_err().to_string();
-        assert!(!message.contains("did you mean") && message.contains("known: "), "{message}");
+        assert!(!message.contains("did you mean") && message.contains("write one of "), "{message}");
     }
 
     #[test]

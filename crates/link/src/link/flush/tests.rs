@@ -5,7 +5,7 @@ use crate::capacity::Capacity;
 use crate::frame::Payload;
 use crate::gate::Gate;
 use crate::link::{LinkConfig, OfferOutcome};
-use crate::queue::{QueueSpec, Site};
+use crate::queue::{DisciplineSpec, Site};
 use cogtcp_units::{Duration, RandomStream, Rate};
 
 const TX: u64 = 800_000;
@@ -28,7 +28,7 @@ fn frame(number: u32) -> Frame<Packet> {
 fn loaded(discipline: Option<&str>) -> Link<Packet> {
     let config = LinkConfig::new(Rate::from_bits_per_second(10_000_000), Duration::from_nanos(DELAY));
     let site = || Site { rate: config.rate, stream: RandomStream::new(1, "queue", 0) };
-    let discipline = discipline.and_then(|name| QueueSpec::of_name(name).unwrap().build(site));
+    let discipline = discipline.map(|name| DisciplineSpec::of_name(name).unwrap().kind().build(site()));
     let mut link = Link::new(&config, discipline, || RandomStream::new(1, "loss", 0));
     (0..5).for_each(|number| _ = link.offer(at(0), frame(number)));
     [TX, 2 * TX].into_iter().for_each(|now| link.transmit(at(now)));
@@ -132,12 +132,12 @@ fn the_transmitter_is_at_the_frame_to_its_end() {
 /// An emptied queue is as new: RED's average is an empty queue's, FQ-CoDel's turns begin again.
 #[test]
 fn disciplines_begin_anew() {
-    for name in QueueSpec::NAMES {
+    for name in DisciplineSpec::NAMES {
         let site = || Site {
             rate: Rate::from_bits_per_second(10_000_000),
             stream: RandomStream::new(1, "queue", 0),
         };
-        let Some(mut used) = QueueSpec::of_name(name).unwrap().build::<Packet>(site) else { continue };
+        let mut used = DisciplineSpec::of_name(name).unwrap().kind::<Packet>().build(site());
         let mut signals = Default::default();
         let mut enqueued = 0;
         for number in 0..400 {
@@ -155,7 +155,7 @@ fn disciplines_begin_anew() {
         assert_eq!(
             (used.packets(), used.oldest(), used.room(1000)),
             (0, None, {
-                let new = QueueSpec::of_name(name).unwrap().build::<Packet>(site).unwrap();
+                let new = DisciplineSpec::of_name(name).unwrap().kind::<Packet>().build(site());
                 new.room(1000)
             })
         );
