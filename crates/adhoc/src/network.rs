@@ -24,7 +24,7 @@ use crate::packet::Load;
 use crate::radios::Channels;
 use crate::timers::Timers;
 use cogtcp_mobility::{Mobility, NeighborGrid};
-use cogtcp_routing::{HostUpdate, NodeAddress, PacketBuffer, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, PacketBuffer, Site, Topology};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{RandomStream, Time, prefetch};
 use cogtcp_wireless::{Medium, Surroundings};
@@ -87,14 +87,18 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let mut medium_config = config.medium.clone();
         channels.complete(&mut medium_config);
         let mut medium = Medium::new(medium_config, places, surroundings, seed);
-        let routing = channels.within(config.routing.clone());
+        let data_channels = channels.data().count() as u32;
         let mut nodes = Vec::with_capacity(count as usize);
         let mut owners = Vec::new();
         for number in 0..count {
             let interfaces = Interfaces::add(&mut medium, &config, &channels, number);
             owners.resize(medium.len(), number);
             nodes.push(Node {
-                routing: routing.kind().build(NodeAddress::new(number), seed),
+                routing: config.routing.kind().build(Site {
+                    address: NodeAddress::new(number),
+                    seed,
+                    channels: data_channels,
+                }),
                 buffer: PacketBuffer::new(config.buffer_packets, config.buffer_time),
                 released: VecDeque::new(),
                 arp: config

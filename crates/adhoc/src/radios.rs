@@ -5,7 +5,7 @@ use crate::event::AdHocEvent;
 use crate::network::AdHocNetwork;
 use cogtcp_crosslayer::{ChannelId, LinkEvent, Verdict};
 use cogtcp_mobility::Mobility;
-use cogtcp_routing::{ChannelNumber, HostUpdate, NodeAddress, RoutingSpec};
+use cogtcp_routing::{ChannelNumber, HostUpdate, NodeAddress};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{CognitiveConfig, CognitiveRadio, Radio as _};
 use cogtcp_units::{Duration, RandomStream, Time};
@@ -59,17 +59,6 @@ impl Channels {
 
     pub(crate) fn first(&self) -> ChannelId {
         self.first
-    }
-
-    /// The protocol with no more channels than there are.
-    pub(crate) fn within(&self, mut routing: RoutingSpec) -> RoutingSpec {
-        let most = self.data.len() as u32;
-        match &mut routing {
-            RoutingSpec::CrAodv(config) => config.channels = config.channels.min(most),
-            RoutingSpec::Search(config) => config.channels = config.channels.min(most),
-            RoutingSpec::Static(_) | RoutingSpec::Aodv(_) => {}
-        }
-        routing
     }
 
     /// What routing calls a channel.

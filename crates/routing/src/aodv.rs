@@ -16,13 +16,13 @@ pub use config::{ErrorTo, LocalRepair, RequestTimeout};
 pub use settings::{AodvConfig, AodvProfile, AodvSettings};
 
 use crate::outbox::Outbox;
-use crate::registry::Protocol;
 use crate::routing::LossCause;
 use crate::table::{RouteOffer, RouteTable, Taken};
 use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
+use crate::{Protocol, Site};
 use cogtcp_units::{Check, Duration, Named, RandomStream, Time, prefetch};
 use discovery::Discovery;
 use seen::SeenRequests;
@@ -40,8 +40,8 @@ impl Named for AodvSettings {
 }
 
 impl Protocol for AodvSettings {
-    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
-        Box::new(Aodv::new(address, self.config(), seed))
+    fn build(&self, site: Site) -> Box<dyn Routing> {
+        Box::new(Aodv::new(site.address, self.config(), site.seed))
     }
 
     fn hears_of_broken_links(&self) -> bool {
@@ -304,7 +304,7 @@ impl Routing for Aodv {
                 self.owed.remove(&packet.from);
             }
             RoutingMessage::Hello(hello) => self.handle_hello(now, packet.from, *hello),
-            RoutingMessage::ChannelHello(_) | RoutingMessage::Search(_) => {}
+            RoutingMessage::ChannelHello(_) | RoutingMessage::Search(_) | RoutingMessage::Own(_) => {}
         }
     }
 

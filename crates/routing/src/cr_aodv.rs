@@ -6,11 +6,11 @@
 
 use crate::aodv::{Aodv, AodvConfig, AodvSettings};
 use crate::outbox::Outbox;
-use crate::registry::Protocol;
 use crate::{
     AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
     Routing, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
+use crate::{Protocol, Site};
 use cogtcp_units::{Check, Duration, Named, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,8 +117,9 @@ impl Named for CrAodvConfig {
 }
 
 impl Protocol for CrAodvConfig {
-    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
-        Box::new(CrAodv::new(address, self.clone(), seed))
+    fn build(&self, site: Site) -> Box<dyn Routing> {
+        let config = Self { channels: self.channels.min(site.channels), ..self.clone() };
+        Box::new(CrAodv::new(site.address, config, site.seed))
     }
 
     fn hears_of_broken_links(&self) -> bool {

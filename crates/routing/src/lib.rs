@@ -10,8 +10,8 @@
 //! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`],
 //!   [`HostUpdate`].
 //! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
-//! - [`RoutingSpec`], [`registry`]: protocols by name, with typed settings. A new one is one file and one
-//!   line there (and a variant of [`RoutingMessage`] if it speaks messages of its own).
+//! - [`RoutingSpec`]: protocols by name, with typed settings ([`Protocol`]). A new one is one file, a `mod` and a
+//!   line below; messages of its own are [`message::Message`]s.
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
 //! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 
@@ -22,7 +22,7 @@ mod cr_aodv;
 mod lookup;
 pub mod message;
 mod outbox;
-pub mod registry;
+mod protocol;
 mod routing;
 pub mod search;
 mod static_routing;
@@ -35,10 +35,34 @@ pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair
 pub use buffer::PacketBuffer;
 pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvProfile};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
-pub use registry::RoutingSpec;
+pub use protocol::{Protocol, Site};
 pub use routing::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LossCause, LostPacket, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingStats,
 };
 pub use static_routing::{StaticConfig, StaticRouting};
 pub use topology::Topology;
+
+use cogtcp_units::registry;
+
+// Every protocol that a scenario can name. A new one adds its line here.
+registry! {
+    #[entries(
+        "routing protocol",
+        "the name of a routing protocol, or a protocol with its settings as { aodv = { profile = \"ns2\" } }"
+    )]
+    /// A routing protocol with its settings.
+    pub enum RoutingSpec: Protocol {
+        Static: StaticConfig,
+        Aodv: AodvSettings,
+        CrAodv: CrAodvConfig,
+        Search: search::SearchConfig,
+    }
+}
+
+impl Default for RoutingSpec {
+    /// AODV as RFC 3561 has it.
+    fn default() -> Self {
+        Self::Aodv(AodvSettings::default())
+    }
+}

@@ -4,6 +4,9 @@ use crate::cr_aodv::ChannelHello;
 use crate::search::SearchMessage;
 use crate::{ChannelNumber, NodeAddress};
 use cogtcp_units::Duration;
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 /// Octets of the IPv4 header.
 const IP_HEADER: u32 = 20;
@@ -44,6 +47,34 @@ pub enum RoutingMessage {
     ChannelHello(ChannelHello),
     /// SEARCH: all of its messages.
     Search(Box<SearchMessage>),
+    /// A protocol that brings its own messages.
+    Own(OwnMessage),
+}
+
+/// What hosts need to know of a message that a protocol brings; only the protocol reads it.
+pub trait Message: Any + Debug + Send + Sync {
+    /// Octets behind the network and transport headers.
+    fn body_bytes(&self) -> u32;
+
+    /// The kind that statistics count it as.
+    fn kind(&self) -> MessageKind;
+}
+
+/// A [`Message`], shared by all copies of its packet. Two are equal if they are copies.
+#[derive(Clone, Debug)]
+pub struct OwnMessage(Arc<dyn Message>);
+
+impl PartialEq for OwnMessage {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl OwnMessage {
+    /// Returns the message as the protocol made it; `None`: another protocol did.
+    pub fn get<T: Message>(&self) -> Option<&T> {
+        (&*self.0 as &dyn Any).downcast_ref()
+    }
 }
 
 /// RREQ, RFC 3561 section 5.1.
@@ -111,6 +142,11 @@ pub enum WireFormat {
 }
 
 impl RoutingMessage {
+    /// Returns a message that the protocol brings.
+    pub fn own(message: impl Message) -> Self {
+        Self::Own(OwnMessage(Arc::new(message)))
+    }
+
     /// Size with network and transport headers, octets.
     pub fn wire_bytes(&self, format: WireFormat) -> u32 {
         let (request, reply, headers) = match format {
@@ -126,6 +162,7 @@ impl RoutingMessage {
                 // `hdr_aodv_hello::size()` of the released code: always room for ten neighbours.
                 Self::ChannelHello(_) => 100,
                 Self::Search(message) => message.body_bytes(),
+                Self::Own(message) => message.0.body_bytes(),
             }
     }
 
@@ -138,6 +175,7 @@ impl RoutingMessage {
             Self::ReplyAck => MessageKind::ReplyAck,
             Self::Hello(_) | Self::ChannelHello(_) => MessageKind::Hello,
             Self::Search(message) => message.kind(),
+            Self::Own(message) => message.0.kind(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Static shortest paths ([docs/routing/static.md](../../../docs/routing/static.md)).
 
-use crate::registry::Protocol;
 use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingPacket, RoutingStats, Topology,
 };
+use crate::{Protocol, Site};
 use cogtcp_units::{Named, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ impl Named for StaticConfig {
 }
 
 impl Protocol for StaticConfig {
-    fn build(&self, address: NodeAddress, _seed: u64) -> Box<dyn Routing> {
-        Box::new(StaticRouting::new(address))
+    fn build(&self, site: Site) -> Box<dyn Routing> {
+        Box::new(StaticRouting::new(site.address))
     }
 }
 

@@ -3,13 +3,12 @@
 use crate::bench::{Bench, chain, config, routing};
 use cogtcp_adhoc::{AdHocConfig, AdHocDropCause};
 use cogtcp_mobility::Mobility;
+use cogtcp_routing::RoutingSpec;
 use cogtcp_units::{Position, Time};
-
-const PROTOCOLS: [&str; 4] = ["static", "aodv", "cr_aodv", "search"];
 
 #[test]
 fn no_node_and_one_node() {
-    for name in PROTOCOLS {
+    for name in RoutingSpec::NAMES {
         let set = AdHocConfig { routing: routing(name), ..config() };
         let mut nobody = Bench::new(set.clone(), Mobility::default());
         assert!(nobody.net.is_empty() && nobody.net.next_change() == Time::MAX);
@@ -26,7 +25,7 @@ fn no_node_and_one_node() {
 /// All on one point: everybody hears everybody as loud as it gets.
 #[test]
 fn nodes_on_one_point() {
-    for name in PROTOCOLS {
+    for name in RoutingSpec::NAMES {
         let set = AdHocConfig { routing: routing(name), ..config() };
         let mut bench = Bench::new(set, Mobility::still(&[Position::new(7.0, 7.0); 5]));
         bench.checks = true;
@@ -43,7 +42,7 @@ fn nodes_on_one_point() {
 /// One far outside, at negative places: it hears nobody and disturbs nobody.
 #[test]
 fn a_node_out_of_the_area() {
-    for name in PROTOCOLS {
+    for name in RoutingSpec::NAMES {
         let set = AdHocConfig { routing: routing(name), ..config() };
         let places = [(0.0, 0.0), (200.0, 0.0), (-1e8, -5e8)].map(|(x, y)| Position::new(x, y));
         let mut bench = Bench::new(set, Mobility::still(&places));

@@ -1,8 +1,8 @@
 //! The settings of SEARCH. None of the numbers is the paper's: they are reconstructed.
 
 use super::Search;
-use crate::registry::Protocol;
-use crate::{NodeAddress, Routing};
+use crate::Routing;
+use crate::{Protocol, Site};
 use cogtcp_units::{Check, Duration, Named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,8 @@ impl Named for SearchConfig {
 }
 
 impl Protocol for SearchConfig {
-    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing> {
-        Box::new(Search::new(address, *self, seed))
+    fn build(&self, site: Site) -> Box<dyn Routing> {
+        let config = Self { channels: self.channels.min(site.channels), ..*self };
+        Box::new(Search::new(site.address, config, site.seed))
     }
 }

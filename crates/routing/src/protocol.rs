@@ -1,17 +1,12 @@
-//! Routing protocols by name, with their settings as a scenario writes them.
+//! The settings of a routing protocol, which build it.
 
-use crate::aodv::AodvSettings;
-use crate::cr_aodv::CrAodvConfig;
-use crate::search::SearchConfig;
-use crate::static_routing::StaticConfig;
 use crate::{NodeAddress, Routing};
-use cogtcp_units::registry;
 use std::fmt::Debug;
 
 /// The settings of a protocol: they build it.
 pub trait Protocol: Debug {
-    /// Returns the protocol of the node `address` in a run of this seed.
-    fn build(&self, address: NodeAddress, seed: u64) -> Box<dyn Routing>;
+    /// Returns the protocol of one node.
+    fn build(&self, site: Site) -> Box<dyn Routing>;
 
     /// True if something tells a node that a link is broken: the MAC, hellos, or an oracle.
     fn hears_of_broken_links(&self) -> bool {
@@ -19,31 +14,28 @@ pub trait Protocol: Debug {
     }
 }
 
-// Every protocol that a scenario can name. A new one adds its line here.
-registry! {
-    #[entries(
-        "routing protocol",
-        "the name of a routing protocol, or a protocol with its settings as { aodv = { profile = \"ns2\" } }"
-    )]
-    /// A routing protocol with its settings.
-    pub enum RoutingSpec: Protocol {
-        Static: StaticConfig,
-        Aodv: AodvSettings,
-        CrAodv: CrAodvConfig,
-        Search: SearchConfig,
-    }
+/// Where a protocol works.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    /// The node.
+    pub address: NodeAddress,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Data channels of the medium. A protocol that chooses channels numbers them from 1 to this at most.
+    pub channels: u32,
 }
 
-impl Default for RoutingSpec {
-    /// AODV as RFC 3561 has it.
-    fn default() -> Self {
-        Self::Aodv(AodvSettings::default())
+impl Site {
+    /// Returns the site of a node whose medium has as many channels as any protocol asks for.
+    pub fn new(address: NodeAddress, seed: u64) -> Self {
+        Self { address, seed, channels: u32::MAX }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RoutingSpec;
 
     fn read(text: &str) -> Result<RoutingSpec, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
@@ -54,7 +46,7 @@ mod tests {
         for info in RoutingSpec::ALL {
             let spec = read(&format!("\"{}\"", info.name)).unwrap();
             assert_eq!((spec.name(), spec.first_wrong()), (info.name, Ok(())));
-            let made = spec.kind().build(NodeAddress::new(7), 1);
+            let made = spec.kind().build(Site::new(NodeAddress::new(7), 1));
             assert_eq!((made.name(), made.address()), (info.name, NodeAddress::new(7)));
             let written = serde_json::to_string(&spec).unwrap();
             assert_eq!(read(&written).as_ref(), Ok(&spec), "{written}");
