@@ -6,18 +6,14 @@ use cogtcp_records::extensions::{
     VideosBuilder,
 };
 use cogtcp_records::{Code, Table};
-use cogtcp_scenario::{FlowSpec, Traffic};
-use cogtcp_traffic::{Application, Chunk, Exchange, Requests, Video};
+use cogtcp_scenario::FlowSpec;
+use cogtcp_traffic::{Application, Chunk, Exchange, Video};
 use cogtcp_units::{Duration, Time};
 
 /// Builds the client that the data of `flow` answer, in the run of seed `seed`; `None`: the application just
 /// sends.
 pub fn client(flow: &FlowSpec, seed: u64) -> Option<Application> {
-    match flow.traffic {
-        Traffic::Requests(config) => Some(Application::requests(config, &flow.name, flow.start, seed)),
-        Traffic::Video(config) => Some(Application::video(config, flow.start)),
-        Traffic::Saturated | Traffic::Size(_) | Traffic::Rate(_) => None,
-    }
+    flow.traffic.kind().client(&flow.name, flow.start, seed)
 }
 
 /// What a run knows of an application when it ends.
@@ -39,15 +35,16 @@ pub fn tables(accounts: &[ApplicationAccount<'_>], warm_at: Time) -> Vec<Table> 
     let (mut chunks, mut videos) = (ChunksBuilder::default(), VideosBuilder::default());
     let mut has = [false; 2];
     for it in accounts {
-        match it.client {
-            Application::Requests(client) => {
+        match it.client.as_video() {
+            None => {
+                let exchanges = it.client.exchanges();
                 has[0] = true;
-                list_requests(client, it, &mut requests);
+                list_requests(exchanges, it, &mut requests);
                 let flow = request_flows.flow.intern(it.flow);
-                let row = sum_requests(client.exchanges(), it, warm_at);
+                let row = sum_requests(exchanges, it, warm_at);
                 request_flows.push(RequestFlowRow { flow, ..row });
             }
-            Application::Video(video) => {
+            Some(video) => {
                 has[1] = true;
                 list_chunks(video, it.flow, &mut chunks);
                 let flow = videos.flow.intern(it.flow);
@@ -61,8 +58,8 @@ pub fn tables(accounts: &[ApplicationAccount<'_>], warm_at: Time) -> Vec<Table> 
     requests.into_iter().flatten().chain(chunks.into_iter().flatten()).collect()
 }
 
-fn list_requests(client: &Requests, it: &ApplicationAccount<'_>, table: &mut RequestsBuilder) {
-    for (number, exchange) in client.exchanges().iter().enumerate() {
+fn list_requests(exchanges: &[Exchange], it: &ApplicationAccount<'_>, table: &mut RequestsBuilder) {
+    for (number, exchange) in exchanges.iter().enumerate() {
         let row = RequestRow {
             flow: table.flow.intern(it.flow),
             number: number as u64,

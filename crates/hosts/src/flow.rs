@@ -157,10 +157,8 @@ impl Flow {
                 Traffic::Saturated => Supply::Saturated,
                 Traffic::Size(size) => Supply::Size(size.get()),
                 Traffic::Rate(rate) => Supply::Rate(rate),
-                Traffic::Requests(RequestConfig { connection: Connection::New, .. }) => {
-                    Supply::LastResponses(0)
-                }
-                Traffic::Requests(_) | Traffic::Video(_) => Supply::Responses(0),
+                _ if spec.opens_anew() => Supply::LastResponses(0),
+                _ => Supply::Responses(0),
             },
             start: spec.start,
             started: false,

@@ -314,7 +314,7 @@ impl FlowSpec {
 
     /// Whether each request has a connection of its own.
     pub fn opens_anew(&self) -> bool {
-        matches!(self.traffic, Traffic::Requests(config) if config.connection == crate::Connection::New)
+        self.traffic.kind().opens_anew()
     }
 }
 

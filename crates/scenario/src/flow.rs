@@ -2,8 +2,8 @@
 
 use crate::tcp::Tcp;
 use crate::transports::Transport;
-use cogtcp_traffic::{RequestConfig, VideoConfig};
-use cogtcp_units::{Bytes, Duration, Rate};
+pub use cogtcp_traffic::Traffic;
+use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,23 +51,6 @@ pub struct Flow {
     /// Settings of this flow's TCP, which override \[tcp\] and the preset.
     #[serde(default, skip_serializing_if = "Tcp::is_empty")]
     pub tcp: Tcp,
-}
-
-/// What the application sends.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Traffic {
-    /// There is always data to send (FTP).
-    #[default]
-    Saturated,
-    /// This much, then the connection closes.
-    Size(Bytes),
-    /// Data comes at this constant rate.
-    Rate(Rate),
-    /// Responses to requests that the flow's receiver sends to its sender.
-    Requests(RequestConfig),
-    /// A recorded video that the flow's receiver plays, chunk by chunk.
-    Video(VideoConfig),
 }
 
 fn one() -> u32 {

@@ -5,10 +5,11 @@
 //! [`Source::advance`] and sends one. [`Arrivals`] is the other end: arrived packets, their delay and jitter.
 //!
 //! A [`Client`] asks and is answered over a connection: [`Requests`] of any size, or the chunks of a
-//! [`Video`]; an [`Application`] is either.
+//! [`Video`]; an [`Application`] is any of them. [`Traffic`] is the registry of what a flow's application sends.
 
 mod application;
 mod arrivals;
+mod kind;
 mod pattern;
 mod requests;
 mod source;
@@ -17,8 +18,29 @@ mod volume;
 
 pub use application::{Application, Client, Exchange, Request};
 pub use arrivals::Arrivals;
+pub use kind::{Bounds, Saturated, TrafficKind};
 pub use pattern::{Pattern, Period};
 pub use requests::{Connection, Pace, RequestConfig, Requests};
 pub use source::Source;
 pub use video::{Chunk, Video, VideoConfig};
 pub use volume::Volume;
+
+use cogtcp_units::{Bytes, Rate, registry};
+
+registry! {
+    /// What the application sends.
+    #[derive(Copy, Default)]
+    pub enum Traffic: TrafficKind {
+        /// There is always data to send (FTP).
+        #[default]
+        Saturated = Saturated,
+        /// This much, then the connection closes.
+        Size(Bytes),
+        /// Data comes at this constant rate.
+        Rate(Rate),
+        /// Responses to requests that the flow's receiver sends to its sender.
+        Requests(RequestConfig),
+        /// A recorded video that the flow's receiver plays, chunk by chunk.
+        Video(VideoConfig),
+    }
+}

@@ -1,7 +1,7 @@
 //! Requests and their responses: the web, a database, anything that asks and waits.
 
-use crate::application::{Client, Exchange, Request};
-use crate::{Period, Volume};
+use crate::application::{Application, Client, Exchange, Request};
+use crate::{Bounds, Period, TrafficKind, Volume};
 use cogtcp_units::{Bytes, Check, Duration, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,16 +62,20 @@ pub(crate) fn request_size() -> Bytes {
 const LARGEST_REQUEST: u64 = 1460;
 
 /// Checks the size of a request.
-pub(crate) fn check_request(request: Bytes, check: &mut impl Check) {
+pub(crate) fn check_request(request: Bytes, check: &mut dyn Check) {
     if !(1..=LARGEST_REQUEST).contains(&request.get()) {
         let message = format!("\"{request}\" is not a payload of a single packet");
         check.error("request", message, format!("write \"1 B\" to \"{LARGEST_REQUEST} B\""));
     }
 }
 
-impl RequestConfig {
-    /// Says what is wrong with it. `most` is the largest response.
-    pub fn check(&self, most: Bytes, check: &mut impl Check) {
+impl TrafficKind for RequestConfig {
+    fn name(&self) -> &'static str {
+        "requests"
+    }
+
+    fn check(&self, bounds: &Bounds, check: &mut dyn Check) {
+        let most = bounds.size;
         check_request(self.request, check);
         let mean = self.response.mean();
         if !(1..=most.get()).contains(&mean.get()) {
@@ -94,10 +98,18 @@ impl RequestConfig {
         }
     }
 
-    /// Whether anything is drawn.
-    pub fn is_random(&self) -> bool {
+    fn is_random(&self) -> bool {
         let (Pace::Think(period) | Pace::Every(period)) = self.pace;
         self.response.is_random() || !matches!(period, Period::Fixed(_))
+    }
+
+    fn opens_anew(&self) -> bool {
+        self.connection == Connection::New
+    }
+
+    fn client(&self, name: &str, start: Time, seed: u64) -> Option<Application> {
+        let stream = RandomStream::new(seed, &format!("requests/{name}"), 0);
+        Some(Box::new(Requests::new(*self, start, stream)))
     }
 }
 
@@ -114,15 +126,13 @@ impl Requests {
     /// A client that sends its first request at `start`; `stream` makes all random choices.
     pub fn new(config: RequestConfig, start: Time, stream: RandomStream) -> Self {
         Self { config, stream, next: start, exchanges: Vec::new() }
-    }
-
-    /// Every request so far.
-    pub fn exchanges(&self) -> &[Exchange] {
-        &self.exchanges
-    }
-}
+    }}
 
 impl Client for Requests {
+    fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
     fn next_request(&self) -> Time {
         self.next
     }

@@ -1,8 +1,9 @@
 //! A player of recorded video: it fetches chunks of equal length one after another, plays from a buffer, and
 //! stalls where that runs dry. The rate is fixed: no adaptation, so that a stall shows what the network did.
 
-use crate::application::{Client, Exchange, Request};
+use crate::application::{Application, Client, Exchange, Request};
 use crate::requests::{check_request, request_size};
+use crate::{Bounds, TrafficKind};
 use cogtcp_units::{Bytes, Check, Duration, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,10 +41,14 @@ fn buffer() -> Duration {
     Duration::from_secs(20)
 }
 
-impl VideoConfig {
-    /// Says what is wrong with it. `most` is the largest chunk, `longest` the longest duration. The rate is
-    /// its owner's to check.
-    pub fn check(&self, most: Bytes, longest: Duration, check: &mut impl Check) {
+impl TrafficKind for VideoConfig {
+    fn name(&self) -> &'static str {
+        "video"
+    }
+
+    fn check(&self, bounds: &Bounds, check: &mut dyn Check) {
+        let (most, longest) = (bounds.size, bounds.duration);
+        check.rate("rate", self.rate);
         check_request(self.request, check);
         check.span("chunk", self.chunk, false, longest);
         check.span("startup", self.startup, true, longest);
@@ -61,6 +66,12 @@ impl VideoConfig {
         }
     }
 
+    fn client(&self, _: &str, start: Time, _: u64) -> Option<Application> {
+        Some(Box::new(Video::new(*self, start)))
+    }
+}
+
+impl VideoConfig {
     /// Bytes of a chunk.
     pub fn chunk_bytes(&self) -> u64 {
         let bits =
@@ -146,6 +157,15 @@ impl Video {
 }
 
 impl Client for Video {
+    fn exchanges(&self) -> &[Exchange] {
+        // The table of chunks has them.
+        &[]
+    }
+
+    fn as_video(&self) -> Option<&Video> {
+        Some(self)
+    }
+
     fn next_request(&self) -> Time {
         self.next
     }

@@ -64,8 +64,7 @@ const TABLES: &[(&str, &str)] = &[
     ("train.prediction", "Prediction*"),
     ("[[flow]]", "Flow"),
     ("flow.transport", "Transport*"),
-    ("flow.traffic.requests", "RequestConfig"),
-    ("flow.traffic.video", "VideoConfig"),
+    ("flow.traffic", "Traffic*"),
     ("[[udp]]", "Udp"),
     ("[tcp]", "Tcp"),
 ];

@@ -66,7 +66,7 @@ impl TrainSpec {
 impl FlowSpec {
     fn is_random(&self) -> bool {
         // Nobody knows what a control from outside does. Those in the registry draw nothing.
-        let at_random = matches!(self.traffic, Traffic::Requests(config) if config.is_random());
+        let at_random = self.traffic.kind().is_random();
         let starts_at_random = !self.start_jitter.is_zero();
         let is_drawn = |tcp: &TcpSpec| !tcp.sender.timer_tick.is_zero();
         let is_foreign = self.external_control().is_some();

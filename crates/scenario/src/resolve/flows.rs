@@ -4,13 +4,14 @@ use super::ends::Head;
 use super::network::ResolvedNetwork;
 use super::paths;
 use super::tcp;
-use super::{Findings, Under};
+use super::Findings;
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::KeyPath;
 use crate::{
     Connection, Flow, FlowSpec, LinkSpec, Protocol, QueueLimit, QueueSpec, Scenario, Topology, Traffic,
     is_external,
 };
+use cogtcp_traffic::Bounds;
 use cogtcp_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -124,53 +125,25 @@ fn check_traffic(traffic: Traffic, protocol: Option<&Protocol>, path: &KeyPath, 
         Some(Protocol::Tcp(tcp)) => &tcp.control.name,
         _ => "",
     };
-    let needs_all = match traffic {
-        Traffic::Saturated | Traffic::Rate(_) => None,
-        Traffic::Size(_) => Some("size"),
-        Traffic::Requests(_) => Some("requests"),
-        Traffic::Video(_) => Some("video"),
-    };
-    if let (Some(kind), Some(Protocol::Other(spec, _))) = (needs_all, protocol)
+    let kind = traffic.kind();
+    let path = &path.key(kind.name());
+    if kind.needs_all()
+        && let Some(Protocol::Other(spec, _)) = protocol
         && !spec.kind().is_reliable()
     {
         let name = spec.name();
         let message =
             format!("this traffic ends with its last byte, and {name} does not retransmit lost data");
-        findings.error(
-            &path.key(kind),
-            message,
-            "write traffic = \"saturated\" or a rate, or another transport",
-        );
+        findings.error(path, message, "write traffic = \"saturated\" or a rate, or another transport");
     }
-    match traffic {
-        Traffic::Saturated => {}
-        Traffic::Size(size) if size == Bytes::new(0) => {
-            findings.error(&path.key("size"), "there is nothing to send", "write a size above 0 B");
-        }
-        Traffic::Size(size) if size.get() > LARGEST_SIZE => findings.error(
-            &path.key("size"),
-            format!("\"{size}\" is too large"),
-            format!("write at most \"{}\"", Bytes::new(LARGEST_SIZE)),
-        ),
-        Traffic::Size(_) => {}
-        Traffic::Rate(rate) => findings.check_rate(&path.key("rate"), rate),
-        Traffic::Requests(config) => {
-            let path = &path.key("requests");
-            config.check(Bytes::new(LARGEST_SIZE), &mut Under { path, findings });
-            if config.connection == Connection::New && is_external(control) {
-                let message = "a congestion control written in Python serves one connection, and each request has its own";
-                findings.error(
-                    &path.key("connection"),
-                    message,
-                    "write connection = \"persistent\", or another control",
-                );
-            }
-        }
-        Traffic::Video(config) => {
-            let path = &path.key("video");
-            findings.check_rate(&path.key("rate"), config.rate);
-            config.check(Bytes::new(LARGEST_SIZE), LONGEST, &mut Under { path, findings });
-        }
+    let bounds = Bounds { size: Bytes::new(LARGEST_SIZE), duration: LONGEST };
+    kind.check(&bounds, &mut findings.under(path));
+    if kind.opens_anew() && is_external(control) {
+        findings.error(
+            &path.key("connection"),
+            "a congestion control written in Python serves one connection, and each request has its own",
+            "write connection = \"persistent\", or another control",
+        );
     }
 }
 
