@@ -404,7 +404,7 @@ fn fastest(
         Some(RadioKind::Journey(journey, _)) => {
             journey.line.signal.rates.iter().map(|step| step.rate).collect()
         }
-        Some(RadioKind::Leo(leo, _)) => leo.rate.map_or_else(Vec::new, |rates| rates.to_vec()),
+        Some(RadioKind::Gate(gate, _)) => gate.kind().rates(),
         Some(RadioKind::Unshared(..)) => {
             spectrum.iter().flat_map(|it| it.channels.iter()).map(|(_, it)| it.rate).collect()
         }

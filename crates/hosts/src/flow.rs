@@ -16,7 +16,7 @@ use cogtcp_endpoint::{LogEntry, PathId, Supply as EndpointSupply};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{EventKind, Histogram};
-use cogtcp_scenario::{Connection, FlowSpec, Protocol, RequestConfig, TcpSpec, Traffic};
+use cogtcp_scenario::{FlowSpec, Protocol, TcpSpec, Traffic};
 use cogtcp_transport::{CongestionControl, LinkEvent};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use measured::Baseline;

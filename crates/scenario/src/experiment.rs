@@ -112,15 +112,15 @@ pub struct RadioSpec {
     pub kind: RadioKind,
 }
 
-/// What moves a radio. Another kind (a recorded trace, say) is another variant.
+/// What moves a radio. Another kind that gates links by itself is another gate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RadioKind {
     /// The cycle of one link by its laws.
     Cycle(CycleConfig, Gating),
     /// A train's journey.
     Journey(JourneySpec, Gating),
-    /// A link over satellites.
-    Leo(cogtcp_spectrum::LeoConfig, Gating),
+    /// A radio that gates its links by itself, such as a link over satellites.
+    Gate(cogtcp_spectrum::GateConfig, Gating),
     /// The CR user in full with its MAC. It has one link, and the experiment a spectrum.
     Cognitive(Box<CognitiveSpec>),
     /// The CR user without a MAC, whose channel is its links' own while it is open. The experiment has a spectrum.
@@ -180,7 +180,7 @@ impl RadioKind {
         match self {
             Self::Cycle(_, gating)
             | Self::Journey(_, gating)
-            | Self::Leo(_, gating)
+            | Self::Gate(_, gating)
             | Self::Unshared(_, gating) => Some(*gating),
             // Packets wait for the base station.
             Self::Scheduled(..) => Some(Gating::default()),

@@ -2,7 +2,7 @@
 
 use crate::{CognitiveUser, Journey};
 use cogtcp_link::{Flush, Silence};
-use cogtcp_spectrum::{ChannelChoice, LeoConfig, PuArrivals, SensingCycle};
+use cogtcp_spectrum::{ChannelChoice, GateConfig, LeoConfig, PuArrivals, SensingCycle};
 use cogtcp_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,4 +48,15 @@ pub struct Radio {
     /// A CR user in full at each end of its one link, in place of all the above but name and links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cr: Option<Box<CognitiveUser>>,
+}
+
+impl Radio {
+    /// Returns what gates the links in place of a cycle, each with its key.
+    pub(crate) fn gates(&self) -> Vec<(&'static str, GateConfig)> {
+        // Every kind of `GateConfig`. A new one adds its field above and its line here.
+        let gates = [
+            self.leo.clone().map(|leo| ("leo", GateConfig::Leo(leo))),
+        ];
+        gates.into_iter().flatten().collect()
+    }
 }

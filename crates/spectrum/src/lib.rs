@@ -26,9 +26,9 @@ mod channels;
 mod cognitive;
 mod cycle;
 pub mod detector;
+mod gate;
 mod intervals;
 mod law;
-mod leo;
 pub mod logs;
 pub mod math;
 pub mod policy;
@@ -45,5 +45,5 @@ pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Prote
 pub use cycle::{ChannelChoice, CognitiveCycle, CycleConfig, PuArrivals, SensingClock, SensingCycle};
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
-pub use leo::{LeoConfig, LeoRadio};
+pub use gate::{GateBounds, GateConfig, GateKind, LeoConfig, LeoRadio};
 pub use radio_trait::{Radio, RadioState, RadioStats};

@@ -100,6 +100,12 @@ pub trait Check {
     }
 }
 
+impl Check for &mut dyn Check {
+    fn error(&mut self, field: &str, message: String, remedy: String) {
+        (**self).error(field, message, remedy);
+    }
+}
+
 /// Takes what is wrong with the fields of a table in a table.
 #[derive(Debug)]
 pub struct Within<'a, C> {

@@ -1,8 +1,8 @@
-//! Radios without a MAC: cycles, journeys, links over satellites.
+//! Radios without a MAC: cycles, journeys, and those that gate links by themselves.
 
 use cogtcp_crosslayer::Phase;
 use cogtcp_scenario::{RadioKind, RadioSpec};
-use cogtcp_spectrum::{CognitiveCycle, LeoRadio, Radio};
+use cogtcp_spectrum::{CognitiveCycle, Radio};
 use cogtcp_train::journey::{self, Course, JourneyRadio};
 use cogtcp_train::prediction::Outage;
 use cogtcp_units::Time;
@@ -21,7 +21,7 @@ pub fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Optio
     match &spec.kind {
         RadioKind::Cycle(cycle, _) => Some(Box::new(CognitiveCycle::new(cycle, seed, &spec.name))),
         RadioKind::Journey(..) => Some(Box::new(JourneyRadio::new(Arc::clone(course?)))),
-        RadioKind::Leo(leo, _) => Some(Box::new(LeoRadio::new(leo, seed, &spec.name))),
+        RadioKind::Gate(gate, _) => Some(gate.kind().build(seed, &spec.name)),
         RadioKind::Cognitive(_) | RadioKind::Unshared(..) | RadioKind::Scheduled(..) => None,
     }
 }

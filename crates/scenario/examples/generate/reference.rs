@@ -44,7 +44,7 @@ const TABLES: &[(&str, &str)] = &[
     ("radio.sensing", "Sensing"),
     ("radio.pu", "PrimaryUsers"),
     ("[radio.journey]", "Journey"),
-    ("[radio.leo]", "LeoConfig"),
+    ("radio", "Radio+"),
     ("[radio.cr]", "CognitiveUser"),
     ("radio.cr.detector", "Detector*"),
     ("radio.cr.regulation", "Regulation*"),
@@ -152,11 +152,22 @@ pub(crate) fn journey_map_reference() -> String {
     text + "\n"
 }
 
-/// Heading and type of every table of a scenario, and of a map.
+/// Heading and type of every table of a scenario, and of a map. `*`: the tables of a registry; `+`: those of fields that no other line
+/// names.
 static ALL_TABLES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let schema = Scenario::json_schema();
     let mut all = Vec::new();
     for (heading, name) in TABLES.iter().chain(MAP_TABLES) {
+        if let Some(owner) = name.strip_suffix('+') {
+            for (key, field) in schema["$defs"][owner]["properties"].as_object().into_iter().flatten() {
+                let Some(name) = reference_name(field) else { continue };
+                let is_table = schema["$defs"][name]["properties"].is_object();
+                if is_table && !TABLES.iter().any(|(_, other)| *other == name) {
+                    all.push((format!("[{heading}.{key}]"), name.to_owned()));
+                }
+            }
+            continue;
+        }
         let Some(registry) = name.strip_suffix('*') else {
             all.push(((*heading).to_owned(), (*name).to_owned()));
             continue;

@@ -1,7 +1,7 @@
 //! Whether anything in an experiment is left to chance.
 
 use super::{Experiment, FlowSpec, LinkDirectionSpec, LinkSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
-use crate::{TcpSpec, Traffic, Train};
+use crate::{TcpSpec, Train};
 use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_traffic::{Pattern, Period};
 use cogtcp_units::Probability;
@@ -46,9 +46,9 @@ impl RadioSpec {
                     });
                 senses_at_random || pu.is_some() || *channel != ChannelChoice::Stay
             }
+            RadioKind::Gate(gate, _) => gate.kind().is_random(),
             // The terrain and those who pass; backoff, errors of detection.
             RadioKind::Journey(..)
-            | RadioKind::Leo(..)
             | RadioKind::Cognitive(_)
             | RadioKind::Unshared(..)
             | RadioKind::Scheduled(..) => true,

@@ -7,7 +7,7 @@ use crate::source::Source;
 use crate::tree::KeyPath;
 use crate::{Access, Gating, LinkSpec, Radio, RadioKind, RadioSpec, Run, SpectrumSpec};
 use cogtcp_link::Silence;
-use cogtcp_spectrum::{ChannelChoice, CycleConfig};
+use cogtcp_spectrum::{ChannelChoice, CycleConfig, GateBounds};
 use cogtcp_units::Duration;
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ fn has_mac(radio: &Radio) -> bool {
     radio.cr.as_ref().is_some_and(|user| user.access != Access::None)
 }
 
-/// What moves the radio: exactly one of `cr`, `journey`, `leo`, and the fields of a cycle.
+/// What moves the radio: exactly one of `cr`, `journey`, a gate such as `leo`, and the fields of a cycle.
 fn kind(
     radio: &Radio,
     link: Option<&LinkSpec>,
@@ -116,16 +116,20 @@ fn kind(
             findings.error(&path.key(key), message, format!("keep either {key} or journey"));
         }
     }
-    if let Some(leo) = &radio.leo {
+    let gates = radio.gates();
+    for (own, gate) in &gates {
         let beside = BESIDE_CR[..OF_CYCLE].iter().map(|(key, given, _)| (*key, given(radio)));
         let others = [("cr", radio.cr.is_some()), ("journey", radio.journey.is_some())];
-        for (key, _) in beside.chain(others).filter(|(_, given)| *given) {
-            let message =
-                format!("the radio has both leo and {key}: satellites decide when the links are open");
-            findings.error(&path.key(key), message, format!("keep either {key} or leo"));
+        let gates = gates.iter().map(|(key, _)| (*key, key > own));
+        for (key, _) in beside.chain(others).chain(gates).filter(|(_, given)| *given) {
+            let message = format!("the radio has both {own} and {key}: {own} decides when the links are open");
+            findings.error(&path.key(key), message, format!("keep either {key} or {own}"));
         }
-        leo.check(LONGEST, LONGEST_DELAY, &mut findings.under(&path.key("leo")));
-        check_cycles(&path.key("leo").key("period"), leo.period, run, findings);
+        let path = &path.key(own);
+        let bounds = GateBounds { duration: LONGEST, delay: LONGEST_DELAY };
+        gate.kind().check(&bounds, &mut findings.under(path));
+        let (field, interval) = gate.kind().interval();
+        check_cycles(&path.key(field), interval, run, findings);
     }
     if radio.flush.is_some() && radio.silence != Silence::Down {
         let message = "only silence = \"down\" destroys waiting packets and packets in flight";
@@ -149,8 +153,10 @@ fn kind(
             let spec = super::journey::journey(journey, source, &path.key("journey"), run, findings)?;
             Some(RadioKind::Journey(spec, gating))
         }
-        (None, None) if radio.leo.is_some() => radio.leo.clone().map(|leo| RadioKind::Leo(leo, gating)),
-        (None, None) => Some(RadioKind::Cycle(cycle(radio, path, run, findings), gating)),
+        (None, None) => Some(match gates.into_iter().next() {
+            Some((_, gate)) => RadioKind::Gate(gate, gating),
+            None => RadioKind::Cycle(cycle(radio, path, run, findings), gating),
+        }),
     }
 }
 

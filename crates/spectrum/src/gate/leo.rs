@@ -3,6 +3,7 @@
 //! Time has periods of [`period`](LeoConfig::period). A period begins with an outage; at its beginning and at
 //! its end the delay is higher. Within a period the delay is constant.
 
+use super::{GateBounds, GateKind};
 use crate::{ChannelId, LinkEvent, Phase, Radio, RadioState};
 use cogtcp_units::{Check, Duration, RandomStream, Rate, Time};
 use schemars::JsonSchema;
@@ -51,10 +52,9 @@ fn last_edge() -> Duration {
     Duration::from_millis(75)
 }
 
-impl LeoConfig {
-    /// Says what makes no sense: spans beyond `longest`, a delay beyond `longest_delay`, a period shorter
-    /// than its parts.
-    pub fn check(&self, longest: Duration, longest_delay: Duration, check: &mut impl Check) {
+impl GateKind for LeoConfig {
+    fn check(&self, bounds: &GateBounds, mut check: &mut dyn Check) {
+        let GateBounds { duration: longest, delay: longest_delay } = *bounds;
         check.span("period", self.period, false, longest);
         check.span("start", self.start.unwrap_or_default(), true, longest);
         check.span("outage", self.outage, true, longest);
@@ -76,6 +76,18 @@ impl LeoConfig {
             );
             check.error("period", message, "write a longer period, or shorter edges".to_owned());
         }
+    }
+
+    fn interval(&self) -> (&'static str, Duration) {
+        ("period", self.period)
+    }
+
+    fn rates(&self) -> Vec<Rate> {
+        self.rate.map_or_else(Vec::new, |rates| rates.to_vec())
+    }
+
+    fn build(&self, seed: u64, name: &str) -> Box<dyn Radio> {
+        Box::new(LeoRadio::new(self, seed, name))
     }
 }
 
