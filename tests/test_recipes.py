@@ -22,15 +22,23 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 #: Where the copy is built: kept from run to run, so that only what changed is compiled.
 TARGET = ROOT / "target" / "recipes"
-#: Page, scenario, and the field that takes what the page's TOML assigns.
+#: Page, edits, scenario, field, and the field's value around what the page's TOML assigns.
 RECIPES = [
-    ("adding-a-congestion-control", "sensed-link", "flow.0.tcp"),
-    ("adding-a-transport", "sensed-link", "flow.0.transport"),
-    ("adding-a-detector", "cr-single-hop", "radio.0.cr.detector"),
-    ("adding-a-policy", "cr-single-hop", "radio.0.cr.policy"),
-    ("adding-a-predictor", "train-journey", "train.prediction"),
-    ("adding-a-queue-discipline", "sensed-link", "topology.single_hop.link.queue"),
-    ("adding-a-routing-protocol", "adhoc-mobile", "routing"),
+    ("adding-a-congestion-control", 3, "sensed-link", "flow.0.tcp", "%s"),
+    ("adding-a-transport", 3, "sensed-link", "flow.0.transport", "%s"),
+    ("adding-a-detector", 3, "cr-single-hop", "radio.0.cr.detector", "%s"),
+    ("adding-a-policy", 3, "cr-single-hop", "radio.0.cr.policy", "%s"),
+    ("adding-a-predictor", 3, "train-journey", "train.prediction", "%s"),
+    ("adding-a-queue-discipline", 3, "sensed-link", "topology.single_hop.link.queue", "%s"),
+    ("adding-a-routing-protocol", 3, "adhoc-mobile", "routing", "%s"),
+    ("adding-a-kind-of-traffic", 3, "sensed-link", "flow.0.traffic", "%s"),
+    (
+        "adding-a-radio",
+        5,
+        "sensed-link",
+        "radio.0",
+        '{ name = "radio", links = ["link"], silence = "drop", blink = %s }',
+    ),
 ]
 
 #: Compiled once to run seconds: without optimisation, which takes most of the compiler's time.
@@ -161,10 +169,10 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
     for name in ("crates", "docs", "scenarios", "benches", "python"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     cases = []
-    for page, scenario, field in RECIPES:
+    for page, steps, scenario, field, form in RECIPES:
         edits, value = follow(page, tree)
-        assert edits == 3, f"{page}: one file, one mod and one line, not {edits} edits"
-        cases.append(f"({json.dumps(scenario + '.toml')}, {json.dumps(field)}, {json.dumps(value)})")
+        assert edits == steps, f"{page}: {edits} edits"
+        cases.append(f"({json.dumps(scenario + '.toml')}, {json.dumps(field)}, {json.dumps(form % value)})")
     assert follow("adding-an-event", tree)[0] == 2, "a line in the list, and the place"
     assert follow("adding-a-metric", tree)[0] == 1, "one entry"
     program = textwrap.dedent(PROGRAM.format(cases=", ".join(cases))).lstrip()
@@ -195,6 +203,8 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
         "`{ drop_head = ... }`",
         "`{ constant = ... }`",
         "`{ direct = ... }`",
+        "`{ pulses = ... }`",
+        "### `[radio.blink]`",
     ):
         assert row in reference, f"the reference does not list {row}"
 

@@ -12,7 +12,7 @@ use crate::applications::{self, ApplicationAccount};
 use crate::{Flow, Plane, Wake};
 use cogtcp_network::{StreamCounters, StreamId};
 use cogtcp_scenario::FlowSpec;
-use cogtcp_traffic::{Application, Client, Request};
+use cogtcp_traffic::{Application, Request};
 use cogtcp_transport::CongestionControl;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;

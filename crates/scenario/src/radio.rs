@@ -54,6 +54,7 @@ impl Radio {
     /// Returns what gates the links in place of a cycle, each with its key.
     pub(crate) fn gates(&self) -> Vec<(&'static str, GateConfig)> {
         // Every kind of `GateConfig`. A new one adds its field above and its line here.
+        #[rustfmt::skip]
         let gates = [
             self.leo.clone().map(|leo| ("leo", GateConfig::Leo(leo))),
         ];

@@ -43,7 +43,7 @@ pub use activity::{PrimaryUser, PuActivity, Reach};
 pub use channels::{Channel, ChannelTable, ChannelTableError};
 pub use cognitive::{CognitiveConfig, CognitiveConfigError, CognitiveRadio, Protection};
 pub use cycle::{ChannelChoice, CognitiveCycle, CycleConfig, PuArrivals, SensingClock, SensingCycle};
+pub use gate::*;
 pub use intervals::{Intervals, IntervalsError, OnInterval};
 pub use law::DurationLaw;
-pub use gate::{GateBounds, GateConfig, GateKind, LeoConfig, LeoRadio};
 pub use radio_trait::{Radio, RadioState, RadioStats};

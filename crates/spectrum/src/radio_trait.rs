@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 /// [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate). A driver with a virtual
 /// clock calls at the very moment; one with a real clock calls late and loses nothing but that time.
 ///
-/// A new kind of radio (for example a recorded trace) is one file: a type with a [`RadioState`] and four
-/// methods. It needs one more variant of the scenario's `RadioKind`.
+/// A new kind of radio that gates links by itself is a [`GateKind`](crate::GateKind)
+/// (`docs/adding-a-radio.md`).
 pub trait Radio: std::fmt::Debug + Send {
     /// What it keeps as every radio does.
     fn state(&self) -> &RadioState;

@@ -126,7 +126,8 @@ impl Requests {
     /// A client that sends its first request at `start`; `stream` makes all random choices.
     pub fn new(config: RequestConfig, start: Time, stream: RandomStream) -> Self {
         Self { config, stream, next: start, exchanges: Vec::new() }
-    }}
+    }
+}
 
 impl Client for Requests {
     fn exchanges(&self) -> &[Exchange] {

@@ -12,7 +12,7 @@ use crate::sockets::{self, Maker, Settings, TcpInfo};
 use crate::states::{self, Shown};
 use crate::sys::ready;
 use cogtcp_records::EventKind;
-use cogtcp_traffic::{Application, Client, Request};
+use cogtcp_traffic::{Application, Request};
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};

@@ -160,7 +160,9 @@ static ALL_TABLES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     for (heading, name) in TABLES.iter().chain(MAP_TABLES) {
         if let Some(owner) = name.strip_suffix('+') {
             for (key, field) in schema["$defs"][owner]["properties"].as_object().into_iter().flatten() {
-                let Some(name) = reference_name(field) else { continue };
+                let Some(name) = reference_name(field).or_else(|| reference_name(&field["anyOf"][0])) else {
+                    continue;
+                };
                 let is_table = schema["$defs"][name]["properties"].is_object();
                 if is_table && !TABLES.iter().any(|(_, other)| *other == name) {
                     all.push((format!("[{heading}.{key}]"), name.to_owned()));
@@ -174,9 +176,9 @@ static ALL_TABLES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         };
         for variant in list(&schema["$defs"][registry], "oneOf") {
             for (key, parameters) in variant["properties"].as_object().into_iter().flatten() {
-                let tables =
-                    reference_name(parameters).map(|name| (format!("{heading}.{key}"), name.to_owned()));
-                all.extend(tables);
+                let name = reference_name(parameters);
+                let table = name.filter(|name| schema["$defs"][name]["type"] == "object");
+                all.extend(table.map(|name| (format!("{heading}.{key}"), name.to_owned())));
             }
         }
     }

@@ -1,15 +1,14 @@
 //! Flows: counts expanded, names found, transports looked up.
 
+use super::Findings;
 use super::ends::Head;
 use super::network::ResolvedNetwork;
 use super::paths;
 use super::tcp;
-use super::Findings;
 use crate::limits::{LARGEST_SIZE, LONGEST, MOST_FLOWS};
 use crate::tree::KeyPath;
 use crate::{
-    Connection, Flow, FlowSpec, LinkSpec, Protocol, QueueLimit, QueueSpec, Scenario, Topology, Traffic,
-    is_external,
+    Flow, FlowSpec, LinkSpec, Protocol, QueueLimit, QueueSpec, Scenario, Topology, Traffic, is_external,
 };
 use cogtcp_traffic::Bounds;
 use cogtcp_units::{Bytes, Duration, Time};

@@ -122,7 +122,8 @@ fn kind(
         let others = [("cr", radio.cr.is_some()), ("journey", radio.journey.is_some())];
         let gates = gates.iter().map(|(key, _)| (*key, key > own));
         for (key, _) in beside.chain(others).chain(gates).filter(|(_, given)| *given) {
-            let message = format!("the radio has both {own} and {key}: {own} decides when the links are open");
+            let message =
+                format!("the radio has both {own} and {key}: {own} decides when the links are open");
             findings.error(&path.key(key), message, format!("keep either {key} or {own}"));
         }
         let path = &path.key(own);

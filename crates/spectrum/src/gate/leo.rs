@@ -54,7 +54,9 @@ fn last_edge() -> Duration {
 
 impl GateKind for LeoConfig {
     fn check(&self, bounds: &GateBounds, mut check: &mut dyn Check) {
-        let GateBounds { duration: longest, delay: longest_delay } = *bounds;
+        let (longest, longest_delay) = (bounds.duration, bounds.delay);
+        // `order` needs a type of known size.
+        let check = &mut check;
         check.span("period", self.period, false, longest);
         check.span("start", self.start.unwrap_or_default(), true, longest);
         check.span("outage", self.outage, true, longest);
