@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import studies
+from cogtcp.figure import Surface
 from cogtcp.report import figures
 from cogtcp.report.alone import alone
 from cogtcp.studies import kept, search, stacks
@@ -202,7 +203,7 @@ def picture(data: Data) -> str:
             best = max(mean for mean, _, _ in found["base"].values())
             row.append(round(100 * found["base"][stack][0] / best))
         values.append(row)
-    surface = figures.Surface("", names, list(reversed(stacks.STACKS)), values)
+    surface = Surface("", names, list(reversed(stacks.STACKS)), values)
     label = "What twelve stacks deliver at the base of each study, in per cent of the best there"
     return figures.surfaces([surface], label, x_label=label, y_label="stack", unit="%")
 

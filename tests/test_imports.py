@@ -27,6 +27,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
         "_names",
         "airtime",
         "control",
+        "figure",
         "headline",
         "results_schema",
         "tables",

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cogtcp import Comparison, Result, Scenario, UsageError, compare, plot, run, sweep, tune
+from cogtcp import Comparison, Result, Scenario, UsageError, compare, figure, plot, run, sweep, tune
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import KINDS, draw, save
+from cogtcp.plot import KINDS, draw, plane, save
 from cogtcp.plot.compared import values_of
+from cogtcp.report import figures
 from cogtcp.sweeping.axes import title
 from conftest import ROOT, SMALL
 
@@ -91,6 +93,37 @@ def test_sweeps_are_drawn_from_rows() -> None:
     assert plane.images[0].get_array().tolist() == [[11, 21, 41]] * 2
     with pytest.raises(UsageError, match="needs a plane"):
         plot.heatmap(rows[:1], x_label="x", y_label="y", label="z")
+
+
+def test_pages_and_papers_draw_the_same_figures() -> None:
+    """One model, two renderers: what a page says of each point is where paper has it."""
+    means = {("low", 1): 2.0, ("high", 1): 6.0, ("low", 2): 3.0, ("high", 2): 7.0}
+    rows = [(x, hue, mean + aside) for (x, hue), mean in means.items() for aside in (-1, 1)]
+    curves, names = figure.over(rows)
+    assert names == ["low", "high"]
+    said = re.findall(
+        r"<title>(\w+): (\d), (\S+) \((\S+) to (\S+)\)</title>",
+        figures.curves(curves, "label", x_label="x", y_label="y", x_names=names).replace("−", "-"),
+    )
+    axes = plane.curves(curves, x_names=names, x_label="x", y_label="y").axes[0]
+    drawn = [
+        (str(line.get_label()), str(x), low, high)
+        for line in axes.containers
+        for x, (low, high) in enumerate(segment[:, 1] for segment in line.lines[2][0].get_segments())
+    ]
+    assert [(name, x) for name, x, *_ in said] == [(name, x) for name, x, *_ in drawn]
+    for (*_, low, high), (*_, below, above) in zip(said, drawn, strict=True):
+        assert (float(low), float(high)) == pytest.approx((below, above), rel=1e-3)
+    surface = figure.plane(rows)
+    page = figures.surfaces([surface], "label", x_label="x", y_label="hue")
+    shown = plane.surface(surface, x_label="x", y_label="hue", label="y").axes[0].images[0].get_array()
+    assert shown.tolist() == [[2, 6], [3, 7]]
+    assert re.findall(r"<title>(\w+), (\d): (\d)</title>", page) == [
+        ("low", "1", "2"),
+        ("high", "1", "6"),
+        ("low", "2", "3"),
+        ("high", "2", "7"),
+    ]
 
 
 def test_lines_stand_beside_each_other_where_their_intervals_overlap() -> None:

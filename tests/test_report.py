@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from cogtcp import Comparison, Scenario, compare, headline, run
 from cogtcp._arrays import array_of
+from cogtcp.figure import Curve, Surface
 from cogtcp.metrics import BY_NAME, plus_minus
 from cogtcp.report import comparison_report, figures, page, run_report, scale, still
 from cogtcp.report.alone import alone
@@ -434,14 +435,12 @@ def test_still_figures_hold_roles_and_no_colours() -> None:
 
 
 def test_curves_and_surfaces_draw_every_point() -> None:
-    curve = figures.Curve(
-        "one", [1, 10, 100], [1, 2, math.nan], low=[0.5, 1, math.nan], high=[2, 3, math.nan]
-    )
+    curve = Curve("one", [1, 10, 100], [1, 2, math.nan], low=[0.5, 1, math.nan], high=[2, 3, math.nan])
     svg = figures.curves([curve], "label", x_label="x", y_label="y", log_x=True)
     Page(svg)
     assert svg.count("<circle") == 1 + 2  # the legend's and two points
     assert ">10<" in svg
-    plane = figures.Surface("plane", ["a", "b"], [1, 2], [[1.0, 2.0], [3.0, math.nan]], mark=("a", 2))
+    plane = Surface("plane", ["a", "b"], [1, 2], [[1.0, 2.0], [3.0, math.nan]], mark=("a", 2))
     svg = figures.surfaces([plane], "label", x_label="x", y_label="y", unit="Mbit/s")
     Page(svg)
     assert re.findall(r"<title>(.*?)</title>", svg) == ["a, 1: 1", "b, 1: 2", "a, 2: 3"]

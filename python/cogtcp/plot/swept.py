@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from cogtcp.plot.plane import Row
+    from cogtcp.figure import Row
 
 
 class Column(NamedTuple):

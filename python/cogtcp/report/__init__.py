@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget as budgets
 from cogtcp import headline
+from cogtcp.figure import Curve
 from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
 from cogtcp.report import bars, budget, figures, page, still
 from cogtcp.report.detail import detail
@@ -141,7 +142,7 @@ def _trade(comparison: Comparison, transports: Sequence[str]) -> str:
         at, got = comparison.interval(name, delay.name), comparison.interval(name, goodput.name)
         if not math.isnan(at.mean) and not math.isnan(got.mean):
             ends = ([got.low * goodput.scale], [got.high * goodput.scale])
-            drawn.append(figures.Curve(name, [at.mean * delay.scale], [got.mean * goodput.scale], *ends))
+            drawn.append(Curve(name, [at.mean * delay.scale], [got.mean * goodput.scale], *ends))
     if len(drawn) < 2:
         return ""
     return still.both(

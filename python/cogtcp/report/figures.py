@@ -1,25 +1,25 @@
-"""Whole still figures of data: curves with intervals, and quantities over a plane.
+"""Figures as data (`cogtcp.figure`) drawn for a page.
 
+>>> from cogtcp.figure import Curve, Surface
 >>> from cogtcp.report import figures
->>> goodput = figures.Curve("sack", [1, 2, 5], [3.1, 2.9, 2.2], low=[3.0, 2.7, 2.0], high=[3.2, 3.1, 2.4])
+>>> goodput = Curve("sack", [1, 2, 5], [3.1, 2.9, 2.2], low=[3.0, 2.7, 2.0], high=[3.2, 3.1, 2.4])
 >>> svg = figures.curves([goodput], "Goodput over loss", x_label="Loss, %", y_label="Goodput, Mbit/s")
->>> plane = figures.Surface("sack", [1, 2], [10, 20], [[3.1, 2.9], [3.0, 2.5]])
+>>> plane = Surface("sack", [1, 2], [10, 20], [[3.1, 2.9], [3.0, 2.5]])
 >>> svg = figures.surfaces([plane], "Goodput", x_label="Loss, %", y_label="Delay, ms", unit="Mbit/s")
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from cogtcp.report import scale, still
 from cogtcp.report.scale import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-Style: TypeAlias = Literal["points", "joined", "line", "dashed", "dotted", "limit", "given"]
+    from cogtcp.figure import Curve, Surface
 
 #: Units that curves and planes are wide.
 WIDTH = 720.0
@@ -28,48 +28,6 @@ DEEPEST = 0.6
 
 _SHAPES = ("circle", "square", "up", "diamond", "down", "plus")
 _DASHES = {"line": "", "dashed": "6 4", "dotted": "2 3", "limit": "5 4"}
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One curve of a figure, with an interval at each point where `low` and `high` are given.
-
-    Styles: `points` with intervals as whiskers; `joined`, the same with a line. `line`, `dashed` and `dotted`
-    have no marks. `limit` is a faint line to compare with; `given` shows others' numbers as stars. A series
-    without a name is not in the legend.
-    """
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    style: Style = "points"
-
-    @classmethod
-    def over_seeds(
-        cls, name: str, x: Sequence[float], series: Iterable[Sequence[float]], style: Style = "points"
-    ) -> Curve:
-        """Return the means and 95 % intervals of `series[point][seed]`."""
-        from cogtcp.statistics import mean_interval
-
-        found = [mean_interval(values) for values in series]
-        return cls(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found], style)
-
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """One panel of a figure: a quantity over two axes, `values[row of y][column of x]`, each point one cell.
-
-    Cells are equally wide and high, whatever the steps of the axes; the axes may be texts. NaN leaves a cell
-    empty. `mark` frames the cell of one (x, y).
-    """
-
-    name: str
-    x: Sequence[float | str]
-    y: Sequence[float | str]
-    values: Sequence[Sequence[float]]
-    mark: tuple[float | str, float | str] | None = None
 
 
 def curves(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cogtcp.figure import Curve, Surface
 from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
 from cogtcp.report import figures, page, still
 from cogtcp.report.tables import Table
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from cogtcp.figure import Style
     from cogtcp.metrics import Metric
     from cogtcp.sweeping.result import Sweep
 
@@ -242,8 +244,8 @@ def _lines(
         own.sort(key=lambda row: row[name])
         low, high = ([_end(r, metric, end) for r in own] for end in ("low", "high"))
         y = [row[metric.name] * metric.scale for row in own]
-        style: figures.Style = "joined" if joined else "points"
-        curves.append(figures.Curve(transport, [r[name] for r in own], y, low, high, style))
+        style: Style = "joined" if joined else "points"
+        curves.append(Curve(transport, [r[name] for r in own], y, low, high, style))
     xs = [x for curve in curves for x in curve.x]
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) >= 50
     x_label, y_label = _labelled(name, unit), _labelled(metric.title, metric.unit)
@@ -276,7 +278,7 @@ def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]])
     for transport in sorted({row["transport"] for row in rows}):
         at = {(r[x_name], r[y_name]): r.get(metric.name) for r in rows if r["transport"] == transport}
         values = [[_scaled(at.get((x, y)), metric) for x in xs] for y in ys]
-        panels.append(figures.Surface(transport, xs, ys, values))
+        panels.append(Surface(transport, xs, ys, values))
     drawn = still.both(
         lambda: figures.surfaces(
             panels,
@@ -309,7 +311,7 @@ def _trade(rows: Sequence[dict[str, Any]]) -> str:
         own = [row for row in own if row.get(goodput.name) is not None]
         x, y = [r[delay.name] * delay.scale for r in own], [r[goodput.name] * goodput.scale for r in own]
         low, high = ([_end(row, goodput, end) for row in own] for end in ("low", "high"))
-        curves.append(figures.Curve(transport, x, y, low, high))
+        curves.append(Curve(transport, x, y, low, high))
     return still.both(
         lambda: figures.curves(
             curves,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.report.figures import Curve, Style, Surface
+from cogtcp.figure import Curve, Style, Surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
