@@ -131,8 +131,7 @@ impl Scenario {
     /// rest, so that several fields can be set one after the other.
     pub fn set(&self, path: &str, value: &str) -> Result<Self, ScenarioError> {
         let mut source = self.source.clone();
-        let mut root =
-            SpannedValue::from_toml(&self.to_toml()).map_err(|errors| syntax_error(&source, errors))?;
+        let mut root = self.to_tree();
         let node = SpannedValue::from_toml_value(value.trim())
             .unwrap_or_else(|| SpannedValue::bare(tree::Value::Text(value.to_owned())));
         match root.set(path, &node) {
@@ -149,9 +148,13 @@ impl Scenario {
                 return Err(error);
             }
         }
-        // The tree stands for a text of its own: no place in it is one of the author's.
-        root.forget_place();
         Self::from_tree(&root, source)
+    }
+
+    /// The scenario as a tree without places, every default in it.
+    fn to_tree(&self) -> SpannedValue {
+        let value = serde_json::to_value(self);
+        SpannedValue::from_json(value.unwrap_or_else(|error| unreachable!("a scenario is JSON: {error}")))
     }
 }
 

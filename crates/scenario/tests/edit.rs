@@ -101,3 +101,19 @@ fn seeds_stay_in_range() {
     );
     refused(dumbbell().with_seed(1 << 63), &["9223372036854775808 is out of range"]);
 }
+
+#[test]
+fn what_is_not_set_stays_as_it_is() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut count = 0;
+    for file in files.filter(|path| path.extension().is_some_and(|end| end == "toml")) {
+        let scenario = Scenario::read(&file).unwrap();
+        let changed = scenario.set("name", "other").unwrap();
+        assert_ne!(changed.to_toml(), scenario.to_toml());
+        assert_eq!(changed.set("name", &scenario.name).unwrap().to_toml(), scenario.to_toml());
+        assert_eq!(changed.set("name", &scenario.name).unwrap().resolve(), scenario.resolve());
+        count += 1;
+    }
+    assert!(count > 20, "{count} scenarios");
+}
