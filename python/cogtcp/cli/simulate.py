@@ -10,7 +10,7 @@ import cogtcp
 from cogtcp import headline
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
-from cogtcp.cli import arguments, progress, show
+from cogtcp.cli import arguments, show
 from cogtcp.compare import FILES, compare_job
 from cogtcp.output import KeptFolder, OutputFolder
 from cogtcp.result import run_job
@@ -93,6 +93,8 @@ def compare(args: argparse.Namespace) -> int:
         return both_planes(args, "compare", [scenario], transports, seeds)
     out = arguments.output(args, scenario, "compare", transports, seeds)
     job = compare_job(scenario, transports, seeds)
+    from cogtcp.cli import progress  # loads what runs many cases
+
     with KeptFolder(out, FILES, job=job, force=args.force) as folder:
         with progress.shown() as listener:
             comparison = cogtcp.compare(

@@ -14,7 +14,6 @@ import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,9 @@ if TYPE_CHECKING:
 
     from jinja2.bccache import Bucket
 
-_TEMPLATES = Path(__file__).parent / "templates"
+# Paths, not `importlib.resources`, which takes time to load.
+_HERE = Path(__file__).parent
+_TEMPLATES = _HERE / "templates"
 #: Options on which compiled templates depend, beside escaping.
 _SYNTAX: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
 
@@ -72,7 +73,7 @@ class _CompiledTemplates(jinja2.BytecodeCache):
 def environment() -> jinja2.Environment:
     """Return the templates. `page.html.j2` is the frame of every page."""
     found = jinja2.Environment(
-        loader=jinja2.PackageLoader("cogtcp.report"),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         bytecode_cache=_CompiledTemplates(),
@@ -100,13 +101,13 @@ def render(template: str, **values: Any) -> str:
 @cache
 def static(name: str) -> str:
     """Return a file of `static/`."""
-    return files("cogtcp.report").joinpath("static", name).read_text(encoding="utf-8").strip()
+    return (_HERE / "static" / name).read_text(encoding="utf-8").strip()
 
 
 @cache
 def template_text(name: str) -> str:
     """Return a file of `templates/` as it is."""
-    return files("cogtcp.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def scripts(*, with_map: bool = False) -> tuple[str, ...]:
