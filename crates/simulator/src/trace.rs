@@ -52,7 +52,7 @@ pub(crate) struct Content<'a> {
 const UDP_HEADER: u32 = 8;
 /// Codes of the protocols among the packets; then what they carry.
 const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
-/// Codes of a flow's ends among the packets (from [`End`]), and of packets of no flow.
+/// Codes of a flow's ends among the packets (from [`End`](cogtcp_hosts::End)), and of packets of no flow.
 const SOURCES: [&str; 3] = ["sender", "receiver", ""];
 
 impl Trace {

@@ -1,12 +1,12 @@
 //! The receiver's part of a congestion control: what a control asks of the other side, and who answers there.
 //!
 //! A control that wants an answer puts the custom option (RFC 6994) on its SYN
-//! ([`CongestionControl::syn_option`]) and names the hook that answers it
-//! ([`CongestionControl::receiver_hook`]). The driver calls the hook with each SYN before it gives the SYN to
+//! ([`ControlExtension::syn_option`]) and names the hook that answers it
+//! ([`ControlExtension::receiver_hook`]). The driver calls the hook with each SYN before it gives the SYN to
 //! the [`Receiver`], and sets what it answers by [`Receiver::set_syn_ack_option`].
 //!
-//! [`CongestionControl::syn_option`]: crate::CongestionControl::syn_option
-//! [`CongestionControl::receiver_hook`]: crate::CongestionControl::receiver_hook
+//! [`ControlExtension::syn_option`]: crate::ControlExtension::syn_option
+//! [`ControlExtension::receiver_hook`]: crate::ControlExtension::receiver_hook
 //! [`Receiver`]: crate::Receiver
 //! [`Receiver::set_syn_ack_option`]: crate::Receiver::set_syn_ack_option
 
