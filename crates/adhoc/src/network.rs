@@ -24,7 +24,7 @@ use crate::packet::Load;
 use crate::radios::Channels;
 use crate::timers::Timers;
 use cogtcp_mobility::{Mobility, NeighborGrid};
-use cogtcp_routing::{HostUpdate, NodeAddress, PacketBuffer, Site, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, NodeSite, PacketBuffer, Topology};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{RandomStream, Time, prefetch};
 use cogtcp_wireless::{Medium, Surroundings};
@@ -94,7 +94,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             let interfaces = Interfaces::add(&mut medium, &config, &channels, number);
             owners.resize(medium.len(), number);
             nodes.push(Node {
-                routing: config.routing.kind().build(Site {
+                routing: config.routing.kind().build(NodeSite {
                     address: NodeAddress::new(number),
                     seed,
                     channels: data_channels,

@@ -22,7 +22,7 @@ use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
-use crate::{Protocol, Site};
+use crate::{NodeSite, Protocol};
 use cogtcp_units::{Check, Duration, Named, RandomStream, Time, prefetch};
 use discovery::Discovery;
 use seen::SeenRequests;
@@ -40,7 +40,7 @@ impl Named for AodvSettings {
 }
 
 impl Protocol for AodvSettings {
-    fn build(&self, site: Site) -> Box<dyn Routing> {
+    fn build(&self, site: NodeSite) -> Box<dyn Routing> {
         Box::new(Aodv::new(site.address, self.config(), site.seed))
     }
 

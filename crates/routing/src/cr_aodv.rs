@@ -10,7 +10,7 @@ use crate::{
     AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
     Routing, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
-use crate::{Protocol, Site};
+use crate::{NodeSite, Protocol};
 use cogtcp_units::{Check, Duration, Named, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ impl Named for CrAodvConfig {
 }
 
 impl Protocol for CrAodvConfig {
-    fn build(&self, site: Site) -> Box<dyn Routing> {
+    fn build(&self, site: NodeSite) -> Box<dyn Routing> {
         let config = Self { channels: self.channels.min(site.channels), ..self.clone() };
         Box::new(CrAodv::new(site.address, config, site.seed))
     }

@@ -11,7 +11,7 @@
 //!   [`HostUpdate`].
 //! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
 //! - [`RoutingSpec`]: protocols by name, with typed settings ([`Protocol`]). A new one is one file, a `mod` and a
-//!   line below; messages of its own are [`message::Message`]s.
+//!   line below; messages of its own are [`message::ProtocolMessage`]s.
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
 //! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 
@@ -35,7 +35,7 @@ pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair
 pub use buffer::PacketBuffer;
 pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvProfile};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
-pub use protocol::{Protocol, Site};
+pub use protocol::{NodeSite, Protocol};
 pub use routing::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LossCause, LostPacket, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingStats,

@@ -52,7 +52,7 @@ pub enum RoutingMessage {
 }
 
 /// What hosts need to know of a message that a protocol brings; only the protocol reads it.
-pub trait Message: Any + Debug + Send + Sync {
+pub trait ProtocolMessage: Any + Debug + Send + Sync {
     /// Octets behind the network and transport headers.
     fn body_bytes(&self) -> u32;
 
@@ -60,9 +60,9 @@ pub trait Message: Any + Debug + Send + Sync {
     fn kind(&self) -> MessageKind;
 }
 
-/// A [`Message`], shared by all copies of its packet. Two are equal if they are copies.
+/// A [`ProtocolMessage`], shared by all copies of its packet. Two are equal if they are copies.
 #[derive(Clone, Debug)]
-pub struct OwnMessage(Arc<dyn Message>);
+pub struct OwnMessage(Arc<dyn ProtocolMessage>);
 
 impl PartialEq for OwnMessage {
     fn eq(&self, other: &Self) -> bool {
@@ -72,7 +72,7 @@ impl PartialEq for OwnMessage {
 
 impl OwnMessage {
     /// Returns the message as the protocol made it; `None`: another protocol did.
-    pub fn get<T: Message>(&self) -> Option<&T> {
+    pub fn get<T: ProtocolMessage>(&self) -> Option<&T> {
         (&*self.0 as &dyn Any).downcast_ref()
     }
 }
@@ -143,7 +143,7 @@ pub enum WireFormat {
 
 impl RoutingMessage {
     /// Returns a message that the protocol brings.
-    pub fn own(message: impl Message) -> Self {
+    pub fn own(message: impl ProtocolMessage) -> Self {
         Self::Own(OwnMessage(Arc::new(message)))
     }
 

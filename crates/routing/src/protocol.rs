@@ -6,7 +6,7 @@ use std::fmt::Debug;
 /// The settings of a protocol: they build it.
 pub trait Protocol: Debug {
     /// Returns the protocol of one node.
-    fn build(&self, site: Site) -> Box<dyn Routing>;
+    fn build(&self, site: NodeSite) -> Box<dyn Routing>;
 
     /// True if something tells a node that a link is broken: the MAC, hellos, or an oracle.
     fn hears_of_broken_links(&self) -> bool {
@@ -16,7 +16,7 @@ pub trait Protocol: Debug {
 
 /// Where a protocol works.
 #[derive(Clone, Copy, Debug)]
-pub struct Site {
+pub struct NodeSite {
     /// The node.
     pub address: NodeAddress,
     /// The seed of the run.
@@ -25,7 +25,7 @@ pub struct Site {
     pub channels: u32,
 }
 
-impl Site {
+impl NodeSite {
     /// Returns the site of a node whose medium has as many channels as any protocol asks for.
     pub fn new(address: NodeAddress, seed: u64) -> Self {
         Self { address, seed, channels: u32::MAX }
@@ -46,7 +46,7 @@ mod tests {
         for info in RoutingSpec::ALL {
             let spec = read(&format!("\"{}\"", info.name)).unwrap();
             assert_eq!((spec.name(), spec.first_wrong()), (info.name, Ok(())));
-            let made = spec.kind().build(Site::new(NodeAddress::new(7), 1));
+            let made = spec.kind().build(NodeSite::new(NodeAddress::new(7), 1));
             assert_eq!((made.name(), made.address()), (info.name, NodeAddress::new(7)));
             let written = serde_json::to_string(&spec).unwrap();
             assert_eq!(read(&written).as_ref(), Ok(&spec), "{written}");

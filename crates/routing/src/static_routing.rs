@@ -4,7 +4,7 @@ use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
     RoutingDropCause, RoutingEvent, RoutingPacket, RoutingStats, Topology,
 };
-use crate::{Protocol, Site};
+use crate::{NodeSite, Protocol};
 use cogtcp_units::{Named, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ impl Named for StaticConfig {
 }
 
 impl Protocol for StaticConfig {
-    fn build(&self, site: Site) -> Box<dyn Routing> {
+    fn build(&self, site: NodeSite) -> Box<dyn Routing> {
         Box::new(StaticRouting::new(site.address))
     }
 }

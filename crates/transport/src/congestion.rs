@@ -27,7 +27,27 @@ pub use parameters::{ParameterKind, ParameterSpec, ParameterValue, Parameters};
 pub use registry::{ControlInfo, LinuxControl, linux_control, make};
 
 use crate::rate_sample::RateSample;
-use cogtcp_units::{Duration, Rate, Time};
+use cogtcp_units::{Duration, Rate, Time, registry};
+
+registry! {
+    #[entries("congestion control")]
+    // Every control that can be named in a scenario. A new control adds its line here.
+    static CONTROLS: ControlInfo {
+        aimd::INFO,
+        vegas::INFO,
+        westwood::INFO,
+        compound::INFO,
+        westwood_compound::INFO,
+        cubic::INFO,
+        c2::INFO,
+        bbr::INFO,
+        bbr1::INFO,
+        atcp::INFO,
+        satcp_cubic::INFO,
+        ledbat::INFO,
+        copa::INFO,
+    }
+}
 
 /// A time that a control shows; not-a-number for [`Duration::MAX`], which stands for none.
 fn seconds(time: Duration) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::Search;
 use crate::Routing;
-use crate::{Protocol, Site};
+use crate::{NodeSite, Protocol};
 use cogtcp_units::{Check, Duration, Named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl Named for SearchConfig {
 }
 
 impl Protocol for SearchConfig {
-    fn build(&self, site: Site) -> Box<dyn Routing> {
+    fn build(&self, site: NodeSite) -> Box<dyn Routing> {
         let config = Self { channels: self.channels.min(site.channels), ..*self };
         Box::new(Search::new(site.address, config, site.seed))
     }

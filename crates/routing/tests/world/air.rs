@@ -1,8 +1,8 @@
 //! Nodes that move, and an air between them: who is within range hears, after a random delay, or not at all.
 
 use cogtcp_routing::{
-    AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, PacketBuffer, Routing,
-    RoutingEvent, RoutingPacket, RoutingSpec, Site,
+    AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, NodeSite, PacketBuffer,
+    Routing, RoutingEvent, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, Probability, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl World {
     pub(crate) fn new(setting: Setting, seed: u64) -> Self {
         let mut draw = RandomStream::new(seed, "world", 0);
         let count = setting.nodes as usize;
-        let node = |number| setting.routing.kind().build(Site::new(NodeAddress::new(number), seed));
+        let node = |number| setting.routing.kind().build(NodeSite::new(NodeAddress::new(number), seed));
         let nodes = (0..setting.nodes).map(node).collect();
         let mut place =
             || Position::new(draw.uniform_in(0.0, setting.side), draw.uniform_in(0.0, setting.side));

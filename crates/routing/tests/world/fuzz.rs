@@ -4,8 +4,8 @@
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::search::{Mode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
-    Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, HostUpdate, LostPacket, NodeAddress, Routing,
-    RoutingMessage, RoutingPacket, RoutingSpec, Site,
+    Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, HostUpdate, LostPacket, NodeAddress, NodeSite,
+    Routing, RoutingMessage, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -197,8 +197,10 @@ fn every_protocol_survives_nonsense() {
     for (index, info) in RoutingSpec::ALL.iter().enumerate() {
         for seed in 0..20 {
             let mut nonsense = Nonsense(RandomStream::new(seed, "nonsense", index as u64));
-            let mut node =
-                RoutingSpec::of_name(info.name).unwrap().kind().build(Site::new(NodeAddress::new(0), seed));
+            let mut node = RoutingSpec::of_name(info.name)
+                .unwrap()
+                .kind()
+                .build(NodeSite::new(NodeAddress::new(0), seed));
             let mut now = Time::ZERO;
             node.start(now);
             for _ in 0..2000 {

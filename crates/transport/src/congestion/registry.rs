@@ -1,31 +1,8 @@
 //! Congestion controls by name.
 
-use super::{
-    CongestionControl, ParameterSpec, Parameters, aimd, atcp, bbr, bbr1, c2, compound, copa, cubic, ledbat,
-    satcp_cubic, vegas, westwood, westwood_compound,
-};
+use super::{CongestionControl, ParameterSpec, Parameters};
 use crate::Preset;
-use cogtcp_units::{WrongSetting, registry};
-
-registry! {
-    #[entries("congestion control")]
-    // Every control that can be named in a scenario. A new control adds its line here.
-    static CONTROLS: ControlInfo {
-        aimd::INFO,
-        vegas::INFO,
-        westwood::INFO,
-        compound::INFO,
-        westwood_compound::INFO,
-        cubic::INFO,
-        c2::INFO,
-        bbr::INFO,
-        bbr1::INFO,
-        atcp::INFO,
-        satcp_cubic::INFO,
-        ledbat::INFO,
-        copa::INFO,
-    }
-}
+use cogtcp_units::WrongSetting;
 
 /// A control as the registry knows it.
 #[derive(Clone, Copy, Debug)]
