@@ -401,6 +401,8 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
         ],
     )
+    c2_flips = (data.stacks["c2"] or {"flips": []})["flips"]
+    by_open = dict(stacks.flips_by_parameter(data.stacks["c2"] or {}))
     smoothed = data.count("trains-f5", "", rtt=["smoothed"])
     greatest = data.count("trains-f5", "", rtt=["greatest"])
     paced = data.count("trains-x4", "")
@@ -422,6 +424,15 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 f"{sum(count for _, count in by_silence)} flips",
                 STACKS,
                 "reproduce chain --stacks",
+            ),
+            Finding(
+                {(name, value) for above, below, name, value in c2_flips if (above, below) == ("C2", newreno)}
+                == {("on_4b_s", 1.0), ("flows", 4.0)},
+                "For C2 it is how long a channel stays open and how many flows share it: "
+                f"{by_open.get('on_4b_s', 0)} and {by_open.get('flows', 0)} of {sum(by_open.values())} flips. Where on is 1 s, or "
+                "four flows share, the paper's NewReno delivers more than C2",
+                STACKS,
+                "reproduce c2 --stacks",
             ),
             Finding(
                 data.known["chain-f6"].answer.conditions.startswith("round-trip time"),
