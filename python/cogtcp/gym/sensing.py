@@ -133,7 +133,8 @@ class Sensing(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         before = self._before
         times = {"sensing_time": before.sensing_time_s, "transmission_time": before.transmission_time_s}
         for name, value in zip(self.chooses, np.asarray(action).reshape(-1), strict=True):
-            times[name] = _time(float(np.clip(value, -1, 1)), self.ranges[name])
+            # As np.clip, which takes longer for one number; NaN stays, and is refused.
+            times[name] = _time(max(min(float(value), 1.0), -1.0), self.ranges[name])
         now = self._episode.go_on(times["sensing_time"], times["transmission_time"])
         self._before = now
         sensed, reported = now.sensings - before.sensings, now.reports - before.reports
