@@ -3,11 +3,14 @@
 //! The network keeps its changes here, and its driver the times of its hosts ([`Due::Host`]), so that both
 //! have one order.
 //!
-//! Two heaps share one sequence. One has packet arrivals, at most one per link direction, replaced at every
-//! hop. The other has everything else (timers, radios, applications), which is long-lived and would only
-//! deepen the first.
+//! Two orders share one sequence. One has packet arrivals, at most one per link direction, replaced at every
+//! hop: a heap, or a list in order where links are few. The other has everything else (timers, radios,
+//! applications), which is long-lived and would only deepen the first.
+
+mod few;
 
 use cogtcp_units::Time;
+use few::Few;
 
 /// What is due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -148,25 +151,36 @@ const fn is_arrival(code: u32) -> bool {
     code < MAX_INDEX
 }
 
+/// Up to so many link directions are few: a list in order of their arrivals is cheaper than a heap.
+const FEW: usize = 32;
+const _: () = assert!(FEW <= Few::MOST);
+
 /// What is due, soonest first.
 #[derive(Debug)]
 pub struct Agenda {
-    arrivals: Heap,
+    arrivals: Arrivals,
     others: Heap,
     /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step instead of two.
     is_vacant: bool,
     sequence: u64,
 }
 
-impl Default for Agenda {
-    fn default() -> Self {
-        Self { arrivals: Heap::new(), others: Heap::new(), is_vacant: false, sequence: 0 }
-    }
+/// The next arrival of every link direction.
+#[derive(Debug)]
+enum Arrivals {
+    Few(Few),
+    Many(Heap),
 }
 
 impl Agenda {
     /// Entries that one run may schedule: 2^40, some ten hours of computing.
     pub const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
+
+    /// Nothing is due; there are so many link directions.
+    pub(crate) fn new(directions: usize) -> Self {
+        let arrivals = if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::new()) };
+        Self { arrivals, others: Heap::new(), is_vacant: false, sequence: 0 }
+    }
 
     /// Schedules an entry of the driver's own, of [`host_code`].
     #[inline]
@@ -203,7 +217,7 @@ impl Agenda {
             self.others.pop();
         }
         // Keys hold the shared sequence: of equal times in the two heaps, too, the one scheduled first comes first.
-        let key = self.arrivals.first.min(self.others.first);
+        let key = self.arrivals.first().min(self.others.first);
         if key == NEVER {
             return None;
         }
@@ -227,7 +241,11 @@ impl Agenda {
     pub fn replace(&mut self, time: Time, due: Due) {
         debug_assert!(!self.is_vacant, "it is still there");
         let key = self.key(time, due.code());
-        if is_arrival(due.code()) { &mut self.arrivals } else { &mut self.others }.replace_top(key);
+        if is_arrival(due.code()) {
+            self.arrivals.replace_top(key);
+        } else {
+            self.others.replace_top(key);
+        }
     }
 
     /// Removes the first arrival, which [`peek`](Self::peek) returned.
@@ -254,14 +272,15 @@ impl Agenda {
     /// highest levels below the top. The next arrival is the last.
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
-        self.arrivals.raised().map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
+        let Arrivals::Many(heap) = &self.arrivals else { return [None; 5] };
+        heap.raised().map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
     }
 
     /// Whether so many arrivals are pending that [`approaching`](Self::approaching) says something: where there are few, what
     /// they touch is in the caches anyway.
     #[inline]
     pub fn is_deep(&self) -> bool {
-        self.arrivals.len >= LEVEL_ENDS[1]
+        matches!(&self.arrivals, Arrivals::Many(heap) if heap.len >= LEVEL_ENDS[1])
     }
 
     /// How many entries were scheduled so far.
@@ -275,6 +294,48 @@ impl Agenda {
         let order = self.sequence << CODE_BITS | u64::from(code);
         self.sequence += 1;
         u128::from(time.as_nanos()) << 64 | u128::from(order)
+    }
+}
+
+impl Arrivals {
+    #[inline]
+    fn first(&self) -> u128 {
+        match self {
+            Self::Few(few) => few.first(),
+            Self::Many(heap) => heap.first,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, key: u128) {
+        match self {
+            Self::Few(few) => few.push(key),
+            Self::Many(heap) => heap.push(key),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        match self {
+            Self::Few(few) => few.pop(),
+            Self::Many(heap) => heap.pop(),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "every hop replaces the top")]
+    #[inline(always)]
+    fn replace_top(&mut self, key: u128) {
+        match self {
+            Self::Few(few) => few.replace_top(key),
+            Self::Many(heap) => heap.replace_top(key),
+        }
+    }
+
+    fn remove(&mut self, code: u32) {
+        match self {
+            Self::Few(few) => few.remove(code),
+            Self::Many(heap) => heap.remove(code),
+        }
     }
 }
 
@@ -442,6 +503,9 @@ mod tests {
         Due::Network(Change(Kind::Arrival(direction).code()))
     }
 
+    /// Link directions for which there is a heap.
+    const MANY: usize = FEW + 1;
+
     fn timer(end: u32) -> Due {
         Due::Host(host_code(1, end))
     }
@@ -471,9 +535,9 @@ mod tests {
 
     #[test]
     fn equal_times_come_in_the_order_of_scheduling() {
-        let mut queue = Agenda::default();
+        let mut queue = Agenda::new(MANY);
         let t = Time::from_millis(1);
-        // Alternating between the two heaps.
+        // Alternating between the two orders.
         let events: Vec<Due> = (0..50).map(|i| if i % 2 == 0 { arrival(i) } else { timer(i) }).collect();
         for event in &events {
             push(&mut queue, t, *event);
@@ -490,16 +554,17 @@ mod tests {
     fn names_what_approaches() {
         let level = |place: usize| LEVEL_ENDS.iter().filter(|end| place < **end).count();
         let mut stream = RandomStream::new(7, "queue", 0);
-        let mut queue = Agenda::default();
         let directions = 6000;
+        let mut queue = Agenda::new(directions as usize);
         for direction in 0..directions {
             queue.push(Time::from_nanos(stream.below(1000)), Kind::Arrival(direction));
         }
         assert!(queue.is_deep());
         let levels = |queue: &Agenda| -> Vec<usize> {
             let mut levels = vec![0; directions as usize];
-            for place in 1..queue.arrivals.len {
-                let direction = queue.arrivals.key(place) as u32 & (MAX_INDEX - 1);
+            let Arrivals::Many(heap) = &queue.arrivals else { panic!("a heap for {directions} directions") };
+            for place in 1..heap.len {
+                let direction = heap.key(place) as u32 & (MAX_INDEX - 1);
                 levels[direction as usize] = level(place);
             }
             levels
@@ -523,35 +588,34 @@ mod tests {
         assert!(named.iter().all(|count| *count > 1000), "{named:?}");
     }
 
-    /// Against a sorted list: 200 rounds of random pushes, pops and replacements with many equal times.
+    /// Against a sorted list: 200 rounds of random pushes, pops and replacements with many equal times, where
+    /// links are few and where they are many.
     #[test]
     fn agrees_with_a_sorted_list() {
-        for seed in 0..200 {
+        for (seed, directions) in (0..200).flat_map(|seed| [(seed, FEW), (seed, MANY)]) {
             let mut stream = RandomStream::new(seed, "queue", 0);
-            let mut queue = Agenda::default();
+            let mut queue = Agenda::new(directions);
             let mut model: Vec<(u64, u64, Due)> = Vec::new();
             let mut sequence = 0;
             let mut now = 0;
             for _ in 0..600 {
                 let time = now + stream.below(20);
-                let draw = stream.below(100);
-                let event = if draw.is_multiple_of(2) { arrival(draw as u32) } else { timer(draw as u32) };
+                let draw = stream.below(2 * directions as u64) as u32;
+                let event = if draw.is_multiple_of(2) { arrival(draw / 2) } else { timer(draw) };
+                let is_arrival = matches!(event, Due::Network(_));
                 match stream.below(6) {
-                    5 => {
-                        // An arrival that is pending once, or not at all.
-                        if let Due::Network(_) = event
-                            && model.iter().filter(|(.., other)| *other == event).count() < 2
-                        {
-                            queue.cancel_arrival(draw as u32);
-                            model.retain(|(.., other)| *other != event);
-                        }
+                    5 if is_arrival => {
+                        // One that is pending, or not.
+                        queue.cancel_arrival(draw / 2);
+                        model.retain(|(.., other)| *other != event);
                     }
-                    0..=2 => {
+                    // A link direction has one arrival at most.
+                    0..=2 if !is_arrival || model.iter().all(|(.., other)| *other != event) => {
                         push(&mut queue, Time::from_nanos(time), event);
                         model.push((time, sequence, event));
                         sequence += 1;
                     }
-                    choice => {
+                    choice @ (3 | 4) => {
                         model.sort_by_key(|(time, sequence, _)| (*time, *sequence));
                         let expected =
                             model.first().map(|(time, _, event)| (Time::from_nanos(*time), *event));
@@ -568,6 +632,7 @@ mod tests {
                             sequence += 1;
                         }
                     }
+                    _ => {}
                 }
             }
         }

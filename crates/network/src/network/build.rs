@@ -77,9 +77,10 @@ impl<P: Payload> Network<P> {
             let made = build::air(experiment, horizon, seed);
             spectrum = made.map_err(|error| BuildError::AdHoc(error.to_string()))?;
         }
+        let directions: Vec<_> = experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect();
         let mut network = Self {
-            agenda: Agenda::default(),
-            directions: experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect(),
+            agenda: Agenda::new(directions.len()),
+            directions,
             routes: Vec::new(),
             route_starts: Vec::new(),
             ends: Vec::new(),

@@ -1,0 +1,74 @@
+//! The arrivals of a network of few link directions, in order.
+
+use super::{CODE_BITS, NEVER};
+
+/// Places of the ring, a power of two: room for the entries and an end.
+const PLACES: usize = 64;
+
+/// Keys in ascending order in a ring. A new arrival is late among few, as a rule, so it is put in from the
+/// end, and what comes next is known without a comparison.
+#[derive(Debug)]
+pub(super) struct Few {
+    /// At `end` is [`NEVER`], and before `start` a key below every new one: the last that was removed, or 0.
+    keys: Box<[u128; PLACES]>,
+    start: usize,
+    end: usize,
+}
+
+impl Few {
+    /// So many entries at most.
+    pub(super) const MOST: usize = PLACES - 2;
+
+    pub(super) fn new() -> Self {
+        let mut keys = Box::new([0; PLACES]);
+        keys[0] = NEVER;
+        Self { keys, start: 0, end: 0 }
+    }
+
+    /// The least key, or [`NEVER`].
+    #[inline]
+    pub(super) fn first(&self) -> u128 {
+        self.keys[self.start % PLACES]
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, key: u128) {
+        debug_assert!(self.end.wrapping_sub(self.start) < Self::MOST, "one entry for a link direction");
+        let mut place = self.end;
+        self.end = place.wrapping_add(1);
+        self.keys[self.end % PLACES] = NEVER;
+        loop {
+            let before = self.keys[place.wrapping_sub(1) % PLACES];
+            if before <= key {
+                break;
+            }
+            self.keys[place % PLACES] = before;
+            place = place.wrapping_sub(1);
+        }
+        self.keys[place % PLACES] = key;
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) {
+        self.start = self.start.wrapping_add(1);
+    }
+
+    #[inline]
+    pub(super) fn replace_top(&mut self, key: u128) {
+        self.pop();
+        self.push(key);
+    }
+
+    /// Removes the key of the event of this code, wherever it is.
+    pub(super) fn remove(&mut self, code: u32) {
+        let places = self.end.wrapping_sub(self.start);
+        let at = |offset: usize| self.start.wrapping_add(offset) % PLACES;
+        let is_its = |offset: &usize| self.keys[at(*offset)] as u32 & ((1 << CODE_BITS) - 1) == code;
+        let Some(offset) = (0..places).find(is_its) else { return };
+        for offset in offset..places {
+            // The last one brings the end.
+            self.keys[at(offset)] = self.keys[at(offset + 1)];
+        }
+        self.end = self.end.wrapping_sub(1);
+    }
+}
