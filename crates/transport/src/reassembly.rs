@@ -111,6 +111,13 @@ impl Reassembly {
         insertion
     }
 
+    /// The next `len` bytes in order have arrived, and nothing is queued behind them.
+    #[inline]
+    pub(crate) fn extend(&mut self, len: u64) {
+        debug_assert!(!self.has_gap(), "what is behind a gap may be in order now");
+        self.frontier += len;
+    }
+
     /// The first interval that ends at `start` or after it; behind the last: none.
     fn place_of(&self, start: u64) -> usize {
         // As a rule data comes behind all that has come, or fills the first hole: a search would look at

@@ -98,6 +98,8 @@ pub struct Receiver {
     ts_recent_at: Time,
     /// Acknowledgement offset of the last ACK sent: Last.ACK.sent of RFC 7323 section 4.3.
     last_ack: u64,
+    /// The connection is one whose next segment is predicted ([`Self::is_expected`]).
+    predicts: bool,
     /// Tags, see [`Segment::tag`]: of the segment the next ACK answers (0: none yet), and of the latest
     /// segment.
     answered_tag: u32,
@@ -163,6 +165,7 @@ impl Receiver {
             ts_recent_at: Time::ZERO,
             // The SYN-ACK acknowledges the SYN, which has offset 0.
             last_ack: 1,
+            predicts: false,
             answered_tag: 0,
             latest_tag: 0,
             pending: 0,
@@ -218,6 +221,9 @@ impl Receiver {
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.accepted.clear();
         self.stats.segments += 1;
+        if self.is_expected(segment) {
+            return self.take_expected(now, segment);
+        }
         match self.state {
             ReceiverState::Listen => self.handle_listen(segment),
             // Departure: RFC 9293 section 3.10.7.1 answers with a reset. The peer that still sends has seen
@@ -307,6 +313,13 @@ impl Receiver {
     /// is counted as sent. For a driver that sends acknowledgements of its own, with the window rewritten or
     /// repeated (Freeze-TCP).
     pub fn current_ack(&self, now: Time) -> Segment {
+        self.ack(now, self.window.field(self.reassembly.frontier()))
+    }
+
+    /// The acknowledgement with this window field.
+    #[expect(clippy::inline_always, reason = "the segment is made where it is to be, and not copied there")]
+    #[inline(always)]
+    fn ack(&self, now: Time, window: u16) -> Segment {
         let fin_sent = match self.state {
             ReceiverState::LastAck => self.retransmit_at != Time::MAX || self.retransmissions > 0,
             state => state == ReceiverState::Closed,
@@ -315,7 +328,7 @@ impl Receiver {
             SeqNumber::from_offset(self.config.initial_sequence, 1 + u64::from(fin_sent)),
             SeqNumber::from_offset(self.irs, self.reassembly.frontier()),
             0,
-            self.window.field(self.reassembly.frontier()),
+            window,
             Flags::ACK,
         );
         if self.timestamps {
@@ -454,6 +467,46 @@ impl Receiver {
         }
     }
 
+    /// Header prediction (after Van Jacobson's in 4.3BSD-Reno): whether `segment` is the next in order, without
+    /// options, marks or a FIN, while nothing is missing and no ACK is due. The looks at options, at duplicates and
+    /// at what lies behind a gap, which [`handle_synchronised`](Self::handle_synchronised) makes, find nothing then.
+    #[inline]
+    pub(crate) fn is_expected(&self, segment: &Segment) -> bool {
+        let frontier = self.reassembly.frontier();
+        self.predicts
+            && self.state == ReceiverState::Established
+            && segment.flags.with(Flags::PSH) == Flags::ACK.with(Flags::PSH)
+            && segment.is_bare()
+            && segment.len > 0
+            && segment.seq == SeqNumber::from_offset(self.irs, frontier)
+            && segment.ack == SeqNumber::from_offset(self.config.initial_sequence, 1)
+            && frontier + u64::from(segment.len) <= self.window.right_edge()
+            && !self.reassembly.has_gap()
+            && self.fin_offset == u64::MAX
+            && self.pending == 0
+            && self.duplicate.is_none()
+            && self.window.taken() == frontier
+    }
+
+    /// Takes the segment that was [expected](Self::is_expected), as `handle_synchronised` would.
+    #[inline]
+    fn take_expected(&mut self, now: Time, segment: &Segment) {
+        let (start, len) = (self.reassembly.frontier(), u64::from(segment.len));
+        self.latest_tag = segment.tag;
+        if start <= self.last_ack && self.answered_tag == 0 {
+            self.answered_tag = segment.tag;
+        }
+        self.full_size = self.full_size.max(segment.len);
+        self.reassembly.extend(len);
+        self.accepted.push(Accepted { position: start - 1, skip: 0, len: segment.len });
+        self.stats.bytes += len;
+        self.ack_in_order(now, len, false);
+        self.window.read(len);
+        if self.pending == 0 {
+            self.after_reading();
+        }
+    }
+
     /// RFC 3168 section 6.1.3: CWR ends the echo, unless its segment is marked itself. Segments outside the
     /// window do not come here (section 6.1.5).
     ///
@@ -557,6 +610,11 @@ impl Receiver {
                 }
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
+                self.predicts = !self.timestamps
+                    && !self.config.manual_read
+                    && self.deferment.is_none()
+                    && self.quick.is_none()
+                    && self.tuning.is_none();
                 self.events.push_back(TransportEvent::Connected);
             }
             Some(2) if self.state == ReceiverState::LastAck => {
@@ -773,14 +831,14 @@ impl Receiver {
 
     /// Builds the ACK and counts it as sent.
     fn acknowledge(&mut self, now: Time) -> Segment {
-        let mut ack = self.current_ack(now);
+        let frontier = self.reassembly.frontier();
+        let window = self.window.advertise(frontier);
+        let mut ack = self.ack(now, window);
         if self.marked {
             ack.flags = ack.flags | Flags::ECE;
         }
         // Without ECN one echo per mark suffices (`take_mark`).
         self.marked &= self.ecn;
-        let frontier = self.reassembly.frontier();
-        self.window.advertise(frontier);
         self.stats.acks += 1;
         self.stats.duplicate_acks += u64::from(self.last_ack == frontier);
         self.stats.zero_windows += u64::from(ack.window == 0);

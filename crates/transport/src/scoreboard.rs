@@ -173,6 +173,12 @@ impl Scoreboard {
         !self.runs.is_empty()
     }
 
+    /// Whether all that is outstanding was sent once, and nothing of it is SACKed or lost.
+    #[inline]
+    pub(crate) fn is_clean(&self) -> bool {
+        self.sacked | self.lost | self.retransmitted | self.dup_credit == 0 && self.runs.is_empty()
+    }
+
     /// How many segments are outstanding.
     pub(crate) fn segments(&self) -> usize {
         self.ring.len()

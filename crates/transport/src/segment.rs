@@ -236,6 +236,12 @@ impl Segment {
         self.len + self.flags.contains(Flags::SYN) as u32 + self.flags.contains(Flags::FIN) as u32
     }
 
+    /// Whether it has no option and no mark.
+    #[inline]
+    pub const fn is_bare(&self) -> bool {
+        self.present & !ECN_CAPABLE == 0 && self.sack_count == 0
+    }
+
     /// Bytes of the options, each in whole 32-bit words as stacks lay them out (RFC 7323 appendix A). MSS 4;
     /// SACK-permitted 4, or inside the padding of timestamps; window scale 4; timestamps 12; SACK 4 + 8 per
     /// block; custom 8.

@@ -7,6 +7,7 @@
 //! to losses, [`usage`] says whether cwnd limits.
 
 mod ecn;
+mod expected;
 mod handshake;
 mod input;
 mod output;

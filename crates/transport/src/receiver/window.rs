@@ -10,8 +10,8 @@ const MAX_SHIFT: u8 = 14;
 pub(super) struct Window {
     /// Receive buffer, bytes.
     buffer: u64,
-    /// Most payload bytes per segment.
-    mss: u64,
+    /// By how much the right edge moves at least: min(buffer / 2, MSS), and a byte.
+    step: u64,
     /// Offset up to which the application has taken the stream.
     taken: u64,
     /// Highest right edge ever advertised: it never moves back (RFC 9293 section 3.8.6).
@@ -29,7 +29,7 @@ impl Window {
         // A window of nothing would never let the connection begin.
         Self {
             buffer: buffer.max(1),
-            mss: u64::from(mss),
+            step: (buffer / 2).min(u64::from(mss)).max(1),
             taken: 1,
             right_edge: 1,
             scale: None,
@@ -64,12 +64,13 @@ impl Window {
         (window >> self.shift()) as u16
     }
 
-    /// An ACK of `frontier` was sent with [`Self::field`].
-    pub(super) fn advertise(&mut self, frontier: u64) {
-        let window = u64::from(self.field(frontier)) << self.shift();
-        self.right_edge = self.right_edge.max(frontier + window);
+    /// An ACK of `frontier` is sent with [`Self::field`], which is returned.
+    pub(super) fn advertise(&mut self, frontier: u64) -> u16 {
+        let field = self.field(frontier);
+        self.right_edge = self.right_edge.max(frontier + (u64::from(field) << self.shift()));
         // Windows after the SYN-ACK's are scaled (RFC 7323 section 2.2).
         self.limit = FIELD_MAX << self.shift();
+        field
     }
 
     /// The window field of the SYN-ACK, never scaled (RFC 7323 section 2.2), counted as advertised.
@@ -118,7 +119,6 @@ impl Window {
     /// min(buffer / 2, MSS).
     fn edge(&self, frontier: u64, limit: u64) -> u64 {
         let room = (self.taken + self.buffer).min(frontier + limit.min(self.tuned));
-        let step = (self.buffer / 2).min(self.mss).max(1);
-        if room >= self.right_edge + step { room } else { self.right_edge }
+        if room >= self.right_edge + self.step { room } else { self.right_edge }
     }
 }

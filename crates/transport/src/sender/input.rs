@@ -9,12 +9,12 @@ use cogtcp_units::{Duration, Time};
 
 /// What the segments that an ACK newly covers tell of the round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
-struct RttHint {
+pub(super) struct RttHint {
     /// Send times of the latest and of the earliest sent of them that were sent once.
-    latest: Option<Time>,
-    earliest: Option<Time>,
+    pub(super) latest: Option<Time>,
+    pub(super) earliest: Option<Time>,
     /// One of them was retransmitted: a cumulative ACK is ambiguous (Karn).
-    ambiguous: bool,
+    pub(super) ambiguous: bool,
 }
 
 /// Where a segment ends that starts at `una` or after it.
@@ -25,6 +25,9 @@ fn end_of(sent: &Sent, una: u64) -> u64 {
 impl Sender {
     /// A segment arrived. The driver asks `poll_transmit` next.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        if self.take_expected(now, segment) {
+            return;
+        }
         match self.connection {
             Connection::Established => self.handle_established(now, segment),
             Connection::SynSent => self.handle_syn_sent(now, segment),
@@ -404,10 +407,7 @@ impl Sender {
         let window = u64::from(segment.window) << self.peer_scale;
         (self.wl1, self.wl2) = (segment.seq, ack);
         self.last_window = segment.window;
-        self.tcp.peer_window = window;
-        self.max_peer_window = self.max_peer_window.max(window);
-        self.window_end =
-            if self.config.heeds_shrinking { ack + window } else { self.window_end.max(ack + window) };
+        self.open_window(ack, window);
         if self.timer == Timer::Persist {
             // The peer answers: the connection lives.
             self.progress_at = now;
@@ -429,9 +429,18 @@ impl Sender {
         }
     }
 
+    /// The peer takes `window` bytes from `ack` on.
+    #[inline]
+    pub(super) fn open_window(&mut self, ack: u64, window: u64) {
+        self.tcp.peer_window = window;
+        self.max_peer_window = self.max_peer_window.max(window);
+        self.window_end =
+            if self.config.heeds_shrinking { ack + window } else { self.window_end.max(ack + window) };
+    }
+
     /// Round-trip time from this ACK (RFC 6298 section 3, RFC 7323 section 4).
     #[inline]
-    fn round_trip(&mut self, now: Time, segment: &Segment, sample: &mut AckSample, hint: RttHint) {
+    pub(super) fn round_trip(&mut self, now: Time, segment: &Segment, sample: &mut AckSample, hint: RttHint) {
         if !hint.ambiguous
             && let Some(sent_at) = hint.latest
         {
@@ -480,7 +489,7 @@ impl Sender {
 
     /// The congestion control sees the ACK.
     #[inline]
-    fn drive_control(&mut self, now: Time, sample: &AckSample, grow: bool) {
+    pub(super) fn drive_control(&mut self, now: Time, sample: &AckSample, grow: bool) {
         self.sync();
         self.tcp.cwnd_limited = self.usage.limits(&self.tcp);
         // Linux's order: `pkts_acked` (`tcp_clean_rtx_queue`) comes before `tcp_cong_control`.

@@ -36,6 +36,18 @@ pub(super) struct Rare {
     pub(super) reset: Option<SeqNumber>,
 }
 
+impl Rare {
+    /// Whether an ACK that moves the cumulative acknowledgement on, outside of a recovery, changes nothing here.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.resume.is_none()
+            && self.d_sack_end.is_none()
+            && self.reorder_at.is_none()
+            && !self.spurious.is_open()
+            && self.undo.first_at().is_none()
+            && !self.undo.all_reported()
+    }
+}
+
 impl Sender {
     /// The timed segment, if there is one.
     #[inline]

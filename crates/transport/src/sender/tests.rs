@@ -2,8 +2,8 @@
 //! tested by the dialogues in `tests/`.
 
 use crate::{
-    CaState, FRto, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
-    make,
+    CaState, DelayedAck, FRto, Flags, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment,
+    Sender, SenderConfig, make,
 };
 use cogtcp_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -184,4 +184,73 @@ fn sequence_numbers_wrap() {
     for recovery in [Recovery::Reno, Recovery::Sack] {
         transfer(SenderConfig { recovery, ..config.clone() }, 100_000, &mut Link::new(&[15, 25, 26]));
     }
+}
+
+/// Prediction of headers changes nothing: ends whose segments carry an option, which no prediction takes and which says nothing
+/// after the handshake, do and become the same at every step. With losses, a pause that makes the timer expire, every preset,
+/// and both kinds of acknowledgement.
+#[test]
+fn an_expected_segment_does_what_any_other_does() {
+    let with_option = |mut segment: Segment| {
+        if !segment.flags.contains(Flags::SYN) {
+            segment.set_mss(1000);
+        }
+        segment
+    };
+    let (mut predicted_acks, mut predicted_data) = (0, 0);
+    for (number, preset) in Preset::all().iter().enumerate() {
+        for drops in [&[][..], &[20], &[20, 22, 24, 40, 41]] {
+            let delayed_ack =
+                [DelayedAck::Off, DelayedAck::On { timeout: Duration::from_millis(100) }][number % 2];
+            let receiver = || Receiver::new(ReceiverConfig { delayed_ack, ..ReceiverConfig::default() });
+            let sender = || {
+                let control = make("aimd", &Parameters::new()).expect("aimd is registered");
+                let mut sender = Sender::new(SenderConfig { mss: 1000, ..preset.sender_config() }, control);
+                sender.write(300_000);
+                sender.close();
+                sender.open(Time::ZERO);
+                sender
+            };
+            let (mut senders, mut receivers) = ([sender(), sender()], [receiver(), receiver()]);
+            let mut link = Link::new(drops);
+            link.pause = (Time::from_millis(2000), Time::from_millis(7000));
+            let mut now = Time::ZERO;
+            while !senders[0].is_finished() {
+                while let Some(segment) = senders[0].poll_transmit(now) {
+                    assert_eq!(senders[1].poll_transmit(now), Some(segment));
+                    link.send(now, segment);
+                }
+                assert_eq!(senders[1].poll_transmit(now), None);
+                while let Some(segment) = receivers[0].poll_transmit(now) {
+                    assert_eq!(receivers[1].poll_transmit(now), Some(segment));
+                    link.back.push_back((now + Duration::from_millis(50), segment));
+                }
+                assert_eq!(format!("{:?}", senders[0]), format!("{:?}", senders[1]));
+                assert_eq!(format!("{:?}", receivers[0]), format!("{:?}", receivers[1]));
+                let front =
+                    |queue: &VecDeque<(Time, Segment)>| queue.front().map_or(Time::MAX, |(at, _)| *at);
+                let timers = senders[0].poll_timeout().min(receivers[0].poll_timeout());
+                now = front(&link.ahead).min(front(&link.back)).min(timers);
+                if let Some((_, segment)) = link.ahead.pop_front_if(|(at, _)| *at <= now) {
+                    predicted_data += u32::from(receivers[0].is_expected(&segment));
+                    receivers[0].handle_segment(now, &segment);
+                    receivers[1].handle_segment(now, &with_option(segment));
+                }
+                if let Some((_, segment)) = link.back.pop_front_if(|(at, _)| *at <= now) {
+                    if senders[0].take_expected(now, &segment) {
+                        predicted_acks += 1;
+                    } else {
+                        senders[0].handle_segment(now, &segment);
+                    }
+                    senders[1].handle_segment(now, &with_option(segment));
+                }
+                senders.iter_mut().for_each(|sender| sender.handle_timeout(now));
+                receivers.iter_mut().for_each(|receiver| receiver.handle_timeout(now));
+            }
+        }
+    }
+    assert!(
+        predicted_acks > 1000 && predicted_data > 1000,
+        "{predicted_acks} ACKs, {predicted_data} segments"
+    );
 }
