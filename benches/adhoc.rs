@@ -12,15 +12,23 @@
 //!   average), and a search for a route in a large one is a flood of broadcasts (`floods` is their share of the frames), which each
 //!   neighbour's routing receives.
 //!
+//! Where ns-2 (`ns`) is on the PATH, its processor time for the same 25 nodes follows, as a whole process, in pairs with runs
+//! here: the same walks, flows, radio and rules.
+//!
 //! With NODES one run, for a profiler: divide its instructions by its frames. The digest tells whether two builds did the same.
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures processor time")]
+
+#[path = "ns2.rs"]
+mod ns2;
 
 use cogtcp_mobility::{Area, Mobility, RandomWaypoint, Start, Trajectory, Vertex};
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Motion, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Duration, Position, RandomStream};
+use ns2::Pairs;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// ns-2's carrier-sense range, within which a frame is in the air, m.
@@ -90,18 +98,106 @@ fn main() {
             }
         }
     }
+    for speed in [0.0, 4.0] {
+        beside_ns2(speed, 5);
+    }
+}
+
+/// Pairs of a run of one island here and one of ns-2.
+fn beside_ns2(speed: f64, count: u32) {
+    const SECONDS: f64 = 100.0;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/cogtcp/validation/ns2/mobile.tcl");
+    let movement = std::env::temp_dir().join(format!("cogtcp-adhoc-{}.tcl", std::process::id()));
+    std::fs::write(&movement, setdest(&islands(1, SECONDS, speed))).expect("a temporary file");
+    let flows = flows(ISLAND, Layout::Islands).into_iter();
+    let flows = flows.map(|(from, to, start)| format!("{{{from} {to} {}}}", start as f64 / 1000.0));
+    let arguments = [
+        "1".to_owned(),
+        SECONDS.to_string(),
+        movement.display().to_string(),
+        ISLAND.to_string(),
+        SIDE.to_string(),
+        SIDE.to_string(),
+        flows.collect::<Vec<_>>().join(" "),
+    ];
+    let mut packets = 0.0;
+    let pairs = ns2::pairs(count, script, &arguments, || {
+        let (run, spent) = timed(&network(ISLAND, SECONDS, speed, Layout::Islands));
+        let delivered = (0..run.flows.len()).filter_map(|row| run.flows.number("delivered_bytes", row));
+        packets = delivered.sum::<f64>() / 1000.0;
+        spent
+    });
+    // It is a temporary file: a failure to remove it harms nothing.
+    let _ = std::fs::remove_file(&movement);
+    match pairs {
+        Ok(Pairs { theirs: (least, most), ratio: (lowest, highest), output }) => {
+            // "flow PACKETS TIMEOUTS" for each flow.
+            let words = output.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+            println!(
+                "\nns-2, the same 25 nodes at {speed} m/s, whole process: {least:.2} to {most:.2} s of CPU; {:.0} packets \
+                 there, {packets:.0} here\nns-2 / engine, {count} pairs in turn: {lowest:.2} to {highest:.2}",
+                words.sum::<f64>()
+            );
+        }
+        Err(reason) => println!("\nns-2: {reason}"),
+    }
+}
+
+/// Walks as a file of setdest.
+fn setdest(mobility: &Mobility) -> String {
+    let mut text = String::new();
+    for (node, trajectory) in mobility.trajectories().iter().enumerate() {
+        let vertices = trajectory.vertices();
+        for axis in [("X_", vertices[0].position.x), ("Y_", vertices[0].position.y), ("Z_", 0.0)] {
+            let _ = writeln!(text, "$node_({node}) set {} {:.9}", axis.0, axis.1);
+        }
+        for leg in vertices.windows(2) {
+            let (start, end) = (leg[0].time.as_secs_f64(), leg[1].time.as_secs_f64());
+            let (from, to) = (leg[0].position, leg[1].position);
+            let length = (to.x - from.x).hypot(to.y - from.y);
+            if length > 0.0 {
+                let speed = length / (end - start);
+                let _ = writeln!(
+                    text,
+                    "$ns_ at {start:.9} \"$node_({node}) setdest {:.9} {:.9} {speed:.9}\"",
+                    to.x, to.y
+                );
+            }
+        }
+    }
+    text
 }
 
 fn measure(nodes: u64, seconds: f64, speed: f64, layout: Layout) -> Cost {
-    let experiment = network(nodes, seconds, speed, layout);
-    let options = RunOptions { trace: TraceLevel::None, ..RunOptions::default() };
-    let start = processor_seconds();
-    let result = run(&experiment, &options);
-    let spent = processor_seconds() - start;
-    let run = result.expect("the benchmark's scenario runs");
+    let (run, spent) = timed(&network(nodes, seconds, speed, layout));
     let frames = column(&run, "frames").iter().sum::<f64>();
     let floods = column(&run, "routing_sent").iter().sum::<f64>() / frames;
     Cost { frames, nanos: spent * 1e9 / frames, hear: reached(&run), floods, digest: run.digest }
+}
+
+/// A run, and its processor time in seconds.
+fn timed(experiment: &Experiment) -> (Run, f64) {
+    let options = RunOptions { trace: TraceLevel::None, ..RunOptions::default() };
+    let start = processor_seconds();
+    let result = run(experiment, &options);
+    let spent = processor_seconds() - start;
+    (result.expect("the benchmark's scenario runs"), spent)
+}
+
+/// From, to and start of each flow, milliseconds.
+fn flows(nodes: u64, layout: Layout) -> Vec<(u64, u64, u64)> {
+    let mut draw = RandomStream::new(1, "bench", nodes);
+    let flow = |flow| {
+        // Within an island, eight in each; else anywhere.
+        let (base, among) = match layout {
+            Layout::Area => (0, nodes),
+            Layout::Islands => (flow / 8 * ISLAND, ISLAND),
+        };
+        let from = draw.below(among);
+        let to = base + (from + 1 + draw.below(among - 1)) % among;
+        (base + from, to, 100 + draw.below(1000))
+    };
+    (0..nodes * 8 / ISLAND).map(flow).collect()
 }
 
 fn network(nodes: u64, seconds: f64, speed: f64, layout: Layout) -> Experiment {
@@ -130,16 +226,7 @@ profile = "ns2"
 rate = "2 Mbit/s"
 "#
     );
-    let mut draw = RandomStream::new(1, "bench", nodes);
-    for flow in 0..nodes * 8 / ISLAND {
-        // Within an island, eight in each; else anywhere.
-        let (base, among) = match layout {
-            Layout::Area => (0, nodes),
-            Layout::Islands => (flow / 8 * ISLAND, ISLAND),
-        };
-        let from = draw.below(among);
-        let to = base + (from + 1 + draw.below(among - 1)) % among;
-        let (from, start) = (base + from, 100 + draw.below(1000));
+    for (flow, (from, to, start)) in flows(nodes, layout).into_iter().enumerate() {
         text += &format!(
             "[[flow]]\nname = \"f{flow}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\ntransport = \"newreno\"\nstart = \"{start} ms\"\n"
         );

@@ -7,9 +7,13 @@
 #![allow(clippy::disallowed_types, reason = "a benchmark measures wall time")]
 #![allow(unsafe_code, reason = "a counting allocator has to be one")]
 
+#[path = "ns2.rs"]
+mod ns2;
+
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
+use ns2::Pairs;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -63,7 +67,7 @@ fn main() {
     single_run(repetitions);
     scaling(if quick { 1 } else { 3 });
     memory();
-    ns2(repetitions);
+    beside_ns2(repetitions);
 }
 
 /// `flows` saturated NewReno flows over a dumbbell whose bottleneck has 5 Mbit/s and 50 packets of queue for each.
@@ -203,48 +207,18 @@ fn ends_of(nodes: &[String], node: usize) -> bool {
     ["s1", "d1", "r1", "r2"].contains(&nodes[node].as_str())
 }
 
-/// Pairs of a run here and one of ns-2, one after the other, so that a busy machine disturbs both alike.
-fn ns2(repetitions: u32) {
+/// Pairs of a run here and one of ns-2.
+fn beside_ns2(repetitions: u32) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/ns2-dumbbell.tcl");
     let experiment = dumbbell(2, "200 s", "");
-    let mut goodputs = String::new();
-    let (mut theirs, mut ratios) = (Vec::new(), Vec::new());
-    for _ in 0..repetitions.min(5) {
-        let (_, ours, _) = time(&experiment, TraceLevel::None, 1);
-        let (start, before) = (Instant::now(), children_seconds());
-        match std::process::Command::new("ns").arg(script).output() {
-            Ok(output) if output.status.success() => {
-                let wall = start.elapsed().as_secs_f64();
-                let cpu = children_seconds().zip(before).map_or(wall, |(end, start)| end - start);
-                theirs.push(cpu);
-                ratios.push(cpu / ours);
-                goodputs = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            }
-            Ok(output) => {
-                return println!("\nns-2 failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-            }
-            Err(_) => return println!("\nns-2: no `ns` on the PATH"),
-        }
+    let count = repetitions.min(5);
+    match ns2::pairs(count, script, &[], || time(&experiment, TraceLevel::None, 1).1) {
+        Ok(Pairs { theirs: (least, most), ratio: (lowest, highest), output }) => println!(
+            "\nns-2, the same dumbbell, no trace, whole process: {least:.2} to {most:.2} s of CPU; goodputs {output} Mbit/s\n\
+             ns-2 / engine, {count} pairs in turn: {lowest:.2} to {highest:.2}"
+        ),
+        Err(reason) => println!("\nns-2: {reason}"),
     }
-    let [(least, most), (lowest, highest)] = [range(&theirs), range(&ratios)];
-    println!(
-        "\nns-2, the same dumbbell, no trace, whole process: {least:.2} to {most:.2} s of CPU; goodputs {goodputs} Mbit/s\n\
-         ns-2 / engine, {} pairs in turn: {lowest:.2} to {highest:.2}",
-        ratios.len()
-    );
-}
-
-fn range(values: &[f64]) -> (f64, f64) {
-    values.iter().fold((f64::INFINITY, 0.0), |(least, most), value| (value.min(least), value.max(most)))
-}
-
-/// CPU time of the child processes that have ended, in steps of 10 ms, as Linux tells it.
-fn children_seconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name in brackets: cutime and cstime are the fields 16 and 17 of all.
-    let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
-    let ticks: f64 = fields.get(13..15)?.iter().filter_map(|field| field.parse::<f64>().ok()).sum();
-    Some(ticks / 100.0)
 }
 
 /// The least cost of `repetitions` runs of one experiment.

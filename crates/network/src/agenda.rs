@@ -178,7 +178,8 @@ impl Agenda {
 
     /// Nothing is due; there are so many link directions.
     pub(crate) fn new(directions: usize) -> Self {
-        let arrivals = if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::new()) };
+        let arrivals =
+            if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::new()) };
         Self { arrivals, others: Heap::new(), is_vacant: false, sequence: 0 }
     }
 
