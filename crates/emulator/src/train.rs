@@ -16,7 +16,7 @@ use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_network::{Boards, build};
 use cogtcp_records::EventKind;
 use cogtcp_train::freeze::{Beside, ConnectionManager};
-use cogtcp_train::{Message, wire};
+use cogtcp_train::{RouterMessage, wire};
 use cogtcp_transport::{Flags, Segment};
 use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -230,7 +230,7 @@ impl Train {
     }
 
     /// A message of the train's, if the packet is one, and the host that sent it.
-    fn message_of(&self, now: Time, bytes: &[u8]) -> Option<(usize, Message)> {
+    fn message_of(&self, now: Time, bytes: &[u8]) -> Option<(usize, RouterMessage)> {
         let (ends, payload) = headers::read_udp(bytes)?;
         let from = packet::host(ends.from.ip())?;
         let is_ours = ends.ports() == [wire::PORT; 2];
@@ -238,9 +238,9 @@ impl Train {
     }
 
     /// A message has come from host to host.
-    fn hear(&mut self, now: Time, [from, to]: [usize; 2], message: Message) {
+    fn hear(&mut self, now: Time, [from, to]: [usize; 2], message: RouterMessage) {
         match message {
-            Message::Reply { rtt } => {
+            RouterMessage::Reply { rtt } => {
                 if let Some(client) = self.client(from) {
                     self.router.machine.handle_reply(now, client, rtt);
                 }
@@ -255,12 +255,12 @@ impl Train {
     }
 
     /// What a client does on a message of the router's.
-    fn obey(&mut self, now: Time, client: usize, message: Message) {
+    fn obey(&mut self, now: Time, client: usize, message: RouterMessage) {
         let is_managed = self.router.spec.settings.connection_manager;
         match message {
-            Message::GoingDown { until, .. } if is_managed => self.freeze(now, client, until),
-            Message::GoingUp if is_managed => self.thaw(now, client),
-            Message::Request => {
+            RouterMessage::GoingDown { until, .. } if is_managed => self.freeze(now, client, until),
+            RouterMessage::GoingUp if is_managed => self.thaw(now, client),
+            RouterMessage::Request => {
                 let own = self.connections.values().filter(|connection| connection.client == client);
                 let known = own.flat_map(|connection| &connection.managers).filter_map(|it| it.round_trips());
                 let rtt = rtt_tcp(self.router.spec.settings.rtt, known);
@@ -317,11 +317,11 @@ impl Train {
     fn send_messages(&mut self, now: Time) {
         while let Some(out) = self.router.machine.poll_message() {
             let (kind, value) = match out.message {
-                Message::GoingDown { start, .. } => {
+                RouterMessage::GoingDown { start, .. } => {
                     (Some(EventKind::TriggerDown), start.as_secs_f64() - now.as_secs_f64())
                 }
-                Message::GoingUp => (Some(EventKind::TriggerUp), f64::NAN),
-                Message::Request | Message::Reply { .. } => (None, f64::NAN),
+                RouterMessage::GoingUp => (Some(EventKind::TriggerUp), f64::NAN),
+                RouterMessage::Request | RouterMessage::Reply { .. } => (None, f64::NAN),
             };
             if let Some(kind) = kind {
                 let entity = Entity::Node(self.router.spec.router);
@@ -343,10 +343,10 @@ impl Train {
         if host == self.at {
             return self.router.machine.handle_reply(now, client, rtt);
         }
-        self.send(now, host, self.at, Message::Reply { rtt }, false);
+        self.send(now, host, self.at, RouterMessage::Reply { rtt }, false);
     }
 
-    fn send(&mut self, now: Time, from: usize, to: usize, message: Message, is_lost: bool) {
+    fn send(&mut self, now: Time, from: usize, to: usize, message: RouterMessage, is_lost: bool) {
         let end = |host: usize| SocketAddr::new(self.family.address(host), wire::PORT);
         let bytes = headers::write_udp(Ends { from: end(from), to: end(to) }, &wire::encode(message, now));
         // What chance loses on the LAN costs what it costs.

@@ -1,7 +1,7 @@
 //! Messages of a train's router, for `cogtcp freeze trigger`.
 
 use crate::errors::input_error;
-use cogtcp_train::Message;
+use cogtcp_train::RouterMessage;
 use cogtcp_train::wire::{self, sealed};
 use cogtcp_units::{Duration, Time};
 use pyo3::prelude::*;
@@ -22,9 +22,11 @@ pub(crate) fn write_freeze_message(
 ) -> PyResult<Cow<'static, [u8]>> {
     let from_now = |micros: u64| Time::ZERO + Duration::from_nanos(micros.saturating_mul(1000));
     let message = match kind {
-        "down" => Message::GoingDown { prediction: 0, start: from_now(start_us), until: from_now(until_us) },
-        "up" => Message::GoingUp,
-        _ => Message::Request,
+        "down" => {
+            RouterMessage::GoingDown { prediction: 0, start: from_now(start_us), until: from_now(until_us) }
+        }
+        "up" => RouterMessage::GoingUp,
+        _ => RouterMessage::Request,
     };
     let Some((key, counter, sent_us)) = seal else {
         return Ok(wire::encode(message, Time::ZERO).to_vec().into());
@@ -48,7 +50,7 @@ pub(crate) fn read_freeze_reply(
             .map(|(message, _)| message),
     };
     Ok(match message {
-        Some(Message::Reply { rtt }) => Some(rtt.map_or(0, |rtt| rtt.as_nanos() / 1000)),
+        Some(RouterMessage::Reply { rtt }) => Some(rtt.map_or(0, |rtt| rtt.as_nanos() / 1000)),
         _ => None,
     })
 }

@@ -13,7 +13,7 @@ use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_link::Frame;
 use cogtcp_network::{StreamCounters, StreamId, Tally};
 use cogtcp_records::{EventKind, Table};
-use cogtcp_train::Message;
+use cogtcp_train::RouterMessage;
 use cogtcp_train::freeze::Beside;
 use cogtcp_units::Time;
 use std::ops::Range;
@@ -114,27 +114,27 @@ impl Train {
     }
 
     /// A message has reached its end.
-    fn take(&mut self, now: Time, client: usize, message: Message, world: &mut World<'_>) {
+    fn take(&mut self, now: Time, client: usize, message: RouterMessage, world: &mut World<'_>) {
         let managed =
             if self.host.spec.settings.connection_manager { &self.clients[client].flows[..] } else { &[] };
         match message {
-            Message::GoingDown { until, .. } => {
+            RouterMessage::GoingDown { until, .. } => {
                 for &flow in managed {
                     world.flows[flow].freeze(now, until, world.plane);
                 }
             }
-            Message::GoingUp => {
+            RouterMessage::GoingUp => {
                 for &flow in managed {
                     world.flows[flow].thaw(now, world.plane);
                 }
             }
-            Message::Request => {
+            RouterMessage::Request => {
                 let known =
                     self.clients[client].flows.iter().filter_map(|flow| world.flows[*flow].round_trips());
                 let rtt = rtt_tcp(self.host.spec.settings.rtt, known);
-                self.send(now, client, Message::Reply { rtt }, world);
+                self.send(now, client, RouterMessage::Reply { rtt }, world);
             }
-            Message::Reply { rtt } => self.host.machine.handle_reply(now, client, rtt),
+            RouterMessage::Reply { rtt } => self.host.machine.handle_reply(now, client, rtt),
         }
     }
 
@@ -142,14 +142,14 @@ impl Train {
     fn send_messages(&mut self, now: Time, world: &mut World<'_>) {
         while let Some(out) = self.host.machine.poll_message() {
             match out.message {
-                Message::GoingDown { start, .. } => {
+                RouterMessage::GoingDown { start, .. } => {
                     let left = start.as_secs_f64() - now.as_secs_f64();
                     world.plane.recorder.trace.node_event(now, EventKind::TriggerDown, &self.name, left);
                 }
-                Message::GoingUp => {
+                RouterMessage::GoingUp => {
                     world.plane.recorder.trace.node_event(now, EventKind::TriggerUp, &self.name, f64::NAN)
                 }
-                Message::Request | Message::Reply { .. } => {}
+                RouterMessage::Request | RouterMessage::Reply { .. } => {}
             }
             if out.lost {
                 // It went out and got lost on the LAN: it costs what it costs.
@@ -166,13 +166,13 @@ impl Train {
         }
     }
 
-    fn send(&mut self, now: Time, client: usize, message: Message, world: &mut World<'_>) {
+    fn send(&mut self, now: Time, client: usize, message: RouterMessage, world: &mut World<'_>) {
         if self.clients[client].local {
             self.take(now, client, message, world);
             return;
         }
         self.host.message_bytes += u64::from(messages::WIRE_SIZE);
-        let direction = usize::from(matches!(message, Message::Reply { .. }));
+        let direction = usize::from(matches!(message, RouterMessage::Reply { .. }));
         self.clients[client].counters[direction].injected += 1;
         let stream = self.clients[client].streams[direction];
         world.plane.send(now, stream, Body::Control(messages::write(message)), messages::WIRE_SIZE);

@@ -2,9 +2,9 @@
 
 use cogtcp_units::{Duration, Time};
 
-/// One message.
+/// A message of the router or a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Message {
+pub enum RouterMessage {
     /// Router to client: the link is going down.
     GoingDown {
         /// Number of the prediction, from 0.
@@ -33,7 +33,7 @@ pub struct Outgoing {
     /// Number of the client, from 0.
     pub client: usize,
     /// The message.
-    pub message: Message,
+    pub message: RouterMessage,
     /// Chance loses it on the LAN: it is sent, and does not arrive.
     pub lost: bool,
 }

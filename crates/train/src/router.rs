@@ -2,7 +2,7 @@
 
 use crate::journey::Measurement;
 use crate::prediction::{Forecast, Prediction, Predictor};
-use crate::{Message, Outgoing};
+use crate::{Outgoing, RouterMessage};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -220,7 +220,7 @@ impl MobileRouter {
         for (client, known) in self.clients.iter_mut().enumerate() {
             known.asked_at = now;
             self.counts.polls += 1;
-            self.outbox.push_back(Outgoing { client, message: Message::Request, lost: false });
+            self.outbox.push_back(Outgoing { client, message: RouterMessage::Request, lost: false });
         }
         let interval = self.config.poll_interval;
         self.schedule(now + if unknown { interval.min(FIRST_POLLS) } else { interval }, Action::Poll);
@@ -264,7 +264,7 @@ impl MobileRouter {
             self.counts.tu_advance_s += advance.as_secs_f64();
             self.announced = Some(number);
             self.counts.down_messages += self.clients.len() as u64;
-            self.warn(Message::GoingDown { prediction: number as u32, start, until });
+            self.warn(RouterMessage::GoingDown { prediction: number as u32, start, until });
             self.expect_end(now, number);
         }
     }
@@ -292,11 +292,11 @@ impl MobileRouter {
             self.predicted[number].cleared = Some(now);
         }
         self.counts.up_messages += self.clients.len() as u64;
-        self.warn(Message::GoingUp);
+        self.warn(RouterMessage::GoingUp);
     }
 
     /// Sends a warning to every client, unless chance loses it. One draw each, whatever the probability.
-    fn warn(&mut self, message: Message) {
+    fn warn(&mut self, message: RouterMessage) {
         for client in 0..self.clients.len() {
             let lost = self.loss.uniform() < self.config.trigger_loss.get();
             self.counts.lost_messages += u64::from(lost);

@@ -18,7 +18,7 @@
 
 pub mod sealed;
 
-use crate::Message;
+use crate::RouterMessage;
 use cogtcp_units::{Duration, Time};
 
 /// Bytes of a message.
@@ -30,20 +30,20 @@ const MAGIC: [u8; 4] = *b"CGTF";
 const VERSION: u8 = 1;
 
 /// The message as it leaves at `now`.
-pub fn encode(message: Message, now: Time) -> [u8; SIZE] {
+pub fn encode(message: RouterMessage, now: Time) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     bytes[..4].copy_from_slice(&MAGIC);
     bytes[4] = VERSION;
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
     match message {
-        Message::GoingDown { prediction, start, until } => {
+        RouterMessage::GoingDown { prediction, start, until } => {
             put(8, &prediction.to_be_bytes());
             put(12, &micros_to(now, start).to_be_bytes());
             put(20, &micros_to(now, until).to_be_bytes());
         }
-        Message::GoingUp => put(5, &[1]),
-        Message::Request => put(5, &[2]),
-        Message::Reply { rtt } => {
+        RouterMessage::GoingUp => put(5, &[1]),
+        RouterMessage::Request => put(5, &[2]),
+        RouterMessage::Reply { rtt } => {
             put(5, &[3]);
             // A known one is never written as none.
             let micros = rtt.map_or(0, |rtt| (rtt.as_nanos() / 1000).max(1));
@@ -54,7 +54,7 @@ pub fn encode(message: Message, now: Time) -> [u8; SIZE] {
 }
 
 /// The message that has come at `now`; `None`: it is none of this version.
-pub fn decode(bytes: &[u8], now: Time) -> Option<Message> {
+pub fn decode(bytes: &[u8], now: Time) -> Option<RouterMessage> {
     if bytes.len() != SIZE || bytes[..4] != MAGIC || bytes[4] != VERSION {
         return None;
     }
@@ -62,19 +62,21 @@ pub fn decode(bytes: &[u8], now: Time) -> Option<Message> {
 }
 
 /// What both versions have in common: bytes 5 to 35.
-fn decode_body(bytes: &[u8], now: Time) -> Option<Message> {
+fn decode_body(bytes: &[u8], now: Time) -> Option<RouterMessage> {
     let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_be_bytes).unwrap_or_default();
     let time = |at: usize| after(now, word(at) as i64);
     Some(match bytes[5] {
         0 => {
             let prediction = bytes[8..12].try_into().map(u32::from_be_bytes).unwrap_or_default();
-            Message::GoingDown { prediction, start: time(12), until: time(20) }
+            RouterMessage::GoingDown { prediction, start: time(12), until: time(20) }
         }
-        1 => Message::GoingUp,
-        2 => Message::Request,
+        1 => RouterMessage::GoingUp,
+        2 => RouterMessage::Request,
         3 => {
             let micros = word(28);
-            Message::Reply { rtt: (micros > 0).then(|| Duration::from_nanos(micros.saturating_mul(1000))) }
+            RouterMessage::Reply {
+                rtt: (micros > 0).then(|| Duration::from_nanos(micros.saturating_mul(1000))),
+            }
         }
         _ => return None,
     })
@@ -99,20 +101,20 @@ mod tests {
         let now = Time::from_millis(1000);
         for message in [
             // Its beginning may have passed by.
-            Message::GoingDown {
+            RouterMessage::GoingDown {
                 prediction: 7,
                 start: Time::from_millis(990),
                 until: Time::from_millis(3000),
             },
-            Message::GoingDown {
+            RouterMessage::GoingDown {
                 prediction: 0,
                 start: Time::from_millis(1200),
                 until: Time::from_millis(1200),
             },
-            Message::GoingUp,
-            Message::Request,
-            Message::Reply { rtt: None },
-            Message::Reply { rtt: Some(Duration::from_millis(180)) },
+            RouterMessage::GoingUp,
+            RouterMessage::Request,
+            RouterMessage::Reply { rtt: None },
+            RouterMessage::Reply { rtt: Some(Duration::from_millis(180)) },
         ] {
             assert_eq!(decode(&encode(message, now), now), Some(message));
         }
@@ -121,24 +123,26 @@ mod tests {
     /// Clocks are not shared: what is 2 s ahead of the router is 2 s ahead of the client.
     #[test]
     fn times_are_relative() {
-        let sent = Message::GoingDown {
+        let sent = RouterMessage::GoingDown {
             prediction: 1,
             start: Time::from_millis(5300),
             until: Time::from_millis(7000),
         };
         let came = decode(&encode(sent, Time::from_millis(5000)), Time::from_millis(100));
         let (start, until) = (Time::from_millis(400), Time::from_millis(2100));
-        assert_eq!(came, Some(Message::GoingDown { prediction: 1, start, until }));
+        assert_eq!(came, Some(RouterMessage::GoingDown { prediction: 1, start, until }));
         // Before the client's clock began.
         let past = encode(sent, Time::from_millis(6000));
-        let Some(Message::GoingDown { start, .. }) = decode(&past, Time::from_millis(1)) else { panic!() };
+        let Some(RouterMessage::GoingDown { start, .. }) = decode(&past, Time::from_millis(1)) else {
+            panic!()
+        };
         assert_eq!(start, Time::ZERO);
     }
 
     /// The bytes by hand, which `tests/test_kernel_freeze.py` sends too.
     #[test]
     fn bytes_by_hand() {
-        let message = Message::GoingDown {
+        let message = RouterMessage::GoingDown {
             prediction: 258,
             start: Time::from_millis(301),
             until: Time::from_millis(2301),
@@ -151,12 +155,12 @@ mod tests {
         ];
         assert_eq!(bytes, expected);
         let rtt = Some(Duration::from_nanos(1));
-        assert_eq!(encode(Message::Reply { rtt }, Time::ZERO)[28..], [0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(encode(RouterMessage::Reply { rtt }, Time::ZERO)[28..], [0, 0, 0, 0, 0, 0, 0, 1]);
     }
 
     #[test]
     fn nothing_else_is_a_message() {
-        let good = encode(Message::GoingUp, Time::ZERO);
+        let good = encode(RouterMessage::GoingUp, Time::ZERO);
         for (at, value) in [(0, b'X'), (4, 2), (5, 4)] {
             let mut bad = good;
             bad[at] = value;

@@ -3,7 +3,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_train::journey::Measurement;
 use cogtcp_train::prediction::{Forecast, Oracle, Outage, Predictor};
-use cogtcp_train::{Message, MobileRouter, Outgoing, RouterConfig};
+use cogtcp_train::{MobileRouter, Outgoing, RouterConfig, RouterMessage};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 
 const AT: fn(u64) -> Time = Time::from_millis;
@@ -41,15 +41,15 @@ fn play(router: &mut MobileRouter, end: u64, delay: u64, rtt: u64) -> Vec<(u64, 
         }
         while let Some(out) = router.poll_message() {
             match out.message {
-                Message::Request => replies.push((now + MS(delay), out.client)),
+                RouterMessage::Request => replies.push((now + MS(delay), out.client)),
                 _ => sent.push((now.as_nanos() / 1_000_000, out)),
             }
         }
     }
 }
 
-fn down(prediction: u32, start: u64, until: u64) -> Message {
-    Message::GoingDown { prediction, start: AT(start), until: AT(until) }
+fn down(prediction: u32, start: u64, until: u64) -> RouterMessage {
+    RouterMessage::GoingDown { prediction, start: AT(start), until: AT(until) }
 }
 
 /// RTT_TCP 180 ms, RTT_local 20 ms: down at 10 s - 180 ms, up at 14 s - (20 ms + 0.5 x 4 s).
@@ -58,7 +58,7 @@ fn an_outage_is_announced_and_cleared_ahead() {
     let mut router = router(CONFIG, 2, oracle(&[(10_000, 14_000)]));
     let sent = play(&mut router, 20_000, 20, 180);
     let said: Vec<_> = sent.iter().map(|(at, out)| (*at, out.client, out.message)).collect();
-    let (going_down, going_up) = (down(0, 10_000, 14_000), Message::GoingUp);
+    let (going_down, going_up) = (down(0, 10_000, 14_000), RouterMessage::GoingUp);
     assert_eq!(
         said,
         [(9820, 0, going_down), (9820, 1, going_down), (11_980, 0, going_up), (11_980, 1, going_up)]
@@ -80,7 +80,7 @@ fn the_last_announced_is_the_one_that_is_cleared() {
     let said: Vec<_> =
         play(&mut router, 20_000, 20, 180).iter().map(|(at, out)| (*at, out.message)).collect();
     // The end of the first: 10.4 s - (20 ms + 200 ms) = 10.18 s, after the second's 10.12 s.
-    let up = Message::GoingUp;
+    let up = RouterMessage::GoingUp;
     assert_eq!(said, [(9820, down(0, 10_000, 10_400)), (10_120, down(1, 10_300, 12_300)), (11_280, up)]);
     assert_eq!(router.predicted()[0].cleared, None);
 }
@@ -124,9 +124,9 @@ fn measured(millis: u64, position: f64) -> Measurement {
     Measurement { time: AT(millis), position, speed: 1.0, levels: Vec::new(), serving: None }
 }
 
-fn said(router: &mut MobileRouter) -> Vec<Message> {
+fn said(router: &mut MobileRouter) -> Vec<RouterMessage> {
     let all = std::iter::from_fn(|| router.poll_message());
-    all.map(|out| out.message).filter(|message| *message != Message::Request).collect()
+    all.map(|out| out.message).filter(|message| *message != RouterMessage::Request).collect()
 }
 
 /// A live predictor: nothing is said before it is predicted, and the end of an outage follows when it is
@@ -149,7 +149,7 @@ fn what_is_not_predicted_yet_is_not_said() {
     router.handle_measurement(AT(4000), &measured(4000, 2.0));
     // The end at 4.3 s; less 20 ms and half of 1.8 s it is past: now.
     router.handle_timeout(AT(4000));
-    assert_eq!(said(&mut router), [Message::GoingUp]);
+    assert_eq!(said(&mut router), [RouterMessage::GoingUp]);
     assert_eq!(router.predicted()[0].prediction.end, Some(AT(4300)));
 }
 
@@ -167,7 +167,7 @@ fn the_board_ends_an_outage_of_unknown_end() {
     router.handle_link_event(AT(2600), LinkEvent::LinkDown);
     assert_eq!(said(&mut router), []);
     router.handle_link_event(AT(5000), LinkEvent::LinkUp);
-    assert_eq!(said(&mut router), [Message::GoingUp]);
+    assert_eq!(said(&mut router), [RouterMessage::GoingUp]);
     router.handle_link_event(AT(6000), LinkEvent::LinkUp);
     assert_eq!(said(&mut router), [], "said once");
 }

@@ -134,7 +134,7 @@ fn messages_cross_the_lan() {
     assert_eq!(std::iter::from_fn(|| train.poll()).count(), ConnectionManager::FREEZE_ACKS);
     // A datagram of somebody else's passes.
     let other = Ends { from: end(1, 5), to: end(2, wire::PORT) };
-    let mut bytes = headers::write_udp(other, &wire::encode(Message::GoingUp, ms(0)));
+    let mut bytes = headers::write_udp(other, &wire::encode(RouterMessage::GoingUp, ms(0)));
     assert!(!train.incoming(ms(5907), 2, &mut bytes));
 }
 

@@ -2,7 +2,7 @@
 //! and whatever authenticates it.
 
 use crate::packet::ControlMessage;
-use cogtcp_train::{Message, Predicted};
+use cogtcp_train::{Predicted, RouterMessage};
 use cogtcp_units::Duration;
 
 /// Size of every message with its headers.
@@ -10,12 +10,12 @@ pub(super) const WIRE_SIZE: u32 = 64;
 
 /// The message as the network carries it. A round-trip time goes in whole microseconds, a warning by its
 /// number.
-pub(super) fn write(message: Message) -> ControlMessage {
+pub(super) fn write(message: RouterMessage) -> ControlMessage {
     let (kind, content) = match message {
-        Message::GoingDown { prediction, .. } => (0, prediction),
-        Message::GoingUp => (1, 0),
-        Message::Request => (2, 0),
-        Message::Reply { rtt } => {
+        RouterMessage::GoingDown { prediction, .. } => (0, prediction),
+        RouterMessage::GoingUp => (1, 0),
+        RouterMessage::Request => (2, 0),
+        RouterMessage::Reply { rtt } => {
             let micros = rtt.map_or(0, |rtt| (rtt.as_nanos() / 1000).max(1));
             (3, u32::try_from(micros).unwrap_or(u32::MAX))
         }
@@ -24,17 +24,17 @@ pub(super) fn write(message: Message) -> ControlMessage {
 }
 
 /// The message that was written so; a warning says what it said when it was sent.
-pub(super) fn read(message: ControlMessage, predicted: &[Predicted]) -> Option<Message> {
+pub(super) fn read(message: ControlMessage, predicted: &[Predicted]) -> Option<RouterMessage> {
     let content = message.content;
     Some(match message.kind {
         0 => {
             let said = predicted.get(content as usize)?;
             let (start, until) = (said.prediction.start, said.warned?.until);
-            Message::GoingDown { prediction: content, start, until }
+            RouterMessage::GoingDown { prediction: content, start, until }
         }
-        1 => Message::GoingUp,
-        2 => Message::Request,
-        3 => Message::Reply { rtt: (content > 0).then(|| Duration::from_micros(u64::from(content))) },
+        1 => RouterMessage::GoingUp,
+        2 => RouterMessage::Request,
+        3 => RouterMessage::Reply { rtt: (content > 0).then(|| Duration::from_micros(u64::from(content))) },
         _ => return None,
     })
 }
@@ -54,11 +54,11 @@ mod tests {
         let warned = Some(Warning { at: Time::ZERO, needed: Duration::ZERO, until });
         let predicted = [Predicted { prediction, warned, cleared: None }];
         for message in [
-            Message::GoingDown { prediction: 0, start, until },
-            Message::GoingUp,
-            Message::Request,
-            Message::Reply { rtt: None },
-            Message::Reply { rtt: Some(Duration::from_millis(180)) },
+            RouterMessage::GoingDown { prediction: 0, start, until },
+            RouterMessage::GoingUp,
+            RouterMessage::Request,
+            RouterMessage::Reply { rtt: None },
+            RouterMessage::Reply { rtt: Some(Duration::from_millis(180)) },
         ] {
             assert_eq!(read(write(message), &predicted), Some(message));
         }

@@ -11,7 +11,7 @@
 //! is near the receiver's clock. `bpf/freeze/message.c` and `bpf/freeze/guard.c` are that receiver.
 
 use super::{MAGIC, SIZE, decode_body, encode};
-use crate::Message;
+use crate::RouterMessage;
 use cogtcp_units::Time;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -59,7 +59,7 @@ pub struct Stamp {
 }
 
 /// Returns the authenticated message as it leaves at `now`.
-pub fn seal(message: Message, now: Time, key: &Key, stamp: Stamp) -> [u8; SEALED_SIZE] {
+pub fn seal(message: RouterMessage, now: Time, key: &Key, stamp: Stamp) -> [u8; SEALED_SIZE] {
     let mut bytes = [0; SEALED_SIZE];
     bytes[..SIZE].copy_from_slice(&encode(message, now));
     bytes[4] = VERSION;
@@ -71,7 +71,7 @@ pub fn seal(message: Message, now: Time, key: &Key, stamp: Stamp) -> [u8; SEALED
 }
 
 /// Returns the message that arrived at `now`, if it was sealed with this key. The caller checks the stamp.
-pub fn open(bytes: &[u8], now: Time, key: &Key) -> Option<(Message, Stamp)> {
+pub fn open(bytes: &[u8], now: Time, key: &Key) -> Option<(RouterMessage, Stamp)> {
     let bytes: &[u8; SEALED_SIZE] = bytes.try_into().ok()?;
     if bytes[..4] != MAGIC || bytes[4] != VERSION {
         return None;
@@ -98,10 +98,10 @@ mod tests {
         let now = Time::from_millis(1000);
         let (start, until) = (Time::from_millis(990), Time::from_millis(3000));
         for message in [
-            Message::GoingDown { prediction: 7, start, until },
-            Message::GoingUp,
-            Message::Request,
-            Message::Reply { rtt: Some(Duration::from_millis(180)) },
+            RouterMessage::GoingDown { prediction: 7, start, until },
+            RouterMessage::GoingUp,
+            RouterMessage::Request,
+            RouterMessage::Reply { rtt: Some(Duration::from_millis(180)) },
         ] {
             let sealed = seal(message, now, &key(), STAMP);
             assert_eq!(open(&sealed, now, &key()), Some((message, STAMP)));
@@ -111,7 +111,7 @@ mod tests {
     /// The bytes of `tests/test_freeze_messages.py`, whose hash Python's standard library computed.
     #[test]
     fn bytes_by_hand() {
-        let sealed = seal(Message::GoingUp, Time::ZERO, &key(), STAMP);
+        let sealed = seal(RouterMessage::GoingUp, Time::ZERO, &key(), STAMP);
         let mut covered = *b"CGTF\x02\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
             \0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\0";
         covered[44..].copy_from_slice(&STAMP.sent_us.to_be_bytes());
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn one_wrong_bit_and_the_message_is_refused() {
         let now = Time::from_millis(1000);
-        let good = seal(Message::GoingUp, now, &key(), STAMP);
+        let good = seal(RouterMessage::GoingUp, now, &key(), STAMP);
         for bit in 0..8 * SEALED_SIZE {
             let mut bad = good;
             bad[bit / 8] ^= 1 << (bit % 8);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(open(&[&good[..], &[0]].concat(), now, &key()), None);
         assert_eq!(open(&good, now, &Key::new([0; KEY_SIZE])), None);
         // Not authenticated at all.
-        assert_eq!(open(&encode(Message::GoingUp, now), now, &key()), None);
+        assert_eq!(open(&encode(RouterMessage::GoingUp, now), now, &key()), None);
     }
 
     #[test]
