@@ -85,6 +85,23 @@ def follow(page: str, tree: Path) -> tuple[int, str]:
     return edits, value
 
 
+#: How the line before a block says that the block is an edit.
+EDIT = re.compile(
+    r"`[\w/.-]+`:|.*(?:beside the other modules:|after the last line:|after the line with `[^`]+`:)"
+)
+
+
+def files(page: str) -> set[str]:
+    """Return the code files that a recipe makes or changes."""
+    path, found = "", set()
+    for lead, language, _ in BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text()):
+        named = re.search(r"`((?:crates|python)/[\w/-]+\.(?:rs|py))`", lead)
+        path = named[1] if named else path
+        if language != "toml" and path and EDIT.fullmatch(lead):
+            found.add(path)
+    return found
+
+
 PROGRAM = """
 //! Runs what the recipes added.
 
@@ -97,9 +114,13 @@ fn what_the_recipes_added_runs() {{
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     for (scenario, field, value) in [{cases}] {{
         let plain = Scenario::read(&folder.join(scenario)).unwrap();
-        // A network of nodes plays many more events in a second than a link.
-        let duration = if field == "routing" {{ "60 s" }} else {{ "600 s" }};
-        let plain = plain.set("run.duration", duration).unwrap();
+        let settings: &[_] = if field == "routing" {{
+            // Nodes that hear each other; a network plays many more events in a second than a link.
+            &[("run.duration", "20 s"), ("area.width", "170 m"), ("area.height", "170 m")]
+        }} else {{
+            &[("run.duration", "600 s")]
+        }};
+        let plain = settings.iter().fold(plain, |plain, (key, value)| plain.set(key, value).unwrap());
         let changed = plain.set(field, value).unwrap_or_else(|error| panic!("{{error}}"));
         let [was, is] = [&plain, &changed].map(|scenario| {{
             run(&scenario.resolve().unwrap(), &RunOptions::default()).unwrap()
@@ -140,6 +161,13 @@ def places(pattern: str) -> set[str]:
 def named(page: str) -> set[str]:
     """Return the sources that a recipe names."""
     return set(re.findall(r"`(crates/[\w/-]+\.rs)`", (ROOT / "docs" / f"{page}.md").read_text()))
+
+
+def test_the_map_says_how_many_files_each_recipe_changes() -> None:
+    table = re.findall(r"^\| [\w ]+ \| (\d+) \| `([\w-]+)` \|$", (ROOT / "ARCHITECTURE.md").read_text(), re.M)
+    pages = {page for page, *_ in RECIPES} | {"adding-an-event", "adding-a-metric"}
+    assert {page for _, page in table} == pages
+    assert {page: int(count) for count, page in table} == {page: len(files(page)) for page in pages}
 
 
 def test_the_recipe_of_a_metric_names_every_place_that_makes_a_row() -> None:
