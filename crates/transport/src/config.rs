@@ -134,212 +134,147 @@ pub enum RttSampling {
     EveryAck,
 }
 
-/// Settings of a [`crate::Sender`]. The defaults are what the RFCs recommend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SenderConfig {
-    /// SMSS: most payload bytes per segment, before the peer's MSS option lowers it. 1460.
-    pub mss: u32,
-    /// Initial sequence number. 0.
-    pub initial_sequence: SeqNumber,
-    /// Congestion window after the handshake. RFC 6928.
-    pub initial_window: InitialWindow,
-    /// Initial slow start threshold, bytes. Unlimited (RFC 5681 section 3.1: "arbitrarily high").
-    pub initial_ssthresh: u64,
-    /// Loss recovery. SACK.
-    pub recovery: Recovery,
-    /// Timer variant of NewReno. Impatient.
-    pub newreno_variant: NewRenoVariant,
-    /// Window on NewReno's full ACK. Option 1.
-    pub full_ack_window: FullAckWindow,
-    /// Duplicate ACKs that bring Tahoe and Reno no fast retransmit. Those after a timeout.
-    pub fast_retransmit_guard: FastRetransmitGuard,
-    /// Duplicate ACKs that signal a loss (RFC 5681: 3).
-    pub dup_thresh: u32,
-    /// New segments on the first two duplicate ACKs (RFC 3042). True.
-    pub limited_transmit: bool,
-    /// Forward RTO recovery. Off.
-    pub f_rto: FRto,
-    /// Undo the response to a loss when an ACK echoes a timestamp from before the first retransmission
-    /// (RFC 3522). As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another
-    /// response. Needs SACK and timestamps. False.
-    pub eifel: bool,
-    /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC 3708,
-    /// which leaves the response open). As in Linux, cwnd and ssthresh return to their earlier values. Needs
-    /// SACK. False.
-    pub d_sack_undo: bool,
-    /// How timeouts come about and what they do to the window. RFC 6298 and RFC 5681.
-    pub timeout_rules: TimeoutRules,
-    /// Send in fast recovery by Proportional Rate Reduction (RFC 9937). Needs SACK. False.
-    pub prr: bool,
-    /// How PRR counts. RFC 9937.
-    pub prr_rules: PrrRules,
-    /// Find losses by time (RACK, RFC 8985) in place of RFC 6675's rules. Needs SACK. False.
-    pub rack: bool,
-    /// Send a tail loss probe before a timeout (TLP, RFC 8985 section 7). Needs `rack`. False.
-    pub tlp: bool,
-    /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985
-    /// section 7.2: TLP.max_ack_delay). 200 ms, as in Linux.
-    pub max_ack_delay: Duration,
-    /// Offer ECN (RFC 3168) and, where the peer agrees, take its echo of a mark for congestion. False.
-    pub ecn: bool,
-    /// Offer timestamps (RFC 7323 section 3). False.
-    pub timestamps: bool,
-    /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
-    pub timestamp_tick: Duration,
-    /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535 bytes.
-    /// True.
-    pub window_scaling: bool,
-    /// RTO before the first sample. 1 s (RFC 6298 section 2.1).
-    pub initial_rto: Duration,
-    /// Least RTO. 1 s (RFC 6298 section 2.4).
-    pub min_rto: Duration,
-    /// Apply [`min_rto`](Self::min_rto) to the variance term, so that the RTO is at least SRTT + `min_rto`
-    /// (Linux, `__tcp_set_rto`). False.
-    pub min_rto_above_srtt: bool,
-    /// Segments leave in packets of several segments, the last with PSH, as in Linux ("generic segmentation
-    /// offload"; `offload.rs`). A packet that cwnd would cut short waits for an ACK that is due soon. False.
-    pub segmentation_offload: bool,
-    /// Tick of a timer wheel like Linux's since 4.8 (1/HZ). A timer fires at the first tick after it is due.
-    /// Timers from 63 ticks on are rounded up to 8 ticks, from 504 ticks on to 64, and so on (Gleixner:
-    /// timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss probe of several
-    /// segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are exact.
-    pub timer_tick: Duration,
-    /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its
-    /// wheel, fall anywhere. Zero.
-    pub timer_phase: Duration,
-    /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
-    pub max_rto: Duration,
-    /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1).
-    /// Else it is lowered again, to two segments as a rule: ns-2. True.
-    pub hold_ssthresh: bool,
-    /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s
-    /// (RFC 6298 section 5.7). False.
-    pub keep_syn_backoff: bool,
-    /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2).
-    /// Else it runs on (RFC 6298 section 5, ns-3) and may fire before the retransmission's ACK. True.
-    pub restart_on_retransmit: bool,
-    /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from
-    /// below (RFC 6298 section 2). 1 ms.
-    pub clock_granularity: Duration,
-    /// Which segments feed the RTO.
-    pub rtt_sampling: RttSampling,
-    /// Cap on the window, bytes (ns-2's `window_`). None.
-    pub max_window: Option<u64>,
-    /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1). True.
-    pub restart_after_idle: bool,
-    /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed round-trip
-    /// time, in place of one burst. For a control that does not pace by itself. False.
-    pub paced_resume: bool,
-    /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must
-    /// be robust against window shrinking"); else what was once offered may be sent. True.
-    pub heeds_shrinking: bool,
-    /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule:
-    /// `tcp_cwnd_validate`). True.
-    pub window_validation: bool,
-    /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
-    pub user_timeout: Option<Duration>,
-    /// Time in TIME-WAIT. 240 s, twice the MSL of RFC 9293 section 3.4.2.
-    pub time_wait: Duration,
-}
-
-impl Default for SenderConfig {
-    fn default() -> Self {
-        Self {
-            mss: 1460,
-            initial_sequence: SeqNumber::new(0),
-            initial_window: InitialWindow::default(),
-            initial_ssthresh: u64::MAX,
-            recovery: Recovery::default(),
-            newreno_variant: NewRenoVariant::default(),
-            full_ack_window: FullAckWindow::default(),
-            fast_retransmit_guard: FastRetransmitGuard::default(),
-            dup_thresh: 3,
-            limited_transmit: true,
-            f_rto: FRto::default(),
-            eifel: false,
-            d_sack_undo: false,
-            timeout_rules: TimeoutRules::default(),
-            prr: false,
-            prr_rules: PrrRules::default(),
-            rack: false,
-            tlp: false,
-            max_ack_delay: Duration::from_millis(200),
-            ecn: false,
-            timestamps: false,
-            timestamp_tick: Duration::from_millis(1),
-            window_scaling: true,
-            initial_rto: Duration::from_secs(1),
-            min_rto: Duration::from_secs(1),
-            min_rto_above_srtt: false,
-            segmentation_offload: false,
-            timer_tick: Duration::ZERO,
-            timer_phase: Duration::ZERO,
-            max_rto: Duration::from_secs(60),
-            hold_ssthresh: true,
-            keep_syn_backoff: false,
-            restart_on_retransmit: true,
-            clock_granularity: Duration::from_millis(1),
-            rtt_sampling: RttSampling::default(),
-            max_window: None,
-            restart_after_idle: true,
-            paced_resume: false,
-            heeds_shrinking: true,
-            window_validation: true,
-            user_timeout: None,
-            time_wait: Duration::from_secs(240),
-        }
+cogtcp_units::with_defaults! {
+    /// Settings of a [`crate::Sender`]. The defaults are what the RFCs recommend.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct SenderConfig {
+        /// SMSS: most payload bytes per segment, before the peer's MSS option lowers it.
+        pub mss: u32 = 1460,
+        /// Initial sequence number.
+        pub initial_sequence: SeqNumber = SeqNumber::new(0),
+        /// Congestion window after the handshake. RFC 6928.
+        pub initial_window: InitialWindow = InitialWindow::default(),
+        /// Initial slow start threshold, bytes. Unlimited (RFC 5681 section 3.1: "arbitrarily high").
+        pub initial_ssthresh: u64 = u64::MAX,
+        /// Loss recovery.
+        pub recovery: Recovery = Recovery::default(),
+        /// Timer variant of NewReno.
+        pub newreno_variant: NewRenoVariant = NewRenoVariant::default(),
+        /// Window on NewReno's full ACK.
+        pub full_ack_window: FullAckWindow = FullAckWindow::default(),
+        /// Duplicate ACKs that bring Tahoe and Reno no fast retransmit. Those after a timeout.
+        pub fast_retransmit_guard: FastRetransmitGuard = FastRetransmitGuard::default(),
+        /// Duplicate ACKs that signal a loss (RFC 5681: 3).
+        pub dup_thresh: u32 = 3,
+        /// New segments on the first two duplicate ACKs (RFC 3042).
+        pub limited_transmit: bool = true,
+        /// Forward RTO recovery.
+        pub f_rto: FRto = FRto::default(),
+        /// Undo the response to a loss when an ACK echoes a timestamp from before the first retransmission
+        /// (RFC 3522). As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another
+        /// response. Needs SACK and timestamps.
+        pub eifel: bool = false,
+        /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC 3708,
+        /// which leaves the response open). As in Linux, cwnd and ssthresh return to their earlier values. Needs
+        /// SACK.
+        pub d_sack_undo: bool = false,
+        /// How timeouts come about and what they do to the window. RFC 6298 and RFC 5681.
+        pub timeout_rules: TimeoutRules = TimeoutRules::default(),
+        /// Send in fast recovery by Proportional Rate Reduction (RFC 9937). Needs SACK.
+        pub prr: bool = false,
+        /// How PRR counts. RFC 9937.
+        pub prr_rules: PrrRules = PrrRules::default(),
+        /// Find losses by time (RACK, RFC 8985) in place of RFC 6675's rules. Needs SACK.
+        pub rack: bool = false,
+        /// Send a tail loss probe before a timeout (TLP, RFC 8985 section 7). Needs `rack`.
+        pub tlp: bool = false,
+        /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985
+        /// section 7.2: TLP.max_ack_delay). 200 ms, as in Linux.
+        pub max_ack_delay: Duration = Duration::from_millis(200),
+        /// Offer ECN (RFC 3168) and, where the peer agrees, take its echo of a mark for congestion.
+        pub ecn: bool = false,
+        /// Offer timestamps (RFC 7323 section 3).
+        pub timestamps: bool = false,
+        /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
+        pub timestamp_tick: Duration = Duration::from_millis(1),
+        /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535 bytes.
+        ///
+        pub window_scaling: bool = true,
+        /// RTO before the first sample. 1 s (RFC 6298 section 2.1).
+        pub initial_rto: Duration = Duration::from_secs(1),
+        /// Least RTO. 1 s (RFC 6298 section 2.4).
+        pub min_rto: Duration = Duration::from_secs(1),
+        /// Apply [`min_rto`](Self::min_rto) to the variance term, so that the RTO is at least SRTT + `min_rto`
+        /// (Linux, `__tcp_set_rto`).
+        pub min_rto_above_srtt: bool = false,
+        /// Segments leave in packets of several segments, the last with PSH, as in Linux ("generic segmentation
+        /// offload"; `offload.rs`). A packet that cwnd would cut short waits for an ACK that is due soon.
+        pub segmentation_offload: bool = false,
+        /// Tick of a timer wheel like Linux's since 4.8 (1/HZ). A timer fires at the first tick after it is due.
+        /// Timers from 63 ticks on are rounded up to 8 ticks, from 504 ticks on to 64, and so on (Gleixner:
+        /// timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss probe of several
+        /// segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are exact.
+        pub timer_tick: Duration = Duration::ZERO,
+        /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its
+        /// wheel, fall anywhere.
+        pub timer_phase: Duration = Duration::ZERO,
+        /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
+        pub max_rto: Duration = Duration::from_secs(60),
+        /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1).
+        /// Else it is lowered again, to two segments as a rule: ns-2.
+        pub hold_ssthresh: bool = true,
+        /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s
+        /// (RFC 6298 section 5.7).
+        pub keep_syn_backoff: bool = false,
+        /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2).
+        /// Else it runs on (RFC 6298 section 5, ns-3) and may fire before the retransmission's ACK.
+        pub restart_on_retransmit: bool = true,
+        /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from
+        /// below (RFC 6298 section 2). 1 ms.
+        pub clock_granularity: Duration = Duration::from_millis(1),
+        /// Which segments feed the RTO.
+        pub rtt_sampling: RttSampling = RttSampling::default(),
+        /// Cap on the window, bytes (ns-2's `window_`).
+        pub max_window: Option<u64> = None,
+        /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1).
+        pub restart_after_idle: bool = true,
+        /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed round-trip
+        /// time, in place of one burst. For a control that does not pace by itself.
+        pub paced_resume: bool = false,
+        /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must
+        /// be robust against window shrinking"); else what was once offered may be sent.
+        pub heeds_shrinking: bool = true,
+        /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule:
+        /// `tcp_cwnd_validate`).
+        pub window_validation: bool = true,
+        /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
+        pub user_timeout: Option<Duration> = None,
+        /// Time in TIME-WAIT. 240 s, twice the MSL of RFC 9293 section 3.4.2.
+        pub time_wait: Duration = Duration::from_secs(240),
     }
 }
 
-/// Settings of a receiver. The defaults are what the RFCs recommend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReceiverConfig {
-    /// Most payload bytes accepted per segment: the MSS option sent. 1460.
-    pub mss: u32,
-    /// Initial sequence number of the receiver's own direction. 0.
-    pub initial_sequence: SeqNumber,
-    /// Delayed acknowledgements. On, 200 ms.
-    pub delayed_ack: DelayedAck,
-    /// Full-sized segments that a delayed ACK may answer. 2 (RFC 5681 section 4.2: at least every second).
-    pub ack_every: u32,
-    /// Permit SACK when the sender offers it (RFC 2018). True.
-    pub sack: bool,
-    /// Report duplicates by D-SACK (RFC 2883). True.
-    pub d_sack: bool,
-    /// Agree to ECN when offered (RFC 3168), and then echo marks until the sender has reduced its window.
-    /// False.
-    pub ecn: bool,
-    /// Accept timestamps when offered (RFC 7323). True.
-    pub timestamps: bool,
-    /// Refuse segments whose timestamp proves them old (PAWS, RFC 7323 section 5). True.
-    pub paws: bool,
-    /// Accept window scaling when offered, and then with the least shift the buffer needs (RFC 7323). True.
-    pub window_scaling: bool,
-    /// Receive buffer, bytes: advertised window plus what waits to be read. 4 MiB.
-    pub buffer: u64,
-    /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half of
-    /// the buffer (Linux's receive buffer tuning). Else all of the buffer is offered. False.
-    pub window_tuning: bool,
-    /// Whether the application reads only by `Receiver::read`; else it reads at once. False.
-    pub manual_read: bool,
-}
-
-impl Default for ReceiverConfig {
-    fn default() -> Self {
-        Self {
-            mss: 1460,
-            initial_sequence: SeqNumber::new(0),
-            delayed_ack: DelayedAck::On { timeout: Duration::from_millis(200) },
-            ack_every: 2,
-            sack: true,
-            d_sack: true,
-            ecn: false,
-            timestamps: true,
-            paws: true,
-            window_scaling: true,
-            buffer: 4 << 20,
-            window_tuning: false,
-            manual_read: false,
-        }
+cogtcp_units::with_defaults! {
+    /// Settings of a receiver. The defaults are what the RFCs recommend.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ReceiverConfig {
+        /// Most payload bytes accepted per segment: the MSS option sent.
+        pub mss: u32 = 1460,
+        /// Initial sequence number of the receiver's own direction.
+        pub initial_sequence: SeqNumber = SeqNumber::new(0),
+        /// Delayed acknowledgements.
+        pub delayed_ack: DelayedAck = DelayedAck::On { timeout: Duration::from_millis(200) },
+        /// Full-sized segments that a delayed ACK may answer. 2 (RFC 5681 section 4.2: at least every second).
+        pub ack_every: u32 = 2,
+        /// Permit SACK when the sender offers it (RFC 2018).
+        pub sack: bool = true,
+        /// Report duplicates by D-SACK (RFC 2883).
+        pub d_sack: bool = true,
+        /// Agree to ECN when offered (RFC 3168), and then echo marks until the sender has reduced its window.
+        ///
+        pub ecn: bool = false,
+        /// Accept timestamps when offered (RFC 7323).
+        pub timestamps: bool = true,
+        /// Refuse segments whose timestamp proves them old (PAWS, RFC 7323 section 5).
+        pub paws: bool = true,
+        /// Accept window scaling when offered, and then with the least shift the buffer needs (RFC 7323).
+        pub window_scaling: bool = true,
+        /// Receive buffer, bytes: advertised window plus what waits to be read.
+        pub buffer: u64 = 4 << 20,
+        /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half of
+        /// the buffer (Linux's receive buffer tuning). Else all of the buffer is offered.
+        pub window_tuning: bool = false,
+        /// Whether the application reads only by `Receiver::read`; else it reads at once.
+        pub manual_read: bool = false,
     }
 }

@@ -10,6 +10,7 @@
 
 mod bytes;
 mod check;
+mod defaults;
 mod measures;
 mod overlay;
 mod position;
