@@ -77,6 +77,8 @@ def test_ranks_are_kept_and_shown(folder: Path) -> None:
     assert path == folder / "stacks.json"
     kept = json.loads(path.read_text())
     assert list(kept["base"]) == list(stacks.STACKS)
+    # What a stack delivers at the base has four times the seeds; ranks are compared on the same.
+    assert (kept["seeds"], kept["base_seeds"]) == ([7001, 7003], [7001, 7012])
     # One parameter with one other choice.
     assert [(name, value) for name, value, _ in kept["changed"]] == [("silence", "mostly closed")]
     assert all(found < kept["base"][stack][0] for stack, found in kept["changed"][0][2].items())

@@ -373,7 +373,7 @@ def compare_stacks(
 
     Args:
         study: Name of a study with `[stacks]`.
-        seeds: Seeds of each stack at each setting.
+        seeds: Seeds of each stack at each setting; four times as many at the base.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.

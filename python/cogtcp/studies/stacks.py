@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 FILE = "stacks.json"
 SEEDS = 6
 FIRST_SEED = 7001
+AT_BASE = 4
+"""How many times the seeds the base has, for what a stack delivers there."""
 CONFIDENCE = 0.98
 """Of two-sided intervals: each side is a test at the 1 % level."""
 
@@ -123,8 +125,12 @@ def compare(context: Context) -> dict[str, Any]:
         raise StudyError(f"{study.name} has no [stacks] in its study.toml")
     base = study.space.base
     there = Point(study.stacks.point)
-    at_base = _measure(context, base, there)
-    without = None if study.stacks.without is None else _measure(context, base, Point(study.stacks.without))
+    first, count = context.seeds[0], len(context.seeds)
+    more = replace(context, seeds=tuple(range(first, first + AT_BASE * count)))
+    often = _measure(more, base, there)
+    # A flip compares runs of the same seeds.
+    at_base = {stack: values[:count] for stack, values in often.items()}
+    without = None if study.stacks.without is None else _measure(more, base, Point(study.stacks.without))
     changed, flips = [], []
     for name, value, setting in settings(study):
         found = _measure(context, setting, there)
@@ -133,12 +139,13 @@ def compare(context: Context) -> dict[str, Any]:
     return {
         "schema": 1,
         "seeds": [context.seeds[0], context.seeds[-1]],
+        "base_seeds": [more.seeds[0], more.seeds[-1]],
         "point": dict(study.stacks.point),
         "quantity": study.stacks.quantity,
-        "base": {stack: _summary(values) for stack, values in at_base.items()},
+        "base": {stack: _summary(values) for stack, values in often.items()},
         "kept": None
         if without is None
-        else {stack: _summary(_shares(at_base[stack], without[stack])) for stack in at_base},
+        else {stack: _summary(_shares(often[stack], without[stack])) for stack in often},
         "changed": [
             [name, value, {stack: _four(sum(v) / len(v)) for stack, v in found.items()}]
             for name, value, found in changed
@@ -183,7 +190,7 @@ def tables(study: Study, kept: Mapping[str, Any]) -> list[Table]:
         if kept["kept"]:
             row.append(_interval_text([100 * value for value in kept["kept"][stack]]) + " %")
         rows.append(row)
-    first, last = kept["seeds"]
+    first, last = kept.get("base_seeds", kept["seeds"])
     names = {p.name: p for p in study.space.unsaid}
     turned: dict[tuple[str, Value], list[str]] = {}
     for above, below, parameter, value in kept["flips"]:
