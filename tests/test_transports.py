@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,9 +16,6 @@ from cogtcp import Scenario, ScenarioError
 from cogtcp.cli import main
 from cogtcp.of_tcp import OF_TCP, columns_of_tcp
 from cogtcp.plot.saved import Saved
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = """
 name = "both"
@@ -35,6 +33,7 @@ from = "sender"
 to = "receiver"
 transport = "newreno"
 """
+SHIPPED = Path(__file__).parent.parent / "scenarios" / "cr-single-hop.toml"
 OF_FLOWS = [name for name, *_ in columns_of_tcp("flows")]
 
 
@@ -183,6 +182,28 @@ def test_what_tfrc_cannot_do_is_said() -> None:
         Scenario.from_toml(TEXT).set("flow.0.traffic.size", "1 MB").check()
     with pytest.raises(ScenarioError, match="settings of TCP"):
         Scenario.from_toml(TEXT).set("flow.0.tcp.recovery", "sack").check()
+
+
+@pytest.mark.parametrize("transport", ["tfrc-cr", "atp", "tp-crahn"])
+def test_transports_of_cognitive_radio_run_where_tcp_runs(transport: str) -> None:
+    scenario = Scenario.from_file(SHIPPED).set("run.duration", "30 s").set("flow.0.transport", transport)
+    result = cogtcp.run(scenario)
+    (flow,) = result.rows("flows")
+    assert flow["transport"] == transport
+    assert flow["delivered_bytes"] > 10_000
+
+
+def test_settings_of_transports_are_checked_where_they_are() -> None:
+    for transport, setting, words in [
+        ("tfrc-cr", 'wait_after_departure = "2 h"', "out of range"),
+        ("atp", 'epoch = "0 s"', "1 ms"),
+        ("atp", "increase_divisor = 0.5", "1 to 100"),
+        ("tp-crahn", "utilisation = 2.0", "0.1 to 1"),
+        ("tp-crahn", 'control = "cubic"', "control"),
+    ]:
+        text = TEXT.replace('transport = "tfrc"', f"transport = {{ {transport} = {{ {setting} }} }}")
+        with pytest.raises(ScenarioError, match=re.escape(words)):
+            Scenario.from_toml(text).check()
 
 
 def test_quic_has_a_table_of_its_own_and_takes_the_controls_of_tcp() -> None:

@@ -108,8 +108,11 @@ STATES: dict[str, State] = {
     "traffic/video.md": _with("traffic"),
     "trains.md": _with("train"),
     "transport.md": _with("sensed-link", transports="tahoe,reno,newreno,sack"),
+    "transports/atp.md": _with("adhoc-mobile", transports="atp,sack"),
     "transports/mptcp.md": _with("bonded", transports="mptcp,sack"),
     "transports/tfrc.md": _with("sensed-link", transports="tfrc,newreno,sack"),
+    "transports/tfrc-cr.md": _with("cr-single-hop", transports="tfrc-cr,tfrc"),
+    "transports/tp-crahn.md": _with("adhoc-cr", transports="tp-crahn,newreno"),
     "web.md": _with("sensed-link"),
     "wireless.md": _with("cr-single-hop"),
 }

@@ -23,10 +23,11 @@ use crate::node_positions::NodePositions;
 use crate::packet::Load;
 use crate::radios::Channels;
 use crate::timers::Timers;
+use cogtcp_crosslayer::Hop;
 use cogtcp_mobility::{Mobility, NeighborGrid};
 use cogtcp_routing::{HostUpdate, NodeAddress, NodeSite, PacketBuffer, Topology};
 use cogtcp_spectrum::air::Air;
-use cogtcp_units::{RandomStream, Time, prefetch};
+use cogtcp_units::{Duration, RandomStream, Rate, Time, prefetch};
 use cogtcp_wireless::{Medium, Surroundings};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -53,9 +54,14 @@ pub struct AdHocNetwork<T, S = ()> {
     pub(crate) events: VecDeque<AdHocEvent<T>>,
     /// Frames, where they are recorded.
     air: VecDeque<AirEvent<T>>,
+    /// How nodes write into packets, and what each knows of its next hop; empty: they do not.
+    pub(crate) stamping: Option<(Stamper<T>, Vec<Hop>)>,
     seed: u64,
     now: Time,
 }
+
+/// Writes into a packet that has spent some time at a node: the payload, now, the time, the hop.
+pub(crate) type Stamper<T> = fn(&mut T, Time, Duration, &mut Hop);
 
 /// What a slot of the timers is for. Of what is due at one time the lower slots come first: radios before
 /// routing.
@@ -68,6 +74,18 @@ enum Slot {
 }
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
+    /// True if `node` has passed a stamped packet on since `since`.
+    pub fn has_stamped(&self, node: u32, since: Time) -> bool {
+        let hop = self.stamping.as_ref().and_then(|(_, hops)| hops.get(node as usize));
+        hop.and_then(Hop::last).is_some_and(|last| last >= since)
+    }
+
+    /// From now on `stamper` writes into each packet of a host that has passed a hop.
+    pub fn stamp(&mut self, stamper: fn(&mut T, Time, Duration, &mut Hop)) {
+        let hop = |_: &Node<T>| Hop::new(Rate::ZERO, Duration::ZERO, true);
+        self.stamping = Some((stamper, self.nodes.iter().map(hop).collect()));
+    }
+
     /// Returns the network of `config` at time zero, in the run of `seed`. `mobility` has its nodes, `air`
     /// the channels and their licensed users.
     ///
@@ -128,6 +146,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             recorded: None,
             events: VecDeque::new(),
             air: VecDeque::new(),
+            stamping: None,
             seed,
             now: Time::ZERO,
             config,

@@ -9,6 +9,8 @@
 
 mod board;
 mod event;
+mod stamp;
 
 pub use board::{Board, BoardEntry, ReaderId};
 pub use event::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};
+pub use stamp::{Hop, Stamp};

@@ -82,7 +82,7 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
         .collect::<Result<_, _>>()?;
     let (programs, controls) = prepare_programs(&nodes, plan, options, is_apart)?;
     let seed = seed(plan, options);
-    let (flows, counts_recoveries) = prepare_flows(plan, &nodes, seed)?;
+    let (flows, counts_recoveries) = prepare_flows(plan, &nodes, seed, options.duration)?;
     let udp = prepare_udp(plan, &nodes, seed)?;
     privileges::drop_all()?;
     privileges::end_with(options.parent)?;
@@ -167,12 +167,17 @@ fn prepare_programs(
 }
 
 /// Makes the sockets of all flows, each in the namespace of its node. Returns whether recoveries can be told
-/// apart by flow.
+/// apart by flow. `duration`: of the run, if it is not the scenario's.
 fn prepare_flows(
     plan: &Plan,
     nodes: &[HostDevice],
     seed: u64,
+    duration: Option<Duration>,
 ) -> Result<(Vec<Prepared>, bool), EmulationError> {
+    let horizon = duration.unwrap_or(plan.experiment.run.duration);
+    // The primary users of the network, which is built later: the same seed draws the same.
+    let air = cogtcp_network::build::air(&plan.experiment, horizon, seed).ok().flatten();
+    let database = air.as_ref().map(cogtcp_hosts::database);
     let mut prepared = Vec::new();
     let mut all_alone = true;
     let mut makers: BTreeMap<usize, Arc<Maker>> = BTreeMap::new();
@@ -191,7 +196,10 @@ fn prepare_flows(
                 let Protocol::Other(transport, connection) = &spec.protocol else {
                     unreachable!("TCP has sockets of its own")
                 };
-                let pair = transport.kind().build(connection.of_flow(seed, number as u32));
+                let mut pair = transport.kind().build(connection.of_flow(seed, number as u32));
+                if let Some(database) = &database {
+                    pair.sender.use_database(database);
+                }
                 let receiver = datagrams::receiver(number, address)?;
                 enter(from)?;
                 let sockets = [datagrams::sender(number, address)?, receiver];

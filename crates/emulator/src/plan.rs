@@ -154,7 +154,8 @@ impl Plan {
             let Protocol::Other(transport, _) = &flow.protocol else { continue };
             if let Some(setting) = transport.only_simulated() {
                 let what = format!("{} of \"{}\" ({setting})", flow.transport, flow.name);
-                let known = "QUIC with every control that is not in Python, at one address; the simulator has the rest";
+                let known = "transports that nodes on the route do not serve, and QUIC with every control that is not in \
+                             Python, at one address; the simulator has the rest";
                 return Err(EmulationError::Scenario { what, known });
             }
         }

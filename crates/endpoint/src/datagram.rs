@@ -1,5 +1,7 @@
 //! The UDP payload of a transport that is not TCP.
 
+use cogtcp_crosslayer::Stamp;
+
 /// Bytes that the peer reads, and filler that only takes up space on the wire.
 ///
 /// A simulator carries the filler as a number; the kernel plane sends zeros.
@@ -11,6 +13,8 @@ pub struct Datagram {
     pub filler: u32,
     /// The client's UDP port that the datagram leaves from or is sent to, counted from 0 each time that the client's address changes.
     pub port: u16,
+    /// What nodes on the route have written, if the sender asked for it. A simulator alone has such nodes.
+    pub stamp: Stamp,
 }
 
 impl Datagram {

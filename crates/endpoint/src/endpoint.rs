@@ -1,9 +1,10 @@
 //! The trait that every end of a connection implements.
 
-use crate::{EndpointEvent, LogEntry, Progress};
+use crate::{EndpointEvent, LogEntry, Progress, SpectrumDatabase};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_units::Time;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A path of a connection, numbered from 0 in the order of the scenario. A transport of one path uses path 0.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -71,6 +72,13 @@ pub trait Endpoint: Debug {
 
     /// A radio of the sender's node reports. Most transports ignore it.
     fn handle_link_event(&mut self, _now: Time, _event: LinkEvent) {}
+
+    /// A radio of another node on the route reports, and its message reaches the sender at `arrives`. Most transports
+    /// hear nothing.
+    fn handle_route_event(&mut self, _now: Time, _arrives: Time, _event: LinkEvent) {}
+
+    /// Gives the end a database of primary users, before it opens. Most transports ask none.
+    fn use_database(&mut self, _database: &Arc<dyn SpectrumDatabase>) {}
 
     /// Returns the next packet to send at `now`; `None`: nothing to send yet.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Self::Packet>>;

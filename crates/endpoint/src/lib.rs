@@ -9,12 +9,14 @@
 //! TCP's packet is a segment, which the driver keeps in a compact form. All other transports exchange a
 //! [`Datagram`].
 
+pub mod conformance;
 mod datagram;
 mod endpoint;
 mod event;
 mod log;
 mod progress;
 mod protocol;
+mod spectrum_database;
 
 pub use datagram::Datagram;
 pub use endpoint::{Endpoint, Outgoing, PathId, Received, Supply};
@@ -22,3 +24,4 @@ pub use event::EndpointEvent;
 pub use log::LogEntry;
 pub use progress::{Progress, Waiting};
 pub use protocol::{BoxedEndpoint, Connection, Pair, Protocol};
+pub use spectrum_database::SpectrumDatabase;

@@ -44,6 +44,16 @@ pub trait Protocol: Debug {
     /// True if all data is delivered, once and in order. Applications that wait for a last byte need this.
     fn is_reliable(&self) -> bool;
 
+    /// True if nodes on the route write into packets: only the simulator has such nodes.
+    fn wants_stamps(&self) -> bool {
+        false
+    }
+
+    /// True if nodes on the route tell the sender what their radios do: only the simulator has such nodes.
+    fn hears_route(&self) -> bool {
+        false
+    }
+
     /// Returns the two ends of a connection at rest.
     fn build(&self, connection: Connection) -> Pair;
 }

@@ -1,11 +1,12 @@
 //! The two ends of a connection whose transport is not TCP: over a simulated network, or over UDP sockets.
 
 use crate::End;
-use cogtcp_endpoint::{BoxedEndpoint, EndpointEvent, Pair, Supply, Waiting};
+use cogtcp_endpoint::{BoxedEndpoint, EndpointEvent, Pair, SpectrumDatabase, Supply, Waiting};
 use cogtcp_network::Awaited;
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{Code, EventKind};
 use cogtcp_units::{Duration, Time};
+use std::sync::Arc;
 
 /// A point of a flow's series of which nothing is known.
 pub const UNKNOWN: FlowSample = FlowSample {
@@ -52,6 +53,12 @@ impl DatagramEnds {
             End::Sender => &mut self.sender,
             End::Receiver => &mut self.receiver,
         }
+    }
+
+    /// Gives both ends a database of primary users, before they open.
+    pub fn use_database(&mut self, database: &Arc<dyn SpectrumDatabase>) {
+        self.sender.use_database(database);
+        self.receiver.use_database(database);
     }
 
     /// Opens the connection, the receiver first.

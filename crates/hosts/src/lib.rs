@@ -10,6 +10,7 @@
 
 pub mod applications;
 mod asking;
+mod database;
 pub mod datagrams;
 mod drawn;
 mod ends;
@@ -22,6 +23,7 @@ mod streams;
 pub mod train;
 
 pub use asking::Asking;
+pub use database::database;
 pub use drawn::drawn;
 pub use ends::{DatagramEnds, EndEvent, UNKNOWN};
 pub use flow::{Delivery, Flow, Measured, Snapshot, Tcp};

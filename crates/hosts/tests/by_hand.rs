@@ -227,7 +227,7 @@ impl Endpoint for TwoPaths {
 
     fn poll_transmit(&mut self, _: Time) -> Option<Outgoing<Datagram>> {
         let out = |path, filler| Outgoing {
-            packet: Datagram { bytes: vec![1], filler, port: 0 },
+            packet: Datagram { bytes: vec![1], filler, ..Datagram::default() },
             path,
             ecn_capable: false,
             data: filler,

@@ -95,10 +95,16 @@ impl Boards {
     /// The next entry that listeners have not heard, and who is to hear it.
     #[inline]
     pub fn take_heard(&mut self) -> Option<(BoardEntry, &[u32])> {
+        self.take_heard_at().map(|(_, entry, listeners)| (entry, listeners))
+    }
+
+    /// The same, with the node.
+    #[inline]
+    pub fn take_heard_at(&mut self) -> Option<(usize, BoardEntry, &[u32])> {
         let node = self.fresh.pop_front()?;
         let there = self.nodes[node].as_mut()?;
         let entry = there.board.take(there.listening?)?;
-        Some((entry, &there.listeners))
+        Some((node, entry, &there.listeners))
     }
 
     /// The next reader to be called: it has something to read.

@@ -10,6 +10,7 @@ mod notices;
 mod pairs;
 mod radios;
 mod results;
+mod stamps;
 mod unshared;
 
 pub use air::TIME_TO_LIVE;
@@ -26,6 +27,7 @@ use crate::routes::Hop;
 use crate::station_pair::PairEvent;
 use air::AdHoc;
 use cells::CellLinks;
+use cogtcp_crosslayer::Hop as StampingHop;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};
@@ -33,7 +35,7 @@ use notices::Notices;
 use pairs::ServedPair;
 use radios::GatedLinks;
 use results::Standing;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// End of a route in [`Network::routes`], and label of a link direction whose packets have all reached their host.
@@ -78,6 +80,8 @@ pub struct Network<P> {
     ends: Vec<(u32, u32)>,
     /// The nodes at the ends of each hop over the air.
     air_hops: Vec<(u32, u32)>,
+    /// The hops of links that write into packets, by direction.
+    stamping: BTreeMap<u32, StampingHop>,
     /// Packets dropped on the way, by stream.
     dropped: Vec<u64>,
     hops: u64,
@@ -271,7 +275,7 @@ impl<P: Payload> Network<P> {
             Some(time) => self.agenda.replace_arrival(time, direction),
             None => self.agenda.pop_arrival(),
         }
-        if settles && let Some(cause) = self.settle(now, direction, &into.frame, lost, observer) {
+        if settles && let Some(cause) = self.settle(now, direction, &mut into.frame, lost, observer) {
             lost = Some(cause);
         }
         if let Some(cause) = lost {

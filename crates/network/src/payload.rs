@@ -1,5 +1,8 @@
 //! What the network has to know of what it carries.
 
+use cogtcp_crosslayer::Hop;
+use cogtcp_units::{Duration, Time};
+
 /// Content of a network: any value that keeps its own position and answers the network's few questions.
 pub trait Payload: cogtcp_link::Payload {
     /// Where it is.
@@ -13,6 +16,10 @@ pub trait Payload: cogtcp_link::Payload {
     fn awaited(&self) -> Awaited {
         Awaited::Nothing
     }
+
+    /// The payload has passed `hop`, of a stream that [`Network::stamp`](crate::Network::stamp) names; it spent `spent`
+    /// there (`None`: since the last hop). A transport whose packets nodes write into reads it at the other end.
+    fn stamp(&mut self, _now: Time, _spent: Option<Duration>, _hop: &mut Hop) {}
 }
 
 /// A stream: the packets that one host sends to another on one route. A network gives streams out, counting

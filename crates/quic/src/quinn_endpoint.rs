@@ -260,7 +260,7 @@ pub(crate) fn compact(bytes: &[u8], port: u16) -> Datagram {
         end = rest.len();
     }
     let end = bytes[..end].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    Datagram { bytes: bytes[..end].to_vec(), filler: (bytes.len() - end) as u32, port }
+    Datagram { bytes: bytes[..end].to_vec(), filler: (bytes.len() - end) as u32, port, ..Datagram::default() }
 }
 
 /// Returns the bytes of `datagram`, filler included.

@@ -1,10 +1,10 @@
 //! TCP Friendly Rate Control (RFC 5348).
 
-mod config;
+pub(crate) mod config;
 mod loss_history;
 mod receiver;
 mod sender;
-mod wire;
+pub(crate) mod wire;
 
 pub use config::TfrcSettings;
 pub use loss_history::LossHistory;

@@ -24,6 +24,9 @@ registry! {
     /// A transport that is not TCP, with its settings.
     pub enum TransportSpec: Protocol {
         Tfrc: cogtcp_rate::TfrcSettings,
+        TfrcCr: cogtcp_rate::TfrcCrSettings,
+        Atp: cogtcp_rate::AtpSettings,
+        TpCrahn: cogtcp_rate::TpCrahnSettings,
         Mptcp: cogtcp_multipath::MptcpSettings,
         #[cfg(feature = "quic")]
         Quic: cogtcp_quic::QuicSettings,
@@ -49,6 +52,7 @@ impl TransportSpec {
             Self::Quic(settings) if is_external(&settings.control) => Some("a control written in Python"),
             #[cfg(feature = "quic")]
             Self::Quic(settings) if settings.rebinds_after.is_some() => Some("rebinds_after"),
+            _ if self.kind().wants_stamps() => Some("nodes on the route that write into packets"),
             _ => None,
         }
     }

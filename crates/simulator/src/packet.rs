@@ -7,10 +7,11 @@
 //! Its addresses are its stream's. Packets from one end to another are one stream, and the network knows the
 //! nodes at both ends ([`Network::ends`](cogtcp_network::Network::ends)).
 
+use cogtcp_crosslayer::{Hop, Stamp};
 use cogtcp_link::Payload;
 use cogtcp_network::{Awaited, Transit};
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 /// A packet.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +44,7 @@ pub(crate) enum Body {
     /// A TCP segment with options: its place in the store.
     TcpWithOptions { place: u32 },
     /// A datagram of a transport other than TCP: its place in the [`DatagramStore`].
-    Endpoint { place: u32 },
+    Endpoint { place: u32, stamp: Stamp },
     /// A UDP datagram of an application.
     Udp(UdpDatagram),
     /// ICMP destination unreachable, about the TCP segment that begins with `seq` (RFC 792).
@@ -156,6 +157,12 @@ impl cogtcp_network::Payload for Packet {
     fn awaited(&self) -> Awaited {
         self.awaited
     }
+
+    fn stamp(&mut self, now: Time, spent: Option<Duration>, hop: &mut Hop) {
+        if let Body::Endpoint { stamp, .. } = &mut self.body {
+            stamp.pass(now, now.saturating_since(self.sent_at), spent, hop);
+        }
+    }
 }
 
 /// The segments with options that are under way, in places that are used again.
@@ -254,22 +261,24 @@ impl DatagramStore {
             self.datagrams.push(cogtcp_endpoint::Datagram::default());
             self.datagrams.len() as u32 - 1
         });
+        let stamp = datagram.stamp;
         self.datagrams[place as usize] = datagram;
         let ecn = EcnBits(u8::from(ecn_capable) * EcnBits::CAPABLE);
-        Packet { ecn, ..Packet::new(Body::Endpoint { place }, sent_at) }
+        Packet { ecn, ..Packet::new(Body::Endpoint { place, stamp }, sent_at) }
     }
 
     /// Returns the datagram in `packet`, which stays packed; `None`: it carries something else.
     pub(crate) fn peek(&self, packet: &Packet) -> Option<&cogtcp_endpoint::Datagram> {
-        let Body::Endpoint { place } = packet.body else { return None };
+        let Body::Endpoint { place, .. } = packet.body else { return None };
         self.datagrams.get(place as usize)
     }
 
     /// Takes the datagram out of `packet`; `None`: it carries something else.
     pub(crate) fn unpack(&mut self, packet: &Packet) -> Option<cogtcp_endpoint::Datagram> {
-        let Body::Endpoint { place } = packet.body else { return None };
+        let Body::Endpoint { place, stamp } = packet.body else { return None };
         self.free.push(place);
-        Some(std::mem::take(&mut self.datagrams[place as usize]))
+        let datagram = std::mem::take(&mut self.datagrams[place as usize]);
+        Some(cogtcp_endpoint::Datagram { stamp, ..datagram })
     }
 
     /// How many datagrams are stored.
@@ -316,8 +325,11 @@ mod tests {
     fn datagrams_come_out_as_they_went_in_and_leave_their_places() {
         let mut store = DatagramStore::default();
         for round in 0..3_u8 {
-            let sent =
-                [0, 1].map(|n| cogtcp_endpoint::Datagram { bytes: vec![round, n], filler: 1000, port: 0 });
+            let sent = [0, 1].map(|n| cogtcp_endpoint::Datagram {
+                bytes: vec![round, n],
+                filler: 1000,
+                ..Default::default()
+            });
             let packets = [0, 1].map(|n| store.pack(sent[n].clone(), Time::from_millis(5), n == 1));
             assert_eq!((store.len(), packets.map(|packet| packet.is_ecn_capable())), (2, [false, true]));
             assert!(packets.iter().all(|packet| packet.is_datagram() && !packet.is_segment()));

@@ -1,6 +1,7 @@
 //! One run as a value: the event loop and what each event does.
 
 mod measure;
+mod route_news;
 mod setup;
 
 use crate::event::Event;
@@ -16,6 +17,7 @@ use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
 use cogtcp_units::Time;
+use route_news::RouteNews;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
@@ -34,6 +36,7 @@ pub(crate) struct Simulation<'e> {
     /// The warm-up is over: distributions are recorded.
     warm: bool,
     pub(crate) plane: Plane,
+    route_news: RouteNews,
     pub(crate) flows: Vec<Flow>,
     /// Rarely used state.
     pub(crate) parts: Parts,
@@ -249,11 +252,20 @@ impl Simulation<'_> {
         while let Some(arrival) = self.plane.network.take_arrival() {
             self.deliver(now, &arrival.frame);
         }
-        while let Some((notice, flows)) = self.plane.network.boards().take_heard() {
+        while let Some((node, notice, flows)) = self.plane.network.boards().take_heard_at() {
             // A sender that hears may send at once, over the network that this list is borrowed from.
             let flows = flows.to_vec();
             for flow in flows {
-                self.flows[flow as usize].link_event(now, notice.event, &mut self.plane);
+                let about = (flow, node, notice.link);
+                match self.route_news.arrival(now, &self.plane.network, about) {
+                    Some((_, true)) => {
+                        self.flows[flow as usize].link_event(now, notice.event, &mut self.plane);
+                    }
+                    Some((arrives, false)) => {
+                        self.flows[flow as usize].route_event(now, arrives, notice.event, &mut self.plane);
+                    }
+                    None => {}
+                }
             }
         }
         while let Some(code) = self.plane.network.boards().take_call() {

@@ -80,6 +80,10 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 self.record_route(before, node, data.route.hash);
                 data.route.waited += first_in_line.saturating_since(data.since);
                 data.previous = Some(from);
+                if let Some((stamper, hops)) = &mut self.stamping {
+                    let spent = now.saturating_since(data.since);
+                    stamper(&mut data.packet.payload, now, spent, &mut hops[from as usize]);
+                }
                 if data.packet.destination == node {
                     return self.deliver(node, *data, now);
                 }

@@ -4,9 +4,10 @@ use super::{Delivery, Ends, Flow};
 use crate::multipath::PathCounts;
 use crate::{DatagramEnds, End, EndEvent, Plane};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, Supply};
+use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, SpectrumDatabase, Supply};
 use cogtcp_network::{Awaited, StreamCounters, StreamId};
 use cogtcp_units::Time;
+use std::sync::Arc;
 
 /// The ends of such a flow, with the paths beyond the first.
 #[derive(Debug)]
@@ -64,6 +65,24 @@ impl Flow {
         let awaited = awaited_by(end, other);
         other.ends.end(end).handle_timeout(now);
         self.pump_other(now, end, awaited, false, plane);
+    }
+
+    /// Gives both ends a database of primary users, before they open.
+    pub fn use_database(&mut self, database: &Arc<dyn SpectrumDatabase>) {
+        if let Ends::Other(other) = &mut self.ends {
+            other.ends.use_database(database);
+        }
+    }
+
+    /// A radio of another node on the route reports, and its message reaches the sender at `arrives`.
+    pub fn route_event(&mut self, now: Time, arrives: Time, event: LinkEvent, plane: &mut impl Plane) {
+        let is_active = self.is_active();
+        let Ends::Other(other) = &mut self.ends else { return };
+        if is_active {
+            let awaited = other.ends.awaited();
+            other.ends.sender.handle_route_event(now, arrives, event);
+            self.pump_other(now, End::Sender, awaited, false, plane);
+        }
     }
 
     /// The radio beside the sender reports.

@@ -76,6 +76,15 @@ impl<P: Payload> AdHoc<P> {
         })
     }
 
+    /// Nodes write into the packets that pass them.
+    pub(super) fn stamp(&mut self) {
+        either!(self, nodes => nodes.air.stamp(|carried, now, spent, hop| carried.packet.stamp(now, Some(spent), hop)));
+    }
+
+    pub(super) fn has_stamped(&self, node: u32, since: Time) -> bool {
+        either!(self, nodes => nodes.air.has_stamped(node, since))
+    }
+
     pub(super) fn end_warmup(&mut self, now: Time) {
         either!(self, nodes => nodes.account.end_warmup(now, &mut nodes.air));
     }

@@ -11,7 +11,7 @@ use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What is recorded of an ad hoc network while it runs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -85,6 +85,7 @@ impl<P: Payload> Network<P> {
             route_starts: Vec::new(),
             ends: Vec::new(),
             air_hops: Vec::new(),
+            stamping: BTreeMap::new(),
             dropped: Vec::new(),
             hops: 0,
             has_news: false,

@@ -198,11 +198,12 @@ impl<P: Payload> Network<P> {
             while !has_arrived && let Some(left) = self.cells[place].cell.poll(now) {
                 let direction = self.cells[place].directions[2 * left.user + left.direction as usize];
                 let cause = left.is_lost.then_some(DropCause::Retry);
-                let frame = self.directions[direction as usize].finish(cause);
+                let mut frame = self.directions[direction as usize].finish(cause);
                 if let Some(cause) = cause {
                     self.drop_packet(now, direction, &frame, (cause, false), observer);
                 } else {
                     self.hops += 1;
+                    self.stamp_at(now, direction, &mut frame);
                     self.record(now, PacketStep::Received, direction, &frame, observer);
                     *into = Arrival { at: now, direction: Some(direction), frame };
                     has_arrived = self.forward(self.directions[direction as usize].label, into, observer);

@@ -94,7 +94,8 @@ impl<P: Payload> Network<P> {
             }
             if let Some(direction) = finished.delivered {
                 self.hops += 1;
-                let frame = self.directions[direction as usize].end_service(now, None);
+                let mut frame = self.directions[direction as usize].end_service(now, None);
+                self.stamp_at(now, direction, &mut frame);
                 self.attend(now, direction, observer);
                 self.record(now, PacketStep::Received, direction, &frame, observer);
                 *into = Arrival { at: now, direction: Some(direction), frame };

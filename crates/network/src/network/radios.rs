@@ -195,10 +195,13 @@ impl<P: Payload> Network<P> {
         &mut self,
         now: Time,
         direction: u32,
-        frame: &Frame<P>,
+        frame: &mut Frame<P>,
         lost: Option<DropCause>,
         observer: &mut impl Observer<P>,
     ) -> Option<DropCause> {
+        if lost.is_none() {
+            self.stamp_at(now, direction, frame);
+        }
         let link = &mut self.directions[direction as usize];
         let until = Time::from_nanos(now.as_nanos().saturating_sub(link.delay().as_nanos()));
         let user = self.radios.iter_mut().filter(|radio| radio.directions.contains(&direction));

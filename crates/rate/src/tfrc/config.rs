@@ -36,13 +36,7 @@ impl Named for TfrcSettings {
     const REFERENCE: &'static str = "RFC 5348";
 
     fn check(&self, found: &mut dyn Check) {
-        if let Some(size) = self.segment_size.filter(|size| !(1..=LARGEST_SEGMENT).contains(&size.get())) {
-            found.error(
-                "segment_size",
-                format!("a segment of \"{size}\" is out of range"),
-                format!("write \"1 B\" to \"{LARGEST_SEGMENT} B\" (an IPv4 packet without its headers)"),
-            );
-        }
+        check_segment(self.segment_size, found);
     }
 }
 
@@ -52,12 +46,27 @@ impl Protocol for TfrcSettings {
     }
 
     fn build(&self, connection: Connection) -> Pair {
-        let size = self.segment_size.map_or(u64::from(connection.segment_size), Bytes::get);
-        let segment_size = size.clamp(1, LARGEST_SEGMENT) as u32;
+        let segment_size = segment(self.segment_size, connection);
         Pair {
             sender: Box::new(TfrcSender::new(segment_size)),
             receiver: Box::new(TfrcReceiver::new(segment_size, self.history_discounting)),
             segment_size,
         }
     }
+}
+
+/// Reports a segment size that does not fit into a packet.
+pub(crate) fn check_segment(size: Option<Bytes>, found: &mut dyn Check) {
+    if let Some(size) = size.filter(|size| !(1..=LARGEST_SEGMENT).contains(&size.get())) {
+        found.error(
+            "segment_size",
+            format!("a segment of \"{size}\" is out of range"),
+            format!("write \"1 B\" to \"{LARGEST_SEGMENT} B\" (an IPv4 packet without its headers)"),
+        );
+    }
+}
+
+/// Returns the application data in a packet, in bytes.
+pub(crate) fn segment(size: Option<Bytes>, connection: Connection) -> u32 {
+    size.map_or(u64::from(connection.segment_size), Bytes::get).clamp(1, LARGEST_SEGMENT) as u32
 }

@@ -20,6 +20,11 @@ impl LossHistory {
         Self { intervals: Vec::with_capacity(WEIGHTS.len() + 1), discounting }
     }
 
+    /// Returns the history of a path of which nothing is known.
+    pub(crate) fn cleared(&self) -> Self {
+        Self::new(self.discounting)
+    }
+
     /// A loss event ends the present interval, which had `length` packets.
     pub fn push(&mut self, length: f64) {
         // The discount of the interval that ends here becomes lasting.

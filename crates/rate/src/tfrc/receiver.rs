@@ -48,6 +48,10 @@ pub struct TfrcReceiver {
     progress: Progress,
     /// The first packet arrived and the event was not taken.
     is_opening: bool,
+    /// Number of the first packet of the connection, or since the sender started anew (TFRC-CR).
+    first: u64,
+    /// The next feedback answers a packet that starts anew.
+    restarts: bool,
 }
 
 impl TfrcReceiver {
@@ -56,6 +60,21 @@ impl TfrcReceiver {
     pub fn new(segment_size: u32, discounting: bool) -> Self {
         let history = LossHistory::new(discounting);
         Self { segment_size, history, timer: Time::MAX, ..Self::default() }
+    }
+
+    /// The sender has started anew with packet `first` (TFRC-CR): all that was known of the path is forgotten.
+    fn restart(&mut self, first: u64) {
+        *self = Self {
+            segment_size: self.segment_size,
+            history: self.history.cleared(),
+            timer: Time::MAX,
+            lost: self.lost,
+            progress: self.progress,
+            is_opening: self.is_opening,
+            first,
+            restarts: true,
+            ..Self::default()
+        };
     }
 
     /// Returns the loss event rate p, 0 to 1.
@@ -76,7 +95,7 @@ impl TfrcReceiver {
     fn enter(&mut self, now: Time, number: u64) -> Option<bool> {
         let Some((highest, before)) = self.highest else {
             // Packets before the first that arrives are losses too.
-            self.miss(0, number, now, now);
+            self.miss(self.first, number, now, now);
             self.highest = Some((number, now));
             return Some(self.confirm());
         };
@@ -171,7 +190,10 @@ impl Endpoint for TfrcReceiver {
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let Some(data) = Data::decode(&received.packet.bytes) else { return };
-        self.is_opening |= self.highest.is_none();
+        self.is_opening |= self.highest.is_none() && self.progress.received_bytes == 0;
+        if data.restarts {
+            self.restart(data.number);
+        }
         // The packet with the highest number has the newest round-trip time (section 6.1).
         if self.highest.is_none_or(|(highest, _)| data.number > highest) {
             self.last = Some((data, now));
@@ -221,6 +243,7 @@ impl Endpoint for TfrcReceiver {
             receive_rate: rate as u64,
             loss_event_rate: p,
             lost: self.lost,
+            restarts: std::mem::take(&mut self.restarts),
         };
         let packet = Datagram { bytes: feedback.encode(), ..Datagram::default() };
         Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data: 0 })

@@ -20,6 +20,9 @@ const INITIAL_TIMEOUT: Duration = Duration::from_secs(2);
 /// q of the smoothed round-trip time (section 4.3).
 const RTT_FILTER: f64 = 0.9;
 
+/// Rounds in which a falling rate of TFRC-CR may be above twice the receive rate (released code, maxHeavyRounds_).
+const MOST_HEAVY_ROUNDS: u32 = 1;
+
 /// The sending end.
 #[derive(Debug, Default)]
 pub struct TfrcSender {
@@ -54,6 +57,19 @@ pub struct TfrcSender {
     limits: Limits,
     events: VecDeque<EndpointEvent>,
     progress: Progress,
+    /// TFRC-CR's differences; `None`: RFC 5348.
+    cognitive: Option<Cognitive>,
+}
+
+/// What differs in TFRC-CR's released code.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cognitive {
+    /// Rounds in turn in which the rate fell and was above twice the receive rate.
+    heavy_rounds: u32,
+    /// Packets ask the receiver to start anew.
+    restarts: bool,
+    /// The receiver has reported before.
+    was_connected: bool,
 }
 
 /// Which intervals between two feedback packets were limited by the application (section 8.2.1).
@@ -78,6 +94,11 @@ impl TfrcSender {
             nofeedback: Time::MAX,
             ..Self::default()
         }
+    }
+
+    /// True from the opening to the end of the connection.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// Returns the allowed sending rate X in bytes per second of application data.
@@ -122,7 +143,7 @@ impl TfrcSender {
             return;
         };
         let is_first = !self.has_feedback();
-        if is_first {
+        if is_first && !self.cognitive.is_some_and(|own| own.was_connected) {
             self.events.push_back(EndpointEvent::Connected);
         }
         self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
@@ -166,7 +187,11 @@ impl TfrcSender {
     fn adapt(&mut self, now: Time, limit: f64) {
         if self.loss_event_rate > 0.0 {
             self.equation_rate = throughput(self.size(), self.rtt_s, self.loss_event_rate);
-            self.rate = self.equation_rate.min(limit).max(self.least_rate());
+            self.rate = match self.cognitive {
+                None => self.equation_rate.min(limit),
+                Some(_) => self.equation_or_heavy(limit),
+            }
+            .max(self.least_rate());
         } else if self.doubled.is_none_or(|doubled| now.saturating_since(doubled).as_secs_f64() >= self.rtt_s)
         {
             self.rate = (2.0 * self.rate).min(limit).max(self.initial_rate());
@@ -240,6 +265,86 @@ impl TfrcSender {
     }
 }
 
+/// What TFRC-CR needs of its base.
+impl TfrcSender {
+    /// Returns a sender at rest with the rules of TFRC-CR.
+    pub(crate) fn cognitive(segment_size: u32) -> Self {
+        Self { cognitive: Some(Cognitive::default()), ..Self::new(segment_size) }
+    }
+
+    /// The rate of the equation at once, without the limit of twice the receive rate. Only a rate that falls and was
+    /// above the limit in the round before is limited.
+    fn equation_or_heavy(&mut self, limit: f64) -> f64 {
+        let (wanted, limit) = (self.equation_rate, limit.max(self.size() / self.rtt_s));
+        let is_heavy = wanted <= self.rate && wanted > limit;
+        let Some(own) = &mut self.cognitive else { return wanted };
+        own.heavy_rounds = if is_heavy { own.heavy_rounds + 1 } else { 0 };
+        if own.heavy_rounds > MOST_HEAVY_ROUNDS { limit } else { wanted }
+    }
+
+    /// Returns when the nofeedback timer is due.
+    pub(crate) fn feedback_due(&self) -> Time {
+        self.nofeedback
+    }
+
+    /// The nofeedback timer expired: TFRC-CR halves the rate if `halves`, and sets the timer to `timeout`, or by its
+    /// own rule.
+    pub(crate) fn expire_cognitive(&mut self, now: Time, halves: bool, timeout: Option<Duration>) {
+        self.progress.timeouts += 1;
+        self.events.push_back(EndpointEvent::Timeout);
+        let floor =
+            if self.has_feedback() && !self.has_sent { self.initial_rate() } else { self.least_rate() };
+        if halves && self.rate > floor {
+            self.rate = (self.rate / 2.0).max(floor);
+        }
+        self.restart(now, timeout.unwrap_or_else(|| self.timeout()));
+    }
+
+    /// Sets the rate to `rate` bytes per second. The next packet leaves by the new rate.
+    pub(crate) fn force_rate(&mut self, now: Time, rate: f64) {
+        self.rate = rate.max(self.least_rate());
+        self.next = self.next.min(now + self.interval());
+    }
+
+    /// The next packet may leave at once.
+    pub(crate) fn hurry(&mut self, now: Time) {
+        self.next = self.next.min(now);
+    }
+
+    /// Starts anew at `rate` bytes per second, and asks the receiver to do the same. A packet may leave at once.
+    pub(crate) fn start_anew(&mut self, now: Time, rate: f64, timeout: Option<Duration>) {
+        let fresh = Self::cognitive(self.segment_size);
+        let was_connected = self.has_feedback() || self.cognitive.is_some_and(|own| own.was_connected);
+        *self = Self {
+            is_open: self.is_open,
+            is_closing: self.is_closing,
+            is_saturated: self.is_saturated,
+            backlog: self.backlog,
+            receive_rates: vec![(now, f64::INFINITY)],
+            rate,
+            next: now,
+            number: self.number,
+            events: std::mem::take(&mut self.events),
+            progress: self.progress,
+            cognitive: Some(Cognitive { restarts: true, was_connected, heavy_rounds: 0 }),
+            ..fresh
+        };
+        self.restart(now, timeout.unwrap_or_else(|| self.timeout()));
+    }
+
+    /// The receiver has started anew too.
+    pub(crate) fn end_restart(&mut self) {
+        if let Some(own) = &mut self.cognitive {
+            own.restarts = false;
+        }
+    }
+
+    /// True if packets ask the receiver to start anew.
+    pub(crate) fn is_restarting(&self) -> bool {
+        self.cognitive.is_some_and(|own| own.restarts)
+    }
+}
+
 impl Limits {
     /// The sender sent all that it was allowed to.
     fn use_all(&mut self, now: Time) {
@@ -271,6 +376,7 @@ impl Endpoint for TfrcSender {
             return;
         }
         self.is_open = true;
+        self.is_closing = false;
         self.next = now;
         self.receive_rates = vec![(now, f64::INFINITY)];
         self.nofeedback = now + INITIAL_TIMEOUT;
@@ -319,8 +425,10 @@ impl Endpoint for TfrcSender {
         let available = if self.is_saturated { u64::MAX } else { self.backlog };
         let data = u64::from(self.segment_size).min(available) as u32;
         self.backlog -= u64::from(data).min(self.backlog);
+        let restarts = self.cognitive.is_some_and(|own| own.restarts);
         let header =
-            Data { number: self.number, sent: now, rtt: Duration::from_secs_f64(self.rtt_s) }.encode();
+            Data { number: self.number, sent: now, rtt: Duration::from_secs_f64(self.rtt_s), restarts }
+                .encode();
         self.number += 1;
         self.has_sent = true;
         self.progress.sent_packets += 1;

@@ -7,38 +7,45 @@ use cogtcp_units::{Duration, Time};
 
 const DATA: u8 = 1;
 const FEEDBACK: u8 = 2;
+/// The same two packets of TFRC-CR's slow start after a pause.
+const RESTARTED_DATA: u8 = 3;
+const RESTARTED_FEEDBACK: u8 = 4;
 
 /// The header of a data packet (section 3.2.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Data {
+pub(crate) struct Data {
     /// Packet number, counted from 0. At one packet per microsecond 64 bits last for 500,000 years.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// When the packet was sent, by the sender's clock.
-    pub(super) sent: Time,
+    pub(crate) sent: Time,
     /// The sender's estimate of the round-trip time; zero: not measured yet.
-    pub(super) rtt: Duration,
+    pub(crate) rtt: Duration,
+    /// The sender starts anew and asks the receiver to do the same (TFRC-CR).
+    pub(crate) restarts: bool,
 }
 
 /// A feedback packet (section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Feedback {
+pub(crate) struct Feedback {
     /// Send time of the last data packet received.
-    pub(super) received_sent: Time,
+    pub(crate) received_sent: Time,
     /// Time from the arrival of that packet to this feedback.
-    pub(super) delay: Duration,
+    pub(crate) delay: Duration,
     /// Rate at which data arrived, in bytes per second.
-    pub(super) receive_rate: u64,
+    pub(crate) receive_rate: u64,
     /// Loss event rate, 0 to 1.
-    pub(super) loss_event_rate: f64,
+    pub(crate) loss_event_rate: f64,
     /// Packets known to be lost, for the sender's counters.
-    pub(super) lost: u64,
+    pub(crate) lost: u64,
+    /// Answers a packet with [`Data::restarts`] (TFRC-CR).
+    pub(crate) restarts: bool,
 }
 
 impl Data {
-    pub(super) const SIZE: usize = 25;
+    pub(crate) const SIZE: usize = 25;
 
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![DATA];
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![if self.restarts { RESTARTED_DATA } else { DATA }];
         for value in [self.number, self.sent.as_nanos(), self.rtt.as_nanos()] {
             bytes.extend(value.to_be_bytes());
         }
@@ -46,15 +53,15 @@ impl Data {
     }
 
     /// Returns `None` where `bytes` are no data packet.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let [number, sent, rtt] = read(bytes, DATA)?;
-        Some(Self { number, sent: Time::from_nanos(sent), rtt: Duration::from_nanos(rtt) })
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (restarts, [number, sent, rtt]) = read(bytes, [DATA, RESTARTED_DATA])?;
+        Some(Self { number, sent: Time::from_nanos(sent), rtt: Duration::from_nanos(rtt), restarts })
     }
 }
 
 impl Feedback {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![FEEDBACK];
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![if self.restarts { RESTARTED_FEEDBACK } else { FEEDBACK }];
         let fixed = [self.received_sent.as_nanos(), self.delay.as_nanos(), self.receive_rate];
         for value in fixed.into_iter().chain([self.loss_event_rate.to_bits(), self.lost]) {
             bytes.extend(value.to_be_bytes());
@@ -63,8 +70,9 @@ impl Feedback {
     }
 
     /// Returns `None` where `bytes` are no feedback or hold a loss event rate outside 0 to 1.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let [sent, delay, receive_rate, rate, lost] = read(bytes, FEEDBACK)?;
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (restarts, [sent, delay, receive_rate, rate, lost]) =
+            read(bytes, [FEEDBACK, RESTARTED_FEEDBACK])?;
         let loss_event_rate = f64::from_bits(rate);
         (0.0..=1.0).contains(&loss_event_rate).then_some(Self {
             received_sent: Time::from_nanos(sent),
@@ -72,21 +80,23 @@ impl Feedback {
             receive_rate,
             loss_event_rate,
             lost,
+            restarts,
         })
     }
 }
 
-/// Reads `N` numbers after the byte that says which packet it is.
-fn read<const N: usize>(bytes: &[u8], kind: u8) -> Option<[u64; N]> {
+/// Reads `N` numbers after the byte that says which packet it is: ordinary, or of a restart. Returns true for a
+/// restart, and the numbers.
+fn read<const N: usize>(bytes: &[u8], kinds: [u8; 2]) -> Option<(bool, [u64; N])> {
     let (first, rest) = bytes.split_first()?;
-    if *first != kind || rest.len() < 8 * N {
+    if !kinds.contains(first) || rest.len() < 8 * N {
         return None;
     }
     let mut values = [0; N];
     for (value, chunk) in values.iter_mut().zip(rest.chunks_exact(8)) {
         *value = u64::from_be_bytes(chunk.try_into().ok()?);
     }
-    Some(values)
+    Some((*first == kinds[1], values))
 }
 
 #[cfg(test)]
@@ -95,7 +105,8 @@ mod tests {
 
     #[test]
     fn packets_are_read_as_written() {
-        let data = Data { number: 7, sent: Time::from_millis(5), rtt: Duration::from_millis(80) };
+        let data =
+            Data { number: 7, sent: Time::from_millis(5), rtt: Duration::from_millis(80), restarts: true };
         assert_eq!(data.encode().len(), Data::SIZE);
         assert_eq!(Data::decode(&data.encode()), Some(data));
         let feedback = Feedback {
@@ -104,13 +115,14 @@ mod tests {
             receive_rate: 125_000,
             loss_event_rate: 0.015,
             lost: 4,
+            restarts: true,
         };
         assert_eq!(Feedback::decode(&feedback.encode()), Some(feedback));
     }
 
     #[test]
     fn foreign_bytes_are_refused() {
-        let data = Data { number: 7, sent: Time::ZERO, rtt: Duration::ZERO }.encode();
+        let data = Data { number: 7, sent: Time::ZERO, rtt: Duration::ZERO, restarts: false }.encode();
         assert_eq!(Feedback::decode(&data), None);
         assert_eq!(Data::decode(&data[..24]), None);
         assert_eq!(Data::decode(&[]), None);
@@ -120,6 +132,7 @@ mod tests {
             receive_rate: 0,
             loss_event_rate: f64::NAN,
             lost: 0,
+            restarts: false,
         };
         assert_eq!(Feedback::decode(&wild.encode()), None);
     }

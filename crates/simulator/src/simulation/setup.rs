@@ -1,5 +1,6 @@
 //! From an experiment to a run at time zero: links with their queues, stations, routes, connections, parts, and the first events.
 
+use super::route_news::RouteNews;
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};
 use crate::options::{ControlFactory, RunError, RunOptions, TraceLevel, make_control};
@@ -29,6 +30,7 @@ impl<'e> Simulation<'e> {
         let network = Network::build(experiment, seed, end, recording)?;
         let mut plane = Plane { network, recorder: Recorder::new(options.trace, experiment) };
         let mut flows = Vec::with_capacity(experiment.flows.len());
+        let mut route_news = RouteNews::default();
         let mut plan = Plan {
             experiment,
             seed,
@@ -61,8 +63,18 @@ impl<'e> Simulation<'e> {
             for path in spec.paths.iter().skip(1).filter(|_| spec.tcp().is_none()) {
                 flow.add_path(plan.add_path(spec, path));
             }
+            if matches!(&spec.protocol, Protocol::Other(transport, _) if transport.kind().wants_stamps()) {
+                plan.plane.network.stamp(ids[0]);
+            }
+            if matches!(&spec.protocol, Protocol::Other(transport, _) if transport.kind().hears_route()) {
+                route_news.add(experiment, &mut plan.plane.network, (number, spec.from), ids[0]);
+            }
             flow.enter(&mut plan.plane.recorder.streams);
             flows.push(flow);
+        }
+        if let Some(air) = plan.plane.network.spectrum() {
+            let database = cogtcp_hosts::database(air);
+            flows.iter_mut().for_each(|flow: &mut Flow| flow.use_database(&database));
         }
         for flow in &flows {
             plan.plane.network.watch_budget(flow.data(), experiment);
@@ -80,6 +92,7 @@ impl<'e> Simulation<'e> {
             sampled_flows: Vec::new(),
             sampled_directions: Vec::new(),
             plane,
+            route_news,
             flows,
             digest: Digest(0xcbf2_9ce4_8422_2325),
             events: 0,

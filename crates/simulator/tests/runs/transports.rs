@@ -250,3 +250,106 @@ fn quic_over_an_ad_hoc_network() {
     let chain = CHAIN.replace("tfrc", "quic");
     assert!(first(&run_text(&chain).flows, "goodput_bps") > 50e3);
 }
+
+/// One band: while a primary user is there, nothing passes. TFRC-CR pauses, restarts at 300 B/s, and sends less into the
+/// silences than TFRC; without primary users it asks a database without entries.
+#[test]
+fn tfrc_cr_pauses_for_primary_users() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-single-hop.toml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let text =
+        text.replace("bands = 5", "bands = 1").replace("alpha = 0.5, beta = 0.5", "alpha = 0.1, beta = 0.1");
+    let scenario = Scenario::parse(&text, "one band").unwrap();
+    let series = RunOptions { trace: TraceLevel::Series, ..RunOptions::default() };
+    let play = |transport: &str| {
+        run(&scenario.with_transport(transport).unwrap().resolve().unwrap(), &series).unwrap()
+    };
+    let (cr, plain) = (play("tfrc-cr"), play("tfrc"));
+    let restarts =
+        |run: &Run| observed(run, "allowed_rate_bps").iter().filter(|(_, rate)| *rate == 2400.0).count();
+    assert!(restarts(&cr) >= 3 && restarts(&plain) == 0, "{} and {}", restarts(&cr), restarts(&plain));
+    // TFRC takes the silences for congestion: its rate stays near a packet in a minute.
+    let [ours, theirs] = [&cr, &plain].map(|run| first(&run.flows, "goodput_bps"));
+    assert!(ours > 150e3 && ours > 2.0 * theirs, "{ours} and {theirs}");
+    let alone = run_text(&single_hop("60 s", "10 s", "tfrc-cr", LINK, ""));
+    assert!(first(&alone.flows, "goodput_bps") > 5e6);
+}
+
+/// Two links in a row, of 8 and 4 Mbit/s: the nodes' stamps bring ATP to the slower one's rate, beside a TCP that
+/// nobody stamps. The same over a link that is silent.
+#[test]
+fn atp_takes_the_rate_of_the_slowest_hop() {
+    let text = r#"
+name = "two-links"
+run = { duration = "60 s", warmup = "10 s" }
+tcp = { segment_size = "1000 B" }
+[topology.graph]
+nodes = ["a", "b", "c"]
+links = [
+  { name = "ab", from = "a", to = "b", rate = "8 Mbit/s", delay = "10 ms", queue = "50 packets" },
+  { name = "bc", from = "b", to = "c", rate = "4 Mbit/s", delay = "10 ms", queue = "50 packets" },
+]
+[[flow]]
+from = "a"
+to = "c"
+transport = "atp"
+"#;
+    let run = run_text(text);
+    let goodput = first(&run.flows, "goodput_bps");
+    // 1000 bytes of data, 29 of ATP and 28 of headers: at most 3.78 Mbit/s.
+    assert!((3.3e6..=3.79e6).contains(&goodput), "{goodput}");
+    assert_eq!(first(&run.flows, "drops"), 0.0, "the rate leaves queues short");
+    let radio =
+        "[[radio]]\nname = \"radio\"\nlinks = [\"bc\"]\nsensing = { off = \"200 ms\", on = \"1 s\" }\n";
+    let silent = run_text(&format!("{text}{radio}"));
+    // Silences count as waiting in the queue, so the rate stays far below the link's; it does not collapse.
+    let held = first(&silent.flows, "goodput_bps");
+    assert!((100e3..2e6).contains(&held), "{held}");
+}
+
+/// Three hops of an ad hoc network: nodes stamp over the air too. A size arrives whole, over a CR channel as well.
+#[test]
+fn atp_crosses_an_ad_hoc_network() {
+    let text = CHAIN.replace("\"tfrc\"", "\"atp\"");
+    let run = run_text(&text);
+    let goodput = first(&run.flows, "goodput_bps");
+    assert!(goodput > 100e3, "{goodput}");
+    assert_eq!(run.digest, run_text(&text).digest);
+    let sized = run_text(
+        &format!("{text}traffic = {{ size = \"100 kB\" }}\n").replace("warmup = \"5 s\"", "warmup = \"0 s\""),
+    );
+    assert_eq!(first(&sized.flows, "delivered_bytes"), 100e3);
+}
+
+/// The second of two links senses for longer than the retransmission timeout. Its node tells TP-CRAHN's sender, whose
+/// timer then means nothing; ATP and TP-CRAHN alike deliver over it.
+#[test]
+fn tp_crahn_hears_a_node_on_the_route() {
+    let text = r#"
+name = "two-links"
+run = { duration = "60 s", warmup = "10 s" }
+tcp = { segment_size = "1000 B" }
+[topology.graph]
+nodes = ["a", "b", "c"]
+links = [
+  { name = "ab", from = "a", to = "b", rate = "8 Mbit/s", delay = "10 ms", queue = "50 packets" },
+  { name = "bc", from = "b", to = "c", rate = "4 Mbit/s", delay = "10 ms", queue = "50 packets" },
+]
+[[radio]]
+name = "radio"
+links = ["bc"]
+sensing = { off = "1500 ms", on = "6 s" }
+[[flow]]
+from = "a"
+to = "c"
+transport = "tp-crahn"
+"#;
+    let heard = run_traced(text);
+    assert!(event_times(&heard, "timeout").is_empty(), "{:?}", event_times(&heard, "timeout"));
+    assert!(first(&heard.flows, "goodput_bps") > 2e6, "{}", first(&heard.flows, "goodput_bps"));
+    // Three hops over the air.
+    let chain = CHAIN.replace("\"tfrc\"", "\"tp-crahn\"");
+    let run = run_text(&chain);
+    assert!(first(&run.flows, "goodput_bps") > 100e3, "{}", first(&run.flows, "goodput_bps"));
+    assert_eq!(run.digest, run_text(&chain).digest);
+}

@@ -1,0 +1,121 @@
+//! The receiver of ATP: reassembly, the mean delay of the worst hop, a report once an epoch.
+
+use super::AtpSettings;
+use super::wire::{Data, MOST_BLOCKS, Report};
+use crate::reassembly::Reassembly;
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_units::{Duration, Time};
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct AtpReceiver {
+    settings: AtpSettings,
+    data: Reassembly,
+    /// Mean of the greatest Q + T, in seconds; `None`: no packet has told one.
+    hop_delay_s: Option<f64>,
+    /// Send time of the last packet, and its arrival.
+    last: Option<(Time, Time)>,
+    /// Something arrived in this epoch.
+    is_new: bool,
+    due: bool,
+    epoch_end: Time,
+    is_opening: bool,
+    progress: Progress,
+}
+
+impl AtpReceiver {
+    /// Returns a receiver that waits for the first packet.
+    pub fn new(settings: AtpSettings) -> Self {
+        Self {
+            settings,
+            data: Reassembly::default(),
+            hop_delay_s: None,
+            last: None,
+            is_new: false,
+            due: false,
+            epoch_end: Time::MAX,
+            is_opening: false,
+            progress: Progress::default(),
+        }
+    }
+}
+
+impl Endpoint for AtpReceiver {
+    type Packet = Datagram;
+
+    fn open(&mut self, _now: Time) {}
+
+    fn supply(&mut self, _now: Time, _what: Supply) {}
+
+    fn close(&mut self, _now: Time) {}
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        let Some(data) = Data::decode(&received.packet.bytes) else { return };
+        self.is_opening |= self.last.is_none();
+        let len = u64::from(received.packet.payload_size().saturating_sub(Data::SIZE));
+        let new = self.data.enter(data.offset, data.offset.saturating_add(len));
+        self.progress.received_bytes += new;
+        self.progress.duplicate_bytes += len - new;
+        self.progress.delivered_bytes = self.data.cumulative();
+        // The packet that was sent last says what was sent before it.
+        if self.last.is_none_or(|(sent, _)| data.sent >= sent) {
+            self.last = Some((data.sent, now));
+        }
+        let told = received.packet.stamp.delay().as_secs_f64();
+        if told > 0.0 {
+            let old = self.settings.smoothing;
+            // A probe asks for the state of the route now.
+            let mean = self.hop_delay_s.filter(|_| !data.is_probe);
+            self.hop_delay_s = Some(mean.map_or(told, |mean| old * mean + (1.0 - old) * told));
+        }
+        self.is_new = true;
+        self.due |= data.is_probe;
+        if self.epoch_end == Time::MAX {
+            self.epoch_end = now + self.settings.epoch;
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now < self.epoch_end {
+            return;
+        }
+        // An epoch without data ends the reports; the next packet begins them again.
+        self.due |= self.is_new;
+        self.epoch_end = if self.is_new { now + self.settings.epoch } else { Time::MAX };
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        let (answers, arrived) = self.last?;
+        if !std::mem::take(&mut self.due) {
+            return None;
+        }
+        self.is_new = false;
+        self.epoch_end = now + self.settings.epoch;
+        self.progress.sent_packets += 1;
+        let report = Report {
+            cumulative: self.data.cumulative(),
+            answers,
+            delay: now - arrived,
+            hop_delay: Duration::from_secs_f64(self.hop_delay_s.unwrap_or(0.0)),
+            blocks: self.data.blocks(MOST_BLOCKS),
+        };
+        let packet = Datagram { bytes: report.encode(), ..Datagram::default() };
+        Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data: 0 })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.epoch_end
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        std::mem::take(&mut self.is_opening).then_some(EndpointEvent::Connected)
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("hop_delay_s", self.hop_delay_s.unwrap_or(f64::NAN));
+    }
+}

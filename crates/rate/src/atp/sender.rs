@@ -1,0 +1,343 @@
+//! The sender of ATP: quick start, the rate by reports, retransmissions by SACK.
+
+use super::AtpSettings;
+use super::wire::{Data, MOST_BLOCKS, Report};
+use cogtcp_crosslayer::Stamp;
+use cogtcp_endpoint::{
+    Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
+};
+use cogtcp_units::{Duration, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Least rate in packets per second (a guess): a route that is slower than an epoch a packet still gets some.
+const LEAST_RATE: f64 = 0.1;
+
+/// Weight of the old mean round-trip time, which serves results alone (RFC 6298).
+const RTT_FILTER: f64 = 0.875;
+
+/// A segment that was sent and has not been reported.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    len: u32,
+    at: Time,
+}
+
+/// What the sender goes by.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    /// Nothing is known of the route: a probe at this time, and then one in each epoch.
+    Probe(Time),
+    /// The rate.
+    Rate,
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct AtpSender {
+    segment_size: u32,
+    settings: AtpSettings,
+    is_open: bool,
+    is_closing: bool,
+    is_saturated: bool,
+    was_connected: bool,
+    backlog: u64,
+    /// Place of the next new data.
+    next_offset: u64,
+    /// By place in the stream.
+    outstanding: BTreeMap<u64, Sent>,
+    in_flight: u64,
+    lost: BTreeSet<u64>,
+    pace: Pace,
+    /// S, in packets per second.
+    rate: f64,
+    /// R of the last report, in packets per second.
+    route_rate: f64,
+    /// When the next packet may leave.
+    next: Time,
+    /// When a report is overdue.
+    overdue: Time,
+    /// Epochs without a report.
+    missed: u32,
+    /// Send time of the packet that the last report answers.
+    answered: Time,
+    rtt_s: f64,
+    probes: u64,
+    events: VecDeque<EndpointEvent>,
+    progress: Progress,
+}
+
+impl AtpSender {
+    /// Returns a sender at rest. `segment_size`: bytes of application data in a packet.
+    pub fn new(segment_size: u32, settings: AtpSettings) -> Self {
+        Self {
+            segment_size,
+            settings,
+            is_open: false,
+            is_closing: false,
+            is_saturated: false,
+            was_connected: false,
+            backlog: 0,
+            next_offset: 0,
+            outstanding: BTreeMap::new(),
+            in_flight: 0,
+            lost: BTreeSet::new(),
+            pace: Pace::Probe(Time::MAX),
+            rate: 0.0,
+            route_rate: 0.0,
+            next: Time::ZERO,
+            overdue: Time::MAX,
+            missed: 0,
+            answered: Time::ZERO,
+            rtt_s: 0.0,
+            probes: 0,
+            events: VecDeque::new(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// Returns the allowed rate S in packets per second.
+    pub fn packet_rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// True while the sender probes the route.
+    pub fn is_probing(&self) -> bool {
+        matches!(self.pace, Pace::Probe(_))
+    }
+
+    fn has_data(&self) -> bool {
+        self.is_saturated || self.backlog > 0
+    }
+
+    /// How long a report may take: an epoch, a round-trip time and a packet's interval, and half an epoch to spare (a
+    /// guess).
+    fn patience(&self) -> Duration {
+        let interval = 1.0 / self.rate.max(LEAST_RATE);
+        self.settings.epoch.mul_ratio(3, 2) + Duration::from_secs_f64(self.rtt_s + interval)
+    }
+
+    /// Data that arrived is not outstanding any more.
+    fn acknowledge(&mut self, report: &Report) {
+        let ends = std::iter::once((0, report.cumulative)).chain(report.blocks.iter().copied());
+        for (from, until) in ends {
+            let arrived: Vec<u64> = self
+                .outstanding
+                .range(from..until)
+                .filter(|(offset, sent)| **offset + u64::from(sent.len) <= until)
+                .map(|(offset, _)| *offset)
+                .collect();
+            for offset in arrived {
+                if let Some(sent) = self.outstanding.remove(&offset) {
+                    self.in_flight -= u64::from(sent.len);
+                    self.lost.remove(&offset);
+                }
+            }
+        }
+    }
+
+    /// What was sent before the packet that the report answers, and has not arrived, is lost. A report whose blocks are
+    /// full says nothing of data beyond them.
+    fn detect(&mut self, report: &Report) {
+        let known = match report.blocks.last() {
+            Some((_, until)) if report.blocks.len() == MOST_BLOCKS => *until,
+            _ => u64::MAX,
+        };
+        let old = self.outstanding.range(..known).filter(|(_, sent)| sent.at < report.answers);
+        let lost: Vec<u64> =
+            old.map(|(offset, _)| *offset).filter(|offset| !self.lost.contains(offset)).collect();
+        if !lost.is_empty() {
+            self.progress.lost_packets += lost.len() as u64;
+            self.events.push_back(EndpointEvent::Loss);
+            self.lost.extend(lost);
+        }
+    }
+
+    /// The rate follows the route's: down at once, up by a k-th of a gap that is worth it.
+    fn adapt(&mut self, now: Time, report: &Report) {
+        let delay = report.hop_delay.as_secs_f64();
+        if delay <= 0.0 {
+            // No node told anything: the rate stays.
+            return;
+        }
+        self.route_rate = 1.0 / delay.max(1e-9);
+        let gap = self.route_rate - self.rate;
+        if self.is_probing() || gap < 0.0 {
+            self.rate = self.route_rate;
+        } else if gap > self.settings.increase_threshold * self.rate {
+            self.rate += gap / self.settings.increase_divisor;
+        }
+        self.rate = self.rate.max(LEAST_RATE);
+        if self.is_probing() {
+            (self.pace, self.next) = (Pace::Rate, now);
+        }
+        self.next = self.next.min(now + self.interval());
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::from_secs_f64(1.0 / self.rate.max(LEAST_RATE))
+    }
+
+    /// A report is overdue.
+    fn miss(&mut self, now: Time) {
+        self.progress.timeouts += 1;
+        self.events.push_back(EndpointEvent::Timeout);
+        self.missed += 1;
+        self.rate = (self.rate / 2.0).max(LEAST_RATE);
+        if self.missed >= self.settings.epochs_until_probe {
+            self.pace = Pace::Probe(now);
+        }
+        self.overdue = now + self.settings.epoch;
+    }
+
+    /// Returns the next segment: retransmissions first, then new data. A probe takes the oldest.
+    fn pick(&mut self) -> Option<(u64, u32, bool)> {
+        let oldest = if self.is_probing() { self.outstanding.keys().next() } else { self.lost.first() };
+        if let Some(offset) = oldest.copied() {
+            self.lost.remove(&offset);
+            return Some((offset, self.outstanding.get(&offset)?.len, true));
+        }
+        if !self.has_data() {
+            return None;
+        }
+        let available = if self.is_saturated { u64::MAX } else { self.backlog };
+        let len = u64::from(self.segment_size).min(available) as u32;
+        self.backlog -= u64::from(len).min(self.backlog);
+        let offset = self.next_offset;
+        self.next_offset += u64::from(len);
+        self.in_flight += u64::from(len);
+        Some((offset, len, false))
+    }
+
+    fn has_work(&self) -> bool {
+        self.has_data() || !self.lost.is_empty() || self.is_probing() && !self.outstanding.is_empty()
+    }
+}
+
+impl Endpoint for AtpSender {
+    type Packet = Datagram;
+
+    fn open(&mut self, now: Time) {
+        if self.is_open {
+            return;
+        }
+        (self.is_open, self.is_closing, self.missed) = (true, false, 0);
+        self.pace = Pace::Probe(now);
+    }
+
+    fn supply(&mut self, _now: Time, what: Supply) {
+        match what {
+            Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
+            Supply::Bytes(bytes) | Supply::Message(bytes) => self.backlog += bytes,
+        }
+    }
+
+    fn close(&mut self, _now: Time) {
+        (self.is_closing, self.is_saturated) = (true, false);
+    }
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        let Some(report) = Report::decode(&received.packet.bytes).filter(|_| self.is_open) else { return };
+        let gone = report.answers.as_nanos().saturating_add(report.delay.as_nanos());
+        let Some(sample) = now.as_nanos().checked_sub(gone).filter(|_| report.cumulative <= self.next_offset)
+        else {
+            return;
+        };
+        self.acknowledge(&report);
+        // An older report that comes late knows less of the route, and of what is lost.
+        if report.answers < self.answered {
+            return;
+        }
+        self.answered = report.answers;
+        if !std::mem::replace(&mut self.was_connected, true) {
+            self.events.push_back(EndpointEvent::Connected);
+        }
+        self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
+        let sample = Duration::from_nanos(sample).as_secs_f64();
+        self.rtt_s =
+            if self.rtt_s > 0.0 { RTT_FILTER * self.rtt_s + (1.0 - RTT_FILTER) * sample } else { sample };
+        self.missed = 0;
+        self.detect(&report);
+        self.adapt(now, &report);
+        self.overdue = if self.outstanding.is_empty() { Time::MAX } else { now + self.patience() };
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now >= self.overdue {
+            self.miss(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        if !self.is_open {
+            return None;
+        }
+        if self.is_closing && !self.has_data() && self.outstanding.is_empty() {
+            (self.is_open, self.overdue) = (false, Time::MAX);
+            self.events.push_back(EndpointEvent::Closed);
+            return None;
+        }
+        let at = if let Pace::Probe(at) = self.pace { at } else { self.next };
+        if now < at {
+            return None;
+        }
+        let (offset, data, is_again) = self.pick()?;
+        let is_probe = self.is_probing();
+        if is_probe {
+            self.probes += 1;
+            self.pace = Pace::Probe(now + self.settings.epoch);
+        } else {
+            // From the time at which the packet was due; after idle time, from now.
+            let due = if now.saturating_since(self.next) > self.interval() { now } else { self.next };
+            self.next = due + self.interval();
+        }
+        if self.overdue == Time::MAX {
+            self.overdue = now + self.patience();
+        }
+        self.outstanding.insert(offset, Sent { len: data, at: now });
+        self.progress.sent_packets += 1;
+        self.progress.sent_bytes += u64::from(data);
+        self.progress.resent_packets += u64::from(is_again);
+        let bytes = Data { offset, sent: now, is_probe }.encode();
+        let packet = Datagram { bytes, filler: data, stamp: Stamp::WANTED, ..Datagram::default() };
+        Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        if !self.is_open {
+            return Time::MAX;
+        }
+        let at = if let Pace::Probe(at) = self.pace { at } else { self.next };
+        if self.has_work() { at.min(self.overdue) } else { self.overdue }
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    fn progress(&self) -> Progress {
+        let waiting = match (self.is_open, self.is_probing(), self.has_work()) {
+            (false, ..) => Waiting::Nothing,
+            (true, true, true) => Waiting::Timeout,
+            (true, _, false) => Waiting::Application,
+            (true, false, true) => Waiting::Window,
+        };
+        Progress {
+            in_flight_bytes: Some(self.in_flight),
+            rate_bytes_per_s: Some((self.rate * f64::from(self.segment_size)) as u64),
+            smoothed_rtt: (self.rtt_s > 0.0).then(|| Duration::from_secs_f64(self.rtt_s)),
+            waiting,
+            ..self.progress
+        }
+    }
+
+    fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("probes", self.probes as f64);
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let bits = 8.0 * f64::from(self.segment_size);
+        show("allowed_rate_bps", bits * self.rate);
+        show("route_rate_bps", bits * self.route_rate);
+        show("smoothed_rtt_s", self.rtt_s);
+    }
+}

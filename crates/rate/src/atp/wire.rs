@@ -1,0 +1,126 @@
+//! The two packets of ATP as bytes in network order. The format is our own.
+
+use cogtcp_crosslayer::Stamp;
+use cogtcp_units::{Duration, Time};
+
+const DATA: u8 = 1;
+const PROBE: u8 = 2;
+const REPORT: u8 = 3;
+
+/// Most blocks in a report (recalled).
+pub(super) const MOST_BLOCKS: usize = 20;
+
+/// The header of a data packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Data {
+    /// Place of the packet's data in the stream.
+    pub(super) offset: u64,
+    /// When the packet was sent, by the sender's clock.
+    pub(super) sent: Time,
+    /// The receiver is to report at once.
+    pub(super) is_probe: bool,
+}
+
+/// What the receiver reports.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Report {
+    /// All data before this place has arrived.
+    pub(super) cumulative: u64,
+    /// Send time of the last packet that arrived.
+    pub(super) answers: Time,
+    /// Time from its arrival to the report.
+    pub(super) delay: Duration,
+    /// Mean of the greatest Q + T of packets; zero: no node told one.
+    pub(super) hop_delay: Duration,
+    /// Further data that has arrived: from, until.
+    pub(super) blocks: Vec<(u64, u64)>,
+}
+
+impl Data {
+    /// Bytes of the header, with room for the stamp.
+    pub(super) const SIZE: u32 = 17 + Stamp::SIZE;
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(Self::SIZE as usize);
+        bytes.push(if self.is_probe { PROBE } else { DATA });
+        bytes.extend(self.offset.to_be_bytes());
+        bytes.extend(self.sent.as_nanos().to_be_bytes());
+        bytes.resize(Self::SIZE as usize, 0);
+        bytes
+    }
+
+    /// Returns `None` where `bytes` are no data packet.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        if !matches!(*kind, DATA | PROBE) || bytes.len() < Self::SIZE as usize {
+            return None;
+        }
+        let mut numbers = numbers(rest);
+        let (offset, sent) = (numbers.next()?, Time::from_nanos(numbers.next()?));
+        Some(Self { offset, sent, is_probe: *kind == PROBE })
+    }
+}
+
+impl Report {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![REPORT];
+        let fixed =
+            [self.cumulative, self.answers.as_nanos(), self.delay.as_nanos(), self.hop_delay.as_nanos()];
+        let blocks = self.blocks.iter().take(MOST_BLOCKS).flat_map(|(from, until)| [*from, *until]);
+        fixed.into_iter().chain(blocks).for_each(|value| bytes.extend(value.to_be_bytes()));
+        bytes
+    }
+
+    /// Returns `None` where `bytes` are no report, or a block ends before it begins.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        if *kind != REPORT {
+            return None;
+        }
+        let mut numbers = numbers(rest);
+        let [cumulative, answers, delay, hop_delay] = [(); 4].map(|()| numbers.next());
+        let mut blocks = Vec::new();
+        while let (Some(from), Some(until)) = (numbers.next(), numbers.next()) {
+            if until <= from || blocks.len() == MOST_BLOCKS {
+                return None;
+            }
+            blocks.push((from, until));
+        }
+        Some(Self {
+            cumulative: cumulative?,
+            answers: Time::from_nanos(answers?),
+            delay: Duration::from_nanos(delay?),
+            hop_delay: Duration::from_nanos(hop_delay?),
+            blocks,
+        })
+    }
+}
+
+/// Reads eight bytes after eight bytes.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|chunk| u64::from_be_bytes(chunk.try_into().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_read_as_written() {
+        let data = Data { offset: 7, sent: Time::from_millis(5), is_probe: true };
+        assert_eq!(data.encode().len(), Data::SIZE as usize);
+        assert_eq!(Data::decode(&data.encode()), Some(data));
+        let report = Report {
+            cumulative: 9,
+            answers: Time::from_millis(1),
+            delay: Duration::from_millis(2),
+            hop_delay: Duration::from_millis(3),
+            blocks: vec![(10, 20), (30, 40)],
+        };
+        assert_eq!(Report::decode(&report.encode()), Some(report.clone()));
+        assert_eq!((Data::decode(&report.encode()), Report::decode(&data.encode())), (None, None));
+        let wrong = Report { blocks: vec![(20, 10)], ..report };
+        assert_eq!(Report::decode(&wrong.encode()), None);
+        assert_eq!((Report::decode(&[REPORT, 1]), Data::decode(&[])), (None, None));
+    }
+}

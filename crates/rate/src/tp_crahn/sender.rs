@@ -1,0 +1,469 @@
+//! The sender of TP-CRAHN: NewReno's window, and what nodes on the route say of sensing and of changes of channel.
+
+use super::TpCrahnSettings;
+use super::wire::{Ack, Data};
+use cogtcp_crosslayer::{LinkEvent, Stamp};
+use cogtcp_endpoint::{
+    Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
+};
+use cogtcp_units::{Duration, Rate, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A segment is lost once three that were sent after it have arrived (RFC 5681, section 3.2).
+const LATER: u8 = 3;
+
+/// Initial window in segments (RFC 6928).
+const INITIAL_WINDOW: f64 = 10.0;
+
+/// The first retransmission timeout, and the longest (RFC 6298, section 2).
+const FIRST_RTO: Duration = Duration::from_secs(1);
+const LONGEST_RTO: Duration = Duration::from_secs(60);
+
+/// The states of the sender.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TpCrahnState {
+    /// No packet is acknowledged yet.
+    Establishment,
+    /// NewReno.
+    Normal,
+    /// A node of the route senses.
+    Sensing,
+    /// A node of the route changes its channel or has lost its next hop: the sender is paused.
+    SpectrumChange,
+}
+
+/// A segment that was sent and has not arrived.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    len: u32,
+    number: u64,
+    /// Later packets that have arrived.
+    later: u8,
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct TpCrahnSender {
+    segment_size: u32,
+    settings: TpCrahnSettings,
+    is_open: bool,
+    is_closing: bool,
+    is_saturated: bool,
+    is_established: bool,
+    backlog: u64,
+    next_offset: u64,
+    next_number: u64,
+    outstanding: BTreeMap<u64, Sent>,
+    lost: BTreeSet<u64>,
+    /// Bytes sent that have neither arrived nor are lost.
+    in_flight: u64,
+    /// In segments.
+    cwnd: f64,
+    ssthresh: f64,
+    /// The recovery ends when all data before this place has arrived.
+    recover: Option<u64>,
+    /// Packets before this number were sent before the reaction to the last mark.
+    answered_marks: u64,
+    srtt_s: f64,
+    rttvar_s: f64,
+    backoff: u32,
+    rto_at: Time,
+    /// Least free queue of the route in bytes.
+    room: u64,
+    /// Least rate of the route in bit/s; 0: unknown.
+    route_rate: u64,
+    /// When the last sensing of a node began and ends.
+    sensing: (Time, Time),
+    /// Until when the sender is paused at most.
+    paused_until: Option<Time>,
+    /// Rate that a node told at its last change of channel, in bit/s.
+    told_rate: u64,
+    /// Messages of nodes on their way, by arrival.
+    news: BTreeMap<(Time, u64), LinkEvent>,
+    heard: u64,
+    pauses: u64,
+    events: VecDeque<EndpointEvent>,
+    progress: Progress,
+}
+
+impl TpCrahnSender {
+    /// Returns a sender at rest. `segment_size`: bytes of application data in a packet.
+    pub fn new(segment_size: u32, settings: TpCrahnSettings) -> Self {
+        Self {
+            segment_size,
+            settings,
+            is_open: false,
+            is_closing: false,
+            is_saturated: false,
+            is_established: false,
+            backlog: 0,
+            next_offset: 0,
+            next_number: 0,
+            outstanding: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            in_flight: 0,
+            cwnd: INITIAL_WINDOW,
+            ssthresh: f64::INFINITY,
+            recover: None,
+            answered_marks: 0,
+            srtt_s: 0.0,
+            rttvar_s: 0.0,
+            backoff: 0,
+            rto_at: Time::MAX,
+            room: u64::MAX,
+            route_rate: 0,
+            sensing: (Time::MAX, Time::ZERO),
+            paused_until: None,
+            told_rate: 0,
+            news: BTreeMap::new(),
+            heard: 0,
+            pauses: 0,
+            events: VecDeque::new(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// Returns the state at `now`.
+    pub fn state(&self, now: Time) -> TpCrahnState {
+        match (self.paused_until, self.is_sensing(now), self.is_established) {
+            (Some(_), ..) => TpCrahnState::SpectrumChange,
+            (None, true, _) => TpCrahnState::Sensing,
+            (None, false, true) => TpCrahnState::Normal,
+            (None, false, false) => TpCrahnState::Establishment,
+        }
+    }
+
+    /// Returns the congestion window in segments.
+    pub fn congestion_window(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn is_sensing(&self, now: Time) -> bool {
+        self.sensing.0 <= now && now < self.sensing.1
+    }
+
+    /// The effective window in bytes: while a node senses no more than the least free queue of the route takes, and
+    /// always a segment.
+    fn window(&self, now: Time) -> u64 {
+        let window = (self.cwnd * f64::from(self.segment_size)) as u64;
+        let room = if self.is_sensing(now) { self.room } else { u64::MAX };
+        window.min(room).max(u64::from(self.segment_size))
+    }
+
+    fn has_data(&self) -> bool {
+        self.is_saturated || self.backlog > 0
+    }
+
+    fn rto(&self) -> Duration {
+        let base = match self.srtt_s > 0.0 {
+            true => Duration::from_secs_f64(self.srtt_s + 4.0 * self.rttvar_s).max(self.settings.min_rto),
+            false => FIRST_RTO.max(self.settings.min_rto),
+        };
+        base.mul_ratio(1 << self.backoff.min(6), 1).min(LONGEST_RTO)
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        self.rto_at = if self.outstanding.is_empty() { Time::MAX } else { now + self.rto() };
+    }
+
+    /// Takes out what has arrived. Returns the bytes.
+    fn acknowledge(&mut self, ack: &Ack) -> u64 {
+        let mut bytes = 0;
+        for (from, until) in std::iter::once((0, ack.cumulative)).chain(ack.blocks.iter().copied()) {
+            let arrived: Vec<u64> = self
+                .outstanding
+                .range(from..until)
+                .filter(|(offset, sent)| **offset + u64::from(sent.len) <= until)
+                .map(|(offset, _)| *offset)
+                .collect();
+            for offset in arrived {
+                if let Some(sent) = self.outstanding.remove(&offset) {
+                    bytes += u64::from(sent.len);
+                    if !self.lost.remove(&offset) {
+                        self.in_flight -= u64::from(sent.len);
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Finds segments behind three that arrived, and halves the window once for each window of data.
+    fn detect(&mut self, ack: &Ack) {
+        let mut has_lost = false;
+        for (offset, sent) in &mut self.outstanding {
+            if sent.number < ack.number && !self.lost.contains(offset) {
+                sent.later = sent.later.saturating_add(1);
+                if sent.later >= LATER {
+                    self.lost.insert(*offset);
+                    self.in_flight -= u64::from(sent.len);
+                    self.progress.lost_packets += 1;
+                    has_lost = true;
+                }
+            }
+        }
+        if has_lost && self.recover.is_none() {
+            self.halve();
+            self.recover = Some(self.next_offset);
+            self.events.push_back(EndpointEvent::Loss);
+        }
+    }
+
+    fn halve(&mut self) {
+        self.ssthresh = (self.cwnd / 2.0).max(2.0);
+        self.cwnd = self.ssthresh;
+    }
+
+    /// A queue marked a packet. A mark of a packet that was sent while a node sensed tells of that, not of congestion.
+    fn handle_mark(&mut self, now: Time, ack: &Ack) {
+        let (from, until) = self.sensing;
+        let is_stale = from <= ack.answers && ack.answers < until || self.is_sensing(now);
+        if !is_stale && ack.number >= self.answered_marks {
+            self.halve();
+            self.answered_marks = self.next_number;
+        }
+    }
+
+    /// Slow start and congestion avoidance. While a node senses the window does not grow.
+    fn grow(&mut self, now: Time, bytes: u64) {
+        let is_limited = self.in_flight + 2 * u64::from(self.segment_size) + bytes < self.window(now);
+        if self.is_sensing(now) || self.recover.is_some() || is_limited {
+            return;
+        }
+        let segments = bytes as f64 / f64::from(self.segment_size);
+        self.cwnd += if self.cwnd < self.ssthresh { segments } else { segments / self.cwnd };
+    }
+
+    fn sample(&mut self, now: Time, ack: &Ack) -> bool {
+        let gone = ack.answers.as_nanos().saturating_add(ack.delay.as_nanos());
+        let Some(nanos) = now.as_nanos().checked_sub(gone) else { return false };
+        let sample = Duration::from_nanos(nanos);
+        self.events.push_back(EndpointEvent::RoundTrip(sample));
+        let sample = sample.as_secs_f64().max(1e-9);
+        if self.srtt_s == 0.0 {
+            (self.srtt_s, self.rttvar_s) = (sample, sample / 2.0);
+        } else {
+            self.rttvar_s = 0.75 * self.rttvar_s + 0.25 * (self.srtt_s - sample).abs();
+            self.srtt_s = 0.875 * self.srtt_s + 0.125 * sample;
+        }
+        true
+    }
+
+    /// The timer expired. While a node senses this is no congestion, and the timer starts again.
+    fn expire(&mut self, now: Time) {
+        if !self.is_sensing(now) {
+            self.progress.timeouts += 1;
+            self.events.push_back(EndpointEvent::Timeout);
+            self.ssthresh = (self.in_flight as f64 / f64::from(self.segment_size) / 2.0).max(2.0);
+            (self.cwnd, self.recover) = (1.0, Some(self.next_offset));
+            self.backoff = (self.backoff + 1).min(6);
+            self.lost.extend(self.outstanding.keys());
+            self.in_flight = 0;
+        }
+        self.restart_timer(now);
+    }
+
+    /// A node changes its channel or has lost its next hop: nothing is sent, and the timer stands.
+    fn pause(&mut self, now: Time) {
+        if self.paused_until.is_none() && self.is_open {
+            self.pauses += 1;
+            self.paused_until = Some(now + self.settings.longest_pause);
+        }
+    }
+
+    /// The node is back, on a channel of `rate` if it told one. The window is the share of the new bandwidth-delay
+    /// product if the channel is the bottleneck now, or was it before.
+    fn resume(&mut self, now: Time, rate: Option<Rate>) {
+        if self.paused_until.take().is_some() {
+            self.restart_timer(now);
+        }
+        let Some(new) = rate.map(Rate::bits_per_second).filter(|new| *new > 0) else { return };
+        let old = self.route_rate;
+        let is_bottleneck = old > 0 && (new < old || self.told_rate == old);
+        self.told_rate = new;
+        if is_bottleneck && new != old && self.srtt_s > 0.0 {
+            let bits = 8.0 * f64::from(self.segment_size);
+            let rtt = (self.srtt_s + bits / new as f64 - bits / old as f64).max(bits / new as f64);
+            self.cwnd = (self.settings.utilisation * new as f64 * rtt / bits).max(1.0);
+            self.ssthresh = self.cwnd.max(2.0);
+            self.route_rate = new;
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.has_data() || !self.lost.is_empty()
+    }
+}
+
+impl Endpoint for TpCrahnSender {
+    type Packet = Datagram;
+
+    fn open(&mut self, now: Time) {
+        if !self.is_open {
+            (self.is_open, self.is_closing, self.backoff) = (true, false, 0);
+            self.restart_timer(now);
+        }
+    }
+
+    fn supply(&mut self, _now: Time, what: Supply) {
+        match what {
+            Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
+            Supply::Bytes(bytes) | Supply::Message(bytes) => self.backlog += bytes,
+        }
+    }
+
+    fn close(&mut self, _now: Time) {
+        (self.is_closing, self.is_saturated) = (true, false);
+    }
+
+    fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
+        let Some(ack) = Ack::decode(&received.packet.bytes) else { return };
+        let is_sane = ack.cumulative <= self.next_offset && ack.number < self.next_number;
+        if !self.is_open || !is_sane || !self.sample(now, &ack) {
+            return;
+        }
+        if !std::mem::replace(&mut self.is_established, true) {
+            self.events.push_back(EndpointEvent::Connected);
+        }
+        if ack.room != u64::MAX {
+            self.room = ack.room;
+        }
+        if ack.rate > 0 {
+            self.route_rate = ack.rate;
+        }
+        let bytes = self.acknowledge(&ack);
+        if self.recover.is_some_and(|place| ack.cumulative >= place) {
+            self.recover = None;
+        }
+        if bytes > 0 {
+            self.backoff = 0;
+            self.grow(now, bytes);
+            self.restart_timer(now);
+        }
+        self.detect(&ack);
+        if ack.is_marked {
+            self.handle_mark(now, &ack);
+        }
+    }
+
+    fn handle_route_event(&mut self, now: Time, arrives: Time, event: LinkEvent) {
+        if arrives <= now {
+            return self.handle_link_event(now, event);
+        }
+        if self.is_open {
+            self.heard += 1;
+            self.news.insert((arrives, self.heard), event);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        while self.news.first_key_value().is_some_and(|((arrives, _), _)| *arrives <= now) {
+            let Some((_, event)) = self.news.pop_first() else { break };
+            self.handle_link_event(now, event);
+        }
+        if self.paused_until.is_some_and(|until| now >= until) {
+            self.resume(now, None);
+        }
+        if self.paused_until.is_none() && now >= self.rto_at {
+            self.expire(now);
+        }
+    }
+
+    fn handle_link_event(&mut self, now: Time, event: LinkEvent) {
+        match event {
+            LinkEvent::SensingStart { until } => {
+                self.sensing = (now, until.min(now + self.settings.longest_pause));
+            }
+            LinkEvent::SensingEnd { .. } => {
+                self.sensing.1 = self.sensing.1.min(now);
+                self.restart_timer(now);
+            }
+            LinkEvent::SwitchingStart { .. } | LinkEvent::SignalLost { .. } => self.pause(now),
+            LinkEvent::Handoff { rate, .. } => self.resume(now, rate),
+            LinkEvent::SwitchingEnd | LinkEvent::SignalBack | LinkEvent::LinkUp => self.resume(now, None),
+            _ => {}
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
+        if !self.is_open {
+            return None;
+        }
+        if self.is_closing && !self.has_data() && self.outstanding.is_empty() {
+            (self.is_open, self.rto_at, self.paused_until) = (false, Time::MAX, None);
+            self.news.clear();
+            self.events.push_back(EndpointEvent::Closed);
+            return None;
+        }
+        if self.paused_until.is_some() || !self.has_work() {
+            return None;
+        }
+        if self.in_flight > 0 && self.in_flight + u64::from(self.segment_size) > self.window(now) {
+            return None;
+        }
+        let again = self.lost.pop_first();
+        let (offset, len) = match again {
+            Some(offset) => (offset, self.outstanding.get(&offset)?.len),
+            None => {
+                let available = if self.is_saturated { u64::MAX } else { self.backlog };
+                let len = u64::from(self.segment_size).min(available) as u32;
+                self.backlog -= u64::from(len).min(self.backlog);
+                (self.next_offset, len)
+            }
+        };
+        self.next_offset = self.next_offset.max(offset + u64::from(len));
+        let number = self.next_number;
+        self.next_number += 1;
+        self.in_flight += u64::from(len);
+        self.outstanding.insert(offset, Sent { len, number, later: 0 });
+        if self.rto_at == Time::MAX {
+            self.restart_timer(now);
+        }
+        self.progress.sent_packets += 1;
+        self.progress.sent_bytes += u64::from(len);
+        self.progress.resent_packets += u64::from(again.is_some());
+        let bytes = Data { offset, number, sent: now }.encode();
+        let packet = Datagram { bytes, filler: len, stamp: Stamp::WANTED, ..Datagram::default() };
+        Some(Outgoing { packet, path: PathId::default(), ecn_capable: true, data: len })
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let news = self.news.first_key_value().map_or(Time::MAX, |((arrives, _), _)| *arrives);
+        match self.paused_until {
+            _ if !self.is_open => Time::MAX,
+            Some(until) => until.min(news),
+            None => self.rto_at.min(news),
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    fn progress(&self) -> Progress {
+        let waiting = match (self.is_open, self.has_work(), self.paused_until) {
+            (false, ..) => Waiting::Nothing,
+            (true, _, Some(_)) => Waiting::Timeout,
+            (true, false, None) => Waiting::Application,
+            (true, true, None) => Waiting::Window,
+        };
+        Progress {
+            in_flight_bytes: Some(self.in_flight),
+            window_bytes: Some((self.cwnd * f64::from(self.segment_size)) as u64),
+            smoothed_rtt: (self.srtt_s > 0.0).then(|| Duration::from_secs_f64(self.srtt_s)),
+            waiting,
+            ..self.progress
+        }
+    }
+
+    fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("pauses", self.pauses as f64);
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("ssthresh_segments", self.ssthresh);
+        show("route_rate_bps", self.route_rate as f64);
+        show("route_room_bytes", if self.room == u64::MAX { f64::NAN } else { self.room as f64 });
+        show("smoothed_rtt_s", self.srtt_s);
+    }
+}

@@ -1,0 +1,136 @@
+//! The two packets of TP-CRAHN as bytes in network order. The format is our own.
+
+use cogtcp_crosslayer::Stamp;
+use cogtcp_units::{Duration, Time};
+
+const DATA: u8 = 1;
+const ACK: u8 = 2;
+const MARKED_ACK: u8 = 3;
+
+/// Most blocks in an acknowledgement, as in TCP with timestamps (RFC 2018).
+pub(super) const MOST_BLOCKS: usize = 3;
+
+/// The header of a data packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Data {
+    /// Place of the packet's data in the stream.
+    pub(super) offset: u64,
+    /// Number of the packet, counted from 0; a retransmission has a new one.
+    pub(super) number: u64,
+    /// When the packet was sent, by the sender's clock.
+    pub(super) sent: Time,
+}
+
+/// An acknowledgement of one packet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Ack {
+    /// All data before this place has arrived.
+    pub(super) cumulative: u64,
+    /// Number and send time of the packet.
+    pub(super) number: u64,
+    pub(super) answers: Time,
+    /// Time from its arrival to the acknowledgement.
+    pub(super) delay: Duration,
+    /// Least free queue of the route in bytes; [`u64::MAX`]: no node told one.
+    pub(super) room: u64,
+    /// Least rate of the route in bit/s; 0: no node told one.
+    pub(super) rate: u64,
+    /// A queue marked the packet.
+    pub(super) is_marked: bool,
+    /// Further data that has arrived: from, until.
+    pub(super) blocks: Vec<(u64, u64)>,
+}
+
+impl Data {
+    /// Bytes of the header, with room for the stamp.
+    pub(super) const SIZE: u32 = 25 + Stamp::SIZE;
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![DATA];
+        bytes.extend(self.offset.to_be_bytes());
+        bytes.extend(self.number.to_be_bytes());
+        bytes.extend(self.sent.as_nanos().to_be_bytes());
+        bytes.resize(Self::SIZE as usize, 0);
+        bytes
+    }
+
+    /// Returns `None` where `bytes` are no data packet.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        if *kind != DATA || bytes.len() < Self::SIZE as usize {
+            return None;
+        }
+        let mut numbers = numbers(rest);
+        let [offset, number, sent] = [(); 3].map(|()| numbers.next());
+        Some(Self { offset: offset?, number: number?, sent: Time::from_nanos(sent?) })
+    }
+}
+
+impl Ack {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![if self.is_marked { MARKED_ACK } else { ACK }];
+        let times = [self.answers.as_nanos(), self.delay.as_nanos()];
+        let fixed = [self.cumulative, self.number, times[0], times[1], self.room, self.rate];
+        let blocks = self.blocks.iter().take(MOST_BLOCKS).flat_map(|(from, until)| [*from, *until]);
+        fixed.into_iter().chain(blocks).for_each(|value| bytes.extend(value.to_be_bytes()));
+        bytes
+    }
+
+    /// Returns `None` where `bytes` are no acknowledgement, or a block ends before it begins.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        if !matches!(*kind, ACK | MARKED_ACK) {
+            return None;
+        }
+        let mut numbers = numbers(rest);
+        let [cumulative, number, answers, delay, room, rate] = [(); 6].map(|()| numbers.next());
+        let mut blocks = Vec::new();
+        while let (Some(from), Some(until)) = (numbers.next(), numbers.next()) {
+            if until <= from || blocks.len() == MOST_BLOCKS {
+                return None;
+            }
+            blocks.push((from, until));
+        }
+        Some(Self {
+            cumulative: cumulative?,
+            number: number?,
+            answers: Time::from_nanos(answers?),
+            delay: Duration::from_nanos(delay?),
+            room: room?,
+            rate: rate?,
+            is_marked: *kind == MARKED_ACK,
+            blocks,
+        })
+    }
+}
+
+/// Reads eight bytes after eight bytes.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|chunk| u64::from_be_bytes(chunk.try_into().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_read_as_written() {
+        let data = Data { offset: 7, number: 3, sent: Time::from_millis(5) };
+        assert_eq!(data.encode().len(), Data::SIZE as usize);
+        assert_eq!(Data::decode(&data.encode()), Some(data));
+        let ack = Ack {
+            cumulative: 9,
+            number: 4,
+            answers: Time::from_millis(1),
+            delay: Duration::from_millis(2),
+            room: 3000,
+            rate: 1_000_000,
+            is_marked: true,
+            blocks: vec![(10, 20)],
+        };
+        assert_eq!(Ack::decode(&ack.encode()), Some(ack.clone()));
+        assert_eq!((Data::decode(&ack.encode()), Ack::decode(&data.encode())), (None, None));
+        assert_eq!(Ack::decode(&Ack { blocks: vec![(20, 10)], ..ack }.encode()), None);
+        assert_eq!((Ack::decode(&[ACK, 1]), Data::decode(&[])), (None, None));
+    }
+}
