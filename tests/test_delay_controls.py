@@ -123,3 +123,11 @@ def test_copa_at_a_low_rate_takes_itself_for_a_competitor() -> None:
     assert slow[0]["queue_mean_packets"] > 100
     assert fast[0]["queue_mean_packets"] < 15
     assert 0.8 < fast[0]["goodput_bps"] / fast[1]["goodput_bps"] < 1.25
+
+
+def test_dualpi2_holds_classic_flows_at_its_target() -> None:
+    # RFC 9332: PI2 holds the classic queue at 15 ms, which are 62.5 packets of 1500 B at 50 Mbit/s.
+    rows = shares(*[("cubic", start) for start in range(5)], queue="dualpi2", rate="50 Mbit/s")
+    assert 0.8 * 62.5 < rows[0]["queue_mean_packets"] < 1.2 * 62.5
+    for row in rows:
+        assert 0.8 < row["goodput_bps"] / (2.5 * CAPACITY / 5) < 1.2

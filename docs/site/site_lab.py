@@ -83,6 +83,7 @@ STATES: dict[str, State] = {
     "queues.md": _with("dumbbell-bench"),
     "queues/codel.md": _with("rtt-fairness", f"{_QUEUE}=codel", transports="cubic,newreno"),
     "queues/drop-tail.md": _with("rtt-fairness", transports="cubic,newreno"),
+    "queues/dualpi2.md": _with("rtt-fairness", f"{_QUEUE}=dualpi2", transports="cubic,newreno"),
     "queues/fq-codel.md": _with("rtt-fairness", f"{_QUEUE}=fq_codel", transports="cubic,newreno"),
     "queues/red.md": _with("rtt-fairness", f"{_QUEUE}=red", transports="cubic,newreno"),
     "radios/channels.md": _with("heterogeneous-channels"),

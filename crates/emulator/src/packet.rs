@@ -16,8 +16,8 @@ pub struct IpPacket {
     slot: u32,
     /// Which flow of the scenario it belongs to, or which UDP source, counted on; `u32::MAX`: to none.
     pub flow: u32,
-    /// What disciplines that keep flows apart tell it by, and in the lowest bits [`FORWARD`], [`CAPABLE`] and
-    /// [`MARKED`].
+    /// What disciplines that keep flows apart tell it by, and in the lowest bits [`FORWARD`], [`CAPABLE`],
+    /// [`MARKED`] and [`L4S`].
     key: u32,
     /// Bytes of TCP payload; of a datagram, its number at its source.
     pub payload: u32,
@@ -25,10 +25,11 @@ pub struct IpPacket {
     pub(crate) transit: Transit,
 }
 
-/// What the three lowest bits of [`IpPacket`]'s key say, so that a packet on a link is one cache line.
+/// What the four lowest bits of [`IpPacket`]'s key say, so that a packet on a link is one cache line.
 const FORWARD: u32 = 1;
 const CAPABLE: u32 = 2;
 const MARKED: u32 = 4;
+const L4S: u32 = 8;
 
 /// [`IpPacket::flow`] of a packet that belongs to no flow of the scenario.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
@@ -62,11 +63,16 @@ impl IpPacket {
 impl Payload for IpPacket {
     // Packets of other programs have flows too, which disciplines are to tell apart.
     fn flow(&self) -> u32 {
-        self.key >> 3
+        self.key >> 4
     }
 
     fn is_ecn_capable(&self) -> bool {
         self.key & CAPABLE != 0
+    }
+
+    // ECT(1), or CE (RFC 9331 section 5.1).
+    fn is_l4s(&self) -> bool {
+        self.key & (L4S | MARKED) != 0
     }
 
     fn mark(&mut self) {
@@ -249,9 +255,10 @@ impl Packets {
             answers: Time::MAX,
             slot,
             flow: flow.map_or(NO_FLOW, |(number, _)| number),
-            key: header.key << 3
+            key: header.key << 4
                 | if flow.is_some_and(|(_, is_forward)| is_forward) { FORWARD } else { 0 }
-                | if header.ecn != 0 { CAPABLE } else { 0 },
+                | if header.ecn != 0 { CAPABLE } else { 0 }
+                | if header.ecn & 1 != 0 { L4S } else { 0 },
             payload: header.payload,
             transit: Transit::default(),
         })

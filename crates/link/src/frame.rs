@@ -16,6 +16,11 @@ pub trait Payload: Copy + Debug + Default + Send + 'static {
         false
     }
 
+    /// Whether it is of an L4S sender: ECT(1), or CE (RFC 9331 section 5.1).
+    fn is_l4s(&self) -> bool {
+        false
+    }
+
     /// Congestion experienced (CE).
     fn mark(&mut self) {}
 

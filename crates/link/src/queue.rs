@@ -6,6 +6,7 @@
 
 mod codel;
 mod drop_tail;
+mod dualpi2;
 mod fq_codel;
 mod limit;
 mod red;
@@ -15,6 +16,7 @@ mod testing;
 
 pub use codel::CoDel;
 pub use drop_tail::DropTail;
+pub use dualpi2::DualPi2;
 pub use fq_codel::{Backlog, FqCoDel};
 pub use limit::QueueLimit;
 pub use red::Red;
@@ -35,6 +37,7 @@ registry! {
         Red: Red,
         CoDel: CoDel,
         FqCoDel: FqCoDel,
+        DualPi2: DualPi2,
     }
 }
 

@@ -330,6 +330,7 @@ fn read(segment: &Segment, own: SeqNumber) -> ScriptPacket {
             .collect(),
         ecn: match (segment.is_marked(), segment.is_ecn_capable()) {
             (true, _) => EcnCodepoint::Marked,
+            (false, true) if segment.is_l4s() => EcnCodepoint::CapableOne,
             (false, true) => EcnCodepoint::Capable,
             (false, false) => EcnCodepoint::NotCapable,
         },
@@ -361,7 +362,8 @@ fn write(packet: &ScriptPacket, own: SeqNumber) -> Segment {
     }
     match packet.ecn {
         EcnCodepoint::NotCapable => {}
-        EcnCodepoint::Capable | EcnCodepoint::CapableOne => segment.set_ecn_capable(),
+        EcnCodepoint::Capable => segment.set_ecn_capable(),
+        EcnCodepoint::CapableOne => segment.set_l4s(),
         EcnCodepoint::Marked => {
             segment.set_ecn_capable();
             segment.mark();

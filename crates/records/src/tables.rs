@@ -338,8 +338,8 @@ tables! {
         to: Code in "",
         /// Time to live in its IP header on this link.
         ttl: u64 in "",
-        /// The two ECN bits of its IP header (RFC 3168 section 5): 0 not capable, 2 ECT(0), 3 congestion experienced. A mark that
-        /// the queue of this link sets shows where the packet is `received`.
+        /// The two ECN bits of its IP header (RFC 3168 section 5): 0 not capable, 1 ECT(1) (L4S), 2 ECT(0),
+        /// 3 congestion experienced. A mark that the queue of this link sets shows where the packet is `received`.
         ecn: u64 in "",
         /// Payload.
         payload_bytes: u64 in "B",

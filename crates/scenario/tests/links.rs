@@ -44,7 +44,7 @@ fn every_form_of_a_queue_is_read() {
 #[test]
 fn wrong_queues_are_named() {
     for (queue, message) in [
-        ("\"codle\"", "or a discipline (red, codel, fq_codel)"),
+        ("\"codle\"", "or a discipline (red, codel, fq_codel, dualpi2)"),
         ("{ cake = {} }", "cake"),
         ("{ codel = { target = \"0 ms\" } }", "it is zero"),
         ("{ codel = { target = \"200 ms\" } }", "it is shorter than the target"),

@@ -235,6 +235,8 @@ impl Frames {
             ttl: u64::from(packet.time_to_live),
             ecn: if segment.is_some_and(Segment::is_marked) {
                 3
+            } else if segment.is_some_and(Segment::is_l4s) {
+                1
             } else {
                 2 * u64::from(carried.is_ecn_capable())
             },

@@ -80,6 +80,7 @@ struct EcnBits(u8);
 impl EcnBits {
     const CAPABLE: u8 = 1;
     const MARKED: u8 = 2;
+    const L4S: u8 = 4;
 
     #[inline]
     fn has(self, bit: u8) -> bool {
@@ -116,6 +117,15 @@ impl Packet {
         matches!(self.body, Body::Endpoint { .. })
     }
 
+    /// The two bits of its IP header (RFC 3168 section 5, RFC 9331 section 4.1).
+    pub(crate) fn ecn_field(&self) -> u8 {
+        match self.ecn {
+            ecn if ecn.has(EcnBits::MARKED) => 3,
+            ecn if ecn.has(EcnBits::L4S) => 1,
+            ecn => 2 * u8::from(ecn.has(EcnBits::CAPABLE)),
+        }
+    }
+
     /// Whether a queue marked it.
     pub(crate) fn is_marked(&self) -> bool {
         self.ecn.has(EcnBits::MARKED)
@@ -129,6 +139,11 @@ impl Payload for Packet {
 
     fn is_ecn_capable(&self) -> bool {
         self.ecn.has(EcnBits::CAPABLE)
+    }
+
+    /// CE, too: RFC 9331 section 5.1 (the ECT that it was sent with is lost in its header).
+    fn is_l4s(&self) -> bool {
+        self.ecn.has(EcnBits::L4S) || self.ecn.has(EcnBits::MARKED)
     }
 
     #[inline]
@@ -188,7 +203,8 @@ impl OptionStore {
         } else {
             Body::TcpWithOptions { place: self.put(segment) }
         };
-        let ecn = EcnBits(u8::from(segment.is_ecn_capable()) * EcnBits::CAPABLE);
+        let l4s = u8::from(segment.is_l4s()) * EcnBits::L4S;
+        let ecn = EcnBits(u8::from(segment.is_ecn_capable()) * EcnBits::CAPABLE | l4s);
         Packet { ecn, ..Packet::new(body, sent_at) }
     }
 
@@ -209,7 +225,9 @@ impl OptionStore {
             Body::Tcp { seq, ack, len, tag, window, flags } => {
                 let mut segment = Segment::new(seq, ack, len, window, flags);
                 segment.tag = tag;
-                if packet.ecn.has(EcnBits::CAPABLE) {
+                if packet.ecn.has(EcnBits::L4S) {
+                    segment.set_l4s();
+                } else if packet.ecn.has(EcnBits::CAPABLE) {
                     segment.set_ecn_capable();
                 }
                 segment

@@ -185,7 +185,6 @@ impl Trace {
         // Nobody counts down on a path that was read off the tables: the place on it tells. A longer path
         // ends at 1.
         let ttl = u32::from(TIME_TO_LIVE).saturating_sub(place.hops).max(1);
-        let (capable, marked) = (packet.is_ecn_capable(), packet.is_marked());
         let row = PacketRow {
             time_s: now.as_secs_f64(),
             event: event.code(),
@@ -200,7 +199,7 @@ impl Trace {
             from: Code(place.ends.0),
             to: Code(place.ends.1),
             ttl: u64::from(ttl),
-            ecn: if marked { 3 } else { 2 * u64::from(capable) },
+            ecn: u64::from(packet.ecn_field()),
             payload_bytes: u64::from(payload),
             wire_bytes: u64::from(frame.size()),
         };

@@ -100,6 +100,8 @@ const HAS_CUSTOM: u8 = 16;
 /// sender would react to a mark (ECT).
 const MARKED: u8 = 32;
 const ECN_CAPABLE: u8 = 64;
+/// The sender is scalable (L4S): ECT(1) in place of ECT(0) (RFC 9331 section 4.1).
+const L4S: u8 = 128;
 
 /// One TCP segment without its payload bytes: only their number is carried.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
@@ -182,6 +184,16 @@ impl Segment {
     /// header (RFC 3168 section 5). A queue that signals congestion marks such a packet and drops any other.
     pub const fn is_ecn_capable(&self) -> bool {
         self.present & ECN_CAPABLE != 0
+    }
+
+    /// Whether the packet is an L4S sender's: ECT(1) (RFC 9331 section 4.1).
+    pub const fn is_l4s(&self) -> bool {
+        self.present & L4S != 0
+    }
+
+    /// Says that the packet is ECN-capable, and an L4S sender's.
+    pub fn set_l4s(&mut self) {
+        self.present |= ECN_CAPABLE | L4S;
     }
 
     /// Says so.
@@ -306,6 +318,8 @@ impl fmt::Debug for Segment {
         }
         if self.is_marked() {
             f.write_str(" <CE>")?;
+        } else if self.is_l4s() {
+            f.write_str(" <ECT(1)>")?;
         } else if self.is_ecn_capable() {
             f.write_str(" <ECT>")?;
         }

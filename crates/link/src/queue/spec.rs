@@ -94,7 +94,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         let said = |json: &str| read(json).unwrap_err();
-        assert!(said("\"20\"").contains("or a discipline (red, codel, fq_codel)"), "{}", said("\"20\""));
+        assert!(
+            said("\"20\"").contains("or a discipline (red, codel, fq_codel, dualpi2)"),
+            "{}",
+            said("\"20\"")
+        );
         assert!(said(r#"{ "cake": {} }"#).contains("unknown variant `cake`"));
         assert!(said(r#"{ "codel": { "aim": "5 ms" } }"#).contains("unknown field `aim`"));
         assert!(said(r#"{ "codel": {}, "red": {} }"#).contains("keep either codel or red"));

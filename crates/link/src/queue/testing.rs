@@ -10,6 +10,7 @@ pub(super) struct TestPacket {
     pub(super) number: u32,
     pub(super) flow: u32,
     pub(super) is_capable: bool,
+    pub(super) is_l4s: bool,
     pub(super) marked: bool,
 }
 
@@ -34,6 +35,9 @@ impl Payload for TestPacket {
     }
     fn is_ecn_capable(&self) -> bool {
         self.is_capable
+    }
+    fn is_l4s(&self) -> bool {
+        self.is_l4s
     }
     fn mark(&mut self) {
         self.marked = true;
