@@ -217,7 +217,7 @@ impl Agenda {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
-        // Keys hold the shared sequence: of equal times in the two heaps, too, the one scheduled first comes first.
+        // Keys hold the shared sequence: of equal times in the two orders, too, the one scheduled first comes first.
         let key = self.arrivals.first().min(self.others.first);
         if key == NEVER {
             return None;
