@@ -161,7 +161,9 @@ impl Named for MptcpSettings {
                     found.error("control", message, remedy);
                 }
             }
-            Err(unknown) => found.error("control", unknown.message, unknown.remedy),
+            Err(unknown) => {
+                found.error("control", format!("unknown TCP transport \"{}\"", self.tcp()), unknown.remedy);
+            }
         }
     }
 }

@@ -82,6 +82,6 @@ mod tests {
         assert!(message(Parameters::new().with_number("decrease", f64::NAN)).contains("a number from"));
         let mut wrong = Parameters::new();
         wrong.set("decrease", ParameterValue::Flag(true));
-        assert!(message(wrong).contains("is true"));
+        assert!(message(wrong).contains("does not take true"));
     }
 }
