@@ -3,44 +3,52 @@
 //! RFC 3522).
 
 use cogtcp_units::Time;
+use std::num::NonZeroU64;
 
 /// One episode of loss recovery, from the response until it is undone or the next one begins.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Undo {
-    /// SND.UNA at the response; `None`: there is nothing to undo.
-    marker: Option<u64>,
+    /// SND.UNA at the response, which is past the SYN; `None`: there is nothing to undo.
+    marker: Option<NonZeroU64>,
     /// Retransmissions that no D-SACK has reported yet; `None`: there was no retransmission.
     unreported: Option<u32>,
-    /// When the first retransmission left (RFC 3522 section 3.2: RetransmitTS).
-    first_at: Option<Time>,
+    /// When the first retransmission left (RFC 3522 section 3.2: RetransmitTS); [`Time::MAX`]: there was none.
+    first_at: Time,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self { marker: None, unreported: None, first_at: Time::MAX }
+    }
 }
 
 impl Undo {
     /// A response to a loss: what it changes can be undone.
     pub(crate) fn begin(&mut self, una: u64) {
-        (self.marker, self.unreported) = (Some(una), None);
+        debug_assert!(una > 0, "a response to a loss of data");
+        (self.marker, self.unreported) = (NonZeroU64::new(una), None);
     }
 
     /// Records that a segment is retransmitted.
     pub(crate) fn on_retransmission(&mut self, now: Time) {
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
-        self.first_at = self.first_at.or(Some(now));
+        self.first_at = self.first_at.min(now);
     }
 
     /// Nothing that was retransmitted is outstanding, outside of a recovery: the next retransmission is the
     /// first of an episode.
     pub(crate) fn forget_first(&mut self) {
-        self.first_at = None;
+        self.first_at = Time::MAX;
     }
 
     /// When the first retransmission of the episode left.
-    pub(crate) const fn first_at(&self) -> Option<Time> {
-        self.first_at
+    pub(crate) fn first_at(&self) -> Option<Time> {
+        Some(self.first_at).filter(|at| *at != Time::MAX)
     }
 
     /// A D-SACK reports `segments` that end at `end`. What ends before the episode began tells nothing of it.
     pub(crate) fn on_d_sack(&mut self, end: u64, segments: u32) {
-        if self.marker.is_some_and(|marker| end > marker)
+        if self.marker.is_some_and(|marker| end > marker.get())
             && let Some(left) = &mut self.unreported
         {
             *left = left.saturating_sub(segments);
@@ -56,7 +64,7 @@ impl Undo {
     /// first retransmission (RFC 3522 section 3.2 step 3). Where nothing was retransmitted yet, what arrived
     /// had only been late.
     pub(crate) fn is_delayed(&self, echoed_before: impl Fn(Time) -> bool) -> bool {
-        self.marker.is_some() && self.first_at.is_none_or(echoed_before)
+        self.marker.is_some() && self.first_at().is_none_or(echoed_before)
     }
 
     /// The response is undone.
