@@ -348,7 +348,7 @@ def test_sensing_refuses_nonsense(command: Command) -> None:
         (["--times", "5 m"], "--times 5 m: write numbers"),
         (["--bandwidth", "1 dB"], "write a number in Hz"),
         (["--snr", "loud"], "--snr loud: write numbers"),
-        (["--p-on", "2"], "p_on is 2"),
+        (["--p-on", "2"], "p_on: 2 is out of range"),
         (["--target", "0.9"], "write two probabilities"),
     ]:
         done = command("sensing", *arguments)
