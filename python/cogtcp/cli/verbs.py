@@ -54,7 +54,7 @@ class _Version(argparse.Action):
     def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **options)
 
-    def _call__(
+    def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *given: object
     ) -> NoReturn:
         parser.exit(call("inform.version", namespace))
