@@ -5,7 +5,7 @@ use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::Datagram;
 use cogtcp_hosts::Owner;
-use cogtcp_link::{DropCause, Frame, Payload};
+use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{PacketLocation, TIME_TO_LIVE};
 use cogtcp_records::extensions::{PayloadRow, PayloadsBuilder, TcpSegmentRow, TcpSegmentsBuilder};
 use cogtcp_records::tables::{
