@@ -112,10 +112,13 @@ SPECTRUM = (
 COMPILED = {
     "adding-a-congestion-control.md",
     "adding-a-detector.md",
+    "adding-a-kind-of-traffic.md",
     "adding-a-metric.md",
     "adding-a-policy.md",
     "adding-a-predictor.md",
     "adding-a-queue-discipline.md",
+    "adding-a-radio.md",
+    "adding-a-routing-protocol.md",
     "adding-a-transport.md",
     "adding-an-event.md",
 }

@@ -23,7 +23,7 @@ use crate::node_positions::NodePositions;
 use crate::packet::Load;
 use crate::radios::Channels;
 use crate::timers::Timers;
-use cogtcp_crosslayer::Hop;
+use cogtcp_crosslayer::StampingHop;
 use cogtcp_mobility::{Mobility, NeighborGrid};
 use cogtcp_routing::{HostUpdate, NodeAddress, NodeSite, PacketBuffer, Topology};
 use cogtcp_spectrum::air::Air;
@@ -55,13 +55,13 @@ pub struct AdHocNetwork<T, S = ()> {
     /// Frames, where they are recorded.
     air: VecDeque<AirEvent<T>>,
     /// How nodes write into packets, and what each knows of its next hop; empty: they do not.
-    pub(crate) stamping: Option<(Stamper<T>, Vec<Hop>)>,
+    pub(crate) stamping: Option<(Stamper<T>, Vec<StampingHop>)>,
     seed: u64,
     now: Time,
 }
 
 /// Writes into a packet that has spent some time at a node: the payload, now, the time, the hop.
-pub(crate) type Stamper<T> = fn(&mut T, Time, Duration, &mut Hop);
+pub(crate) type Stamper<T> = fn(&mut T, Time, Duration, &mut StampingHop);
 
 /// What a slot of the timers is for. Of what is due at one time the lower slots come first: radios before
 /// routing.
@@ -77,12 +77,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// True if `node` has passed a stamped packet on since `since`.
     pub fn has_stamped(&self, node: u32, since: Time) -> bool {
         let hop = self.stamping.as_ref().and_then(|(_, hops)| hops.get(node as usize));
-        hop.and_then(Hop::last).is_some_and(|last| last >= since)
+        hop.and_then(StampingHop::last).is_some_and(|last| last >= since)
     }
 
     /// From now on `stamper` writes into each packet of a host that has passed a hop.
-    pub fn stamp(&mut self, stamper: fn(&mut T, Time, Duration, &mut Hop)) {
-        let hop = |_: &Node<T>| Hop::new(Rate::ZERO, Duration::ZERO, true);
+    pub fn stamp(&mut self, stamper: fn(&mut T, Time, Duration, &mut StampingHop)) {
+        let hop = |_: &Node<T>| StampingHop::new(Rate::ZERO, Duration::ZERO, true);
         self.stamping = Some((stamper, self.nodes.iter().map(hop).collect()));
     }
 

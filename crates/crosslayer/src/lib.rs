@@ -13,4 +13,4 @@ mod stamp;
 
 pub use board::{Board, BoardEntry, ReaderId};
 pub use event::{ChannelId, LinkEvent, OutageCause, Phase, Verdict};
-pub use stamp::{Hop, Stamp};
+pub use stamp::{Stamp, StampingHop};

@@ -14,7 +14,7 @@ const IDLE_AFTER: Duration = Duration::from_secs(1);
 
 /// What a node knows of one of its hops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hop {
+pub struct StampingHop {
     /// Free bytes of the queue in front of the hop.
     pub room: u64,
     /// Rate of the hop.
@@ -29,7 +29,7 @@ pub struct Hop {
     last: Option<Time>,
 }
 
-impl Hop {
+impl StampingHop {
     /// Returns a hop that has carried nothing.
     pub fn new(rate: Rate, propagation: Duration, is_shared: bool) -> Self {
         Self { room: u64::MAX, rate, propagation, is_shared, mean_us: 0.0, last: None }
@@ -84,7 +84,7 @@ impl Stamp {
 
     /// The packet has passed `hop`, `elapsed` after its source sent it. `spent`: from entering the queue to the
     /// arrival; `None`: since the last hop.
-    pub fn pass(&mut self, now: Time, elapsed: Duration, spent: Option<Duration>, hop: &mut Hop) {
+    pub fn pass(&mut self, now: Time, elapsed: Duration, spent: Option<Duration>, hop: &mut StampingHop) {
         if !self.is_wanted() {
             return;
         }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_packet_keeps_the_worst_hop() {
         let mut hops = [1, 4].map(|mbit| {
-            Hop::new(Rate::from_bits_per_second(mbit * 1_000_000), Duration::from_millis(1), false)
+            StampingHop::new(Rate::from_bits_per_second(mbit * 1_000_000), Duration::from_millis(1), false)
         });
         hops[1].room = 3000;
         let mut stamp = Stamp::WANTED;
@@ -180,7 +180,7 @@ mod tests {
     /// Over the air an idle hop tells three times its delay, a busy one its mean.
     #[test]
     fn an_idle_hop_over_the_air_tells_more() {
-        let mut hop = Hop::new(Rate::from_bits_per_second(1_000_000), Duration::ZERO, true);
+        let mut hop = StampingHop::new(Rate::from_bits_per_second(1_000_000), Duration::ZERO, true);
         let mut told = |millis| {
             let mut stamp = Stamp::WANTED;
             let spent = Some(Duration::from_millis(4));

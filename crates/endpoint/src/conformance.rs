@@ -15,7 +15,7 @@ use crate::{
     BoxedEndpoint, Connection, Datagram, EndpointEvent, Outgoing, PathId, Protocol, Received,
     SpectrumDatabase, Supply,
 };
-use cogtcp_crosslayer::{Hop as StampingHop, LinkEvent, Verdict};
+use cogtcp_crosslayer::{LinkEvent, StampingHop, Verdict};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -27,7 +27,7 @@ use crate::routes::Hop;
 use crate::station_pair::PairEvent;
 use air::AdHoc;
 use cells::CellLinks;
-use cogtcp_crosslayer::Hop as StampingHop;
+use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};

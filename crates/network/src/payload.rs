@@ -1,6 +1,6 @@
 //! What the network has to know of what it carries.
 
-use cogtcp_crosslayer::Hop;
+use cogtcp_crosslayer::StampingHop;
 use cogtcp_units::{Duration, Time};
 
 /// Content of a network: any value that keeps its own position and answers the network's few questions.
@@ -19,7 +19,7 @@ pub trait Payload: cogtcp_link::Payload {
 
     /// The payload has passed `hop`, of a stream that [`Network::stamp`](crate::Network::stamp) names; it spent `spent`
     /// there (`None`: since the last hop). A transport whose packets nodes write into reads it at the other end.
-    fn stamp(&mut self, _now: Time, _spent: Option<Duration>, _hop: &mut Hop) {}
+    fn stamp(&mut self, _now: Time, _spent: Option<Duration>, _hop: &mut StampingHop) {}
 }
 
 /// A stream: the packets that one host sends to another on one route. A network gives streams out, counting

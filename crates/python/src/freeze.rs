@@ -31,7 +31,7 @@ pub(crate) fn write_freeze_message(
     let Some((key, counter, sent_us)) = seal else {
         return Ok(wire::encode(message, Time::ZERO).to_vec().into());
     };
-    let stamp = sealed::Stamp { counter, sent_us };
+    let stamp = sealed::Freshness { counter, sent_us };
     Ok(sealed::seal(message, Time::ZERO, &key_of(py, &key)?, stamp).to_vec().into())
 }
 

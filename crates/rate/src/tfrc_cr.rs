@@ -4,7 +4,7 @@
 //! The rules are read from the authors' code for ns-2.31 (`abdulla-alali/TFRC-CR`, branch TFRCCR, commit f79c97c) and
 //! written anew. Only the abstract of the paper was at hand. The sender asks the database when feedback stays away.
 //! If a second look finds the primary user still there, the sender *pauses*. It then polls the path with one packet
-//! per A + 4 sigma until the primary user has left. After that it starts anew, unless acknowledgements kept coming.
+//! per A + 4 sigma until the primary user has left. After that it restarts, unless acknowledgements kept coming.
 //!
 //! Departures from the released code:
 //!

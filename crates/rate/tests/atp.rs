@@ -1,6 +1,6 @@
 //! ATP's rules, each in a dialogue between its ends over one hop that stamps.
 
-use cogtcp_crosslayer::Hop;
+use cogtcp_crosslayer::StampingHop;
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Received, Supply};
 use cogtcp_rate::{AtpReceiver, AtpSender, AtpSettings};
 use cogtcp_units::{Duration, Rate, Time};
@@ -19,7 +19,7 @@ struct Path {
     now: Time,
     flying: BTreeMap<(Time, u64), (bool, Time, Datagram)>,
     order: u64,
-    hop: Hop,
+    hop: StampingHop,
     free: Time,
     service: fn(f64) -> f64,
     lose: fn(f64, u64) -> bool,
@@ -37,7 +37,7 @@ impl Path {
             now: Time::ZERO,
             flying: BTreeMap::new(),
             order: 0,
-            hop: Hop::new(Rate::from_bits_per_second(1_000_000), ONE_WAY, false),
+            hop: StampingHop::new(Rate::from_bits_per_second(1_000_000), ONE_WAY, false),
             free: Time::ZERO,
             service,
             lose,

@@ -1,6 +1,6 @@
 //! TP-CRAHN's rules, each in a dialogue between its ends over one hop that stamps, and whose node tells what it does.
 
-use cogtcp_crosslayer::{ChannelId, Hop, LinkEvent, Verdict};
+use cogtcp_crosslayer::{ChannelId, LinkEvent, StampingHop, Verdict};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Received, Supply};
 use cogtcp_rate::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
 use cogtcp_units::{Duration, Rate, Time};
@@ -19,7 +19,7 @@ struct Path {
     now: Time,
     flying: BTreeMap<(Time, u64), (bool, Time, bool, Datagram)>,
     order: u64,
-    hop: Hop,
+    hop: StampingHop,
     rate: f64,
     free: Time,
     lose: fn(f64, u64) -> bool,
@@ -39,7 +39,7 @@ impl Path {
             now: Time::ZERO,
             flying: BTreeMap::new(),
             order: 0,
-            hop: Hop::new(Rate::from_bits_per_second(8 * rate as u64), ONE_WAY, false),
+            hop: StampingHop::new(Rate::from_bits_per_second(8 * rate as u64), ONE_WAY, false),
             rate,
             free: Time::ZERO,
             lose,

@@ -63,7 +63,7 @@ fn slips_are_refused_with_what_would_be_right() {
     for (path, value, message) in [
         ("radio.cr.cr.sensing_time", "0 s", "the duration is zero"),
         ("radio.cr.cr.detector", "{ map = { snr = \"-20\" } }", "write a number and a unit, as \"-20 dB\""),
-        ("radio.cr.cr.detector", "{ map = { snr = \"-200 dB\" } }", "between -100 and 100 dB"),
+        ("radio.cr.cr.detector", "{ map = { snr = \"-200 dB\" } }", "write a number from -100 to 100 dB"),
         ("radio.cr.cr.detector", "{ maps = { snr = \"-20 dB\" } }", "map"),
         ("radio.cr.cr.detector", "{ table = [] }", "detector"),
         ("radio.cr.cr.channel", "5", "write one of 0, 1, 2, 3, 4"),

@@ -7,7 +7,7 @@
 //! Its addresses are its stream's. Packets from one end to another are one stream, and the network knows the
 //! nodes at both ends ([`Network::ends`](cogtcp_network::Network::ends)).
 
-use cogtcp_crosslayer::{Hop, Stamp};
+use cogtcp_crosslayer::{Stamp, StampingHop};
 use cogtcp_link::Payload;
 use cogtcp_network::{Awaited, Transit};
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
@@ -173,7 +173,7 @@ impl cogtcp_network::Payload for Packet {
         self.awaited
     }
 
-    fn stamp(&mut self, now: Time, spent: Option<Duration>, hop: &mut Hop) {
+    fn stamp(&mut self, now: Time, spent: Option<Duration>, hop: &mut StampingHop) {
         if let Body::Endpoint { stamp, .. } = &mut self.body {
             stamp.pass(now, now.saturating_since(self.sent_at), spent, hop);
         }
@@ -204,7 +204,7 @@ impl OptionStore {
             Body::TcpWithOptions { place: self.put(segment) }
         };
         let l4s = u8::from(segment.is_l4s()) * EcnBits::L4S;
-        let ecn = EcnBits(u8::from(segment.is_ecn_capable()) * EcnBits::CAPABLE | l4s);
+        let ecn = EcnBits((u8::from(segment.is_ecn_capable()) * EcnBits::CAPABLE) | l4s);
         Packet { ecn, ..Packet::new(body, sent_at) }
     }
 

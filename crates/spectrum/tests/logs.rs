@@ -208,7 +208,10 @@ fn bad_lines_are_named_with_file_line_and_reason() {
         (pu_log::read("f", "1 0 0 1 -5\n").map(drop), "f:1: tpower is \"-5\"; expected a number from 0"),
         (pu_log::read("f", "1 0 0 1 1\n1 0 0 2 1\n").map(drop), "f:2: PU 1 is described twice"),
         (pu_log::read("f", "1 0 0 1 1\n7 0 1\n").map(drop), "f:2: PU 7 is not described"),
-        (pu_log::read("f", "1 0 0 1 1\n1 0 1\n2 0 0 1 1\n").map(drop), "f:3: a description of a PU after"),
+        (
+            pu_log::read("f", "1 0 0 1 1\n1 0 1\n2 0 0 1 1\n").map(drop),
+            "f:3: a description of a PU comes after",
+        ),
         (
             pu_log::read("f", "1 0 0 1 1\n1 5 4\n").map(drop),
             "f:2: PU 1: the ON period that arrives at 5 s departs at 4 s: it must depart after it arrives",

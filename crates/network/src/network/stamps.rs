@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::payload::{Payload, StreamId};
-use cogtcp_crosslayer::Hop;
+use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::Frame;
 use cogtcp_units::Time;
 
@@ -14,7 +14,7 @@ impl<P: Payload> Network<P> {
         for direction in directions {
             let link = &mut self.directions[direction as usize];
             link.settles = true;
-            let hop = Hop::new(link.available_rate(), link.delay(), false);
+            let hop = StampingHop::new(link.available_rate(), link.delay(), false);
             self.stamping.entry(direction).or_insert(hop);
         }
         let crosses_air = self.crosses_air(stream);

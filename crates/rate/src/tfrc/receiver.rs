@@ -50,7 +50,7 @@ pub struct TfrcReceiver {
     is_opening: bool,
     /// Number of the first packet of the connection, or since the sender started anew (TFRC-CR).
     first: u64,
-    /// The next feedback answers a packet that starts anew.
+    /// The next feedback answers a packet that restarts.
     restarts: bool,
 }
 

@@ -66,7 +66,7 @@ pub struct TfrcSender {
 struct Cognitive {
     /// Rounds in turn in which the rate fell and was above twice the receive rate.
     heavy_rounds: u32,
-    /// Packets ask the receiver to start anew.
+    /// Packets ask the receiver to restart.
     restarts: bool,
     /// The receiver has reported before.
     was_connected: bool,
@@ -339,7 +339,7 @@ impl TfrcSender {
         }
     }
 
-    /// True if packets ask the receiver to start anew.
+    /// True if packets ask the receiver to restart.
     pub(crate) fn is_restarting(&self) -> bool {
         self.cognitive.is_some_and(|own| own.restarts)
     }

@@ -20,7 +20,7 @@ pub(crate) struct Data {
     pub(crate) sent: Time,
     /// The sender's estimate of the round-trip time; zero: not measured yet.
     pub(crate) rtt: Duration,
-    /// The sender starts anew and asks the receiver to do the same (TFRC-CR).
+    /// The sender restarts and asks the receiver to do the same (TFRC-CR).
     pub(crate) restarts: bool,
 }
 

@@ -51,7 +51,7 @@ impl std::fmt::Debug for Key {
 
 /// What keeps a message from being obeyed twice or late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct Freshness {
     /// Greater in each message with the same key.
     pub counter: u64,
     /// Sending time, us since 1970.
@@ -59,7 +59,7 @@ pub struct Stamp {
 }
 
 /// Returns the authenticated message as it leaves at `now`.
-pub fn seal(message: RouterMessage, now: Time, key: &Key, stamp: Stamp) -> [u8; SEALED_SIZE] {
+pub fn seal(message: RouterMessage, now: Time, key: &Key, stamp: Freshness) -> [u8; SEALED_SIZE] {
     let mut bytes = [0; SEALED_SIZE];
     bytes[..SIZE].copy_from_slice(&encode(message, now));
     bytes[4] = VERSION;
@@ -71,7 +71,7 @@ pub fn seal(message: RouterMessage, now: Time, key: &Key, stamp: Stamp) -> [u8; 
 }
 
 /// Returns the message that arrived at `now`, if it was sealed with this key. The caller checks the stamp.
-pub fn open(bytes: &[u8], now: Time, key: &Key) -> Option<(RouterMessage, Stamp)> {
+pub fn open(bytes: &[u8], now: Time, key: &Key) -> Option<(RouterMessage, Freshness)> {
     let bytes: &[u8; SEALED_SIZE] = bytes.try_into().ok()?;
     if bytes[..4] != MAGIC || bytes[4] != VERSION {
         return None;
@@ -79,7 +79,7 @@ pub fn open(bytes: &[u8], now: Time, key: &Key) -> Option<(RouterMessage, Stamp)
     // In constant time.
     key.hash(&bytes[..COVERED]).verify_slice(&bytes[COVERED..]).ok()?;
     let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_be_bytes).unwrap_or_default();
-    Some((decode_body(bytes, now)?, Stamp { counter: word(SIZE), sent_us: word(SIZE + 8) }))
+    Some((decode_body(bytes, now)?, Freshness { counter: word(SIZE), sent_us: word(SIZE + 8) }))
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use cogtcp_units::Duration;
 
-    const STAMP: Stamp = Stamp { counter: 7, sent_us: 1_700_000_000_000_000 };
+    const STAMP: Freshness = Freshness { counter: 7, sent_us: 1_700_000_000_000_000 };
 
     fn key() -> Key {
         Key::new(std::array::from_fn(|at| at as u8))
