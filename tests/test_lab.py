@@ -153,9 +153,9 @@ def test_only_this_machine_is_served(server: Server) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        (b"{", "no request"),
-        (b"[" * 50_000, "no request"),
-        (b"[]", "no request"),
+        (b"{", "not a request"),
+        (b"[" * 50_000, "not a request"),
+        (b"[]", "not a request"),
         ({}, "ask"),
         (question(scenario={"text": ""}), "empty"),
         (question(scenario={"text": LINK.read_text(), "transport": "os:system"}), "pip"),
