@@ -7,9 +7,9 @@
 //! ([`next_change`](AdHocNetwork::next_change)). The content of a packet is the caller's.
 //!
 //! Reading order: `config` (what a network is made of), `packet` (packets on the air), `event` (reports, and
-//! why packets are lost). Then `network` (events in order; in `network/` the route of packets, routing's orders
-//! and the medium's reports), `node`, `radios` (CR nodes: sensing, handoff, channel knowledge). Then `arp`
-//! (addresses of neighbours), `frame` (records for a sniffer), `node_positions`, `timers`.
+//! why packets are lost). Then `network` (events in order; in `network/` the route of packets, routing's
+//! orders and the medium's reports), `node`, `radios` (CR nodes: sensing, handoff, channel knowledge). Then
+//! `arp` (addresses of neighbours), `frame` (records for a sniffer), `node_positions`, `timers`.
 //! `docs/adhoc.md` describes the model and its limits.
 
 mod arp;

@@ -13,8 +13,8 @@ pub struct NodePositions {
     max_speed: f64,
 }
 
-/// A straight piece of a trajectory, all that a place on it takes: one line of cache, since every frame asks for
-/// everybody nearby.
+/// A straight piece of a trajectory, all that a place on it takes: one line of cache, since every frame asks
+/// for everybody nearby.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Leg {

@@ -5,8 +5,8 @@ use cogtcp_units::{Duration, Rate, Time};
 /// Weight of the old mean in a hop's mean delay (ATP, recalled).
 const OLD: f64 = 0.75;
 
-/// Factor of a hop's delay over the air while the hop is idle: a packet will contend with its successors on the next
-/// hops (ATP's eta, recalled).
+/// Factor of a hop's delay over the air while the hop is idle: a packet will contend with its successors on
+/// the next hops (ATP's eta, recalled).
 const IDLE_FACTOR: f64 = 3.0;
 
 /// A hop over the air is idle that has carried no stamped packet for this time (a guess).
@@ -82,8 +82,8 @@ impl Stamp {
         self.elapsed_us != u32::MAX
     }
 
-    /// The packet has passed `hop`, `elapsed` after its source sent it. `spent`: from entering the queue to the
-    /// arrival; `None`: since the last hop.
+    /// The packet has passed `hop`, `elapsed` after its source sent it. `spent`: from entering the queue to
+    /// the arrival; `None`: since the last hop.
     pub fn pass(&mut self, now: Time, elapsed: Duration, spent: Option<Duration>, hop: &mut StampingHop) {
         if !self.is_wanted() {
             return;
@@ -113,7 +113,8 @@ impl Stamp {
     }
 }
 
-/// A number in two bytes: eleven bits of mantissa, five of exponent, rounded down. They sort as the numbers do.
+/// A number in two bytes: eleven bits of mantissa, five of exponent, rounded down. They sort as the numbers
+/// do.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Short(u16);
 

@@ -6,8 +6,8 @@
 //! the last link delivers it. The link alone decides this time, not the wake-up of the process: a late clock
 //! delays packets by its lateness, which is measured, and does not slow the link.
 //!
-//! Start with [`network`], which has no clock: links with their radios, and the [`host_routes`] of packets. Then
-//! [`engine`](self) drives it. `plan` says which scenarios can be emulated; `namespaces`, `device` and
+//! Start with [`network`], which has no clock: links with their radios, and the [`host_routes`] of packets.
+//! Then [`engine`](self) drives it. `plan` says which scenarios can be emulated; `namespaces`, `device` and
 //! `privileges` prepare the hosts. `flows` puts the scenario's flows on real sockets, `udp` its UDP sources;
 //! `command` runs other programs. `lateness` judges the timing; `report` makes the tables.
 //!

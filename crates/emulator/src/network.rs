@@ -1,9 +1,9 @@
 //! The network between the hosts as a real clock drives it: late, but never wrong.
 //!
-//! A driver says what happens and when: [`EmulatedNetwork::offer`] when a packet comes, [`EmulatedNetwork::play`] whenever it
-//! looks, at the latest when [`EmulatedNetwork::next_change`] is due. Everything is played at its own time and in its
-//! order, however late the driver is: a packet that goes from link to link loses nothing in between. So a
-//! real clock and one made by hand lead to the same arrivals.
+//! A driver says what happens and when: [`EmulatedNetwork::offer`] when a packet comes,
+//! [`EmulatedNetwork::play`] whenever it looks, at the latest when [`EmulatedNetwork::next_change`] is due.
+//! Everything is played at its own time and in its order, however late the driver is: a packet that goes from
+//! link to link loses nothing in between. So a real clock and one made by hand lead to the same arrivals.
 
 use crate::error::EmulationError;
 use crate::host_routes::{HostRoutes, LinkDirection};

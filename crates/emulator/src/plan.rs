@@ -27,7 +27,8 @@ const KNOWN: &str = "links between nodes, with radios of every kind, and ad hoc 
 /// Which transports the kernel has.
 pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
      project that are loaded into the kernel";
-/// Presets that our program in the kernel has under a name of their own, that name, and what to do where it is not loaded.
+/// Presets that our program in the kernel has under a name of their own, that name, and what to do where it
+/// is not loaded.
 const VARIANTS: [(&str, &str, &str); 1] = [(
     "c2-author",
     "c2_author",
@@ -35,7 +36,8 @@ const VARIANTS: [(&str, &str, &str); 1] = [(
 )];
 /// Ports are numbered from 5001 on.
 const MOST_FLOWS: usize = 1000;
-/// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which grows.
+/// The receive buffer of the simulator's hosts: where it is asked for, the kernel chooses its own, which
+/// grows.
 const DEFAULT_BUFFER: u64 = 4 << 20;
 /// Room for the headers of a transport over UDP: IPv6, UDP, and 52 bytes of the transport's own.
 const OVERHEAD: u32 = 100;
@@ -105,7 +107,8 @@ pub(crate) struct Host {
 }
 
 impl Plan {
-    /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some program in their place.
+    /// Checks that `experiment` can be emulated: its own flows, over IPv4 or IPv6, or with `is_command` some
+    /// program in their place.
     pub fn new(mut experiment: Experiment, is_command: bool, family: Family) -> Result<Self, EmulationError> {
         let mut notes = Vec::new();
         if let Some(radio) = experiment.radios.iter().find(cogtcp_network::tells)
@@ -419,7 +422,8 @@ fn refuse<T>(what: String) -> Result<T, EmulationError> {
     Err(EmulationError::Scenario { what, known: KNOWN })
 }
 
-/// TCP's sockets of a flow; `None`: its transport goes by UDP. `is_tight`: the devices of its hosts take larger packets than its own.
+/// TCP's sockets of a flow; `None`: its transport goes by UDP. `is_tight`: the devices of its hosts take
+/// larger packets than its own.
 fn settings(
     flow: &FlowSpec,
     family: Family,
@@ -503,7 +507,8 @@ fn notes_on_receivers(flows: &[FlowSpec]) -> Vec<String> {
     [delays, grows, shares].into_iter().flatten().collect()
 }
 
-/// A control that is our own program in the kernel has its default parameters, apart from those that it is told.
+/// A control that is our own program in the kernel has its default parameters, apart from those that it is
+/// told.
 fn own_control(
     flow: &FlowSpec,
     tcp: &TcpSpec,
@@ -549,7 +554,8 @@ fn parameters_of(flow: &FlowSpec, tcp: &TcpSpec) -> Parameters {
     parameters.resolve(info.name, info.parameters).unwrap_or_default()
 }
 
-/// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the kernel).
+/// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the
+/// kernel).
 pub(crate) fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> {
     let flag = |is_on: bool| u8::from(is_on).to_string();
     vec![

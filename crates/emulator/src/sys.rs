@@ -102,7 +102,8 @@ impl Poller {
     }
 }
 
-/// Waits for at most `nanos` until one of `sockets` is readable (or writable, where the flag is set) or broken.
+/// Waits for at most `nanos` until one of `sockets` is readable (or writable, where the flag is set) or
+/// broken.
 pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<()> {
     let mut waiting: Vec<libc::pollfd> = sockets
         .iter()
@@ -232,7 +233,8 @@ pub(crate) fn process_control(option: c_int, value: c_ulong) -> io::Result<c_int
     check(unsafe { libc::prctl(option, value, 0 as c_ulong, 0 as c_ulong, 0 as c_ulong) })
 }
 
-/// Gives up every capability for good, but those whose bits are in `kept`, which a program that this process becomes has too.
+/// Gives up every capability for good, but those whose bits are in `kept`, which a program that this process
+/// becomes has too.
 pub(crate) fn clear_capabilities(kept: u32) -> io::Result<()> {
     #[repr(C)]
     struct Header {
@@ -257,7 +259,8 @@ pub(crate) fn hand_down(capability: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets how this thread is scheduled: by real time at `priority`, before all others that are not; 0: as usual.
+/// Sets how this thread is scheduled: by real time at `priority`, before all others that are not; 0: as
+/// usual.
 pub(crate) fn schedule(priority: c_int) -> io::Result<()> {
     let policy = if priority > 0 { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
     // SAFETY: zero is a value of every field.
@@ -268,8 +271,8 @@ pub(crate) fn schedule(priority: c_int) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps the memory that the process has where it is. Not what it gets: once privileges are dropped there is a limit, and a
-/// thread whose stack is over it cannot be made.
+/// Keeps the memory that the process has where it is. Not what it gets: once privileges are dropped there is
+/// a limit, and a thread whose stack is over it cannot be made.
 pub(crate) fn lock_memory() -> io::Result<()> {
     // SAFETY: no memory is passed.
     check(unsafe { libc::mlockall(libc::MCL_CURRENT) })?;
@@ -297,8 +300,8 @@ pub(crate) fn set_variable(name: &str, value: &str) {
     unsafe { std::env::set_var(name, value) };
 }
 
-/// Copies the process into a process namespace of its own, of which the copy is the first process. Only to be called as long
-/// as there is one thread. (`unshare` would keep us from making threads.)
+/// Copies the process into a process namespace of its own, of which the copy is the first process. Only to be
+/// called as long as there is one thread. (`unshare` would keep us from making threads.)
 pub(crate) fn fork_apart() -> io::Result<Fork> {
     let flags = (libc::CLONE_NEWPID | libc::SIGCHLD) as libc::c_long;
     let nothing: libc::c_long = 0;
@@ -365,7 +368,8 @@ pub(crate) fn has_ended(fd: BorrowedFd<'_>) -> bool {
     unsafe { libc::poll(&mut asked, 1, 0) > 0 && asked.revents & libc::POLLHUP != 0 }
 }
 
-/// Closes what a fork has copied along. The owner in this process is never dropped: it becomes another program, or ends.
+/// Closes what a fork has copied along. The owner in this process is never dropped: it becomes another
+/// program, or ends.
 pub(crate) fn close_copy(fd: &OwnedFd) {
     // SAFETY: nobody in this process uses it any more.
     unsafe { libc::close(fd.as_raw_fd()) };

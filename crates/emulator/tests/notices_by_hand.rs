@@ -126,8 +126,8 @@ fn begins_silence(nanos: u64) -> bool {
     nanos % 6_500_000_000 == 2_000_000_000
 }
 
-/// What the simulator's record says, and what its hosts sent. The route there begins with `there`, the route back
-/// with `back`.
+/// What the simulator's record says, and what its hosts sent. The route there begins with `there`, the route
+/// back with `back`.
 fn simulated(run: &Run, [there, back]: [LinkDirection; 2], silence: &str) -> (Seen, Vec<Sent>) {
     let (mut seen, mut sent) = (Seen::default(), Vec::new());
     let (mut destroyed, mut messages) = (Vec::new(), Vec::new());

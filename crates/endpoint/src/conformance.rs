@@ -1,10 +1,11 @@
-//! Conformance of a transport: drawn paths of one to four hops that lose packets, fall silent and hold or drop what
-//! they carry, primary users, news of radios. A case opens the connection twice.
+//! Conformance of a transport: drawn paths of one to four hops that lose packets, fall silent and hold or
+//! drop what they carry, primary users, news of radios. A case opens the connection twice.
 //!
 //! [`check`] asserts that
 //!
 //! - no data appears, and a reliable transport delivers all of it, once;
-//! - the connection closes whatever happens on the way, if all silences end (no deadlock), and then no timer runs;
+//! - the connection closes whatever happens on the way, if all silences end (no deadlock), and then no timer
+//!   runs;
 //! - no end asks for the same instant for ever, none waits for nothing while it has data;
 //! - the state of both ends stays small;
 //! - the same case gives the same packets at the same times.
@@ -25,8 +26,8 @@ pub fn cases() -> u64 {
     std::env::var("COGTCP_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1000)
 }
 
-/// Longest time without progress. Timers back off to two minutes, and at a loss of 30 % both ways 40 attempts in a
-/// row fail with a probability of 10^-12.
+/// Longest time without progress. Timers back off to two minutes, and at a loss of 30 % both ways 40 attempts
+/// in a row fail with a probability of 10^-12.
 const PATIENCE: Duration = Duration::from_secs(4800);
 
 /// Most calls at one instant.

@@ -11,7 +11,8 @@ pub struct Datagram {
     pub bytes: Vec<u8>,
     /// Filler after [`Self::bytes`], in bytes.
     pub filler: u32,
-    /// The client's UDP port that the datagram leaves from or is sent to, counted from 0 each time that the client's address changes.
+    /// The client's UDP port that the datagram leaves from or is sent to, counted from 0 each time that the
+    /// client's address changes.
     pub port: u16,
     /// What nodes on the route have written, if the sender asked for it. A simulator alone has such nodes.
     pub stamp: Stamp,

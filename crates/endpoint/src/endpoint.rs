@@ -73,8 +73,8 @@ pub trait Endpoint: Debug {
     /// A radio of the sender's node reports. Most transports ignore it.
     fn handle_link_event(&mut self, _now: Time, _event: LinkEvent) {}
 
-    /// A radio of another node on the route reports, and its message reaches the sender at `arrives`. Most transports
-    /// hear nothing.
+    /// A radio of another node on the route reports, and its message reaches the sender at `arrives`. Most
+    /// transports hear nothing.
     fn handle_route_event(&mut self, _now: Time, _arrives: Time, _event: LinkEvent) {}
 
     /// Gives the end a database of primary users, before it opens. Most transports ask none.

@@ -28,7 +28,8 @@ mod tests {
     use cogtcp_spectrum::propagation::Position;
     use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 
-    /// The first primary user of the list that is active within the span, and its departure; nobody beside it.
+    /// The first primary user of the list that is active within the span, and its departure; nobody beside
+    /// it.
     #[test]
     fn the_database_knows_who_is_there_and_until_when() {
         let user = |spans: &[(u64, u64)]| PrimaryUser {

@@ -78,7 +78,8 @@ impl RouterHost {
         2 * link as u32 + u32::from(experiment.links[link].from != spec.router)
     }
 
-    /// Passes the board entries of the node's radio to the router; `call` is the router's number on the boards.
+    /// Passes the board entries of the node's radio to the router; `call` is the router's number on the
+    /// boards.
     pub fn listen(&mut self, boards: &mut Boards, call: u32) {
         self.reader = boards.subscribe(self.spec.router, call);
     }

@@ -160,7 +160,8 @@ fn play_asking(mut flow: Flow, asking: &mut Option<Asking>, until: Time) -> (Flo
     (flow, plane)
 }
 
-/// 100 kB arrive over streams without a link: SYN and SYN-ACK take 20 ms, and each round trip of slow start from 2 segments on 20 ms more.
+/// 100 kB arrive over streams without a link: SYN and SYN-ACK take 20 ms, and each round trip of slow start
+/// from 2 segments on 20 ms more.
 #[test]
 fn tcp_needs_no_network() {
     let experiment = experiment(
@@ -176,7 +177,8 @@ fn tcp_needs_no_network() {
     assert!(counted.iter().all(|(_, it)| it.injected == it.arrived && it.injected > 50), "{counted:?}");
 }
 
-/// The first request is lost and retransmitted after a second. Each response opens at the server, and arrives.
+/// The first request is lost and retransmitted after a second. Each response opens at the server, and
+/// arrives.
 #[test]
 fn a_lost_request_is_sent_again() {
     let traffic = "traffic = { requests = { response = { fixed = \"5 kB\" }, pace = { think = { fixed = \"1 s\" } } } }";
@@ -193,7 +195,8 @@ fn a_lost_request_is_sent_again() {
     assert_eq!(flow.delivered(), 5000 * asking.counters().arrived);
 }
 
-/// Either end of a transport of two paths: the sender uses them in turn, and the receiver answers on the path by which a packet came.
+/// Either end of a transport of two paths: the sender uses them in turn, and the receiver answers on the path
+/// by which a packet came.
 #[derive(Debug, Default)]
 struct TwoPaths {
     left: u64,
@@ -259,7 +262,8 @@ impl Endpoint for TwoPaths {
     }
 }
 
-/// One connection on two paths has two pairs of streams: packets and their answers stay on their path, and each stream is counted.
+/// One connection on two paths has two pairs of streams: packets and their answers stay on their path, and
+/// each stream is counted.
 #[test]
 fn one_connection_uses_several_paths() {
     let experiment = experiment("transport = \"tfrc\"");

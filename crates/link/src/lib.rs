@@ -1,5 +1,5 @@
-//! One direction of a link: a queue, a transmitter of some rate, a propagation delay, random loss, and the gate of a
-//! cognitive radio.
+//! One direction of a link: a queue, a transmitter of some rate, a propagation delay, random loss, and the
+//! gate of a cognitive radio.
 //!
 //! [`Link`] is a state machine without a clock: its inputs are the time and events, its outputs arrivals and
 //! their times. Times follow from the inputs, not from when a caller asks. So a virtual clock and a late real

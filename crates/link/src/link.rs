@@ -449,8 +449,8 @@ impl<P: Payload> Link<P> {
 
     /// Sets the gate and the channel's rate (`None`: the link's own) from `now` on. Returns the arrival to
     /// schedule, when packets get under way that waited with nothing ahead of them; with a queue discipline
-    /// see [`OfferOutcome::Managed`]. A link that goes down says in [`take_flushed`](Self::take_flushed) what that
-    /// destroyed; an arrival that was scheduled takes place only if [`next_arrival`](Self::next_arrival)
+    /// see [`OfferOutcome::Managed`]. A link that goes down says in [`take_flushed`](Self::take_flushed) what
+    /// that destroyed; an arrival that was scheduled takes place only if [`next_arrival`](Self::next_arrival)
     /// still names it.
     pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
         let had_arrival = self.begun > 0;

@@ -2,8 +2,8 @@
 //!
 //! Reading order:
 //!
-//! - [`Trajectory`]: the trajectory of one node, piecewise linear, exact at every nanosecond; [`Mobility`]: the trajectories of
-//!   all nodes.
+//! - [`Trajectory`]: the trajectory of one node, piecewise linear, exact at every nanosecond; [`Mobility`]:
+//!   the trajectories of all nodes.
 //! - [`Placement`]: nodes that stand still. [`RandomWaypoint`]: nodes that move, from the stationary law or
 //!   not.
 //! - [`trace`]: the ns-2 `setdest` format and CSV, over text.

@@ -11,8 +11,8 @@ pub struct Vertex {
     pub position: Position,
 }
 
-/// The trajectory of one node: straight lines at constant speed between vertices. Before the first vertex it is
-/// there, after the last it stays. Two vertices at one place are a pause.
+/// The trajectory of one node: straight lines at constant speed between vertices. Before the first vertex it
+/// is there, after the last it stays. Two vertices at one place are a pause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
     vertices: Vec<Vertex>,

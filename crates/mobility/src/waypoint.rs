@@ -60,8 +60,8 @@ impl RandomWaypoint {
     /// The most trips of all nodes that are generated.
     pub const MOST_TRIPS: u32 = 10_000_000;
 
-    /// The trajectories of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws from its
-    /// own stream: more nodes, or a longer time, move none.
+    /// The trajectories of `nodes` nodes from 0 to `duration`, where the last trips are cut. Node i draws
+    /// from its own stream: more nodes, or a longer time, move none.
     pub fn generate(&self, nodes: usize, duration: Duration, seed: u64) -> Result<Mobility, WaypointError> {
         self.check()?;
         let trip = self.mean_trip() + self.mean_pause();

@@ -172,8 +172,8 @@ fn quoted_text_is_harmless() {
     assert!(text.len() < 90 && !text.contains('\u{1b}'), "{text}");
 }
 
-/// Files with bytes changed, lines cut, doubled or moved: an error or trajectories, never a panic, and what is read
-/// can be written.
+/// Files with bytes changed, lines cut, doubled or moved: an error or trajectories, never a panic, and what
+/// is read can be written.
 #[test]
 fn damaged_files_are_read_or_refused() {
     let tcl = setdest::write(&random(2));

@@ -1,4 +1,5 @@
-//! What is due when, ordered by (time, sequence number): of two entries of one instant, the one scheduled first comes first.
+//! What is due when, ordered by (time, sequence number): of two entries of one instant, the one scheduled
+//! first comes first.
 //!
 //! The network keeps its changes here, and its driver the times of its hosts ([`Due::Host`]), so that both
 //! have one order.
@@ -21,7 +22,8 @@ pub enum Due {
     Host(u32),
 }
 
-/// A change of the network, which only the network can read: its code, as decoding it costs what many arrivals do not need.
+/// A change of the network, which only the network can read: its code, as decoding it costs what many
+/// arrivals do not need.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Change(u32);
 
@@ -160,7 +162,8 @@ const _: () = assert!(FEW <= Few::MOST);
 pub struct Agenda {
     arrivals: Arrivals,
     others: Heap,
-    /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step instead of two.
+    /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step
+    /// instead of two.
     is_vacant: bool,
     sequence: u64,
 }
@@ -210,8 +213,8 @@ impl Agenda {
         }
     }
 
-    /// What is due next, left in place until it is removed or replaced. What is scheduled meanwhile, at the same instant or
-    /// later, comes after it.
+    /// What is due next, left in place until it is removed or replaced. What is scheduled meanwhile, at the
+    /// same instant or later, comes after it.
     #[inline]
     pub fn peek(&mut self) -> Option<(Time, Due)> {
         if std::mem::take(&mut self.is_vacant) {
@@ -263,22 +266,23 @@ impl Agenda {
         self.arrivals.replace_top(key);
     }
 
-    /// Removes the pending arrival of `direction`; nothing happens if there is none. It is none that [`peek`](Self::peek) returned.
+    /// Removes the pending arrival of `direction`; nothing happens if there is none. It is none that
+    /// [`peek`](Self::peek) returned.
     #[cold]
     pub(crate) fn cancel_arrival(&mut self, direction: u32) {
         self.arrivals.remove(Kind::Arrival(direction).code());
     }
 
-    /// The arrivals, as link directions, that the last removal or replacement moved closer to the top, of the five
-    /// highest levels below the top. The next arrival is the last.
+    /// The arrivals, as link directions, that the last removal or replacement moved closer to the top, of the
+    /// five highest levels below the top. The next arrival is the last.
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
         let Arrivals::Many(heap) = &self.arrivals else { return [None; 5] };
         heap.raised().map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
     }
 
-    /// Whether so many arrivals are pending that [`approaching`](Self::approaching) says something: where there are few, what
-    /// they touch is in the caches anyway.
+    /// Whether so many arrivals are pending that [`approaching`](Self::approaching) says something: where
+    /// there are few, what they touch is in the caches anyway.
     #[inline]
     pub fn is_deep(&self) -> bool {
         matches!(&self.arrivals, Arrivals::Many(heap) if heap.len >= LEVEL_ENDS[1])
@@ -348,7 +352,8 @@ struct Heap {
     first: u128,
     groups: Vec<Group>,
     len: usize,
-    /// Where the last replacement of the top came to rest: every key between that place and the top has moved up.
+    /// Where the last replacement of the top came to rest: every key between that place and the top has moved
+    /// up.
     rest: usize,
 }
 
@@ -550,7 +555,8 @@ mod tests {
         assert_eq!(queue.peek(), None);
     }
 
-    /// The keys that a replacement of the top moves from one of the levels 2 to 6 to the one above are those named, each once.
+    /// The keys that a replacement of the top moves from one of the levels 2 to 6 to the one above are those
+    /// named, each once.
     #[test]
     fn names_what_approaches() {
         let level = |place: usize| LEVEL_ENDS.iter().filter(|end| place < **end).count();

@@ -177,7 +177,8 @@ impl Budget {
         }
     }
 
-    /// `frame` is about to be offered to `direction`, whose transmitter is free, or which is no data of a flow.
+    /// `frame` is about to be offered to `direction`, whose transmitter is free, or which is no data of a
+    /// flow.
     #[inline(never)]
     pub(crate) fn offered<P: Payload>(
         &mut self,

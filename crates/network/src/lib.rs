@@ -1,4 +1,5 @@
-//! The network between hosts, pure: links with their queues, radios with and without a MAC, ad hoc networks, and the routes of packets.
+//! The network between hosts, pure: links with their queues, radios with and without a MAC, ad hoc networks,
+//! and the routes of packets.
 //!
 //! [`Network`] knows no transport and no clock, and carries anything that is a [`Payload`]. Its driver
 //!
@@ -8,8 +9,8 @@
 //! 3. plays each change when it is due ([`Network::peek`], [`Network::step`]), and gives what arrives to the hosts, with the rest
 //!    of the news ([`Network::has_news`]).
 //!
-//! An [`Observer`] is told what happens on the way. A virtual clock (the simulator), a real one (the emulator) and one made by hand (the
-//! tests) so drive the same network to the same arrivals.
+//! An [`Observer`] is told what happens on the way. A virtual clock (the simulator), a real one (the
+//! emulator) and one made by hand (the tests) so drive the same network to the same arrivals.
 //!
 //! Reading order: `payload` and `observer` (what the network asks of its driver), `agenda` (events in order),
 //! `network` (links and the packets on them). In `network/` are radios, pairs of CR users (`station_pair`),

@@ -38,10 +38,11 @@ use results::Standing;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// End of a route in [`Network::routes`], and label of a link direction whose packets have all reached their host.
+/// End of a route in [`Network::routes`], and label of a link direction whose packets have all reached their
+/// host.
 const HOST: u32 = u32::MAX;
-/// Label of a link direction whose packets part: their routes tell. Any other label is the hop that all its packets
-/// take next.
+/// Label of a link direction whose packets part: their routes tell. Any other label is the hop that all its
+/// packets take next.
 const BY_ROUTE: u32 = u32::MAX - 1;
 /// First of the hops that lead over the air; values below are link directions.
 const AIR: u32 = crate::agenda::MAX_INDEX;
@@ -252,8 +253,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The first packet of `direction` arrives at the far end. It moves on, or is lost, or has reached its host:
-    /// then it is left in `into` and true is returned.
+    /// The first packet of `direction` arrives at the far end. It moves on, or is lost, or has reached its
+    /// host: then it is left in `into` and true is returned.
     #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
     #[inline(always)]
     fn arrive(
@@ -286,8 +287,8 @@ impl<P: Payload> Network<P> {
         self.forward(next, into, observer)
     }
 
-    /// The packet in `into`, which came by a link direction or over the air, goes where the label `next` says; true: it
-    /// has reached its host.
+    /// The packet in `into`, which came by a link direction or over the air, goes where the label `next`
+    /// says; true: it has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
@@ -446,7 +447,8 @@ impl<P: Payload> Network<P> {
         self.attend(now, direction, observer);
     }
 
-    /// Follows up on what a queue discipline has done; nothing is to be done for a link direction without one.
+    /// Follows up on what a queue discipline has done; nothing is to be done for a link direction without
+    /// one.
     #[cold]
     fn attend(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
         if !self.directions[direction as usize].is_managed() {

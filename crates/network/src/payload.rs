@@ -17,8 +17,9 @@ pub trait Payload: cogtcp_link::Payload {
         Awaited::Nothing
     }
 
-    /// The payload has passed `hop`, of a stream that [`Network::stamp`](crate::Network::stamp) names; it spent `spent`
-    /// there (`None`: since the last hop). A transport whose packets nodes write into reads it at the other end.
+    /// The payload has passed `hop`, of a stream that [`Network::stamp`](crate::Network::stamp) names; it
+    /// spent `spent` there (`None`: since the last hop). A transport whose packets nodes write into reads it
+    /// at the other end.
     fn stamp(&mut self, _now: Time, _spent: Option<Duration>, _hop: &mut StampingHop) {}
 }
 

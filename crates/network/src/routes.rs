@@ -1,9 +1,9 @@
 //! Shortest routes, computed once before the run.
 //!
-//! A route crosses an ad hoc network only if no links lead to the destination. The route with the least summed
-//! propagation delay wins, then the route with the fewest links. Then names decide: at each node counted from
-//! the destination, the previous node whose name comes first, then the link whose name comes first. Each
-//! direction of a flow is routed by the delays of its own direction.
+//! A route crosses an ad hoc network only if no links lead to the destination. The route with the least
+//! summed propagation delay wins, then the route with the fewest links. Then names decide: at each node
+//! counted from the destination, the previous node whose name comes first, then the link whose name comes
+//! first. Each direction of a flow is routed by the delays of its own direction.
 
 use cogtcp_scenario::Experiment;
 use std::cmp::Reverse;

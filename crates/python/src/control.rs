@@ -1,5 +1,5 @@
-//! Congestion controls written in Python: a class with the hooks of [`CongestionControl`], called with the interpreter's
-//! lock held for as long as the hook takes.
+//! Congestion controls written in Python: a class with the hooks of [`CongestionControl`], called with the
+//! interpreter's lock held for as long as the hook takes.
 
 pub(crate) mod values;
 
@@ -109,7 +109,8 @@ impl PythonControl {
         Self::new(name, &class, &keywords)
     }
 
-    /// Calls a hook with the state as it is. Returns what `answer` makes of the result, and what the hook wrote.
+    /// Calls a hook with the state as it is. Returns what `answer` makes of the result, and what the hook
+    /// wrote.
     fn call<T>(
         &self,
         what: &str,
@@ -321,8 +322,8 @@ pub(crate) fn needs_python(experiment: &Experiment) -> bool {
     experiment.flows.iter().any(|flow| flow.external_control().is_some())
 }
 
-/// Plays a class through the conformance suite with the random sequences of so many seeds. Returns the rule that it
-/// breaks, and how.
+/// Plays a class through the conformance suite with the random sequences of so many seeds. Returns the rule
+/// that it breaks, and how.
 #[pyfunction]
 pub(crate) fn check_congestion_control(
     py: Python<'_>,

@@ -18,8 +18,8 @@ pub(crate) struct Scenario {
     allowed: Allowed,
 }
 
-/// The controls written in Python that may be looked for, which runs their modules. A name in a text is not enough: it takes
-/// somebody who trusts the text, or who names the control in a call.
+/// The controls written in Python that may be looked for, which runs their modules. A name in a text is not
+/// enough: it takes somebody who trusts the text, or who names the control in a call.
 #[derive(Clone, Debug)]
 enum Allowed {
     /// All: the text is trusted.
@@ -60,7 +60,8 @@ impl Scenario {
         Self::wrap(py, changed, allowed)
     }
 
-    /// The experiment that the scenario describes. Ctrl-C and `cancel` stop the reading of the files that it names.
+    /// The experiment that the scenario describes. Ctrl-C and `cancel` stop the reading of the files that it
+    /// names.
     pub(crate) fn resolve(&self, py: Python<'_>, cancel: &Arc<AtomicBool>) -> PyResult<Experiment> {
         self.check_external(py)?;
         let resolved = if self.inner.files().is_empty() {
@@ -88,8 +89,8 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a TOML text; `file` is what errors call it, and where the files lie that it names. `allowed` are the controls in
-    /// Python that it may name; None: any.
+    /// Reads a TOML text; `file` is what errors call it, and where the files lie that it names. `allowed` are
+    /// the controls in Python that it may name; None: any.
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str, file: &str, allowed: Option<BTreeSet<String>>) -> PyResult<Self> {
         Self::wrap(py, Inner::parse(text, file), Allowed::new(allowed))
@@ -237,7 +238,8 @@ pub(crate) fn transports() -> Vec<(&'static str, &'static str)> {
     all_transports()
 }
 
-/// Whether `name` is a transport: one of the list, or a name that a transport of the list makes, as `quic-newreno`.
+/// Whether `name` is a transport: one of the list, or a name that a transport of the list makes, as
+/// `quic-newreno`.
 #[pyfunction]
 pub(crate) fn is_transport(name: &str) -> bool {
     cogtcp_scenario::is_known_transport(name)

@@ -1,4 +1,5 @@
-//! The congestion control of a connection, quinn's own or one of ours, and what the endpoint watches through it.
+//! The congestion control of a connection, quinn's own or one of ours, and what the endpoint watches through
+//! it.
 
 use crate::adapter::Adapter;
 use crate::clock::time;
@@ -68,7 +69,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// True until a packet is acknowledged that was sent after the latest reduction (RFC 9002, section 7.3.2).
+    /// True until a packet is acknowledged that was sent after the latest reduction (RFC 9002, section
+    /// 7.3.2).
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovery.is_some_and(|began| self.acked_sent.is_none_or(|sent| sent <= began))
     }
@@ -279,7 +281,8 @@ impl Controller for Handle {
         metrics
     }
 
-    /// A change of the client's address copies the server's control (RFC 9000, section 9.4: as from a NAT, so it stays). The copy shares its state.
+    /// A change of the client's address copies the server's control (RFC 9000, section 9.4: as from a NAT, so
+    /// it stays). The copy shares its state.
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self(self.0.clone()))
     }

@@ -65,7 +65,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// An empty log of the end at `addresses[0]`, whose peer is at `addresses[1]`; `sizes`: the largest datagram and the initial window in bytes.
+    /// An empty log of the end at `addresses[0]`, whose peer is at `addresses[1]`; `sizes`: the largest
+    /// datagram and the initial window in bytes.
     pub(crate) const fn new(addresses: [SocketAddr; 2], sizes: [u64; 2]) -> Self {
         Self {
             addresses,
@@ -257,7 +258,8 @@ impl Log {
         }
     }
 
-    /// The congestion control's state: `slow_start`, `congestion_avoidance`, `recovery` or `persistent_congestion`.
+    /// The congestion control's state: `slow_start`, `congestion_avoidance`, `recovery` or
+    /// `persistent_congestion`.
     pub(crate) fn state(&mut self, at: Time, new: &'static str) {
         if self.state != new {
             let old = std::mem::replace(&mut self.state, new);

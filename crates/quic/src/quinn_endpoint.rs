@@ -26,7 +26,8 @@ pub(crate) struct QuinnEndpoint {
     /// Datagrams of the endpoint itself.
     outbox: VecDeque<(Vec<u8>, SocketAddr)>,
     is_client: bool,
-    /// The client's port, counted from 0 each time that its address changes. A server knows it from what arrives.
+    /// The client's port, counted from 0 each time that its address changes. A server knows it from what
+    /// arrives.
     port: u16,
     offers_ecn: bool,
     buffer: Vec<u8>,
@@ -166,7 +167,8 @@ impl QuinnEndpoint {
         self.settle();
     }
 
-    /// Returns the next datagram, whether it carries ECT(0), and the client's port that it is from or to. The bytes stay until the next call.
+    /// Returns the next datagram, whether it carries ECT(0), and the client's port that it is from or to. The
+    /// bytes stay until the next call.
     pub(crate) fn transmit(&mut self, now: Time) -> Option<(&[u8], bool, u16)> {
         self.buffer.clear();
         if let Some((datagram, destination)) = self.outbox.pop_front() {
@@ -197,8 +199,9 @@ impl QuinnEndpoint {
         connection.poll()
     }
 
-    /// True if the handshake is complete and no timer is armed. With packets in flight that is a dead end of quinn's: early data fills the window, so
-    /// that the client's Finished does not leave, and nothing arms the probe timeout.
+    /// True if the handshake is complete and no timer is armed. With packets in flight that is a dead end of
+    /// quinn's: early data fills the window, so that the client's Finished does not leave, and nothing arms
+    /// the probe timeout.
     pub(crate) fn is_unarmed(&mut self) -> bool {
         self.due == Time::MAX
             && self
@@ -223,7 +226,8 @@ impl QuinnEndpoint {
         self.due
     }
 
-    /// Exchanges events between endpoint and connections, forgets connections that are over, and finds the next timer.
+    /// Exchanges events between endpoint and connections, forgets connections that are over, and finds the
+    /// next timer.
     fn settle(&mut self) {
         let Self { endpoint, connections, .. } = self;
         let mut newer = connections.len();
@@ -252,7 +256,8 @@ fn client(port: u16) -> SocketAddr {
     SocketAddr::new(CLIENT.ip(), CLIENT.port().wrapping_add(port))
 }
 
-/// Returns the datagram of `bytes` from or to `port` of the client: zeros at its end become filler, for which the peer puts zeros again.
+/// Returns the datagram of `bytes` from or to `port` of the client: zeros at its end become filler, for which
+/// the peer puts zeros again.
 pub(crate) fn compact(bytes: &[u8], port: u16) -> Datagram {
     // Application data is zeros: whole blocks of them are the rule.
     let mut end = bytes.len();

@@ -83,13 +83,14 @@ pub struct Sender {
     /// The server has confirmed the handshake (HANDSHAKE_DONE; RFC 9001, section 4.1.2).
     is_confirmed: bool,
     last_sent: Time,
-    /// When a handshake without a timer is probed; `Time::MAX`: never. quinn's client arms no probe
-    /// timeout while early data is in flight (against RFC 9002, section 6.2.2.1). A server that may not send more would wait
-    /// for ever.
+    /// When a handshake without a timer is probed; `Time::MAX`: never. quinn's client arms no probe timeout
+    /// while early data is in flight (against RFC 9002, section 6.2.2.1). A server that may not send more
+    /// would wait for ever.
     rescue: Time,
     /// Such probes sent.
     rescues: u32,
-    /// The window does not count for the next packet, which carries the client's Finished: early data may fill the window.
+    /// The window does not count for the next packet, which carries the client's Finished: early data may
+    /// fill the window.
     is_finishing: bool,
     /// The window does not count for the next packet, a probe.
     is_rescued: bool,

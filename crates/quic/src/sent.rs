@@ -3,7 +3,8 @@
 use crate::wire::Ack;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Packets below the largest acknowledged that are watched for a late acknowledgement. An older one stays lost.
+/// Packets below the largest acknowledged that are watched for a late acknowledgement. An older one stays
+/// lost.
 const WATCHED: u64 = 10_000;
 
 /// Packets of one packet number space.

@@ -31,8 +31,9 @@ const QUINN_NEWRENO: &str = "quinn-newreno";
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuicSettings {
-    /// Congestion control: "quinn-cubic" and "quinn-newreno" are quinn's own; any TCP transport (as "c2" or "westwood") stands for its
-    /// control with its parameters, and "module:Class" for one written in Python. Recovery is QUIC's with all of them.
+    /// Congestion control: "quinn-cubic" and "quinn-newreno" are quinn's own; any TCP transport (as "c2" or
+    /// "westwood") stands for its control with its parameters, and "module:Class" for one written in Python.
+    /// Recovery is QUIC's with all of them.
     pub control: String,
     /// Parameters of a control that is not quinn's, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -41,8 +42,9 @@ pub struct QuicSettings {
     /// 1200 B. IP packets are then as large as TCP's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_datagram_size: Option<Bytes>,
-    /// Packets for each acknowledgement that the sender asks for, 1 to 1000 (draft-ietf-quic-ack-frequency-04); without it: the
-    /// sender asks for nothing, and every second packet is acknowledged (RFC 9000, section 13.2.2).
+    /// Packets for each acknowledgement that the sender asks for, 1 to 1000
+    /// (draft-ietf-quic-ack-frequency-04); without it: the sender asks for nothing, and every second packet
+    /// is acknowledged (RFC 9000, section 13.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_frequency: Option<u32>,
     /// Whether the client resumes a session of an earlier connection and sends data in its first flight.
@@ -54,12 +56,12 @@ pub struct QuicSettings {
     /// The connection ends silently after this long without a packet; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
-    /// The client's address changes so long after its first connection opened, as when a NAT binds it anew, and once the handshake is
-    /// confirmed; without it: never.
+    /// The client's address changes so long after its first connection opened, as when a NAT binds it anew,
+    /// and once the handshake is confirmed; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebinds_after: Option<Duration>,
-    /// Size of the server's Certificate message, 16 B to 100 kB. The default is from RFC 8448's trace; chains of public servers
-    /// have several kilobytes.
+    /// Size of the server's Certificate message, 16 B to 100 kB. The default is from RFC 8448's trace; chains
+    /// of public servers have several kilobytes.
     pub certificate_size: Bytes,
 }
 
@@ -120,7 +122,8 @@ impl QuicSettings {
         size.clamp(SMALLEST_DATAGRAM, LARGEST_DATAGRAM) as u16
     }
 
-    /// Returns the two ends of a connection at rest whose congestion control `make` makes, once for each connection.
+    /// Returns the two ends of a connection at rest whose congestion control `make` makes, once for each
+    /// connection.
     pub fn build_around(
         &self,
         connection: Connection,
@@ -324,7 +327,8 @@ impl Ends {
         [u64::from(self.datagram_size), self.initial_window]
     }
 
-    /// Most stream data in a packet: a short header with the smallest packet number, the tag, and a STREAM frame of type and stream ID alone.
+    /// Most stream data in a packet: a short header with the smallest packet number, the tag, and a STREAM
+    /// frame of type and stream ID alone.
     pub(crate) fn most_data(&self) -> u32 {
         let headers = 1 + CONNECTION_ID + 1 + crate::crypto::TAG + 2;
         u32::from(self.datagram_size) - headers as u32

@@ -1,5 +1,5 @@
-//! Transports that control a rate, not a window: TFRC (RFC 5348), TFRC-CR and ATP. TP-CRAHN has a window, which nodes on the
-//! route correct.
+//! Transports that control a rate, not a window: TFRC (RFC 5348), TFRC-CR and ATP. TP-CRAHN has a window,
+//! which nodes on the route correct.
 //!
 //! Both ends are [`cogtcp_endpoint::Endpoint`]s that exchange UDP datagrams. [`equation`] is the throughput
 //! of TCP that a rate-controlled sender aims at.

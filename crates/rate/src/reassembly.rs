@@ -21,7 +21,8 @@ impl Reassembly {
         self.blocks.iter().take(most).map(|(from, until)| (*from, *until)).collect()
     }
 
-    /// The block with the byte at `place`, if it lies beyond, then the first others: `most` in all (RFC 2018, section 4).
+    /// The block with the byte at `place`, if it lies beyond, then the first others: `most` in all (RFC 2018,
+    /// section 4).
     pub(crate) fn blocks_with(&self, place: u64, most: usize) -> Vec<(u64, u64)> {
         let own = self.blocks.range(..=place).next_back().filter(|(_, until)| **until > place);
         let others = self.blocks.iter().filter(|(from, _)| own.is_none_or(|(own, _)| own != *from));

@@ -131,7 +131,8 @@ fn a_report_an_epoch() {
     assert!(path.reports.windows(2).all(|two| (two[1] - two[0] - 1.0).abs() < 1e-6));
 }
 
-/// The route becomes twice as fast: each epoch the rate closes a fifth of the gap, and stops within phi = 10 %.
+/// The route becomes twice as fast: each epoch the rate closes a fifth of the gap, and stops within phi = 10
+/// %.
 #[test]
 fn the_rate_grows_by_a_fifth_of_the_gap() {
     let mut path = Path::saturated(|at| if at < 5.0 { 0.02 } else { 0.01 }, |_, _| false);
@@ -159,8 +160,8 @@ fn the_rate_falls_at_once() {
     assert!((40.0..=50.1).contains(&last), "{last}");
 }
 
-/// Without reports the rate halves each epoch, and after three the sender probes once an epoch: no timer backs off.
-/// When the route is back, one probe restores the rate.
+/// Without reports the rate halves each epoch, and after three the sender probes once an epoch: no timer
+/// backs off. When the route is back, one probe restores the rate.
 #[test]
 fn a_silence_is_probed_and_does_not_back_off() {
     let mut path = Path::saturated(|_| 0.01, |at, _| (10.0..40.0).contains(&at));

@@ -139,8 +139,9 @@ fn the_database_is_asked_only_when_feedback_stays_away() {
     assert_eq!(path.count("database_queries"), 0.0);
 }
 
-/// A primary user stays from 10 s to 20 s, and the path is silent as long: two looks, then one poll per A + 4 sigma
-/// until 0.5 s after it has left; then a restart at 300 B/s, whose answer brings the rate of an initial window.
+/// A primary user stays from 10 s to 20 s, and the path is silent as long: two looks, then one poll per A + 4
+/// sigma until 0.5 s after it has left; then a restart at 300 B/s, whose answer brings the rate of an initial
+/// window.
 #[test]
 fn a_primary_user_pauses_the_sender() {
     let mut path =
@@ -184,8 +185,8 @@ fn feedback_cancels_the_second_look() {
     assert_eq!((path.count("database_queries"), path.count("pauses")), (1.0, 0.0));
 }
 
-/// The path is back at 12 s while the primary user stays until 20 s: nodes went round it. Acknowledgements kept
-/// coming, so there is no restart; the released code, which counts none, restarts.
+/// The path is back at 12 s while the primary user stays until 20 s: nodes went round it. Acknowledgements
+/// kept coming, so there is no restart; the released code, which counts none, restarts.
 #[test]
 fn acknowledgements_in_a_pause_save_the_restart() {
     let round = |at: f64, number: u64| number % 100 == 50 || (10.0..11.0).contains(&at);
@@ -212,8 +213,8 @@ fn a_primary_user_that_stays_is_polled() {
     assert!(path.packets(190.0, 200.0) >= 90);
 }
 
-/// TFRC may send twice what the receiver got; TFRC-CR takes the equation's rate at once. After a long time of loss the
-/// loss ends: the rate of TFRC-CR is the equation's, whatever was received.
+/// TFRC may send twice what the receiver got; TFRC-CR takes the equation's rate at once. After a long time of
+/// loss the loss ends: the rate of TFRC-CR is the equation's, whatever was received.
 #[test]
 fn the_rate_is_the_equations_at_once() {
     // Most packets are lost up to 20 s, then one in a thousand.

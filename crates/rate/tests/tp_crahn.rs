@@ -1,4 +1,5 @@
-//! TP-CRAHN's rules, each in a dialogue between its ends over one hop that stamps, and whose node tells what it does.
+//! TP-CRAHN's rules, each in a dialogue between its ends over one hop that stamps, and whose node tells what
+//! it does.
 
 use cogtcp_crosslayer::{ChannelId, LinkEvent, StampingHop, Verdict};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Received, Supply};
@@ -12,7 +13,8 @@ fn seconds(s: f64) -> Time {
     Time::from_secs_f64(s)
 }
 
-/// Both ends, and one hop of `rate` bytes per second with a queue of 50 packets that loses and marks what it is told to.
+/// Both ends, and one hop of `rate` bytes per second with a queue of 50 packets that loses and marks what it
+/// is told to.
 struct Path {
     sender: TpCrahnSender,
     receiver: TpCrahnReceiver,
@@ -126,7 +128,8 @@ fn handoff(bits: u64) -> LinkEvent {
     LinkEvent::Handoff { from: ChannelId(0), to: ChannelId(1), rate }
 }
 
-/// The first acknowledgement ends the establishment; then the window doubles each round trip, and all arrives.
+/// The first acknowledgement ends the establishment; then the window doubles each round trip, and all
+/// arrives.
 #[test]
 fn a_clear_route_is_newreno() {
     let mut path = Path::saturated(1e9, |_, _| false);
@@ -149,8 +152,8 @@ fn a_loss_halves_the_window_once() {
     assert!(path.receiver.progress().delivered_bytes > 3_000_000);
 }
 
-/// While a node senses the window is no greater than the room of the route and does not grow; the timer is no sign of
-/// congestion.
+/// While a node senses the window is no greater than the room of the route and does not grow; the timer is no
+/// sign of congestion.
 #[test]
 fn a_sensing_limits_the_window_and_stops_its_growth() {
     let mut path = Path::saturated(250_000.0, |at, _| (2.0..4.5).contains(&at));
@@ -171,8 +174,8 @@ fn a_sensing_limits_the_window_and_stops_its_growth() {
     assert!(path.receiver.progress().delivered_bytes > 3_000_000);
 }
 
-/// A node that leaves its channel pauses the sender: no packet, no timeout. On the new channel, of half the rate, the
-/// window is 0.8 of the new bandwidth-delay product.
+/// A node that leaves its channel pauses the sender: no packet, no timeout. On the new channel, of half the
+/// rate, the window is 0.8 of the new bandwidth-delay product.
 #[test]
 fn a_change_of_channel_pauses_and_sets_the_window() {
     let mut path = Path::saturated(250_000.0, |at, number| number == 60 || (10.0..13.0).contains(&at));
@@ -221,7 +224,8 @@ fn a_pause_ends() {
     assert!(path.packets(12.9, 13.2) > 0);
 }
 
-/// A mark halves the window once for a window of data. A mark of a packet that was sent during a sensing is stale.
+/// A mark halves the window once for a window of data. A mark of a packet that was sent during a sensing is
+/// stale.
 #[test]
 fn marks_halve_unless_they_are_stale() {
     for senses in [false, true] {

@@ -34,18 +34,21 @@ tables! {
         sent_segments: u64 in "segments",
         /// Packets sent since the end of the warm-up with data that was sent before.
         retransmitted_segments: u64 in "segments",
-        /// Efficiency of Di Felice et al. 2009, eq. 4: delivered payload bits over the integral of the available
-        /// capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over the measured span. Above 1
-        /// only by data of the warm-up that arrives, or that a filled hole hands over, in the span.
+        /// Efficiency of Di Felice et al. 2009, eq. 4: delivered payload bits over the integral of the
+        /// available capacity (channel rate, zero in silence) of the narrowest link of the flow's path, over
+        /// the measured span. Above 1 only by data of the warm-up that arrives, or that a filled hole hands
+        /// over, in the span.
         efficiency: f64 in "",
         /// Name of that narrowest link: the one of least available capacity over the measured span.
         bottleneck: Code in "",
         /// Direction of that link which the flow's data takes: forward or reverse.
         bottleneck_direction: Code in "",
-        /// Whose capacity that is: the radio whose cell serves the link, as users of a cell share one capacity; else the link.
+        /// Whose capacity that is: the radio whose cell serves the link, as users of a cell share one
+        /// capacity; else the link.
         medium: Code in "",
-        /// Packet delivery ratio: packets of the data direction that reached the receiving host over those that reached
-        /// it or were dropped, since the end of the warm-up. Packets still on their way do not count.
+        /// Packet delivery ratio: packets of the data direction that reached the receiving host over those
+        /// that reached it or were dropped, since the end of the warm-up. Packets still on their way do not
+        /// count.
         delivery_ratio: f64 in "",
         /// Minimum round-trip time after the warm-up: from sending a data segment to the arrival of its
         /// acknowledgement, the receiver's delay included. One sample for each such acknowledgement.
@@ -72,7 +75,8 @@ tables! {
         drops: u64 in "packets",
         /// Packets of the reverse direction (acknowledgements) dropped since the end of the warm-up.
         ack_drops: u64 in "packets",
-        /// Time from start to the last byte's delivery, for a fixed-size flow that finished; else not-a-number.
+        /// Time from start to the last byte's delivery, for a fixed-size flow that finished; else
+        /// not-a-number.
         completion_s: f64 in "s",
     }
 
@@ -86,14 +90,16 @@ tables! {
         from: Code in "",
         /// Node that receives.
         to: Code in "",
-        /// Available capacity: integral of the channel rate while the link is open or a frame completes, measured. A frame that
-        /// was on the air when the link fell silent or its rate changed counts at its own rate until it ends.
+        /// Available capacity: integral of the channel rate while the link is open or a frame completes,
+        /// measured. A frame that was on the air when the link fell silent or its rate changed counts at its
+        /// own rate until it ends.
         capacity_bytes: f64 in "B",
         /// Integral of the channel rate, silences included, measured.
         channel_bytes: f64 in "B",
         /// Bytes transmitted with all headers, measured; what a silence destroyed is not counted.
         carried_bytes: f64 in "B",
-        /// Carried bytes over available capacity: at most 1, but for transmission times rounded to nanoseconds.
+        /// Carried bytes over available capacity: at most 1, but for transmission times rounded to
+        /// nanoseconds.
         utilisation: f64 in "",
         /// Payload delivered by the flows whose data crosses this direction, over its available capacity.
         efficiency: f64 in "",
@@ -107,10 +113,11 @@ tables! {
         drops_loss: u64 in "packets",
         /// Packets lost because their transmission met a silence, measured.
         drops_silence: u64 in "packets",
-        /// Packets that the MAC of a wireless link gave up at its retry limit, the last attempt not destroyed by a primary
-        /// user, measured.
+        /// Packets that the MAC of a wireless link gave up at its retry limit, the last attempt not destroyed
+        /// by a primary user, measured.
         drops_retry: u64 in "packets",
-        /// Packets that the MAC gave up at its retry limit, the last attempt destroyed by a primary user, measured.
+        /// Packets that the MAC gave up at its retry limit, the last attempt destroyed by a primary user,
+        /// measured.
         drops_interference: u64 in "packets",
         /// Packets that the queue's discipline dropped before it was full, measured.
         drops_early: u64 in "packets",
@@ -158,8 +165,8 @@ tables! {
         missed_detections: u64 in "",
         /// Sensings that reported a primary user where there was none, measured.
         false_alarms: u64 in "",
-        /// Sensings that found a primary user, measured; like all that follows, of a CR user in full: a radio that is a
-        /// cycle alone knows no primary users to protect.
+        /// Sensings that found a primary user, measured; like all that follows, of a CR user in full: a radio
+        /// that is a cycle alone knows no primary users to protect.
         detections: u64 in "",
         /// ON time of the primary users that the radio hears on any channel, summed over them, measured.
         pu_airtime_s: f64 in "s",
@@ -169,7 +176,8 @@ tables! {
         pu_interfered_s: f64 in "s",
         /// Share of the primary users' ON time interfered with.
         pu_interfered_share: f64 in "",
-        /// Of that, ON time later than the radio's regulation allows, measured. Not-a-number without a regulation.
+        /// Of that, ON time later than the radio's regulation allows, measured. Not-a-number without a
+        /// regulation.
         pu_overdue_s: f64 in "s",
         /// ON periods of which any part was interfered with, measured.
         pu_collisions: u64 in "",
@@ -177,8 +185,8 @@ tables! {
         vacated: u64 in "",
         /// Times that such a primary user left before the radio noticed, measured.
         outlasted: u64 in "",
-        /// Mean time to vacate: from the primary user's arrival (missed: from the start of the transmission over it) to the
-        /// last moment open before the sensing that reported it.
+        /// Mean time to vacate: from the primary user's arrival (missed: from the start of the transmission
+        /// over it) to the last moment open before the sensing that reported it.
         vacate_mean_s: f64 in "s",
         /// Longest time to vacate.
         vacate_max_s: f64 in "s",
@@ -198,11 +206,13 @@ tables! {
         measured_s: f64 in "s",
         /// Transmitting payload that reached the receiver, and had not before.
         delivered_s: f64 in "s",
-        /// Transmitting headers of data packets that reached the receiver, and what opens and closes connections.
+        /// Transmitting headers of data packets that reached the receiver, and what opens and closes
+        /// connections.
         headers_s: f64 in "s",
         /// Transmitting payload that the receiver had already, or for which it had no room.
         duplicate_s: f64 in "s",
-        /// Transmitting data packets that were lost: on this link, by a silence or by chance, or later on their way.
+        /// Transmitting data packets that were lost: on this link, by a silence or by chance, or later on
+        /// their way.
         lost_s: f64 in "s",
         /// Transmitting other packets: acknowledgements of flows that go the other way, UDP, ICMP, messages.
         other_s: f64 in "s",
@@ -210,22 +220,27 @@ tables! {
         silent_s: f64 in "s",
         /// Idle: the sender waited for a timer that stands for a loss.
         timeout_s: f64 in "s",
-        /// Idle: the congestion control allowed no more. Its window is still growing, or growing back after a loss.
+        /// Idle: the congestion control allowed no more. Its window is still growing, or growing back after a
+        /// loss.
         growing_s: f64 in "s",
         /// Idle: the receiver's window allowed no more, or the cap on the sender's window.
         receiver_s: f64 in "s",
         /// Idle: the application had nothing to send.
         application_s: f64 in "s",
-        /// Idle: the packet that came next waited on another link of its route, in a queue or for a silence to end.
+        /// Idle: the packet that came next waited on another link of its route, in a queue or for a silence
+        /// to end.
         upstream_s: f64 in "s",
-        /// 802.11: the rest of the exchanges that brought a packet over: preambles, headers, RTS, CTS, ACK, gaps.
+        /// 802.11: the rest of the exchanges that brought a packet over: preambles, headers, RTS, CTS, ACK,
+        /// gaps.
         mac_s: f64 in "s",
-        /// 802.11: waiting for the medium with a packet to send (interframe space, backoff), and while the other direction has it.
+        /// 802.11: waiting for the medium with a packet to send (interframe space, backoff), and while the
+        /// other direction has it.
         contention_s: f64 in "s",
-        /// 802.11: exchanges that failed, of which no primary user was the cause, and those that repeat a packet whose
-        /// acknowledgement was lost.
+        /// 802.11: exchanges that failed, of which no primary user was the cause, and those that repeat a
+        /// packet whose acknowledgement was lost.
         retry_s: f64 in "s",
-        /// What a primary user destroyed: exchanges of 802.11, blocks of a cell, frames of a link without a MAC.
+        /// What a primary user destroyed: exchanges of 802.11, blocks of a cell, frames of a link without a
+        /// MAC.
         interference_s: f64 in "s",
         /// Scheduled access: a packet waits, and the slot belongs to the other direction.
         pattern_s: f64 in "s",
@@ -251,20 +266,22 @@ tables! {
         ssthresh_segments: f64 in "segments",
         /// Smoothed round-trip time; not-a-number before the first sample.
         srtt_s: f64 in "s",
-        /// Data that is sent and neither acknowledged nor taken for lost; not-a-number: the transport keeps no such count.
+        /// Data that is sent and neither acknowledged nor taken for lost; not-a-number: the transport keeps
+        /// no such count.
         in_flight_segments: f64 in "segments",
         /// Goodput over the sampling interval that ends here.
         goodput_bps: f64 in "bit/s",
     }
 
-    /// One row per flow, sampling instant and variable that the flow's congestion control shows of its state, or a transport that is not TCP.
+    /// One row per flow, sampling instant and variable that the flow's congestion control shows of its state,
+    /// or a transport that is not TCP.
     ControlSample, ControlSeriesBuilder = "control_series" {
         /// Simulated time.
         time_s: f64 in "s",
         /// Name of the flow.
         flow: Code in "",
-        /// Name of the variable; its end is its unit: `_segments`, `_s`, `_bps` or none. The page of the control says what
-        /// it is.
+        /// Name of the variable; its end is its unit: `_segments`, `_s`, `_bps` or none. The page of the
+        /// control says what it is.
         variable: Code in "",
         /// Its value; not-a-number where there is none yet.
         value: f64 in "",
@@ -292,7 +309,8 @@ tables! {
         time_s: f64 in "s",
         /// What happened: a name of [`EventKind`](crate::EventKind).
         kind: Code in "",
-        /// The flow, radio, link (its reverse direction as `name/reverse`) or primary user (`pu1`) that it happened to.
+        /// The flow, radio, link (its reverse direction as `name/reverse`) or primary user (`pu1`) that it
+        /// happened to.
         entity: Code in "",
         /// The flow concerned: the packet's for a drop; empty for what happens to a radio.
         flow: Code in "",
@@ -302,9 +320,9 @@ tables! {
         /// Otherwise empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
-        /// `fast_retransmit`, `ecn_reduction`, `recovery_exit`: the congestion window after it, in segments; `unreachable`: before it.
-        /// `drop`: the packet's size in bytes. `handoff`: the rate of the new channel, in bit/s. `trigger_down`: seconds to
-        /// the predicted outage. `pu_on`, `pu_off`: the band.
+        /// `fast_retransmit`, `ecn_reduction`, `recovery_exit`: the congestion window after it, in segments;
+        /// `unreachable`: before it. `drop`: the packet's size in bytes. `handoff`: the rate of the new
+        /// channel, in bit/s. `trigger_down`: seconds to the predicted outage. `pu_on`, `pu_off`: the band.
         value: f64 in "",
     }
 
@@ -313,7 +331,8 @@ tables! {
     PacketRow, PacketsBuilder = "packets" {
         /// Simulated time.
         time_s: f64 in "s",
-        /// `queued` (it entered the queue, or went straight on the air), `received` (it reached the far end) or `dropped`.
+        /// `queued` (it entered the queue, or went straight on the air), `received` (it reached the far end)
+        /// or `dropped`.
         event: Code in "",
         /// Why it was dropped: a cause as in `events`; else empty.
         cause: Code in "",
@@ -323,8 +342,8 @@ tables! {
         link: Code in "",
         /// `forward` or `reverse`.
         direction: Code in "",
-        /// Number of its stream: what one end sends to another. Flow number `n`, from 0, has stream `2 n` for what its sender
-        /// sends and `2 n + 1` for what its receiver sends; streams of other packets follow.
+        /// Number of its stream: what one end sends to another. Flow number `n`, from 0, has stream `2 n` for
+        /// what its sender sends and `2 n + 1` for what its receiver sends; streams of other packets follow.
         stream: u64 in "",
         /// Name of its flow; for ICMP the flow that the message is about; empty for UDP sources.
         flow: Code in "",
@@ -338,8 +357,9 @@ tables! {
         to: Code in "",
         /// Time to live in its IP header on this link.
         ttl: u64 in "",
-        /// The two ECN bits of its IP header (RFC 3168 section 5): 0 not capable, 1 ECT(1) (L4S), 2 ECT(0),
-        /// 3 congestion experienced. A mark that the queue of this link sets shows where the packet is `received`.
+        /// The two ECN bits of its IP header (RFC 3168 section 5): 0 not capable, 1 ECT(1) (L4S), 2 ECT(0), 3
+        /// congestion experienced. A mark that the queue of this link sets shows where the packet is
+        /// `received`.
         ecn: u64 in "",
         /// Payload.
         payload_bytes: u64 in "B",

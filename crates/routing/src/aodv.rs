@@ -49,7 +49,8 @@ impl Protocol for AodvSettings {
     }
 }
 
-/// AODV of one node. What every copy of a request touches comes first, in this order: a flood comes past from each neighbour.
+/// AODV of one node. What every copy of a request touches comes first, in this order: a flood comes past from
+/// each neighbour.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Aodv {
@@ -167,7 +168,8 @@ impl Aodv {
         true
     }
 
-    /// Whether data took the route to a destination since it became valid: only then is a change of it worth an event.
+    /// Whether data took the route to a destination since it became valid: only then is a change of it worth
+    /// an event.
     fn is_used(&self, destination: NodeAddress) -> bool {
         self.table.get(destination).is_some_and(|route| route.used.is_some())
     }
@@ -202,7 +204,8 @@ impl Aodv {
         self.table.prolong(now, destination, self.config.looked_at(until));
     }
 
-    /// Takes the route of a data packet: the lives of the routes to destination, next hop, previous hop and source rise (6.2).
+    /// Takes the route of a data packet: the lives of the routes to destination, next hop, previous hop and
+    /// source rise (6.2).
     fn use_route(&mut self, now: Time, packet: DataPacket) -> Option<NodeAddress> {
         let until = self.config.looked_at(now + self.config.active_route_timeout);
         let (data_precursors, prolongs_all) = (self.config.data_precursors, self.config.prolongs_all);

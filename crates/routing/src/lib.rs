@@ -10,8 +10,8 @@
 //! - [`Routing`]: the trait, with what a host must do; [`DataPacket`], [`Forwarding`], [`RoutingEvent`],
 //!   [`HostUpdate`].
 //! - [`RoutingPacket`], [`message`]: what goes over the air, with its size.
-//! - [`RoutingSpec`]: protocols by name, with typed settings ([`Protocol`]). A new one is one file, a `mod` and a
-//!   line below; messages of its own are [`message::ProtocolMessage`]s.
+//! - [`RoutingSpec`]: protocols by name, with typed settings ([`Protocol`]). A new one is one file, a `mod`
+//!   and a line below; messages of its own are [`message::ProtocolMessage`]s.
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
 //! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 

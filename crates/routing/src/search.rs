@@ -59,8 +59,8 @@ type Pair = (NodeAddress, NodeAddress);
 
 /// SEARCH of one node.
 ///
-/// Notices it needs: [`HostUpdate::Position`] (own place, whenever it changes), [`HostUpdate::Location`] (of a
-/// destination, after [`RoutingEvent::LocationWanted`]), [`HostUpdate::PrimaryUser`]. It wants the node's
+/// Notices it needs: [`HostUpdate::Position`] (own place, whenever it changes), [`HostUpdate::Location`] (of
+/// a destination, after [`RoutingEvent::LocationWanted`]), [`HostUpdate::PrimaryUser`]. It wants the node's
 /// receiver on the channel of [`RoutingEvent::ChannelWanted`]. A [`RoutingPacket::channel`] is set for
 /// requests only; the rest goes over the control channel.
 #[derive(Debug)]

@@ -28,8 +28,8 @@ impl Protocol for StaticConfig {
     }
 }
 
-/// Shortest paths over the topology of the last [`HostUpdate::Topology`]. Told once it is static routing; told
-/// again whenever links come and go it is an oracle, which knows every change at once and at no cost.
+/// Shortest paths over the topology of the last [`HostUpdate::Topology`]. Told once it is static routing;
+/// told again whenever links come and go it is an oracle, which knows every change at once and at no cost.
 #[derive(Clone, Debug)]
 pub struct StaticRouting {
     address: NodeAddress,

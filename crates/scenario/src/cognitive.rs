@@ -35,7 +35,8 @@ pub struct PairOfUsers {
     /// The cell, with `access = "scheduled"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellSettings>,
-    /// What protects incumbents in place of sensing times: a regulation of CBRS, DFS or TV white space, or quiet periods.
+    /// What protects incumbents in place of sensing times: a regulation of CBRS, DFS or TV white space, or
+    /// quiet periods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regulation: Option<RegulationConfig>,
     /// Neighbours that sense with each end, from places of their own.
@@ -98,7 +99,8 @@ pub enum Access {
     /// By the DCF of IEEE 802.11: the two ends contend for one channel, and acknowledge each frame (`mac`).
     #[default]
     Dcf,
-    /// The channel is the link's own while it is open: both directions carry its rate, without frames of a MAC.
+    /// The channel is the link's own while it is open: both directions carry its rate, without frames of a
+    /// MAC.
     None,
     /// A base station schedules: the radio's links lead to its users, and the rate follows from `cell`, not
     /// from the channels' rates. LTE and NR.
@@ -109,12 +111,12 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ends {
-    /// One radio, at the first end, stands for both: they sense at the same times, decide as one and change channel
-    /// together.
+    /// One radio, at the first end, stands for both: they sense at the same times, decide as one and change
+    /// channel together.
     #[default]
     Synchronous,
-    /// Each end senses and decides on its own, from its own place. A sender sends on its receiver's channel, which it
-    /// knows at no cost.
+    /// Each end senses and decides on its own, from its own place. A sender sends on its receiver's channel,
+    /// which it knows at no cost.
     Independent,
 }
 
@@ -136,7 +138,8 @@ pub enum TransmitRadio {
     /// It has one transceiver: while it senses it does not send.
     #[default]
     Shared,
-    /// It has another radio to send with: its own sensing does not keep it from sending (the released ns-2 code).
+    /// It has another radio to send with: its own sensing does not keep it from sending (the released ns-2
+    /// code).
     Separate,
 }
 
@@ -144,8 +147,8 @@ pub enum TransmitRadio {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reception {
-    /// Every frame whose signal to noise and interference is below `capture` at its receiver; data frames also at random, by
-    /// the error rate of the channel.
+    /// Every frame whose signal to noise and interference is below `capture` at its receiver; data frames
+    /// also at random, by the error rate of the channel.
     #[default]
     Sinr,
     /// The released ns-2 code: an RTS or data frame is lost while a PU that is heard on the channel is ON,

@@ -43,14 +43,16 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Returns whose capacity a link's is: the name of the radio whose cell serves it, which its users share, or the link's own.
+    /// Returns whose capacity a link's is: the name of the radio whose cell serves it, which its users share,
+    /// or the link's own.
     pub fn medium(&self, link: usize) -> &str {
         let cell =
             self.radios.iter().find(|radio| radio.kind.cell().is_some() && radio.links.contains(&link));
         cell.map_or(&self.links[link].name, |radio| &radio.name)
     }
 
-    /// The names of the radios that an entry of the scenario stands for: its own, or one for each end of its link.
+    /// The names of the radios that an entry of the scenario stands for: its own, or one for each end of its
+    /// link.
     pub fn radio_names(&self, spec: &RadioSpec) -> Vec<String> {
         let independent =
             spec.kind.cognitive().is_some_and(|cognitive| cognitive.user.ends == crate::Ends::Independent);
@@ -123,7 +125,8 @@ pub enum RadioKind {
     Gate(cogtcp_spectrum::GateConfig, Gating),
     /// The CR user in full with its MAC. It has one link, and the experiment a spectrum.
     Cognitive(Box<CognitiveSpec>),
-    /// The CR user without a MAC, whose channel is its links' own while it is open. The experiment has a spectrum.
+    /// The CR user without a MAC, whose channel is its links' own while it is open. The experiment has a
+    /// spectrum.
     Unshared(Box<CognitiveSpec>, Gating),
     /// The CR user whose links a base station schedules. The experiment has a spectrum.
     Scheduled(Box<CognitiveSpec>, Box<crate::CellSettings>),
@@ -238,7 +241,8 @@ pub struct FlowSpec {
     pub to: usize,
     /// The paths that the connection may use; empty: the route of least delay.
     pub paths: Vec<PathSpec>,
-    /// Name of the transport: a preset of TCP, `module:Class` (see [`crate::is_external`]), or another transport.
+    /// Name of the transport: a preset of TCP, `module:Class` (see [`crate::is_external`]), or another
+    /// transport.
     pub transport: String,
     /// The settings of both ends.
     pub protocol: Protocol,
@@ -257,7 +261,8 @@ pub struct FlowSpec {
 pub struct PathSpec {
     /// The link that the scenario names.
     pub link: usize,
-    /// Link directions from the sender to the receiver: `2 * link` is a link's forward direction, `2 * link + 1` its reverse.
+    /// Link directions from the sender to the receiver: `2 * link` is a link's forward direction, `2 * link +
+    /// 1` its reverse.
     pub directions: Vec<u32>,
 }
 
@@ -294,7 +299,8 @@ impl FlowSpec {
         if let Protocol::Tcp(tcp) = &self.protocol { Some(tcp) } else { None }
     }
 
-    /// Returns the congestion control from outside that the flow runs (see [`crate::is_external`]); `None`: it runs none.
+    /// Returns the congestion control from outside that the flow runs (see [`crate::is_external`]); `None`:
+    /// it runs none.
     pub fn external_control(&self) -> Option<ControlSpec> {
         match &self.protocol {
             Protocol::Tcp(tcp) => {
@@ -337,7 +343,8 @@ pub struct UdpSpec {
     pub stop: Option<Time>,
 }
 
-/// A congestion control by its name in the registry, or `module:Class` (see [`crate::is_external`]), and its parameters.
+/// A congestion control by its name in the registry, or `module:Class` (see [`crate::is_external`]), and its
+/// parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlSpec {
     /// Name in the registry, or of a control from outside.

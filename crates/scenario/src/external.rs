@@ -28,8 +28,8 @@ impl Scenario {
         self.named_from_outside().into_iter().map(|(_, name)| name.to_owned()).collect()
     }
 
-    /// Refuses controls from outside that are not `allowed`: to look for one is to run code, which a text from somebody else
-    /// must not do by itself.
+    /// Refuses controls from outside that are not `allowed`: to look for one is to run code, which a text
+    /// from somebody else must not do by itself.
     pub fn check_external(&self, allowed: impl Fn(&str) -> bool) -> Result<(), ScenarioError> {
         let refused = self.named_from_outside().into_iter().filter(|(_, name)| !allowed(name));
         let problems: Vec<_> = refused

@@ -1,5 +1,5 @@
-//! From a [`Scenario`] to an [`Experiment`]: names become indices, counts are expanded, defaults filled in, and what
-//! cannot work is refused.
+//! From a [`Scenario`] to an [`Experiment`]: names become indices, counts are expanded, defaults filled in,
+//! and what cannot work is refused.
 
 mod adhoc;
 mod cognitive;
@@ -219,7 +219,8 @@ impl Scenario {
 }
 
 impl Experiment {
-    /// The rows of all time series together: one for each flow, each direction of a link and each point in time.
+    /// The rows of all time series together: one for each flow, each direction of a link and each point in
+    /// time.
     pub fn series_rows(&self) -> u64 {
         series_rows(&self.run, self.flows.len(), self.links.len())
     }

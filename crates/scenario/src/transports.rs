@@ -34,7 +34,8 @@ registry! {
 }
 
 impl TransportSpec {
-    /// Returns the congestion control from outside that the transport runs (see [`is_external`]); `None`: it runs none.
+    /// Returns the congestion control from outside that the transport runs (see [`is_external`]); `None`: it
+    /// runs none.
     pub fn external_control(&self) -> Option<ControlSpec> {
         match self {
             #[cfg(feature = "quic")]
@@ -57,8 +58,8 @@ impl TransportSpec {
         }
     }
 
-    /// Returns the two ends of a connection at rest whose congestion control `control` makes, once for each connection. A transport
-    /// without [`Self::external_control`] ignores `control`.
+    /// Returns the two ends of a connection at rest whose congestion control `control` makes, once for each
+    /// connection. A transport without [`Self::external_control`] ignores `control`.
     pub fn build_around(&self, connection: Connection, control: ControlMaker) -> Pair {
         match self {
             #[cfg(feature = "quic")]
@@ -110,8 +111,8 @@ pub fn all_transports() -> Vec<(&'static str, &'static str)> {
 /// The transport of a flow: a name, or a transport that is not TCP with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Transport {
-    /// A preset of TCP, a transport of [`TransportSpec::ALL`] with its default settings, or `module:Class` for a congestion
-    /// control written in Python, which runs over SACK.
+    /// A preset of TCP, a transport of [`TransportSpec::ALL`] with its default settings, or `module:Class`
+    /// for a congestion control written in Python, which runs over SACK.
     Named(String),
     /// A transport that is not TCP with its settings.
     Set(TransportSpec),

@@ -131,7 +131,8 @@ fn a_cr_user_without_a_mac_refuses_settings_of_a_mac() {
     assert!(kind.unshared().is_some() && kind.cognitive().is_none() && kind.gating().is_some());
 }
 
-/// What does not go together with a regulation is said in one line, with the clause or the time that it breaks.
+/// What does not go together with a regulation is said in one line, with the clause or the time that it
+/// breaks.
 #[test]
 fn a_regulation_refuses_what_it_replaces_or_forbids() {
     let regulated = |regulation: &str| {
@@ -348,7 +349,8 @@ fn released_files_and_measured_occupancy_are_read_too() {
     assert!(scenario.warnings()[0].message.contains("before the run"), "{:?}", scenario.warnings());
 }
 
-/// Powers of a measurement become PUs by a threshold; what the file cannot show is said, and what is wrong in it has its line.
+/// Powers of a measurement become PUs by a threshold; what the file cannot show is said, and what is wrong in
+/// it has its line.
 #[test]
 fn a_measurement_of_powers_is_read_by_its_threshold() {
     let text = TEXT.replace(

@@ -1,9 +1,9 @@
 //! The simulator: a virtual clock that drives radios, links and connection ends through one experiment.
 //!
-//! [`run`] takes an [`Experiment`] (a scenario with every name resolved) and returns a [`Run`]: tables of what the flows
-//! delivered, what the links carried and what the radios did. A run is a value: any number of them can go on in one
-//! process, and the same experiment and seed give the same bytes everywhere. The model, its definitions and its limits
-//! are described in `docs/simulator.md`.
+//! [`run`] takes an [`Experiment`] (a scenario with every name resolved) and returns a [`Run`]: tables of
+//! what the flows delivered, what the links carried and what the radios did. A run is a value: any number of
+//! them can go on in one process, and the same experiment and seed give the same bytes everywhere. The model,
+//! its definitions and its limits are described in `docs/simulator.md`.
 //!
 //! The network between the hosts is [`cogtcp_network`], the hosts are [`cogtcp_hosts`]; here are the clock
 //! and the record of the run. Reading order of the source: `event` (timers of hosts), `packet`, `plane` and

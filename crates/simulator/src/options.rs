@@ -47,8 +47,8 @@ impl std::fmt::Debug for RunOptions {
     }
 }
 
-/// Builds the congestion control of a flow, once for each of its connections: what is built for the first must be for all. Any
-/// closure of this shape is one.
+/// Builds the congestion control of a flow, once for each of its connections: what is built for the first
+/// must be for all. Any closure of this shape is one.
 pub trait ControlFactory: Send + Sync {
     /// The control for the flow called `flow`. A factory that knows some names only hands the others to
     /// [`cogtcp_transport::make`].

@@ -208,7 +208,8 @@ impl OptionStore {
         Packet { ecn, ..Packet::new(body, sent_at) }
     }
 
-    /// Takes the TCP segment out of `packet`, with the mark that a queue left on it; `None`: it carries something else.
+    /// Takes the TCP segment out of `packet`, with the mark that a queue left on it; `None`: it carries
+    /// something else.
     #[inline]
     pub(crate) fn unpack(&mut self, packet: &Packet) -> Option<Segment> {
         let segment = self.peek(packet);

@@ -40,7 +40,8 @@ pub(crate) struct Simulation<'e> {
     pub(crate) flows: Vec<Flow>,
     /// Rarely used state.
     pub(crate) parts: Parts,
-    /// Delivered and carried bytes at the last sample, by flow and by link direction, where samples are taken.
+    /// Delivered and carried bytes at the last sample, by flow and by link direction, where samples are
+    /// taken.
     sampled_flows: Vec<u64>,
     sampled_directions: Vec<f64>,
     digest: Digest,
@@ -94,7 +95,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Looks at cancellation and progress, then plays events until the next look. False: none is left until then.
+    /// Looks at cancellation and progress, then plays events until the next look. False: none is left until
+    /// then.
     ///
     /// A function that returns now and then, never inlined into its caller. Node 20 compiles WebAssembly
     /// quickly first, and enters the optimised code of a function only at its next call. A loop that never
@@ -245,8 +247,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Packets have reached their hosts by themselves, nodes have heard of their radios, or silence has destroyed packets whose
-    /// sources are to be told.
+    /// Packets have reached their hosts by themselves, nodes have heard of their radios, or silence has
+    /// destroyed packets whose sources are to be told.
     #[inline(never)]
     fn take_news(&mut self, now: Time) {
         while let Some(arrival) = self.plane.network.take_arrival() {

@@ -56,8 +56,8 @@ const PROTOCOLS: [&str; 3] = ["tcp", "icmp", "udp"];
 const SOURCES: [&str; 3] = ["sender", "receiver", ""];
 
 impl Trace {
-    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and link directions have their
-    /// number as code.
+    /// A recorder of `level` whose texts are the names in `experiment`: flows, radios and link directions
+    /// have their number as code.
     pub(crate) fn new(level: TraceLevel, experiment: &Experiment) -> Self {
         let mut flow_series = FlowSeriesBuilder::default();
         let mut control_series = ControlSeriesBuilder::default();

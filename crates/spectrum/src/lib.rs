@@ -1,20 +1,23 @@
 //! The radio, pure: when a cognitive-radio link may carry traffic, and on which channel.
 //!
-//! Every type here is sans-IO: it is told the time and says what changed and when to ask again. It knows no event
-//! queue, clock, thread or global random generator; each stochastic part draws from its own
+//! Every type here is sans-IO: it is told the time and says what changed and when to ask again. It knows no
+//! event queue, clock, thread or global random generator; each stochastic part draws from its own
 //! [`RandomStream`](cogtcp_units::RandomStream).
 //!
 //! Radios, one trait ([`Radio`]; the train's is in `cogtcp-train`):
 //!
-//! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their laws.
-//! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and channels.
+//! - [`CognitiveCycle`]: the cycle of one link without spectrum: periodic sensing and PU arrivals by their
+//!   laws.
+//! - [`CognitiveRadio`]: the CR user of Di Felice, Chowdhury and Bononi (MSWiM 2009) among primary users and
+//!   channels.
 //! - [`LeoRadio`]: a link over satellites in low orbit, whose delay changes at each handoff.
 //!
 //! Reading order:
 //!
 //! - [`Radio`], [`Phase`], [`LinkEvent`], [`RadioStats`]: what any radio shows to its driver.
 //! - [`DurationLaw`], [`CycleConfig`], [`CognitiveCycle`].
-//! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that say so.
+//! - [`Intervals`], [`activity`], [`ChannelTable`], [`logs`]: who uses the spectrum when, and the files that
+//!   say so.
 //! - [`propagation`], [`air`]: who hears whom.
 //! - [`detector`], [`theory`], [`policy`]: sensing and its closed forms, deciding.
 //! - [`regulation`]: what protects incumbents by regulation, in place of sensing.

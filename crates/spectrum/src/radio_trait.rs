@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 
 /// A radio: something that is silent at times, and otherwise on some channel at some rate.
 ///
-/// The driver calls [`advance`](Self::advance) at [`next_change`](Self::next_change), then takes what happened with
-/// [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate). A driver with a virtual
-/// clock calls at the very moment; one with a real clock calls late and loses nothing but that time.
+/// The driver calls [`advance`](Self::advance) at [`next_change`](Self::next_change), then takes what
+/// happened with [`poll_event`](Self::poll_event) and reads [`phase`](Self::phase) and [`rate`](Self::rate).
+/// A driver with a virtual clock calls at the very moment; one with a real clock calls late and loses nothing
+/// but that time.
 ///
 /// A new kind of radio that gates links by itself is a [`GateKind`](crate::GateKind)
 /// (`docs/adding-a-radio.md`).
@@ -19,14 +20,16 @@ pub trait Radio: std::fmt::Debug + Send {
     /// The same, to be changed.
     fn state_mut(&mut self) -> &mut RadioState;
 
-    /// When to call [`advance`](Self::advance) next; `Time::MAX`: never. After `advance(now)` it is later than `now`.
+    /// When to call [`advance`](Self::advance) next; `Time::MAX`: never. After `advance(now)` it is later
+    /// than `now`.
     fn next_change(&self) -> Time;
 
-    /// Plays the one thing that is due at `at`, which is [`next_change`](Self::next_change). [`advance`](Self::advance) calls it.
+    /// Plays the one thing that is due at `at`, which is [`next_change`](Self::next_change).
+    /// [`advance`](Self::advance) calls it.
     fn change(&mut self, at: Time);
 
-    /// Plays the radio up to `now` and returns the phase from then on. A late call plays every change at its own time, an
-    /// early one changes nothing. Events of the call before that were not taken are gone.
+    /// Plays the radio up to `now` and returns the phase from then on. A late call plays every change at its
+    /// own time, an early one changes nothing. Events of the call before that were not taken are gone.
     fn advance(&mut self, now: Time) -> Phase {
         self.state_mut().events.clear();
         loop {

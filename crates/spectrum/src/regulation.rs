@@ -4,14 +4,15 @@
 //! System; at 5 GHz [`Dfs`] looks for radar. In TV white space [`WhiteSpaceDevice`] asks a database. Inputs
 //! are the time and what the device hears; the output is whether it may transmit.
 //!
-//! A [`Regulator`] is a device among the [`Incumbents`] of a scenario, together with the system that it asks. It drives a
-//! [`CognitiveRadio`](crate::CognitiveRadio) in place of sensing. [`RegulationConfig`] names the regulations.
+//! A [`Regulator`] is a device among the [`Incumbents`] of a scenario, together with the system that it asks.
+//! It drives a [`CognitiveRadio`](crate::CognitiveRadio) in place of sensing. [`RegulationConfig`] names the
+//! regulations.
 //!
 //! **The property of all of them.** An incumbent arrives on a channel at time a. From a +
-//! [`allowed`](RegulationKind::allowed) until it departs, the radio transmits nothing on the channel. (At reduced
-//! power, nothing that the incumbent has to bear.) [`Protection::overdue`](crate::Protection) counts violations. A
-//! debug build stops at the first, quiet periods apart, whose detector may err. A frame under way when the radio
-//! falls silent completes; [`margin`](RegulationKind::margin) is the time for it.
+//! [`allowed`](RegulationKind::allowed) until it departs, the radio transmits nothing on the channel. (At
+//! reduced power, nothing that the incumbent has to bear.) [`Protection::overdue`](crate::Protection) counts
+//! violations. A debug build stops at the first, quiet periods apart, whose detector may err. A frame under
+//! way when the radio falls silent completes; [`margin`](RegulationKind::margin) is the time for it.
 
 mod cbrs;
 mod database;

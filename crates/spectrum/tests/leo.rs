@@ -18,7 +18,8 @@ fn config() -> LeoConfig {
     }
 }
 
-/// When the radio changes up to `end`: the time in ms, the phase from then on, and by how many ms the delay is above that of its satellite.
+/// When the radio changes up to `end`: the time in ms, the phase from then on, and by how many ms the delay
+/// is above that of its satellite.
 fn changes(radio: &mut LeoRadio, end: u64) -> Vec<(u64, Phase, bool)> {
     let mut found = Vec::new();
     let mut base = radio.delay().unwrap();
@@ -35,7 +36,8 @@ fn changes(radio: &mut LeoRadio, end: u64) -> Vec<(u64, Phase, bool)> {
     found
 }
 
-/// A handoff at 5 s and each 15 s: 50 ms without a link, 30 ms more delay for 140 ms after its beginning and 75 ms before the next.
+/// A handoff at 5 s and each 15 s: 50 ms without a link, 30 ms more delay for 140 ms after its beginning and
+/// 75 ms before the next.
 #[test]
 fn a_period_has_an_outage_and_two_edges() {
     let mut radio = LeoRadio::new(&config(), 1, "satellite");
@@ -84,8 +86,9 @@ fn a_handoff_without_an_outage_is_a_handoff() {
     assert_eq!(handoffs, 4);
 }
 
-/// Delay and rate of 10,000 satellites are uniform over eight seeds each: both bounds are met within 1 % of the range, the mean of a
-/// seed lies within 4 standard errors and the mean of all within 3. By chance 1 run in 150 would fail.
+/// Delay and rate of 10,000 satellites are uniform over eight seeds each: both bounds are met within 1 % of
+/// the range, the mean of a seed lies within 4 standard errors and the mean of all within 3. By chance 1 run
+/// in 150 would fail.
 #[test]
 fn satellites_are_drawn_uniformly() {
     const DRAWN: usize = 10_000;

@@ -1,5 +1,5 @@
-//! A CR user under each regulation, among primary users at known times: when it is on the air, by clause and timer. And in 10^4 random bands,
-//! in which no primary user is transmitted over beyond the allowed time.
+//! A CR user under each regulation, among primary users at known times: when it is on the air, by clause and
+//! timer. And in 10^4 random bands, in which no primary user is transmitted over beyond the allowed time.
 
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::detector::FixedDetector;
@@ -80,8 +80,9 @@ fn cbrs(rules: CbrsRules) -> RegulationConfig {
     RegulationConfig::Cbrs(rules)
 }
 
-/// WINNF-TS-0016 section 8.6, response code 501: the heartbeat after the activation of the DPA ends the right to transmit; `stop` later the radio is
-/// silent. It comes back with the first heartbeat after the DPA's end. 47 CFR 96.15(a)(4): 300 s.
+/// WINNF-TS-0016 section 8.6, response code 501: the heartbeat after the activation of the DPA ends the right
+/// to transmit; `stop` later the radio is silent. It comes back with the first heartbeat after the DPA's end.
+/// 47 CFR 96.15(a)(4): 300 s.
 #[test]
 fn a_dpa_suspends_the_grant_at_the_next_heartbeat() {
     let air = band(&[&[(100.0, 400.0)]]);
@@ -94,8 +95,8 @@ fn a_dpa_suspends_the_grant_at_the_next_heartbeat() {
     assert_eq!((protection.vacated, protection.vacate_max), (1, Duration::from_millis(25_200)));
 }
 
-/// WINNF-TS-0016 section 8.6, response code 500 with operationParam: another channel where one is free. The old one is used until the new grant is
-/// authorized, two answers later.
+/// WINNF-TS-0016 section 8.6, response code 500 with operationParam: another channel where one is free. The
+/// old one is used until the new grant is authorized, two answers later.
 #[test]
 fn a_dpa_relocates_the_radio() {
     let air = band(&[&[(100.0, 400.0)], &[]]);
@@ -105,7 +106,8 @@ fn a_dpa_relocates_the_radio() {
     assert_eq!(radio.stats(s(600.0)).handoffs, 1);
 }
 
-/// WINNF-TS-0016 section 8.6: less power on the same channel, at which incumbents bear nothing; full power again after the DPA.
+/// WINNF-TS-0016 section 8.6: less power on the same channel, at which incumbents bear nothing; full power
+/// again after the DPA.
 #[test]
 fn a_dpa_reduces_the_power() {
     let air = band(&[&[(100.0, 400.0)]]);
@@ -128,8 +130,8 @@ fn a_dpa_reduces_the_power() {
     assert_eq!(changes, [(120.6, Some(rate), 10.0), (421.0, Some(RATE), 0.0)]);
 }
 
-/// WINNF-TS-0016 section 8.5: without a grant nothing is sent. A radio that is not ready asks twice. In a DPA its grant is refused (400), and asked for again 60 s
-/// after the answer.
+/// WINNF-TS-0016 section 8.5: without a grant nothing is sent. A radio that is not ready asks twice. In a DPA
+/// its grant is refused (400), and asked for again 60 s after the answer.
 #[test]
 fn a_cbsd_is_silent_until_its_first_heartbeat_is_answered() {
     let rules = CbrsRules { ready: false, ..CbrsRules::default() };
@@ -146,8 +148,8 @@ fn a_cbsd_pauses_when_its_grant_expires() {
     assert_eq!(openings, [(0.0, 101.0, 0), (120.4, 200.0, 0)]);
 }
 
-/// KDB 905462 D02, table 4: data ends within the channel closing transmission time, the next channel is checked for 60 s, and the one with radar is
-/// not used for 30 min.
+/// KDB 905462 D02, table 4: data ends within the channel closing transmission time, the next channel is
+/// checked for 60 s, and the one with radar is not used for 30 min.
 #[test]
 fn radar_moves_the_radio() {
     let air = band(&[&[(100.0, 110.0)], &[(500.0, 510.0)]]);
@@ -184,7 +186,8 @@ fn a_registered_incumbent_is_never_met() {
     assert_eq!(radio.protection(s(10_000.0)).exposed, Duration::ZERO);
 }
 
-/// 47 CFR 15.711: an incumbent that is registered as it comes is found at the next check, an hour after the last at most.
+/// 47 CFR 15.711: an incumbent that is registered as it comes is found at the next check, an hour after the
+/// last at most.
 #[test]
 fn an_unregistered_incumbent_is_found_at_the_next_check() {
     let air = band(&[&[(5000.0, 9000.0)]]);
@@ -195,7 +198,8 @@ fn an_unregistered_incumbent_is_found_at_the_next_check() {
     assert_eq!(radio.protection(s(9500.0)).vacate_max, Duration::from_secs(2202));
 }
 
-/// IEEE 802.22: a look within a frame; where it reports, a look between frames on the same channel; where that reports too, the next channel.
+/// IEEE 802.22: a look within a frame; where it reports, a look between frames on the same channel; where
+/// that reports too, the next channel.
 #[test]
 fn quiet_periods_have_two_stages() {
     let air = band(&[&[(1.0, 9.0)], &[]]);
@@ -273,8 +277,9 @@ fn any_regulation(random: &mut RandomStream) -> RegulationConfig {
     }
 }
 
-/// 10^4 bands: whatever the settings and the primary users, a saturated radio whose last frame ends up to 5 ms after it falls silent transmits over
-/// nobody beyond the allowed time. A debug build stops at the first frame that does.
+/// 10^4 bands: whatever the settings and the primary users, a saturated radio whose last frame ends up to 5
+/// ms after it falls silent transmits over nobody beyond the allowed time. A debug build stops at the first
+/// frame that does.
 #[test]
 fn nobody_is_transmitted_over_beyond_the_allowed_time() {
     let (mut interfered, mut open) = (Duration::ZERO, Duration::ZERO);

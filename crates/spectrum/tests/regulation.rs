@@ -1,5 +1,5 @@
-//! Dialogues with devices under regulation, each with its clause and timer; and random ones, in which no incumbent suffers beyond the
-//! allowed time.
+//! Dialogues with devices under regulation, each with its clause and timer; and random ones, in which no
+//! incumbent suffers beyond the allowed time.
 
 use cogtcp_spectrum::ChannelId;
 use cogtcp_spectrum::regulation::{
@@ -46,7 +46,8 @@ fn a_cbsd_transmits_once_a_heartbeat_is_answered() {
     assert_eq!(cbsd.next_change(), s(60.0), "heartbeatInterval");
 }
 
-/// WINNF-TS-0016 section 8.6, response code 501; 47 CFR 96.39(c)(2): 60 s to stop. The grant stays, and the next heartbeat may restore the right.
+/// WINNF-TS-0016 section 8.6, response code 501; 47 CFR 96.39(c)(2): 60 s to stop. The grant stays, and the
+/// next heartbeat may restore the right.
 #[test]
 fn a_suspended_grant_stops_within_60_s_and_comes_back() {
     let mut cbsd = authorized();
@@ -75,7 +76,8 @@ fn a_terminated_grant_is_asked_for_anew() {
     assert_eq!(cbsd.state(), GrantState::Idle);
 }
 
-/// WINNF-TS-0016 section 8.6, transmitExpireTime: without answers it is off the air 60 s after, and goes on asking.
+/// WINNF-TS-0016 section 8.6, transmitExpireTime: without answers it is off the air 60 s after, and goes on
+/// asking.
 #[test]
 fn transmit_expire_time_ends_the_right_to_transmit() {
     let mut cbsd = authorized();
@@ -105,8 +107,9 @@ fn a_grant_expires() {
     assert!(!cbsd.transmits(s(160.0)));
 }
 
-/// 10^4 runs: incumbents come and go, answers are lost. A SAS that answers heartbeats with 501 while an incumbent is active, and never lets
-/// transmitExpireTime be more than 240 s ahead, has its incumbents free within 300 s (47 CFR 96.15(a)(4)).
+/// 10^4 runs: incumbents come and go, answers are lost. A SAS that answers heartbeats with 501 while an
+/// incumbent is active, and never lets transmitExpireTime be more than 240 s ahead, has its incumbents free
+/// within 300 s (47 CFR 96.15(a)(4)).
 #[test]
 fn no_incumbent_of_cbrs_suffers_beyond_300_s() {
     let mut suffered = 0;
@@ -159,7 +162,8 @@ fn no_incumbent_of_cbrs_suffers_beyond_300_s() {
 
 const CHANNELS: [ChannelId; 3] = [ChannelId(0), ChannelId(1), ChannelId(2)];
 
-/// KDB 905462 D02, table 4: channel availability check time, 60 s. Radar in it sends the device to the next channel.
+/// KDB 905462 D02, table 4: channel availability check time, 60 s. Radar in it sends the device to the next
+/// channel.
 #[test]
 fn a_channel_is_checked_for_60_s_before_it_is_used() {
     let mut device = Dfs::new(DfsTimers::default(), 2);
@@ -172,7 +176,8 @@ fn a_channel_is_checked_for_60_s_before_it_is_used() {
     assert_eq!(device.data_until(s(100.0)), Some(Time::MAX));
 }
 
-/// KDB 905462 D02, table 4: data ends 200 ms after the radar, control signals take 60 ms in all, everything ends after 10 s.
+/// KDB 905462 D02, table 4: data ends 200 ms after the radar, control signals take 60 ms in all, everything
+/// ends after 10 s.
 #[test]
 fn radar_ends_data_in_200_ms_and_everything_in_10_s() {
     let mut device = Dfs::new(DfsTimers::default(), 3);
@@ -206,8 +211,9 @@ fn a_channel_with_radar_is_not_used_for_30_minutes() {
     assert_eq!(device.state(), DfsState::Checking(CHANNELS[0], s(1960.0)));
 }
 
-/// 10^4 runs: radar comes at random, the device sends whenever it may. Nothing of data is on a channel later than 200 ms after its radar, of control
-/// signals no more than 60 ms and none after 10 s, and nothing for 30 minutes.
+/// 10^4 runs: radar comes at random, the device sends whenever it may. Nothing of data is on a channel later
+/// than 200 ms after its radar, of control signals no more than 60 ms and none after 10 s, and nothing for 30
+/// minutes.
 #[test]
 fn no_radar_suffers_beyond_the_channel_move_time() {
     for seed in 0..10_000 {
@@ -267,7 +273,8 @@ fn available(channel: u32, from: f64, until: f64) -> Availability {
     Availability { channel: ChannelId(channel), from: s(from), until: s(until) }
 }
 
-/// RFC 7545 sections 4.5 and 4.5.5: query, answer, notice of use. A channel is used within its schedule (section 5.11).
+/// RFC 7545 sections 4.5 and 4.5.5: query, answer, notice of use. A channel is used within its schedule
+/// (section 5.11).
 #[test]
 fn a_white_space_device_follows_the_schedule_of_its_database() {
     let mut device = white_space();
@@ -299,7 +306,8 @@ fn a_white_space_device_ceases_without_its_database() {
     assert_eq!(device.channel(s(5000.0)), None, "no channel is left");
 }
 
-/// 10^4 runs: schedules and lost answers at random. A device is never on a channel outside the last schedule that it heard, nor beyond its age.
+/// 10^4 runs: schedules and lost answers at random. A device is never on a channel outside the last schedule
+/// that it heard, nor beyond its age.
 #[test]
 fn no_channel_is_used_outside_its_schedule() {
     for seed in 0..10_000 {
@@ -336,8 +344,8 @@ fn no_channel_is_used_outside_its_schedule() {
 const HERE: ChannelId = CHANNELS[0];
 const REDUCED: Operation = Operation { channel: HERE, reduction: Decibel(10.0) };
 
-/// WINNF-TS-0016 section 8.6, response code 500 with operationParam: a new grant with these parameters is asked for at once. What is on the air
-/// keeps the old ones until the new grant is authorized.
+/// WINNF-TS-0016 section 8.6, response code 500 with operationParam: a new grant with these parameters is
+/// asked for at once. What is on the air keeps the old ones until the new grant is authorized.
 #[test]
 fn a_grant_that_ends_with_suggested_parameters_is_replaced() {
     let mut cbsd = authorized();

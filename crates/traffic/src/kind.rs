@@ -36,8 +36,8 @@ pub trait TrafficKind: Debug {
         false
     }
 
-    /// Returns the client that the data of the flow `name` answer, in the run of seed `seed`; `None`: the application just sends.
-    /// Every driver, under any clock, gets the same draws.
+    /// Returns the client that the data of the flow `name` answer, in the run of seed `seed`; `None`: the
+    /// application just sends. Every driver, under any clock, gets the same draws.
     fn client(&self, _name: &str, _start: Time, _seed: u64) -> Option<Application> {
         None
     }

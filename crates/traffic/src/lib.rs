@@ -5,7 +5,8 @@
 //! [`Source::advance`] and sends one. [`Arrivals`] is the other end: arrived packets, their delay and jitter.
 //!
 //! A [`Client`] asks and is answered over a connection: [`Requests`] of any size, or the chunks of a
-//! [`Video`]; an [`Application`] is any of them. [`Traffic`] is the registry of what a flow's application sends.
+//! [`Video`]; an [`Application`] is any of them. [`Traffic`] is the registry of what a flow's application
+//! sends.
 
 mod application;
 mod arrivals;

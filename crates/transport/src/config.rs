@@ -164,9 +164,9 @@ cogtcp_units::with_defaults! {
         /// (RFC 3522). As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another
         /// response. Needs SACK and timestamps.
         pub eifel: bool = false,
-        /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC 3708,
-        /// which leaves the response open). As in Linux, cwnd and ssthresh return to their earlier values. Needs
-        /// SACK.
+        /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC
+        /// 3708, which leaves the response open). As in Linux, cwnd and ssthresh return to their earlier
+        /// values. Needs SACK.
         pub d_sack_undo: bool = false,
         /// How timeouts come about and what they do to the window. RFC 6298 and RFC 5681.
         pub timeout_rules: TimeoutRules = TimeoutRules::default(),
@@ -187,40 +187,43 @@ cogtcp_units::with_defaults! {
         pub timestamps: bool = false,
         /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
         pub timestamp_tick: Duration = Duration::from_millis(1),
-        /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535 bytes.
+        /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535
+        /// bytes.
         ///
         pub window_scaling: bool = true,
         /// RTO before the first sample. 1 s (RFC 6298 section 2.1).
         pub initial_rto: Duration = Duration::from_secs(1),
         /// Least RTO. 1 s (RFC 6298 section 2.4).
         pub min_rto: Duration = Duration::from_secs(1),
-        /// Apply [`min_rto`](Self::min_rto) to the variance term, so that the RTO is at least SRTT + `min_rto`
-        /// (Linux, `__tcp_set_rto`).
+        /// Apply [`min_rto`](Self::min_rto) to the variance term, so that the RTO is at least SRTT +
+        /// `min_rto` (Linux, `__tcp_set_rto`).
         pub min_rto_above_srtt: bool = false,
-        /// Segments leave in packets of several segments, the last with PSH, as in Linux ("generic segmentation
-        /// offload"; `offload.rs`). A packet that cwnd would cut short waits for an ACK that is due soon.
+        /// Segments leave in packets of several segments, the last with PSH, as in Linux ("generic
+        /// segmentation offload"; `offload.rs`). A packet that cwnd would cut short waits for an ACK that is
+        /// due soon.
         pub segmentation_offload: bool = false,
-        /// Tick of a timer wheel like Linux's since 4.8 (1/HZ). A timer fires at the first tick after it is due.
-        /// Timers from 63 ticks on are rounded up to 8 ticks, from 504 ticks on to 64, and so on (Gleixner:
-        /// timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss probe of several
-        /// segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are exact.
+        /// Tick of a timer wheel like Linux's since 4.8 (1/HZ). A timer fires at the first tick after it is
+        /// due. Timers from 63 ticks on are rounded up to 8 ticks, from 504 ticks on to 64, and so on
+        /// (Gleixner: timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss
+        /// probe of several segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are
+        /// exact.
         pub timer_tick: Duration = Duration::ZERO,
-        /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of its
-        /// wheel, fall anywhere.
+        /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of
+        /// its wheel, fall anywhere.
         pub timer_phase: Duration = Duration::ZERO,
         /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
         pub max_rto: Duration = Duration::from_secs(60),
-        /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section 3.1).
-        /// Else it is lowered again, to two segments as a rule: ns-2.
+        /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section
+        /// 3.1). Else it is lowered again, to two segments as a rule: ns-2.
         pub hold_ssthresh: bool = true,
-        /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3 s
-        /// (RFC 6298 section 5.7).
+        /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3
+        /// s (RFC 6298 section 5.7).
         pub keep_syn_backoff: bool = false,
-        /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux, ns-2).
-        /// Else it runs on (RFC 6298 section 5, ns-3) and may fire before the retransmission's ACK.
+        /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux,
+        /// ns-2). Else it runs on (RFC 6298 section 5, ns-3) and may fire before the retransmission's ACK.
         pub restart_on_retransmit: bool = true,
-        /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR from
-        /// below (RFC 6298 section 2). 1 ms.
+        /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR
+        /// from below (RFC 6298 section 2). 1 ms.
         pub clock_granularity: Duration = Duration::from_millis(1),
         /// Which segments feed the RTO.
         pub rtt_sampling: RttSampling = RttSampling::default(),
@@ -228,11 +231,11 @@ cogtcp_units::with_defaults! {
         pub max_window: Option<u64> = None,
         /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1).
         pub restart_after_idle: bool = true,
-        /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed round-trip
-        /// time, in place of one burst. For a control that does not pace by itself.
+        /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed
+        /// round-trip time, in place of one burst. For a control that does not pace by itself.
         pub paced_resume: bool = false,
-        /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender "must
-        /// be robust against window shrinking"); else what was once offered may be sent.
+        /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender
+        /// "must be robust against window shrinking"); else what was once offered may be sent.
         pub heeds_shrinking: bool = true,
         /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule:
         /// `tcp_cwnd_validate`).
@@ -254,7 +257,8 @@ cogtcp_units::with_defaults! {
         pub initial_sequence: SeqNumber = SeqNumber::new(0),
         /// Delayed acknowledgements.
         pub delayed_ack: DelayedAck = DelayedAck::On { timeout: Duration::from_millis(200) },
-        /// Full-sized segments that a delayed ACK may answer. 2 (RFC 5681 section 4.2: at least every second).
+        /// Full-sized segments that a delayed ACK may answer. 2 (RFC 5681 section 4.2: at least every
+        /// second).
         pub ack_every: u32 = 2,
         /// Permit SACK when the sender offers it (RFC 2018).
         pub sack: bool = true,
@@ -271,8 +275,8 @@ cogtcp_units::with_defaults! {
         pub window_scaling: bool = true,
         /// Receive buffer, bytes: advertised window plus what waits to be read.
         pub buffer: u64 = 4 << 20,
-        /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half of
-        /// the buffer (Linux's receive buffer tuning). Else all of the buffer is offered.
+        /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half
+        /// of the buffer (Linux's receive buffer tuning). Else all of the buffer is offered.
         pub window_tuning: bool = false,
         /// Whether the application reads only by `Receiver::read`; else it reads at once.
         pub manual_read: bool = false,

@@ -7,8 +7,9 @@
 //! - `poll_transmit(now)`: the next segment to send, until `None`;
 //! - `poll_timeout()`: when to call again, [`cogtcp_units::Time::MAX`] for never.
 //!
-//! The driver owns the clock and the network: a simulator, a test, or a real device. After every `handle_*` it asks
-//! `poll_transmit` until `None` (or leaves the segments where they are while its link is blocked), then `poll_timeout`.
+//! The driver owns the clock and the network: a simulator, a test, or a real device. After every `handle_*`
+//! it asks `poll_transmit` until `None` (or leaves the segments where they are while its link is blocked),
+//! then `poll_timeout`.
 
 mod config;
 pub mod conformance;

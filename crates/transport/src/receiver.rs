@@ -467,9 +467,10 @@ impl Receiver {
         }
     }
 
-    /// Header prediction (after Van Jacobson's in 4.3BSD-Reno): whether `segment` is the next in order, without
-    /// options, marks or a FIN, while nothing is missing and no ACK is due. The looks at options, at duplicates and
-    /// at what lies behind a gap, which [`handle_synchronised`](Self::handle_synchronised) makes, find nothing then.
+    /// Header prediction (after Van Jacobson's in 4.3BSD-Reno): whether `segment` is the next in order,
+    /// without options, marks or a FIN, while nothing is missing and no ACK is due. The looks at options, at
+    /// duplicates and at what lies behind a gap, which [`handle_synchronised`](Self::handle_synchronised)
+    /// makes, find nothing then.
     #[inline]
     pub(crate) fn is_expected(&self, segment: &Segment) -> bool {
         let frontier = self.reassembly.frontier();

@@ -12,7 +12,8 @@ pub(crate) struct Undo {
     marker: Option<NonZeroU64>,
     /// Retransmissions that no D-SACK has reported yet; `None`: there was no retransmission.
     unreported: Option<u32>,
-    /// When the first retransmission left (RFC 3522 section 3.2: RetransmitTS); [`Time::MAX`]: there was none.
+    /// When the first retransmission left (RFC 3522 section 3.2: RetransmitTS); [`Time::MAX`]: there was
+    /// none.
     first_at: Time,
 }
 

@@ -1,7 +1,7 @@
 //! Settings with their defaults.
 
-/// Makes a structure and its [`Default`] of one list of fields: documentation, to which the default is added, type and
-/// default.
+/// Makes a structure and its [`Default`] of one list of fields: documentation, to which the default is added,
+/// type and default.
 #[macro_export]
 macro_rules! with_defaults {
     (

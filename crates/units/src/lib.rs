@@ -1,8 +1,8 @@
 //! Quantities and random streams shared by every room of cogtcp.
 //!
 //! Time is an integer number of nanoseconds, rates are integer bits per second, sizes are integer bytes: no
-//! floating point enters the order of events. Every quantity reads and writes itself with its unit (`"40 ms"`,
-//! `"10 Mbit/s"`, `"1000 B"`), and refuses a bare number.
+//! floating point enters the order of events. Every quantity reads and writes itself with its unit (`"40
+//! ms"`, `"10 Mbit/s"`, `"1000 B"`), and refuses a bare number.
 //!
 //! Start with [`Time`] and [`Duration`], then [`Rate`] and [`Bytes`]. [`Position`] is a place in the plane.
 //! [`Check`] reports errors in the fields of a configuration. [`RandomStream`] is the only source of

@@ -1,14 +1,15 @@
 //! Settings of a scenario that override a profile's.
 
-/// Makes two structures of one list of fields: the complete configuration, and the settings of a scenario, each field of which may be
-/// left to a profile. A field has its documentation once; comments (`//`) hold for the configuration alone.
+/// Makes two structures of one list of fields: the complete configuration, and the settings of a scenario,
+/// each field of which may be left to a profile. A field has its documentation once; comments (`//`) hold for
+/// the configuration alone.
 ///
 /// - `pub struct Config { ... }` has the fields that no scenario sets.
 /// - `pub struct Settings { ... }` has the fields that are the settings' own, such as the name of a profile.
 ///
-/// The settings get three methods: `is_empty`, `first_set` (the name of the first field that is set), and `overlay(base)`, which
-/// returns `base` with the fields that are set. Fields are `Copy`; the calling crate needs serde and
-/// schemars.
+/// The settings get three methods: `is_empty`, `first_set` (the name of the first field that is set), and
+/// `overlay(base)`, which returns `base` with the fields that are set. Fields are `Copy`; the calling crate
+/// needs serde and schemars.
 #[macro_export]
 macro_rules! overlay {
     (

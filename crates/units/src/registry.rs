@@ -1,4 +1,5 @@
-//! Registries: everything that a scenario names in one field, each entry with its parameters as a type of its own.
+//! Registries: everything that a scenario names in one field, each entry with its parameters as a type of its
+//! own.
 
 use crate::{Check, among};
 use schemars::{Schema, json_schema};
@@ -56,7 +57,8 @@ pub trait Named: Default {
     /// The RFC, paper or code that the entry follows.
     const REFERENCE: &'static str;
 
-    /// Returns the parameters that `name` stands for: the defaults for [`Self::NAME`]. An entry may have further names.
+    /// Returns the parameters that `name` stands for: the defaults for [`Self::NAME`]. An entry may have
+    /// further names.
     fn of_name(name: &str) -> Option<Self> {
         (name == Self::NAME).then(Self::default)
     }
@@ -76,7 +78,8 @@ pub struct Entry {
     pub reference: &'static str,
 }
 
-/// A registry whose entries are [`Named`]: what reads it from a scenario. [`registry!`](crate::registry) implements it.
+/// A registry whose entries are [`Named`]: what reads it from a scenario. [`registry!`](crate::registry)
+/// implements it.
 pub trait Registry: Sized {
     /// The word for one of its entries.
     const WHAT: &'static str;
@@ -155,15 +158,16 @@ pub fn entry_schema(entry: &Entry, parameters: &Schema) -> Schema {
 
 /// Makes the registry of everything that can be named in one place.
 ///
-/// In each form a new entry is one line. Parameters, or the part behind a name, implement the registry's trait, to which the enum hands
-/// over by `kind()`. The calling crate depends on serde and schemars.
+/// In each form a new entry is one line. Parameters, or the part behind a name, implement the registry's
+/// trait, to which the enum hands over by `kind()`. The calling crate depends on serde and schemars.
 ///
-/// - `pub enum Registry: Kind { Name(Parameters), Name = PART, }`: entries with their documentation above, written
-///   `{ name = { ... } }` and `"name"`. Serde's and schemars' attributes are the enum's own.
-/// - `#[entries("entry", "form")] pub enum Registry: Kind { Name: Parameters, }`: the parameters are [`Named`], and a name alone stands for
-///   them. `"entry"` is the word for an entry, `"form"` says in errors what would be right. The enum gets `ALL`, `NAMES`, `name`,
-///   `of_name`, `check` and `first_wrong`.
-/// - `#[entries("entry")] static LIST: Info { module::INFO, }`: statics with a field `name`. `Info` gets `all` and `find`.
+/// - `pub enum Registry: Kind { Name(Parameters), Name = PART, }`: entries with their documentation above,
+///   written `{ name = { ... } }` and `"name"`. Serde's and schemars' attributes are the enum's own.
+/// - `#[entries("entry", "form")] pub enum Registry: Kind { Name: Parameters, }`: the parameters are
+///   [`Named`], and a name alone stands for them. `"entry"` is the word for an entry, `"form"` says in errors
+///   what would be right. The enum gets `ALL`, `NAMES`, `name`, `of_name`, `check` and `first_wrong`.
+/// - `#[entries("entry")] static LIST: Info { module::INFO, }`: statics with a field `name`. `Info` gets
+///   `all` and `find`.
 #[macro_export]
 macro_rules! registry {
     (

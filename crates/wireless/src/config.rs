@@ -163,8 +163,8 @@ pub struct MediumConfig {
     /// Where sender and receiver meet.
     pub rendezvous: Rendezvous,
     /// An exchange that nobody can disturb is worked out when it begins
-    /// ([`MediumEvent::Exchange`](crate::MediumEvent::Exchange)), and at most three steps of the medium in place of a
-    /// dozen. The frames are the same.
+    /// ([`MediumEvent::Exchange`](crate::MediumEvent::Exchange)), and at most three steps of the medium in
+    /// place of a dozen. The frames are the same.
     pub whole_exchanges: bool,
     /// Whether every frame is reported as [`MediumEvent::OnAir`](crate::MediumEvent::OnAir).
     pub reports_frames: bool,

@@ -1,8 +1,8 @@
 //! The small rules in which simulators differ from the standard and from each other, each with its source.
 //!
-//! On strings of three hops and more and on hidden terminals they move throughput by 5 to 60 %. `standard` is the text of
-//! IEEE 802.11-2007; `ns2` is `mac/mac-802_11.cc` of ns-2.35, `ns3` the `wifi` module of ns-3. Where the standard is
-//! silent, `standard` has what [`Profile::Standard`]'s table in `docs/adhoc.md` says.
+//! On strings of three hops and more and on hidden terminals they move throughput by 5 to 60 %. `standard` is
+//! the text of IEEE 802.11-2007; `ns2` is `mac/mac-802_11.cc` of ns-2.35, `ns3` the `wifi` module of ns-3.
+//! Where the standard is silent, `standard` has what [`Profile::Standard`]'s table in `docs/adhoc.md` says.
 
 use cogtcp_units::overlay;
 use schemars::JsonSchema;
@@ -25,8 +25,8 @@ pub enum Profile {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Capture {
-    /// Signal over noise and the sum of all else in the air, at the worst moment of the frame; the first frame that can be
-    /// received is the one.
+    /// Signal over noise and the sum of all else in the air, at the worst moment of the frame; the first
+    /// frame that can be received is the one.
     #[default]
     Sinr,
     /// The same, but a later frame that stands out enough takes the receiver over ("message in message").
@@ -35,8 +35,8 @@ pub enum Capture {
     /// `ThresholdPreambleDetectionModel`, 4 dB), on the strongest frame that began within these 4 us. Later
     /// frames interfere.
     Preamble,
-    /// The first frame of any power against each later one alone (ns-2): it survives if it is stronger by the capture
-    /// threshold, else both are lost until the longer ends. A later frame is never received.
+    /// The first frame of any power against each later one alone (ns-2): it survives if it is stronger by the
+    /// capture threshold, else both are lost until the longer ends. A later frame is never received.
     Pairwise,
 }
 
@@ -70,7 +70,8 @@ pub enum CtsWhen {
     /// The NAV is idle when the RTS ends (9.2.5.7).
     #[default]
     NavIdle,
-    /// NAV and medium are idle SIFS after the RTS; the answer is then given up (ns-2). The same holds for data after a CTS.
+    /// NAV and medium are idle SIFS after the RTS; the answer is then given up (ns-2). The same holds for
+    /// data after a CTS.
     MediumIdle,
     /// Always.
     Always,
@@ -125,14 +126,16 @@ overlay! {
     cts_reserves_for_itself: bool,
     /// When a missing answer is noticed: start; ns2: end.
     answer_timeout: AnswerTimeout,
-    /// Another valid frame in place of the answer ends the wait at once: yes (9.2.5.7, 9.2.8); ns2: no, it is waited out.
+    /// Another valid frame in place of the answer ends the wait at once: yes (9.2.5.7, 9.2.8); ns2: no, it is
+    /// waited out.
     other_frame_fails: bool,
     /// The rate of CTS and ACK: basic; ns3: same.
     answer_rate: AnswerRate,
-    /// A NAV set by an RTS is given up when nothing follows within 2 SIFS, a CTS and 2 slots: yes (9.2.5.4: "may"); ns2: no.
+    /// A NAV set by an RTS is given up when nothing follows within 2 SIFS, a CTS and 2 slots: yes (9.2.5.4:
+    /// "may"); ns2: no.
     nav_reset: bool,
-    /// The count of the other kind of failure outlives a packet: no, both begin at zero with every packet; ns2: yes (`ssrc_` and
-    /// `slrc_` are the station's).
+    /// The count of the other kind of failure outlives a packet: no, both begin at zero with every packet;
+    /// ns2: yes (`ssrc_` and `slrc_` are the station's).
     counts_outlive_packet: bool,
     /// The MAC takes its next packet out of the queue at once (ns2, ns3), or when its first frame is sent
     /// (standard): a routing packet may then still go first.

@@ -91,8 +91,8 @@ fn a_cts_silences_the_hidden_terminal() {
     assert!(failures.is_empty(), "{failures:?}");
 }
 
-/// A <- B  C -> D in a row of 200 m: C hears B and waits for the whole of its exchange, though D would have heard it and A
-/// would not have minded.
+/// A <- B  C -> D in a row of 200 m: C hears B and waits for the whole of its exchange, though D would have
+/// heard it and A would not have minded.
 #[test]
 fn an_exposed_terminal_waits_for_nothing() {
     let places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];

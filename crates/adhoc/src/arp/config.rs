@@ -19,7 +19,8 @@ pub enum ArpProtocol {
     /// Everybody knows the addresses of all.
     #[default]
     None,
-    /// By the Address Resolution Protocol (RFC 826): requests of 28 bytes to all, replies to one, on the air as other packets.
+    /// By the Address Resolution Protocol (RFC 826): requests of 28 bytes to all, replies to one, on the air
+    /// as other packets.
     Rfc826,
 }
 
@@ -52,7 +53,8 @@ overlay! {
     #[derive(Copy, Eq)]
     pub struct ArpConfig {}
 
-    /// Address resolution in a scenario. Without `protocol`: none; under the MAC profiles ns2 and ns3 rfc826 as these have it.
+    /// Address resolution in a scenario. Without `protocol`: none; under the MAC profiles ns2 and ns3 rfc826
+    /// as these have it.
     #[derive(Copy, Eq)]
     #[schemars(rename = "Arp")]
     pub struct ArpSettings {
@@ -121,8 +123,9 @@ impl ArpSettings {
 }
 
 impl ArpConfig {
-    /// RFC 826 with what RFC 1122 section 2.3.2 asks of hosts: the latest packet is held, an address is good for a minute, and requests
-    /// are a second apart. That there are three of them, and that a failure is one of the link, is Linux's (`mcast_solicit`).
+    /// RFC 826 with what RFC 1122 section 2.3.2 asks of hosts: the latest packet is held, an address is good
+    /// for a minute, and requests are a second apart. That there are three of them, and that a failure is one
+    /// of the link, is Linux's (`mcast_solicit`).
     pub const fn rfc() -> Self {
         Self {
             held_packets: 1,
@@ -137,8 +140,8 @@ impl ArpConfig {
         }
     }
 
-    /// ns-2.35 (`mac/arp.cc`): one packet is held (`hold_`), each asks, the fourth that asks in vain fails with it
-    /// (`ARP_MAX_REQUEST_COUNT`), addresses are good for ever.
+    /// ns-2.35 (`mac/arp.cc`): one packet is held (`hold_`), each asks, the fourth that asks in vain fails
+    /// with it (`ARP_MAX_REQUEST_COUNT`), addresses are good for ever.
     pub const fn ns2() -> Self {
         Self {
             retry_interval: Duration::ZERO,
@@ -148,8 +151,9 @@ impl ArpConfig {
         }
     }
 
-    /// ns-3 (`arp-cache.cc`, `arp-l3-protocol.cc`): PendingQueueSize 3, MaxRetries 3 after the first, WaitReplyTimeout 1 s, AliveTimeout
-    /// 120 s, DeadTimeout 100 s, RequestJitter 10 ms; routing hears nothing.
+    /// ns-3 (`arp-cache.cc`, `arp-l3-protocol.cc`): PendingQueueSize 3, MaxRetries 3 after the first,
+    /// WaitReplyTimeout 1 s, AliveTimeout 120 s, DeadTimeout 100 s, RequestJitter 10 ms; routing hears
+    /// nothing.
     pub const fn ns3() -> Self {
         Self {
             held_packets: 3,

@@ -71,8 +71,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.range
     }
 
-    /// The route that a packet of `source` would take to `destination` now: the nodes after the source, as far
-    /// as each knows a next hop. It ends at a node that comes twice.
+    /// The route that a packet of `source` would take to `destination` now: the nodes after the source, as
+    /// far as each knows a next hop. It ends at a node that comes twice.
     pub fn route(&self, now: Time, source: u32, destination: u32) -> Vec<u32> {
         let mut route = Vec::new();
         let mut at = source;

@@ -1,4 +1,5 @@
-//! A flow whose transport is not TCP: its two ends run here, and exchange datagrams by the UDP of the two kernels.
+//! A flow whose transport is not TCP: its two ends run here, and exchange datagrams by the UDP of the two
+//! kernels.
 
 use super::bulk::Application;
 use super::{Account, Played, Playing, Standing};

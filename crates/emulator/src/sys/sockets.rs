@@ -81,7 +81,8 @@ impl PacketAddress {
     }
 }
 
-/// A socket for the packets of an Ethernet interface without their frames (packet(7), `SOCK_DGRAM`). It does not block.
+/// A socket for the packets of an Ethernet interface without their frames (packet(7), `SOCK_DGRAM`). It does
+/// not block.
 pub(crate) fn packet_socket(at: PacketAddress) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // Of no protocol until it is bound: else it would hear every interface.
@@ -130,7 +131,8 @@ pub(crate) fn set_ecn(socket: BorrowedFd<'_>, is_v6: bool, codepoint: u8) -> io:
     set_option(socket, level, name, &i32::from(codepoint).to_ne_bytes())
 }
 
-/// Receives a datagram. Returns its size and its ECN codepoint (RFC 3168): 0 unless [`report_ecn`] was called.
+/// Receives a datagram. Returns its size and its ECN codepoint (RFC 3168): 0 unless [`report_ecn`] was
+/// called.
 pub(crate) fn receive_datagram(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, u8)> {
     let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // Aligned as the header of a control message must be.

@@ -71,7 +71,8 @@ fn a_burst_is_spaced_by_the_transmission_time() {
     assert_eq!(link.counters().waited, (1 + 2 + 3) * TX);
 }
 
-/// With a short propagation delay the link is empty between arrivals, and the next transmission has still begun.
+/// With a short propagation delay the link is empty between arrivals, and the next transmission has still
+/// begun.
 #[test]
 fn without_propagation_delay_transmissions_follow_one_another() {
     let mut link = made(&LinkConfig { delay: Duration::ZERO, ..config() });
@@ -94,8 +95,8 @@ fn drop_tail_counts_waiting_packets_only() {
     assert_eq!((link.counters().drops[0], link.queue_max()), (2, 2));
 }
 
-/// Frames are counted as the link carries them, so a frame that the queue refuses has no number; a listed frame has used
-/// the link.
+/// Frames are counted as the link carries them, so a frame that the queue refuses has no number; a listed
+/// frame has used the link.
 #[test]
 fn drops_strike_frames_by_their_number() {
     let mut link = made(&LinkConfig { queue: packets(3), drops: vec![1, 3], ..config() });
@@ -220,7 +221,8 @@ fn drop_loses_every_frame_that_meets_the_silence() {
     assert_eq!(link.carried(at(DELAY)), 2000.0);
 }
 
-/// Frames 0 to 2 were there before the silence: they are sent, through it. 3 comes in it, 4 after it, behind what is left.
+/// Frames 0 to 2 were there before the silence: they are sent, through it. 3 comes in it, 4 after it, behind
+/// what is left.
 #[test]
 fn refuse_loses_what_comes_and_sends_what_waits() {
     let mut link = made(&LinkConfig { queue: packets(3), ..config() });
@@ -240,7 +242,8 @@ fn refuse_loses_what_comes_and_sends_what_waits() {
     assert_eq!(Capacity::bytes(link.capacity(at(4 * TX)).available), 4000.0, "it was busy throughout");
 }
 
-/// With nothing in the queue the silence is all of the link's time; a rate that changes in it holds for what is still to be sent.
+/// With nothing in the queue the silence is all of the link's time; a rate that changes in it holds for what
+/// is still to be sent.
 #[test]
 fn a_gate_that_refuses_counts_what_it_still_carries() {
     let mut link = made(&config());
@@ -367,7 +370,8 @@ fn random_loss_has_its_rate() {
     assert_eq!(link.counters().delivered + lost, 100_000);
 }
 
-/// Looking at a link never changes what it does: random offers, gates and rates, with and without an observer.
+/// Looking at a link never changes what it does: random offers, gates and rates, with and without an
+/// observer.
 #[test]
 fn observation_changes_nothing() {
     let run = |observe: bool| {
@@ -405,7 +409,8 @@ fn observation_changes_nothing() {
     assert!(counters.drops[0] > 0 && counters.drops[2] > 0, "{counters:?}");
 }
 
-/// Plays a link as a driver does, in virtual time: calls it when it asks for it, or later by up to `lateness`.
+/// Plays a link as a driver does, in virtual time: calls it when it asks for it, or later by up to
+/// `lateness`.
 struct Driver {
     link: Link<Packet>,
     arrival: Option<u64>,
@@ -460,8 +465,8 @@ impl Driver {
     }
 }
 
-/// A discipline that neither drops nor reorders gives the departures of drop-tail, and a driver that is late does not
-/// change them.
+/// A discipline that neither drops nor reorders gives the departures of drop-tail, and a driver that is late
+/// does not change them.
 #[test]
 fn a_discipline_that_does_nothing_is_drop_tail() {
     let calm = DisciplineSpec::CoDel(CoDel {
@@ -579,7 +584,8 @@ fn a_hop_touches_two_cache_lines() {
     assert_eq!(align_of::<Link<Packet>>(), 128);
 }
 
-/// The delay falls from 40 to 10 ms at 1 ms. The frame on the air keeps its 40 ms; later frames wait for it at the far end.
+/// The delay falls from 40 to 10 ms at 1 ms. The frame on the air keeps its 40 ms; later frames wait for it
+/// at the far end.
 #[test]
 fn no_packet_overtakes_another_when_the_delay_falls() {
     let mut link = made(&config());

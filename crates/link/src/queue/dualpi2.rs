@@ -1,5 +1,6 @@
-//! DualPI2, the coupled dual-queue AQM of L4S (RFC 9332). Packets of scalable senders wait in a queue of their
-//! own, marked from a millisecond on; all other packets wait under PI2. One probability couples the queues.
+//! DualPI2, the coupled dual-queue AQM of L4S (RFC 9332). Packets of scalable senders wait in a queue of
+//! their own, marked from a millisecond on; all other packets wait under PI2. One probability couples the
+//! queues.
 //!
 //! ```text
 //! every Tupdate:  p += alpha (delay - target) + beta (delay - last delay)     delay: the greater of the heads'
@@ -9,9 +10,9 @@
 //! overload:       k p > 1: both are dropped from with p^2, what is left of L is marked
 //! ```
 //!
-//! Linux's `sch_dualpi2.c`, by authors of the RFC, is the source of parameters, turns and overload. Like Linux
-//! it has a step in the L-queue, in place of the ramp of RFC 9332 appendix A.1, and drops at the head. While
-//! less than two packets of 1514 bytes wait, p neither drops nor marks.
+//! Linux's `sch_dualpi2.c`, by authors of the RFC, is the source of parameters, turns and overload. Like
+//! Linux it has a step in the L-queue, in place of the ramp of RFC 9332 appendix A.1, and drops at the head.
+//! While less than two packets of 1514 bytes wait, p neither drops nor marks.
 
 use super::codel::MOST_PACKET;
 use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
@@ -38,8 +39,8 @@ pub struct DualPi2 {
     pub alpha: f64,
     /// Proportional gain, in Hz: what a second of growth of the delay adds to the probability.
     pub beta: f64,
-    /// Coupling k: the mark probability of the L4S queue over the probability of which the classic queue drops
-    /// the square.
+    /// Coupling k: the mark probability of the L4S queue over the probability of which the classic queue
+    /// drops the square.
     pub coupling: f64,
     /// Waiting time in the L4S queue above which every packet is marked.
     pub step: Duration,
@@ -345,7 +346,8 @@ mod tests {
         assert_eq!(marks, [false, true, false]);
     }
 
-    /// While both wait, nine L4S packets go for each classic one; the L-queue begins with 1514 * 80 / 10 bytes.
+    /// While both wait, nine L4S packets go for each classic one; the L-queue begins with 1514 * 80 / 10
+    /// bytes.
     #[test]
     fn the_classic_queue_gets_a_tenth_of_a_busy_link() {
         let mut queues = queues();

@@ -1,5 +1,5 @@
-//! Movement as CSV: a header `node,time,x,y` (s, m), then a row for every corner of a trajectory, each node's by
-//! time.
+//! Movement as CSV: a header `node,time,x,y` (s, m), then a row for every corner of a trajectory, each node's
+//! by time.
 //!
 //! Between two corners a node moves in a straight line at constant speed. Columns may stand in any order,
 //! further ones are ignored; `#` begins a comment line.

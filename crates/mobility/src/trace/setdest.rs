@@ -181,8 +181,8 @@ impl SetdestNode {
     }
 }
 
-/// Writes a file of orders that ns-2 and ns-3 read. A trajectory that begins after time 0 stands at its first place
-/// until then.
+/// Writes a file of orders that ns-2 and ns-3 read. A trajectory that begins after time 0 stands at its first
+/// place until then.
 pub fn write(mobility: &Mobility) -> String {
     let nodes = mobility.len();
     let mut text = format!("#\n# nodes: {nodes}, max speed: {:.2}\n#\n", mobility.max_speed());

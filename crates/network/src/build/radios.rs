@@ -15,8 +15,8 @@ pub fn course(spec: &RadioSpec, end: Time, seed: u64) -> Option<Arc<Course>> {
     Some(Arc::new(Course::new(&journey.line, journey.start, end, seed, &part)))
 }
 
-/// Builds the radio as it is at time zero, on `course` if it is on a journey. Returns `None` for a CR user, which needs
-/// an air.
+/// Builds the radio as it is at time zero, on `course` if it is on a journey. Returns `None` for a CR user,
+/// which needs an air.
 pub fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Option<Box<dyn Radio>> {
     match &spec.kind {
         RadioKind::Cycle(cycle, _) => Some(Box::new(CognitiveCycle::new(cycle, seed, &spec.name))),
@@ -26,8 +26,8 @@ pub fn radio(spec: &RadioSpec, course: Option<&Arc<Course>>, seed: u64) -> Optio
     }
 }
 
-/// Lists every silence of [`radio`]'s radio that begins before `end`, and its cause. A silence that never ends ends at
-/// [`Time::MAX`]. For results, and for predictors that may know the future.
+/// Lists every silence of [`radio`]'s radio that begins before `end`, and its cause. A silence that never
+/// ends ends at [`Time::MAX`]. For results, and for predictors that may know the future.
 pub fn timetable(
     spec: &RadioSpec,
     course: Option<&Arc<Course>>,

@@ -7,8 +7,8 @@ use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
     /// Checks that every packet is in one place: sent = delivered + dropped by cause + queued + in flight.
-    /// This holds for every link direction, and every stream that the driver counts (`streams`: its number and its
-    /// hosts' counts). Shows every packet to `see`.
+    /// This holds for every link direction, and every stream that the driver counts (`streams`: its number
+    /// and its hosts' counts). Shows every packet to `see`.
     ///
     /// # Errors
     ///

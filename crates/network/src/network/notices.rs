@@ -34,8 +34,8 @@ pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
 /// The messages of all nodes in front of silent links.
 #[derive(Debug)]
 pub(super) struct Notices<P> {
-    /// By link direction and stream: the node in front of the link direction, and the stream of its messages to the source;
-    /// `None`: it is the source.
+    /// By link direction and stream: the node in front of the link direction, and the stream of its messages
+    /// to the source; `None`: it is the source.
     told: BTreeMap<(u32, StreamId), (u32, Option<StreamId>)>,
     /// Until when a source is told nothing more, by link direction and source.
     quiet: BTreeMap<(u32, u64), Time>,

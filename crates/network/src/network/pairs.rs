@@ -131,7 +131,8 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// What the MAC counted that serves `direction`, since the end of the warm-up; nothing where there is none.
+    /// What the MAC counted that serves `direction`, since the end of the warm-up; nothing where there is
+    /// none.
     pub fn mac(&self, direction: u32) -> MacCounters {
         let served = self.pairs.iter().find(|served| served.pair.directions().contains(&direction));
         served.map_or_else(MacCounters::default, |served| served.pair.measured(direction as usize % 2))

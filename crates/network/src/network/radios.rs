@@ -217,8 +217,8 @@ impl<P: Payload> Network<P> {
         Some(cause)
     }
 
-    /// What `direction` is offered in a silence of its radio waits, even where silence drops what other links are
-    /// offered. To be called before the network begins.
+    /// What `direction` is offered in a silence of its radio waits, even where silence drops what other links
+    /// are offered. To be called before the network begins.
     pub fn hold(&mut self, direction: u32) {
         for radio in self.radios.iter_mut().filter(|radio| radio.directions.contains(&direction)) {
             radio.holding = Some(direction);

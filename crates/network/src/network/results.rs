@@ -55,7 +55,8 @@ impl<P: Payload> Network<P> {
         self.baselines = self.directions.iter_mut().map(baseline).collect();
     }
 
-    /// What `direction` could carry since the end of the warm-up, as its counters have it ([`Capacity::bytes`]).
+    /// What `direction` could carry since the end of the warm-up, as its counters have it
+    /// ([`Capacity::bytes`]).
     pub fn available(&mut self, direction: u32, now: Time) -> u128 {
         let before = self.baselines.get(direction as usize).map_or(0, |before| before.capacity.available);
         self.directions[direction as usize].capacity(now).available - before

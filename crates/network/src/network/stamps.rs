@@ -7,8 +7,9 @@ use cogtcp_link::Frame;
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// The nodes on the route of `stream` write into its packets ([`Payload::stamp`]). To be called before the network
-    /// begins. Other streams over the same links pay one look per hop; streams elsewhere pay nothing.
+    /// The nodes on the route of `stream` write into its packets ([`Payload::stamp`]). To be called before
+    /// the network begins. Other streams over the same links pay one look per hop; streams elsewhere pay
+    /// nothing.
     pub fn stamp(&mut self, stream: StreamId) {
         let directions: Vec<u32> = self.route(stream).collect();
         for direction in directions {

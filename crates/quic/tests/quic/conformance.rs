@@ -7,8 +7,9 @@ use cogtcp_units::{Duration, RandomStream, Rate, Time};
 
 /// Every case: a path, losses both ways and a silence are drawn; two files go over two connections.
 ///
-/// Held: all bytes arrive, once; both connections close; no end asks for the same time without end (`Net::run`); the sender sent what
-/// the receiver saw and the path dropped; the link carries no more than its rate; what is in flight is bounded by the window.
+/// Held: all bytes arrive, once; both connections close; no end asks for the same time without end
+/// (`Net::run`); the sender sent what the receiver saw and the path dropped; the link carries no more than
+/// its rate; what is in flight is bounded by the window.
 fn play(case: u64, control: &str) {
     let mut draw = RandomStream::new(case, "quic conformance", 0);
     let path = Path {

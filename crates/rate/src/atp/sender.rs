@@ -109,8 +109,8 @@ impl AtpSender {
         self.is_saturated || self.backlog > 0
     }
 
-    /// How long a report may take: an epoch, a round-trip time and a packet's interval, and half an epoch to spare (a
-    /// guess).
+    /// How long a report may take: an epoch, a round-trip time and a packet's interval, and half an epoch to
+    /// spare (a guess).
     fn patience(&self) -> Duration {
         let interval = 1.0 / self.rate.max(LEAST_RATE);
         self.settings.epoch.mul_ratio(3, 2) + Duration::from_secs_f64(self.rtt_s + interval)
@@ -135,8 +135,8 @@ impl AtpSender {
         }
     }
 
-    /// What was sent before the packet that the report answers, and has not arrived, is lost. A report whose blocks are
-    /// full says nothing of data beyond them.
+    /// What was sent before the packet that the report answers, and has not arrived, is lost. A report whose
+    /// blocks are full says nothing of data beyond them.
     fn detect(&mut self, report: &Report) {
         let known = match report.blocks.last() {
             Some((_, until)) if report.blocks.len() == MOST_BLOCKS => *until,

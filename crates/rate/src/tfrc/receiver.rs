@@ -55,14 +55,15 @@ pub struct TfrcReceiver {
 }
 
 impl TfrcReceiver {
-    /// Returns a receiver that waits for the first packet. `segment_size` is s in bytes; with `discounting` old loss intervals count less
-    /// during a long interval without loss (section 5.5).
+    /// Returns a receiver that waits for the first packet. `segment_size` is s in bytes; with `discounting`
+    /// old loss intervals count less during a long interval without loss (section 5.5).
     pub fn new(segment_size: u32, discounting: bool) -> Self {
         let history = LossHistory::new(discounting);
         Self { segment_size, history, timer: Time::MAX, ..Self::default() }
     }
 
-    /// The sender has started anew with packet `first` (TFRC-CR): all that was known of the path is forgotten.
+    /// The sender has started anew with packet `first` (TFRC-CR): all that was known of the path is
+    /// forgotten.
     fn restart(&mut self, first: u64) {
         *self = Self {
             segment_size: self.segment_size,
@@ -150,7 +151,8 @@ impl TfrcReceiver {
         true
     }
 
-    /// The first loss interval is the length at which TCP's equation gives the rate at the end of slow start (section 6.3.1).
+    /// The first loss interval is the length at which TCP's equation gives the rate at the end of slow start
+    /// (section 6.3.1).
     fn first_interval(&self, number: u64) -> f64 {
         let rtt = self.rtt().as_secs_f64();
         // Without a round-trip time the equation has no meaning: the packets so far are the best estimate.
@@ -164,7 +166,8 @@ impl TfrcReceiver {
         1.0 / loss_event_rate(size, rtt, target)
     }
 
-    /// The receive rate in bytes per second: over the time since the last feedback, at least one round-trip time (section 6.2).
+    /// The receive rate in bytes per second: over the time since the last feedback, at least one round-trip
+    /// time (section 6.2).
     fn receive_rate(&mut self, now: Time) -> f64 {
         let Some((reported, _)) = self.reported else { return 0.0 };
         let span = now.saturating_since(reported).max(self.rtt());

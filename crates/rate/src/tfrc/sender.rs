@@ -1,6 +1,7 @@
 //! The sender of TFRC: allowed rate, pacing, nofeedback timer (RFC 5348, section 4 and 8.2.1).
 //!
-//! Departure: bursts within a timer's granularity (section 4.6) are left out, since the driver's timers are exact.
+//! Departure: bursts within a timer's granularity (section 4.6) are left out, since the driver's timers are
+//! exact.
 
 use super::wire::{Data, Feedback};
 use crate::equation::throughput;
@@ -20,7 +21,8 @@ const INITIAL_TIMEOUT: Duration = Duration::from_secs(2);
 /// q of the smoothed round-trip time (section 4.3).
 const RTT_FILTER: f64 = 0.9;
 
-/// Rounds in which a falling rate of TFRC-CR may be above twice the receive rate (released code, maxHeavyRounds_).
+/// Rounds in which a falling rate of TFRC-CR may be above twice the receive rate (released code,
+/// maxHeavyRounds_).
 const MOST_HEAVY_ROUNDS: u32 = 1;
 
 /// The sending end.
@@ -83,7 +85,8 @@ struct Limits {
 }
 
 impl TfrcSender {
-    /// Returns a sender at rest. `segment_size` is s: bytes of application data in a packet, without the headers of TFRC, UDP and IP.
+    /// Returns a sender at rest. `segment_size` is s: bytes of application data in a packet, without the
+    /// headers of TFRC, UDP and IP.
     pub fn new(segment_size: u32) -> Self {
         Self {
             segment_size,
@@ -272,8 +275,8 @@ impl TfrcSender {
         Self { cognitive: Some(Cognitive::default()), ..Self::new(segment_size) }
     }
 
-    /// The rate of the equation at once, without the limit of twice the receive rate. Only a rate that falls and was
-    /// above the limit in the round before is limited.
+    /// The rate of the equation at once, without the limit of twice the receive rate. Only a rate that falls
+    /// and was above the limit in the round before is limited.
     fn equation_or_heavy(&mut self, limit: f64) -> f64 {
         let (wanted, limit) = (self.equation_rate, limit.max(self.size() / self.rtt_s));
         let is_heavy = wanted <= self.rate && wanted > limit;
@@ -287,8 +290,8 @@ impl TfrcSender {
         self.nofeedback
     }
 
-    /// The nofeedback timer expired: TFRC-CR halves the rate if `halves`, and sets the timer to `timeout`, or by its
-    /// own rule.
+    /// The nofeedback timer expired: TFRC-CR halves the rate if `halves`, and sets the timer to `timeout`, or
+    /// by its own rule.
     pub(crate) fn expire_cognitive(&mut self, now: Time, halves: bool, timeout: Option<Duration>) {
         self.progress.timeouts += 1;
         self.events.push_back(EndpointEvent::Timeout);
@@ -311,7 +314,8 @@ impl TfrcSender {
         self.next = self.next.min(now);
     }
 
-    /// Starts anew at `rate` bytes per second, and asks the receiver to do the same. A packet may leave at once.
+    /// Starts anew at `rate` bytes per second, and asks the receiver to do the same. A packet may leave at
+    /// once.
     pub(crate) fn start_anew(&mut self, now: Time, rate: f64, timeout: Option<Duration>) {
         let fresh = Self::cognitive(self.segment_size);
         let was_connected = self.has_feedback() || self.cognitive.is_some_and(|own| own.was_connected);
@@ -355,8 +359,8 @@ impl Limits {
         }
     }
 
-    /// Feedback arrived at `now` about a packet sent at `sent`. Returns whether the application limited the sender throughout
-    /// the interval that the feedback covers.
+    /// Feedback arrived at `now` about a packet sent at `sent`. Returns whether the application limited the
+    /// sender throughout the interval that the feedback covers.
     fn covers(&mut self, now: Time, sent: Time, rtt: Duration) -> bool {
         let old = Time::from_nanos(sent.as_nanos().saturating_sub(rtt.as_nanos()));
         (self.new, self.next) = (sent, now);

@@ -85,8 +85,8 @@ impl Feedback {
     }
 }
 
-/// Reads `N` numbers after the byte that says which packet it is: ordinary, or of a restart. Returns true for a
-/// restart, and the numbers.
+/// Reads `N` numbers after the byte that says which packet it is: ordinary, or of a restart. Returns true for
+/// a restart, and the numbers.
 fn read<const N: usize>(bytes: &[u8], kinds: [u8; 2]) -> Option<(bool, [u64; N])> {
     let (first, rest) = bytes.split_first()?;
     if !kinds.contains(first) || rest.len() < 8 * N {

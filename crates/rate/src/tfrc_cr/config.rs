@@ -19,8 +19,8 @@ pub struct TfrcCrSettings {
     pub history_discounting: bool,
     /// How long the sender stays paused after the primary user has left.
     pub wait_after_departure: Duration,
-    /// Whether acknowledgements during a pause count: if they kept coming, the sender does not restart. The released
-    /// code means to count them, but never does.
+    /// Whether acknowledgements during a pause count: if they kept coming, the sender does not restart. The
+    /// released code means to count them, but never does.
     pub acks_in_pause: bool,
 }
 

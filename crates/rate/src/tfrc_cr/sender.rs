@@ -118,8 +118,8 @@ impl TfrcCrSender {
         self.base.force_rate(now, rate);
     }
 
-    /// The primary user has left. The sender restarts unless acknowledgements kept coming, as they do where nodes
-    /// have found a way round the primary user.
+    /// The primary user has left. The sender restarts unless acknowledgements kept coming, as they do where
+    /// nodes have found a way round the primary user.
     fn end_pause(&mut self, now: Time, pause: Pause) {
         self.pause = None;
         let (usual, there) = (self.acks.mean(), pause.acks.mean());

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TpCrahnSettings {
-    /// Share of the new bandwidth-delay product that the window takes after a change of channel, 0.1 to 1 (a guess).
+    /// Share of the new bandwidth-delay product that the window takes after a change of channel, 0.1 to 1 (a
+    /// guess).
     pub utilisation: f64,
     /// Least retransmission timeout, 1 ms to 1 min (RFC 6298).
     pub min_rto: Duration,

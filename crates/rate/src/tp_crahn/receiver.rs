@@ -1,4 +1,5 @@
-//! The receiver of TP-CRAHN: reassembly, and an acknowledgement for each packet with what nodes wrote into it.
+//! The receiver of TP-CRAHN: reassembly, and an acknowledgement for each packet with what nodes wrote into
+//! it.
 
 use super::wire::{Ack, Data, MOST_BLOCKS};
 use crate::reassembly::Reassembly;

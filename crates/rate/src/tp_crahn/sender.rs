@@ -1,4 +1,5 @@
-//! The sender of TP-CRAHN: NewReno's window, and what nodes on the route say of sensing and of changes of channel.
+//! The sender of TP-CRAHN: NewReno's window, and what nodes on the route say of sensing and of changes of
+//! channel.
 
 use super::TpCrahnSettings;
 use super::wire::{Ack, Data};
@@ -142,8 +143,8 @@ impl TpCrahnSender {
         self.sensing.0 <= now && now < self.sensing.1
     }
 
-    /// The effective window in bytes: while a node senses no more than the least free queue of the route takes, and
-    /// always a segment.
+    /// The effective window in bytes: while a node senses no more than the least free queue of the route
+    /// takes, and always a segment.
     fn window(&self, now: Time) -> u64 {
         let window = (self.cwnd * f64::from(self.segment_size)) as u64;
         let room = if self.is_sensing(now) { self.room } else { u64::MAX };
@@ -214,7 +215,8 @@ impl TpCrahnSender {
         self.cwnd = self.ssthresh;
     }
 
-    /// A queue marked a packet. A mark of a packet that was sent while a node sensed tells of that, not of congestion.
+    /// A queue marked a packet. A mark of a packet that was sent while a node sensed tells of that, not of
+    /// congestion.
     fn handle_mark(&mut self, now: Time, ack: &Ack) {
         let (from, until) = self.sensing;
         let is_stale = from <= ack.answers && ack.answers < until || self.is_sensing(now);
@@ -271,8 +273,8 @@ impl TpCrahnSender {
         }
     }
 
-    /// The node is back, on a channel of `rate` if it told one. The window is the share of the new bandwidth-delay
-    /// product if the channel is the bottleneck now, or was it before.
+    /// The node is back, on a channel of `rate` if it told one. The window is the share of the new
+    /// bandwidth-delay product if the channel is the bottleneck now, or was it before.
     fn resume(&mut self, now: Time, rate: Option<Rate>) {
         if self.paused_until.take().is_some() {
             self.restart_timer(now);

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 /// How long a node waits for the reply to a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RequestTimeout {
-    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME within the rings, then NET_TRAVERSAL_TIME, doubled at each retry.
+    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME within the rings, then NET_TRAVERSAL_TIME, doubled
+    /// at each retry.
     Rfc,
-    /// ns-2 (`AODV::sendRequest`): 2 * TTL * the time of a hop, times the number of requests that went through the whole
-    /// network, 10 s at most. The time of a hop is NODE_TRAVERSAL_TIME until [`AodvConfig::measured_hop_time`] has another.
+    /// ns-2 (`AODV::sendRequest`): 2 * TTL * the time of a hop, times the number of requests that went
+    /// through the whole network, 10 s at most. The time of a hop is NODE_TRAVERSAL_TIME until
+    /// [`AodvConfig::measured_hop_time`] has another.
     Ns2,
 }
 
@@ -20,13 +22,13 @@ pub enum RequestTimeout {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorTo {
-    /// The precursors of the route, one by unicast and several by broadcast; a route without any ends in silence (RFC 3561,
-    /// 6.11).
+    /// The precursors of the route, one by unicast and several by broadcast; a route without any ends in
+    /// silence (RFC 3561, 6.11).
     #[default]
     Precursors,
-    /// All in range, by broadcast, of every route through a broken link (ns-2: `handle_link_failure`). Who hears it passes on what
-    /// has precursors there, after the random wait of a broadcast (`recvError`), and all that waits for the sender leaves
-    /// its interface queue.
+    /// All in range, by broadcast, of every route through a broken link (ns-2: `handle_link_failure`). Who
+    /// hears it passes on what has precursors there, after the random wait of a broadcast (`recvError`), and
+    /// all that waits for the sender leaves its interface queue.
     Everybody,
 }
 
@@ -90,7 +92,8 @@ impl AodvConfig {
         }
     }
 
-    /// ns-2 (`aodv/aodv.h` of ns-2.31 to 2.35). No hellos, since `AODV_LINK_LAYER_DETECTION` is defined there.
+    /// ns-2 (`aodv/aodv.h` of ns-2.31 to 2.35). No hellos, since `AODV_LINK_LAYER_DETECTION` is defined
+    /// there.
     pub fn ns2() -> Self {
         Self {
             active_route_timeout: Duration::from_secs(10),
@@ -127,8 +130,8 @@ impl AodvConfig {
         }
     }
 
-    /// ns-3 (`src/aodv/model/aodv-routing-protocol.cc`, the attributes' initial values): hellos at all times, gratuitous
-    /// replies, replies live for 11.2 s. Link feedback is on there too.
+    /// ns-3 (`src/aodv/model/aodv-routing-protocol.cc`, the attributes' initial values): hellos at all times,
+    /// gratuitous replies, replies live for 11.2 s. Link feedback is on there too.
     pub fn ns3() -> Self {
         Self {
             my_route_timeout: Duration::from_millis(11_200),
@@ -139,7 +142,8 @@ impl AodvConfig {
         }
     }
 
-    /// True if the MAC or hellos tell of a broken link (RFC 3561, section 6.10): without either a route is used until it ends.
+    /// True if the MAC or hellos tell of a broken link (RFC 3561, section 6.10): without either a route is
+    /// used until it ends.
     pub(crate) fn hears_of_broken_links(&self) -> bool {
         self.link_feedback || self.hello
     }
@@ -186,8 +190,8 @@ impl AodvConfig {
         self.request_memory.unwrap_or(self.net_traversal_time() * 2)
     }
 
-    /// BLACKLIST_TIMEOUT, how long requests of a neighbour that a reply did not reach are ignored: RREQ_RETRIES *
-    /// NET_TRAVERSAL_TIME.
+    /// BLACKLIST_TIMEOUT, how long requests of a neighbour that a reply did not reach are ignored:
+    /// RREQ_RETRIES * NET_TRAVERSAL_TIME.
     pub fn blacklist_timeout(&self) -> Duration {
         self.net_traversal_time() * u64::from(self.rreq_retries)
     }
@@ -197,8 +201,8 @@ impl AodvConfig {
         self.node_traversal_time + Duration::from_millis(10)
     }
 
-    /// DELETE_PERIOD, how long the hop count of an ended route guides the next search: K * max(ACTIVE_ROUTE_TIMEOUT,
-    /// HELLO_INTERVAL) with K = 5.
+    /// DELETE_PERIOD, how long the hop count of an ended route guides the next search: K *
+    /// max(ACTIVE_ROUTE_TIMEOUT, HELLO_INTERVAL) with K = 5.
     pub fn delete_period(&self) -> Duration {
         self.active_route_timeout.max(self.hello_interval) * 5
     }
@@ -217,8 +221,8 @@ impl AodvConfig {
         Time::from_nanos(time.as_nanos().div_ceil(interval).saturating_mul(interval))
     }
 
-    /// How long to wait for the reply to a request of this time to live, the `wide`-th (from 0) through the whole network, if a hop
-    /// takes `hop_time`.
+    /// How long to wait for the reply to a request of this time to live, the `wide`-th (from 0) through the
+    /// whole network, if a hop takes `hop_time`.
     pub(crate) fn wait_for_reply(&self, ttl: u8, wide: u32, hop_time: Duration) -> Duration {
         let doubled = |span: Duration| span * (1 << wide.min(16));
         match self.request_timeout {

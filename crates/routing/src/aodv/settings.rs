@@ -30,8 +30,9 @@ overlay! {
         timeout_buffer: u8,
         /// How to wait for a reply.
         request_timeout: RequestTimeout,
-        /// Own requests wait so too (ns-3, RFC 5148): nodes that begin to seek at one instant would collide, and again at every
-        /// repetition. In ns-2 they do not; there the MAC draws a backoff before every frame.
+        /// Own requests wait so too (ns-3, RFC 5148): nodes that begin to seek at one instant would collide,
+        /// and again at every repetition. In ns-2 they do not; there the MAC draws a backoff before every
+        /// frame.
         jitter_own: bool,
         /// Sizes of messages.
         wire: WireFormat,
@@ -57,7 +58,8 @@ overlay! {
     rreq_ratelimit: u32,
     /// RERR_RATELIMIT, errors in a second, 0 without limit: 10; ns2: 0.
     rerr_ratelimit: u32,
-    /// TTL_START, time to live of the first request, hops: 1; ns2: 30, the whole network (its 5 is never used).
+    /// TTL_START, time to live of the first request, hops: 1; ns2: 30, the whole network (its 5 is never
+    /// used).
     ttl_start: u8,
     /// TTL_INCREMENT, what each ring adds, hops: 2.
     ttl_increment: u8,
@@ -92,12 +94,14 @@ overlay! {
     jitter: Duration,
     // Whatever is heard makes a route to the neighbour that sent it (6.2, 6.5, 6.7). In ns-2 only requests and replies make
     // routes, to the node that they are about.
-    /// Whether whatever is heard makes a route to the neighbour that sent it (sections 6.2, 6.5, 6.7): yes; ns2: no.
+    /// Whether whatever is heard makes a route to the neighbour that sent it (sections 6.2, 6.5, 6.7): yes;
+    /// ns2: no.
     neighbor_routes: bool,
     // How often the ends of routes and of waits for replies are looked at; zero: each at its time. ns-2: every 0.5 s
     // (`RouteCacheTimer`), all nodes at the same instants. A packet that wants a route after the wait is over begins the next
     // request at once.
-    /// How often the ends of routes and of waits for replies are looked at: each at its time; ns2: every 0.5 s.
+    /// How often the ends of routes and of waits for replies are looked at: each at its time; ns2: every 0.5
+    /// s.
     timer_interval: Duration,
     // The wait for a reply counts with the time of a hop as the last three searches for the destination had it (ns-2:
     // `PerHopTime`), not with NODE_TRAVERSAL_TIME. Here a search is measured from its last request on; ns-2 has the time in
@@ -121,7 +125,8 @@ overlay! {
     data_precursors: bool,
     // Data prolong the routes to next hop, previous hop and source beside that to the destination (6.2). In ns-2 that to the
     // destination alone (`forward`).
-    /// Whether data prolong the routes to their source and to both neighbours too (section 6.2): yes; ns2: no.
+    /// Whether data prolong the routes to their source and to both neighbours too (section 6.2): yes; ns2:
+    /// no.
     prolongs_all: bool,
     // A destination raises its number with every reply (ns-2: `recvRequest`), so that every reply is news.
     /// Whether a destination raises its number with every reply: no; ns2: yes.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// The tables of a scenario in the order of reading: heading, and name of its type in the schema. With an asterisk: the tables of
-/// the parameters of everything that a registry names there.
+/// The tables of a scenario in the order of reading: heading, and name of its type in the schema. With an
+/// asterisk: the tables of the parameters of everything that a registry names there.
 const TABLES: &[(&str, &str)] = &[
     ("Top level", ""),
     ("[run]", "Run"),
@@ -109,8 +109,8 @@ const QUANTITIES: &[(&str, &str, &str)] = &[
 pub(crate) const MARKER: &str =
     "<!-- From here on generated from the types: cargo run -p cogtcp-scenario --example generate -->";
 
-/// The reference of every field as Markdown: type, unit, default, meaning; then the choices, the quantities, and the
-/// transports with the parameters of their congestion controls.
+/// The reference of every field as Markdown: type, unit, default, meaning; then the choices, the quantities,
+/// and the transports with the parameters of their congestion controls.
 pub(crate) fn reference() -> String {
     let schema = Scenario::json_schema();
     let mut text = format!("{MARKER}\n\n## Every field\n\n");
@@ -152,8 +152,8 @@ pub(crate) fn journey_map_reference() -> String {
     text + "\n"
 }
 
-/// Heading and type of every table of a scenario, and of a map. `*`: the tables of a registry; `+`: those of fields that no other line
-/// names.
+/// Heading and type of every table of a scenario, and of a map. `*`: the tables of a registry; `+`: those of
+/// fields that no other line names.
 static ALL_TABLES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let schema = Scenario::json_schema();
     let mut all = Vec::new();

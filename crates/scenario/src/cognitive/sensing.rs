@@ -17,8 +17,9 @@ pub struct SensingSettings {
     /// Transmission time T_p. Required without `regulation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transmission_time: Option<Duration>,
-    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly. Where radios sense apart, sensings by
-    /// exact timers can fall into step. In an ad hoc network: with independent sensing only.
+    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly. Where radios
+    /// sense apart, sensings by exact timers can fall into step. In an ad hoc network: with independent
+    /// sensing only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jitter: Duration,
     /// Silence of one switch of channel.
@@ -27,8 +28,8 @@ pub struct SensingSettings {
     /// When the first sensing begins; before it radios transmit.
     #[serde(default)]
     pub start: Duration,
-    /// The channel at the start, from 0: (band - 1) x channels_per_band + channel in the band - 1. Without it: the first that
-    /// is not reserved.
+    /// The channel at the start, from 0: (band - 1) x channels_per_band + channel in the band - 1. Without
+    /// it: the first that is not reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<u32>,
     /// How it senses. Required without `regulation`, and with its quiet periods.
@@ -75,7 +76,8 @@ pub enum PuSnr {
     /// Every PU that is heard has the SNR of the detector.
     #[default]
     Stated,
-    /// A PU has the power that arrives of it over the channel's mean noise during the sensing; the detector's SNR is what its
-    /// threshold is set for. A PU that reaches by range, or a channel without noise, leaves no doubt.
+    /// A PU has the power that arrives of it over the channel's mean noise during the sensing; the detector's
+    /// SNR is what its threshold is set for. A PU that reaches by range, or a channel without noise, leaves
+    /// no doubt.
     Received,
 }

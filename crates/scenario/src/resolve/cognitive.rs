@@ -107,7 +107,8 @@ fn loses(link: &LinkSpec) -> bool {
         .any(|direction| direction.loss.get() > 0.0 || !direction.drops.is_empty())
 }
 
-/// What both kinds of CR users are: their radio, wherever it stands, and what its detector may take from around it.
+/// What both kinds of CR users are: their radio, wherever it stands, and what its detector may take from
+/// around it.
 pub(super) fn radio(
     settings: &SensingSettings,
     regulation: Option<&RegulationConfig>,
@@ -330,7 +331,8 @@ pub(super) fn warn_apart(radios: &[Radio], findings: &mut Findings) {
     );
 }
 
-/// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500 bytes.
+/// Warns of a transmission time in which a sender that looks ahead never finds room for a packet of 1500
+/// bytes.
 fn warn_unsendable(user: &CognitiveUser, spectrum: &SpectrumSpec, path: &KeyPath, findings: &mut Findings) {
     let Some(slowest) = spectrum.channels.usable().map(|(_, channel)| channel.rate).min() else { return };
     let packet = slowest.transmission_time(1500 + user.mac.header_bytes());

@@ -1,8 +1,8 @@
 //! What nodes on a route tell the senders of transports that hear them (`HEARS_ROUTE`).
 //!
 //! A message takes the propagation delay back to the sender and no capacity. Over the air it takes no time.
-//! There all nodes tell it that have carried such a transport's packets in the last [`MEMORY`], as only routing knows the
-//! nodes of a route.
+//! There all nodes tell it that have carried such a transport's packets in the last [`MEMORY`], as only
+//! routing knows the nodes of a route.
 
 use crate::packet::Packet;
 use cogtcp_network::{Network, StreamId};
@@ -10,11 +10,12 @@ use cogtcp_scenario::Experiment;
 use cogtcp_units::{Duration, Time};
 use std::collections::BTreeMap;
 
-/// How long a node remembers whose packets it carried (the released CRAHN code remembers channels in use for 2 s).
+/// How long a node remembers whose packets it carried (the released CRAHN code remembers channels in use for
+/// 2 s).
 const MEMORY: Duration = Duration::from_secs(2);
 
-/// By flow and node: the link of the route in front of which the node is (`None`: over the air), and how long its
-/// messages take.
+/// By flow and node: the link of the route in front of which the node is (`None`: over the air), and how long
+/// its messages take.
 #[derive(Debug, Default)]
 pub(super) struct RouteNews(BTreeMap<(u32, usize), (Option<u32>, Duration)>);
 
@@ -55,7 +56,8 @@ impl RouteNews {
         }
     }
 
-    /// Returns when what `node` tells of `link` reaches flow `flow`: now at its own node; `None`: the flow is not told.
+    /// Returns when what `node` tells of `link` reaches flow `flow`: now at its own node; `None`: the flow is
+    /// not told.
     pub(super) fn arrival(
         &self,
         now: Time,

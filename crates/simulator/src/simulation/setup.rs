@@ -1,4 +1,5 @@
-//! From an experiment to a run at time zero: links with their queues, stations, routes, connections, parts, and the first events.
+//! From an experiment to a run at time zero: links with their queues, stations, routes, connections, parts,
+//! and the first events.
 
 use super::route_news::RouteNews;
 use super::{Digest, Simulation};
@@ -153,7 +154,8 @@ fn check_size(experiment: &Experiment) -> Result<(), RunError> {
     Ok(())
 }
 
-/// The ends of flow `number` whose transport is not TCP and runs a congestion control from outside; `None`: any other flow.
+/// The ends of flow `number` whose transport is not TCP and runs a congestion control from outside; `None`:
+/// any other flow.
 fn foreign_ends(
     number: u32,
     spec: &FlowSpec,

@@ -183,7 +183,8 @@ fn drops_add_up() {
     assert!(total > 100.0, "a test without drops would hold anything: {total}");
 }
 
-/// What only runs with series have: places every second, and routes that lead from the sender to the receiver.
+/// What only runs with series have: places every second, and routes that lead from the sender to the
+/// receiver.
 #[test]
 fn a_trace_has_places_and_routes() {
     let options = RunOptions { trace: TraceLevel::Series, ..RunOptions::default() };

@@ -11,8 +11,9 @@ fn satellite(silence: &str, leo: &str) -> String {
     )
 }
 
-/// Ten segments in flight over 20 to 60 ms each way: the round-trip times have the bounds of the delay, and no segment is retransmitted, though the
-/// delay falls and rises under packets that are under way. A packet of 1000 bytes and headers takes about 1 ms.
+/// Ten segments in flight over 20 to 60 ms each way: the round-trip times have the bounds of the delay, and
+/// no segment is retransmitted, though the delay falls and rises under packets that are under way. A packet
+/// of 1000 bytes and headers takes about 1 ms.
 #[test]
 fn round_trip_times_follow_the_delay_and_nothing_is_reordered() {
     let leo = "{ period = \"2 s\", outage = \"0 s\", delay = [\"20 ms\", \"60 ms\"] }";
@@ -24,7 +25,8 @@ fn round_trip_times_follow_the_delay_and_nothing_is_reordered() {
     assert_eq!(first(&run.radios, "handoffs"), 30.0);
 }
 
-/// Outages of 100 ms each 5 s that hold packets silence the link for a fiftieth of the time; those that drop them lose some.
+/// Outages of 100 ms each 5 s that hold packets silence the link for a fiftieth of the time; those that drop
+/// them lose some.
 #[test]
 fn an_outage_holds_or_drops() {
     let leo = "{ period = \"5 s\", start = \"5 s\", outage = \"100 ms\", delay = [\"20 ms\", \"20 ms\"] }";

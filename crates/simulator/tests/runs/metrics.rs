@@ -15,7 +15,8 @@ fn warm_up_is_not_counted() {
     assert_eq!(first(&run.flows, "delivery_ratio"), 1.0);
 }
 
-/// A window of 20 in a link direction of 10: ten packets wait, always. Queuing delay and mean queue follow (Little).
+/// A window of 20 in a link direction of 10: ten packets wait, always. Queuing delay and mean queue follow
+/// (Little).
 #[test]
 fn queuing_delay_and_mean_queue_agree() {
     // 1 Mbit/s: a segment takes 8.32 ms, an ACK 0.32 ms; 37.28 ms each way: a round trip is 10 segment times.

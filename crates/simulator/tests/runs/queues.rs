@@ -51,7 +51,8 @@ fn disciplines_keep_the_queue_short() {
 }
 
 /// The waiting time under CoDel follows its target, and stays far below what the queue may hold. Ten flows
-/// share a link direction of 50 packets, so windows are small and each loss is felt: the median lies above the target.
+/// share a link direction of 50 packets, so windows are small and each loss is felt: the median lies above
+/// the target.
 #[test]
 fn the_wait_under_codel_follows_its_target() {
     let median = |target: &str| {

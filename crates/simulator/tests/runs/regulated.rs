@@ -1,5 +1,5 @@
-//! Radios under a regulation in whole runs, through each access. A debug build stops at the first frame over a primary user beyond the
-//! allowed time, and checks conservation, capacity and budget at the end of each.
+//! Radios under a regulation in whole runs, through each access. A debug build stops at the first frame over
+//! a primary user beyond the allowed time, and checks conservation, capacity and budget at the end of each.
 
 use crate::support::*;
 use cogtcp_units::RandomStream;
@@ -74,8 +74,9 @@ fn overdue_time_is_of_regulated_radios_alone() {
     assert!(first(&run.radios, "pu_overdue_s").is_nan());
 }
 
-/// A DPA from 100 s on, of a radar 450 m from the base station: 13 dB below the link's own signal, 3 dB at 10 dB less power. At less power the cell goes on at a
-/// lower rate, and the link without a MAC at the rate that the scenario names; neither interferes. Suspended, the link carries nothing.
+/// A DPA from 100 s on, of a radar 450 m from the base station: 13 dB below the link's own signal, 3 dB at 10
+/// dB less power. At less power the cell goes on at a lower rate, and the link without a MAC at the rate that
+/// the scenario names; neither interferes. Suspended, the link carries nothing.
 #[test]
 fn less_power_keeps_a_link_alive_in_a_dpa() {
     let in_dpa = |access: &str, dpa: &str| {
@@ -103,7 +104,8 @@ fn less_power_keeps_a_link_alive_in_a_dpa() {
     assert!((0.1..0.6).contains(&(reduced / full)), "{reduced} of {full}");
 }
 
-/// 200 scenarios with settings, incumbents and accesses at random: nobody is transmitted over beyond the allowed time.
+/// 200 scenarios with settings, incumbents and accesses at random: nobody is transmitted over beyond the
+/// allowed time.
 #[test]
 fn no_scenario_disturbs_an_incumbent_beyond_the_allowed_time() {
     let mut interfered = 0.0;

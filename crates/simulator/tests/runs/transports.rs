@@ -251,8 +251,8 @@ fn quic_over_an_ad_hoc_network() {
     assert!(first(&run_text(&chain).flows, "goodput_bps") > 50e3);
 }
 
-/// One band: while a primary user is there, nothing passes. TFRC-CR pauses, restarts at 300 B/s, and sends less into the
-/// silences than TFRC; without primary users it asks a database without entries.
+/// One band: while a primary user is there, nothing passes. TFRC-CR pauses, restarts at 300 B/s, and sends
+/// less into the silences than TFRC; without primary users it asks a database without entries.
 #[test]
 fn tfrc_cr_pauses_for_primary_users() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/cr-single-hop.toml");
@@ -275,8 +275,8 @@ fn tfrc_cr_pauses_for_primary_users() {
     assert!(first(&alone.flows, "goodput_bps") > 5e6);
 }
 
-/// Two links in a row, of 8 and 4 Mbit/s: the nodes' stamps bring ATP to the slower one's rate, beside a TCP that
-/// nobody stamps. The same over a link that is silent.
+/// Two links in a row, of 8 and 4 Mbit/s: the nodes' stamps bring ATP to the slower one's rate, beside a TCP
+/// that nobody stamps. The same over a link that is silent.
 #[test]
 fn atp_takes_the_rate_of_the_slowest_hop() {
     let text = r#"
@@ -307,7 +307,8 @@ transport = "atp"
     assert!((100e3..2e6).contains(&held), "{held}");
 }
 
-/// Three hops of an ad hoc network: nodes stamp over the air too. A size arrives whole, over a CR channel as well.
+/// Three hops of an ad hoc network: nodes stamp over the air too. A size arrives whole, over a CR channel as
+/// well.
 #[test]
 fn atp_crosses_an_ad_hoc_network() {
     let text = CHAIN.replace("\"tfrc\"", "\"atp\"");
@@ -321,8 +322,8 @@ fn atp_crosses_an_ad_hoc_network() {
     assert_eq!(first(&sized.flows, "delivered_bytes"), 100e3);
 }
 
-/// The second of two links senses for longer than the retransmission timeout. Its node tells TP-CRAHN's sender, whose
-/// timer then means nothing; ATP and TP-CRAHN alike deliver over it.
+/// The second of two links senses for longer than the retransmission timeout. Its node tells TP-CRAHN's
+/// sender, whose timer then means nothing; ATP and TP-CRAHN alike deliver over it.
 #[test]
 fn tp_crahn_hears_a_node_on_the_route() {
     let text = r#"

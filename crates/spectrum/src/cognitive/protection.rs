@@ -10,7 +10,8 @@ use cogtcp_units::{Duration, Time};
 pub struct Protection {
     /// ON time of the PUs that the radio hears on any of its channels, summed over PUs.
     pub pu_airtime: Duration,
-    /// ON time during which the radio was open to traffic on their channel: what a saturated radio would interfere with.
+    /// ON time during which the radio was open to traffic on their channel: what a saturated radio would
+    /// interfere with.
     pub exposed: Duration,
     /// ON time during which a frame was on the air on their channel.
     pub interfered: Duration,

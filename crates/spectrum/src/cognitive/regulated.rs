@@ -1,4 +1,5 @@
-//! A CR user that obeys a regulation in place of sensing: its [`Regulator`] says when it may be on the air, and on which channel.
+//! A CR user that obeys a regulation in place of sensing: its [`Regulator`] says when it may be on the air,
+//! and on which channel.
 
 use super::CognitiveRadio;
 use crate::regulation::{Incumbents, Permit, RegulationConfig, Regulator};
@@ -43,7 +44,8 @@ impl CognitiveRadio {
         }
     }
 
-    /// By how much the radio transmits below its power: at less than it, primary users do not have to bear it.
+    /// By how much the radio transmits below its power: at less than it, primary users do not have to bear
+    /// it.
     pub fn power_reduction(&self) -> Decibel {
         self.rules.as_ref().map_or(Decibel(0.0), |rules| rules.reduction())
     }
@@ -86,7 +88,8 @@ impl CognitiveRadio {
         self.rules = Some(rules);
     }
 
-    /// Goes into the phase, and to the channel, that the regulation permits. `has_retuned`: a switch of channel has just ended.
+    /// Goes into the phase, and to the channel, that the regulation permits. `has_retuned`: a switch of
+    /// channel has just ended.
     fn follow(&mut self, at: Time, permit: &Permit, retuning: &mut Option<ChannelId>, has_retuned: bool) {
         let is_open = self.state.phase == Phase::Transmitting;
         match permit.channel {

@@ -29,7 +29,8 @@ impl DatabaseUser {
         user
     }
 
-    /// What the database says: for each channel the times in which no incumbent is registered that it knows by now.
+    /// What the database says: for each channel the times in which no incumbent is registered that it knows
+    /// by now.
     fn answer(&self, now: Time, incumbents: Incumbents<'_>) -> Vec<Availability> {
         let end = now + self.rules.validity;
         let mut found = Vec::new();

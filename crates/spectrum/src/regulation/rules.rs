@@ -11,16 +11,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 registry! {
-    /// What a radio obeys so that incumbents stay undisturbed. It takes the place of sensing, but for `quiet_periods`.
+    /// What a radio obeys so that incumbents stay undisturbed. It takes the place of sensing, but for
+    /// `quiet_periods`.
     #[schemars(rename = "Regulation")]
     pub enum RegulationConfig: RegulationKind {
         /// CBRS: a grant of a Spectrum Access System, kept by heartbeats (WINNF-TS-0016; 47 CFR part 96).
         Cbrs(CbrsRules),
-        /// Dynamic frequency selection: a channel with radar is left (47 CFR 15.407(h)(2); FCC KDB 905462 D02).
+        /// Dynamic frequency selection: a channel with radar is left (47 CFR 15.407(h)(2); FCC KDB 905462
+        /// D02).
         Dfs(DfsRules),
         /// TV white space: a database says which channels are free (RFC 7545; 47 CFR 15.711).
         Tvws(TvwsRules),
-        /// Sensing in two stages, as of IEEE 802.22: within a frame, and between frames where the first stage reports.
+        /// Sensing in two stages, as of IEEE 802.22: within a frame, and between frames where the first stage
+        /// reports.
         QuietPeriods(QuietPeriods),
     }
 }
@@ -80,7 +83,8 @@ pub trait Regulator: Debug + Send {
     fn permit(&self, now: Time) -> Permit;
 }
 
-/// CBRS. The incumbents are the radars of a dynamic protection area (DPA), found by the sensors of the coast (ESC).
+/// CBRS. The incumbents are the radars of a dynamic protection area (DPA), found by the sensors of the coast
+/// (ESC).
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CbrsRules {
@@ -88,7 +92,8 @@ pub struct CbrsRules {
     pub heartbeat: Duration,
     /// How far ahead transmitExpireTime is: the right to transmit without another answer. At most 240 s.
     pub transmit: Duration,
-    /// From an instruction to stop, or from transmitExpireTime, to the last transmission: at most 60 s (47 CFR 96.39(c)(2)).
+    /// From an instruction to stop, or from transmitExpireTime, to the last transmission: at most 60 s (47
+    /// CFR 96.39(c)(2)).
     pub stop: Duration,
     /// After how long a refused grant is asked for again.
     pub retry: Duration,
@@ -111,10 +116,11 @@ pub enum DpaAnswer {
     /// It suspends the grant until the DPA is inactive (response code 501).
     #[default]
     Suspend,
-    /// It ends the grant and suggests a free channel (500, with operationParam); where there is none it suspends.
+    /// It ends the grant and suggests a free channel (500, with operationParam); where there is none it
+    /// suspends.
     Relocate,
-    /// It ends the grant and suggests less power on the same channel (500, with operationParam), at which the device is not on the
-    /// DPA's move list.
+    /// It ends the grant and suggests less power on the same channel (500, with operationParam), at which the
+    /// device is not on the DPA's move list.
     Reduce(ReducedPower),
 }
 
@@ -146,7 +152,8 @@ impl Default for CbrsRules {
 }
 
 impl CbrsRules {
-    /// From the activation of a DPA to the end of transmissions: 47 CFR 96.15(a)(4), and R2-DPA-06 of WINNF-TS-0112.
+    /// From the activation of a DPA to the end of transmissions: 47 CFR 96.15(a)(4), and R2-DPA-06 of
+    /// WINNF-TS-0112.
     pub const LONGEST: Duration = Duration::from_secs(300);
     const LONGEST_TRANSMIT: Duration = Duration::from_secs(240);
 }
@@ -188,7 +195,8 @@ impl RegulationKind for CbrsRules {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DfsRules {
-    /// Channel availability check time: a channel is listened to for so long before it is used. At least 60 s.
+    /// Channel availability check time: a channel is listened to for so long before it is used. At least 60
+    /// s.
     pub availability_check: Duration,
     /// From radar on, data may end within this: at most the channel closing transmission time of 200 ms.
     pub closing: Duration,
@@ -254,7 +262,8 @@ impl RegulationKind for DfsRules {
     }
 }
 
-/// TV white space. The incumbents are broadcasters and microphones that the database knows; nothing is sensed.
+/// TV white space. The incumbents are broadcasters and microphones that the database knows; nothing is
+/// sensed.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TvwsRules {
@@ -329,7 +338,8 @@ impl RegulationKind for TvwsRules {
     }
 }
 
-/// Quiet periods as of IEEE 802.22: the radio senses within a frame, and between frames where that reports an incumbent.
+/// Quiet periods as of IEEE 802.22: the radio senses within a frame, and between frames where that reports an
+/// incumbent.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuietPeriods {

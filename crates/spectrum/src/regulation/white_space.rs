@@ -10,7 +10,8 @@ use cogtcp_units::{Duration, Time};
 /// The times of a white space device.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct WhiteSpaceTimers {
-    /// After how long the database is asked again (47 CFR 15.711; maxPollingSecs of the ruleset, RFC 7545 section 5.6).
+    /// After how long the database is asked again (47 CFR 15.711; maxPollingSecs of the ruleset, RFC 7545
+    /// section 5.6).
     pub check: Duration,
     /// For how long after a check that failed the last answer still holds.
     pub grace: Duration,

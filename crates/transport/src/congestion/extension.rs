@@ -4,8 +4,8 @@ use super::TcpState;
 use crate::{LinkEvent, ReceiverHook};
 use cogtcp_units::Time;
 
-/// Value of the custom option on the SYN of a source that wants reports of outages instead of a zero window. The
-/// train's connection managers look for it.
+/// Value of the custom option on the SYN of a source that wants reports of outages instead of a zero window.
+/// The train's connection managers look for it.
 pub const WANTS_REPORTS: u32 = 0x4f55_5447;
 
 /// Hooks beyond Linux's: the radio, an option of TCP's own, unreachable peers, a timeout finer than the

@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Choices where the texts leave one: the RTT of "2 RTT" is SRTT, and the slow start of a slowdown has the
-//! gain of section 4.1, both as in XNU. Departure from RFC 6817: the delay is the round trip's, because the peer
-//! sends no one-way delays; LEDBAT++ measures the round trip itself.
+//! gain of section 4.1, both as in XNU. Departure from RFC 6817: the delay is the round trip's, because the
+//! peer sends no one-way delays; LEDBAT++ measures the round trip itself.
 
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
@@ -407,8 +407,9 @@ mod tests {
         }
     }
 
-    /// Slow start has just ended, so that the first decrease leaves cwnd below the old ssthresh. At 72 ms each
-    /// round trip takes a fifth of the window, less the gain; the filter has a sample of the base at first.
+    /// Slow start has just ended, so that the first decrease leaves cwnd below the old ssthresh. At 72 ms
+    /// each round trip takes a fifth of the window, less the gain; the filter has a sample of the base at
+    /// first.
     #[test]
     fn a_window_that_shrinks_stays_in_congestion_avoidance() {
         let mut bench = steady(&[], 40);

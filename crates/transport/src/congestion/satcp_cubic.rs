@@ -11,8 +11,8 @@
 //! SaTCP's report goes from the link layer of the sender's own host to its kernel. So does "own link": a
 //! sender at a node with a radio reads that node's board ([`LinkEvent`]). A sender at the far end gets a
 //! number of milliseconds in the custom option of an acknowledgement. The connection manager beside the
-//! receiver (or, uplink, beside the sender) writes it when the router warns it (the connection manager in `cogtcp-train`). A source
-//! whose SYN asked for reports gets them instead of a zero window.
+//! receiver (or, uplink, beside the sender) writes it when the router warns it (the connection manager in
+//! `cogtcp-train`). A source whose SYN asked for reports gets them instead of a zero window.
 //!
 //! Scope and departures:
 //! - A report that travels takes the path's time, and is sent as early as the router warns (TU_advance). The

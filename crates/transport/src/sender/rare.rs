@@ -37,7 +37,8 @@ pub(super) struct Rare {
 }
 
 impl Rare {
-    /// Whether an ACK that moves the cumulative acknowledgement on, outside of a recovery, changes nothing here.
+    /// Whether an ACK that moves the cumulative acknowledgement on, outside of a recovery, changes nothing
+    /// here.
     pub(super) fn is_quiet(&self) -> bool {
         self.resume.is_none()
             && self.d_sack_end.is_none()

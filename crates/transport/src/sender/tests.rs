@@ -186,9 +186,9 @@ fn sequence_numbers_wrap() {
     }
 }
 
-/// Prediction of headers changes nothing: ends whose segments carry an option, which no prediction takes and which says nothing
-/// after the handshake, do and become the same at every step. With losses, a pause that makes the timer expire, every preset,
-/// and both kinds of acknowledgement.
+/// Prediction of headers changes nothing: ends whose segments carry an option, which no prediction takes and
+/// which says nothing after the handshake, do and become the same at every step. With losses, a pause that
+/// makes the timer expire, every preset, and both kinds of acknowledgement.
 #[test]
 fn an_expected_segment_does_what_any_other_does() {
     let with_option = |mut segment: Segment| {

@@ -399,8 +399,8 @@ fn pacing_spaces_the_segments() {
     d.expect_at(210, "#6");
 }
 
-/// Segmentation offload: the second segment of a packet is not paced. What is retransmitted is a packet of its
-/// own: it waits for the pacer, also where only the first segment of a packet has left.
+/// Segmentation offload: the second segment of a packet is not paced. What is retransmitted is a packet of
+/// its own: it waits for the pacer, also where only the first segment of a packet has left.
 #[test]
 fn a_retransmission_within_a_packet_is_paced() {
     let play = |loss: bool| {

@@ -9,7 +9,8 @@ use cogtcp_spectrum::CognitiveConfig;
 use cogtcp_spectrum::regulation::{DpaAnswer, RegulationConfig};
 use cogtcp_units::{Check, Duration};
 
-/// Headers of the largest packet of a flow, besides its data: IPv6, TCP with options, or UDP with a transport over it.
+/// Headers of the largest packet of a flow, besides its data: IPv6, TCP with options, or UDP with a transport
+/// over it.
 const HEADERS: u32 = 120;
 
 /// The times of a radio that senses; of one that does not, times that it never uses.
