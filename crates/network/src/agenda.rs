@@ -10,7 +10,7 @@
 
 mod few;
 
-use cogtcp_units::Time;
+use cogtcp_units::{Heap, HeapKey, Time};
 use few::Few;
 
 /// What is due.
@@ -161,7 +161,7 @@ const _: () = assert!(FEW <= Few::MOST);
 #[derive(Debug)]
 pub struct Agenda {
     arrivals: Arrivals,
-    others: Heap,
+    others: Heap<u128>,
     /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step
     /// instead of two.
     is_vacant: bool,
@@ -172,7 +172,7 @@ pub struct Agenda {
 #[derive(Debug)]
 enum Arrivals {
     Few(Few),
-    Many(Heap),
+    Many(Heap<u128>),
 }
 
 impl Agenda {
@@ -182,8 +182,8 @@ impl Agenda {
     /// Nothing is due; there are so many link directions.
     pub(crate) fn new(directions: usize) -> Self {
         let arrivals =
-            if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::new()) };
-        Self { arrivals, others: Heap::new(), is_vacant: false, sequence: 0 }
+            if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::default()) };
+        Self { arrivals, others: Heap::default(), is_vacant: false, sequence: 0 }
     }
 
     /// Schedules an entry of the driver's own, of [`host_code`].
@@ -221,7 +221,7 @@ impl Agenda {
             self.others.pop();
         }
         // Keys hold the shared sequence: of equal times in the two orders, too, the one scheduled first comes first.
-        let key = self.arrivals.first().min(self.others.first);
+        let key = self.arrivals.first().min(self.others.first());
         if key == NEVER {
             return None;
         }
@@ -278,14 +278,14 @@ impl Agenda {
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
         let Arrivals::Many(heap) = &self.arrivals else { return [None; 5] };
-        heap.raised().map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
+        raised(heap).map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
     }
 
     /// Whether so many arrivals are pending that [`approaching`](Self::approaching) says something: where
     /// there are few, what they touch is in the caches anyway.
     #[inline]
     pub fn is_deep(&self) -> bool {
-        matches!(&self.arrivals, Arrivals::Many(heap) if heap.len >= LEVEL_ENDS[1])
+        matches!(&self.arrivals, Arrivals::Many(heap) if heap.len() >= LEVEL_ENDS[1])
     }
 
     /// How many entries were scheduled so far.
@@ -307,7 +307,7 @@ impl Arrivals {
     fn first(&self) -> u128 {
         match self {
             Self::Few(few) => few.first(),
-            Self::Many(heap) => heap.first,
+            Self::Many(heap) => heap.first(),
         }
     }
 
@@ -339,165 +339,36 @@ impl Arrivals {
     fn remove(&mut self, code: u32) {
         match self {
             Self::Few(few) => few.remove(code),
-            Self::Many(heap) => heap.remove(code),
+            Self::Many(heap) => remove(heap, code),
         }
-    }
-}
-
-/// A minimum heap with four children per node, siblings together in one cache line. The children of key `h`
-/// are group `h`, and key `h` itself lies in group `(h - 1) / 4` at place `(h - 1) % 4`; the first key lies
-/// apart. Unused places hold [`NEVER`].
-#[derive(Debug)]
-struct Heap {
-    first: u128,
-    groups: Vec<Group>,
-    len: usize,
-    /// Where the last replacement of the top came to rest: every key between that place and the top has moved
-    /// up.
-    rest: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Group([u128; 4]);
-
-impl Group {
-    /// The place of the least key, and the key.
-    #[inline]
-    fn least(&self) -> (usize, u128) {
-        let Self([a, b, c, d]) = *self;
-        // A tournament: two comparisons that do not wait for each other, then one.
-        let (i, left) = if b < a { (1, b) } else { (0, a) };
-        let (j, right) = if d < c { (3, d) } else { (2, c) };
-        if right < left { (j, right) } else { (i, left) }
     }
 }
 
 /// First place below each of the levels 5, 4, 3, 2 and 1; the top is level 0.
 const LEVEL_ENDS: [usize; 5] = [1365, 341, 85, 21, 5];
 
-/// Later than every key: it loses every comparison, so that groups need no test for being full.
-const NEVER: u128 = u128::MAX;
+/// Later than every key.
+const NEVER: u128 = <u128 as HeapKey>::NEVER;
 
-impl Heap {
-    fn new() -> Self {
-        Self { first: NEVER, groups: Vec::new(), len: 0, rest: 0 }
+/// Removes the key of the entry of this code, wherever it is.
+fn remove(heap: &mut Heap<u128>, code: u32) {
+    let is_its = |place: &usize| heap.key(*place) as u32 & ((1 << CODE_BITS) - 1) == code;
+    if let Some(place) = (0..heap.len()).find(is_its) {
+        heap.remove(place);
     }
+}
 
-    #[inline]
-    fn push(&mut self, key: u128) {
-        let mut hole = self.len;
-        self.len += 1;
-        // Groups are never given back: the heap soon needs them again.
-        if hole.div_ceil(4) > self.groups.len() {
-            self.groups.push(Group([NEVER; 4]));
+/// The keys that the last replacement of the top moved up, of levels 5 to 1.
+#[inline]
+fn raised(heap: &Heap<u128>) -> [Option<u128>; 5] {
+    let rest = heap.rest();
+    let mut place = rest;
+    LEVEL_ENDS.map(|end| {
+        while place >= end {
+            place = (place - 1) / 4;
         }
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            let above = self.key(parent);
-            if above <= key {
-                break;
-            }
-            *self.place(hole) = above;
-            hole = parent;
-        }
-        *self.place(hole) = key;
-    }
-
-    #[inline]
-    fn pop(&mut self) {
-        self.len -= 1;
-        let last = self.len;
-        let key = std::mem::replace(self.place(last), NEVER);
-        if last > 0 {
-            self.replace_top(key);
-        }
-    }
-
-    /// Removes the key of the event of this code, wherever it is.
-    fn remove(&mut self, code: u32) {
-        let is_its = |place: &usize| self.key(*place) as u32 & ((1 << CODE_BITS) - 1) == code;
-        let Some(place) = (0..self.len).find(is_its) else { return };
-        self.len -= 1;
-        let last = self.len;
-        let key = std::mem::replace(self.place(last), NEVER);
-        if place == last {
-            return;
-        }
-        // The last key is anywhere in the order: it rises or sinks from here.
-        let mut hole = place;
-        while hole > 0 && self.key((hole - 1) / 4) > key {
-            *self.place(hole) = self.key((hole - 1) / 4);
-            hole = (hole - 1) / 4;
-        }
-        *self.place(hole) = key;
-        if hole == 0 {
-            self.replace_top(key);
-        } else {
-            self.sink((hole - 1) / 4, (hole - 1) % 4, key);
-        }
-        self.rest = 0;
-    }
-
-    #[expect(clippy::inline_always, reason = "every hop replaces the top")]
-    #[inline(always)]
-    fn replace_top(&mut self, key: u128) {
-        if let Some(children) = self.groups.first() {
-            let (offset, least) = children.least();
-            if least < key {
-                self.first = least;
-                return self.sink(0, offset, key);
-            }
-        }
-        self.first = key;
-        self.rest = 0;
-    }
-
-    /// Puts `key` where it belongs at or below the place `offset` of this group.
-    #[expect(clippy::inline_always, reason = "every hop replaces the top")]
-    #[inline(always)]
-    fn sink(&mut self, mut group: usize, mut offset: usize, key: u128) {
-        let mut hole = 4 * group + 1 + offset;
-        while let Some(children) = self.groups.get(hole) {
-            let (next, least) = children.least();
-            if key <= least {
-                break;
-            }
-            self.groups[group].0[offset] = least;
-            (group, offset) = (hole, next);
-            hole = 4 * group + 1 + offset;
-        }
-        self.groups[group].0[offset] = key;
-        self.rest = hole;
-    }
-
-    /// The keys that the last replacement of the top moved up, of levels 5 to 1.
-    #[inline]
-    fn raised(&self) -> [Option<u128>; 5] {
-        let mut place = self.rest;
-        LEVEL_ENDS.map(|end| {
-            while place >= end {
-                place = (place - 1) / 4;
-            }
-            (place >= (end - 1) / 4 && place != self.rest).then(|| self.key(place))
-        })
-    }
-
-    #[inline]
-    fn key(&self, position: usize) -> u128 {
-        match position.checked_sub(1) {
-            None => self.first,
-            Some(below) => self.groups[below / 4].0[below % 4],
-        }
-    }
-
-    #[inline]
-    fn place(&mut self, position: usize) -> &mut u128 {
-        match position.checked_sub(1) {
-            None => &mut self.first,
-            Some(below) => &mut self.groups[below / 4].0[below % 4],
-        }
-    }
+        (place >= (end - 1) / 4 && place != rest).then(|| heap.key(place))
+    })
 }
 
 #[cfg(test)]
@@ -570,7 +441,7 @@ mod tests {
         let levels = |queue: &Agenda| -> Vec<usize> {
             let mut levels = vec![0; directions as usize];
             let Arrivals::Many(heap) = &queue.arrivals else { panic!("a heap for {directions} directions") };
-            for place in 1..heap.len {
+            for place in 1..heap.len() {
                 let direction = heap.key(place) as u32 & (MAX_INDEX - 1);
                 levels[direction as usize] = level(place);
             }

@@ -11,6 +11,7 @@
 mod bytes;
 mod check;
 mod defaults;
+mod heap;
 mod measures;
 mod overlay;
 mod position;
@@ -28,6 +29,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use check::Check;
+pub use heap::{Heap, HeapKey, HeapPlaces};
 pub use measures::{Acceleration, Decibel, Frequency, Length, Speed};
 pub use position::Position;
 pub use power::Power;

@@ -3,7 +3,7 @@
 //! The entry of a station is a lower bound of the time at which it acts, so a backoff that freezes and
 //! resumes costs nothing here.
 
-mod heap;
+mod far;
 mod wheel;
 
 use cogtcp_units::Time;

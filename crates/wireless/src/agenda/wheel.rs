@@ -1,7 +1,7 @@
 //! A timing wheel: what is due soon, in slots of time.
 
 use super::Entry;
-use super::heap::Heap;
+use super::far::Far;
 use cogtcp_units::Time;
 
 /// A slot is 2^12 ns, a fifth of a slot of the DCF: few entries share one.
@@ -33,7 +33,7 @@ pub(super) struct Wheel {
     heads: Box<[u32; SLOTS]>,
     /// By number.
     nodes: Vec<WheelEntry>,
-    far: Heap,
+    far: Far,
 }
 
 /// An entry, in the list of its slot of the wheel or in the heap.
@@ -65,7 +65,7 @@ impl Wheel {
             full: [0; SLOTS / 64],
             heads: Box::new([NOBODY; SLOTS]),
             nodes: Vec::new(),
-            far: Heap::default(),
+            far: Far::default(),
         }
     }
 
