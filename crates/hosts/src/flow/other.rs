@@ -149,7 +149,8 @@ impl Flow {
                 EndEvent::RoundTrip(_) => {}
             }
         }
-        let due = other.ends.end(end).poll_timeout();
+        // What an endpoint has just learnt may make a timer due in the past, as QUIC's for lost packets.
+        let due = other.ends.end(end).poll_timeout().max(now);
         self.arm(end, due, plane);
     }
 }

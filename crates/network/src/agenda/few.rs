@@ -9,7 +9,7 @@ const PLACES: usize = 64;
 /// end, and what comes next is known without a comparison.
 #[derive(Debug)]
 pub(super) struct Few {
-    /// At `end` is [`NEVER`], and before `start` a key below every new one: the last that was removed, or 0.
+    /// At `end` is [`NEVER`], and before `start` 0, which is below every key.
     keys: Box<[u128; PLACES]>,
     start: usize,
     end: usize,
@@ -50,6 +50,7 @@ impl Few {
 
     #[inline]
     pub(super) fn pop(&mut self) {
+        self.keys[self.start % PLACES] = 0;
         self.start = self.start.wrapping_add(1);
     }
 

@@ -354,3 +354,19 @@ transport = "tp-crahn"
     assert!(first(&run.flows, "goodput_bps") > 100e3, "{}", first(&run.flows, "goodput_bps"));
     assert_eq!(run.digest, run_text(&chain).digest);
 }
+
+/// An ACK may show QUIC that a packet is overdue, so that its timer lies in the past: it is due now.
+#[test]
+fn a_timer_in_the_past_is_due_now() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/heterogeneous-channels.toml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let (head, _) = text.split_once("[[flow]]").unwrap();
+    let flows =
+        |transport: &str| format!("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\ntransport = \"{transport}\"\n");
+    let text = format!("{head}{}{}", flows("quic"), flows("cubic"));
+    let scenario = Scenario::parse(&text, "quic and cubic").unwrap();
+    let options = RunOptions { seed: Some(2), ..RunOptions::default() };
+    // A debug assertion of the event loop looks at the order of time.
+    let found = run(&scenario.resolve().unwrap(), &options).unwrap();
+    assert!(first(&found.flows, "goodput_bps") > 1e6);
+}
