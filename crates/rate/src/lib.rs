@@ -7,9 +7,12 @@
 pub mod atp;
 pub mod equation;
 mod reassembly;
+mod segments;
 mod tfrc;
 pub mod tfrc_cr;
 pub mod tp_crahn;
+mod unsent;
+mod wire;
 
 pub use atp::{AtpReceiver, AtpSender, AtpSettings};
 pub use tfrc::{LossHistory, TfrcReceiver, TfrcSender, TfrcSettings};

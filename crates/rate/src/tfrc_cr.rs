@@ -2,7 +2,7 @@
 //! Hoc Networks 11(6), 2013).
 //!
 //! The rules are read from the authors' code for ns-2.31 (`abdulla-alali/TFRC-CR`, branch TFRCCR, commit
-//! f79c97c) and written anew. Only the abstract of the paper was at hand. The sender asks the database when
+//! f79c97c) and written again. Only the abstract of the paper was at hand. The sender asks the database when
 //! feedback stays away. If a second look finds the primary user still there, the sender *pauses*. It then
 //! polls the path with one packet per A + 4 sigma until the primary user has left. After that it restarts,
 //! unless acknowledgements kept coming.

@@ -2,6 +2,9 @@
 
 use super::AtpSettings;
 use super::wire::{Data, MOST_BLOCKS, Report};
+use crate::segments::take_arrived;
+use crate::unsent::Unsent;
+use crate::wire;
 use cogtcp_crosslayer::Stamp;
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
@@ -38,9 +41,8 @@ pub struct AtpSender {
     settings: AtpSettings,
     is_open: bool,
     is_closing: bool,
-    is_saturated: bool,
     was_connected: bool,
-    backlog: u64,
+    unsent: Unsent,
     /// Place of the next new data.
     next_offset: u64,
     /// By place in the stream.
@@ -74,9 +76,8 @@ impl AtpSender {
             settings,
             is_open: false,
             is_closing: false,
-            is_saturated: false,
             was_connected: false,
-            backlog: 0,
+            unsent: Unsent::default(),
             next_offset: 0,
             outstanding: BTreeMap::new(),
             in_flight: 0,
@@ -106,7 +107,7 @@ impl AtpSender {
     }
 
     fn has_data(&self) -> bool {
-        self.is_saturated || self.backlog > 0
+        !self.unsent.is_empty()
     }
 
     /// How long a report may take: an epoch, a round-trip time and a packet's interval, and half an epoch to
@@ -118,21 +119,17 @@ impl AtpSender {
 
     /// Data that arrived is not outstanding any more.
     fn acknowledge(&mut self, report: &Report) {
-        let ends = std::iter::once((0, report.cumulative)).chain(report.blocks.iter().copied());
-        for (from, until) in ends {
-            let arrived: Vec<u64> = self
-                .outstanding
-                .range(from..until)
-                .filter(|(offset, sent)| **offset + u64::from(sent.len) <= until)
-                .map(|(offset, _)| *offset)
-                .collect();
-            for offset in arrived {
-                if let Some(sent) = self.outstanding.remove(&offset) {
-                    self.in_flight -= u64::from(sent.len);
-                    self.lost.remove(&offset);
-                }
-            }
-        }
+        let Self { outstanding, in_flight, lost, .. } = self;
+        take_arrived(
+            outstanding,
+            report.cumulative,
+            &report.blocks,
+            |sent| sent.len,
+            |offset, sent| {
+                *in_flight -= u64::from(sent.len);
+                lost.remove(&offset);
+            },
+        );
     }
 
     /// What was sent before the packet that the report answers, and has not arrived, is lost. A report whose
@@ -199,9 +196,7 @@ impl AtpSender {
         if !self.has_data() {
             return None;
         }
-        let available = if self.is_saturated { u64::MAX } else { self.backlog };
-        let len = u64::from(self.segment_size).min(available) as u32;
-        self.backlog -= u64::from(len).min(self.backlog);
+        let len = self.unsent.take(self.segment_size);
         let offset = self.next_offset;
         self.next_offset += u64::from(len);
         self.in_flight += u64::from(len);
@@ -225,23 +220,18 @@ impl Endpoint for AtpSender {
     }
 
     fn supply(&mut self, _now: Time, what: Supply) {
-        match what {
-            Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
-            Supply::Bytes(bytes) | Supply::Message(bytes) => self.backlog += bytes,
-        }
+        self.unsent.supply(what);
     }
 
     fn close(&mut self, _now: Time) {
-        (self.is_closing, self.is_saturated) = (true, false);
+        self.is_closing = true;
+        self.unsent.close();
     }
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let Some(report) = Report::decode(&received.packet.bytes).filter(|_| self.is_open) else { return };
-        let gone = report.answers.as_nanos().saturating_add(report.delay.as_nanos());
-        let Some(sample) = now.as_nanos().checked_sub(gone).filter(|_| report.cumulative <= self.next_offset)
-        else {
-            return;
-        };
+        let sample = wire::round_trip(now, report.answers, report.delay);
+        let Some(sample) = sample.filter(|_| report.cumulative <= self.next_offset) else { return };
         self.acknowledge(&report);
         // An older report that comes late knows less of the route, and of what is lost.
         if report.answers < self.answered {
@@ -251,8 +241,8 @@ impl Endpoint for AtpSender {
         if !std::mem::replace(&mut self.was_connected, true) {
             self.events.push_back(EndpointEvent::Connected);
         }
-        self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
-        let sample = Duration::from_nanos(sample).as_secs_f64();
+        self.events.push_back(EndpointEvent::RoundTrip(sample));
+        let sample = sample.as_secs_f64();
         self.rtt_s =
             if self.rtt_s > 0.0 { RTT_FILTER * self.rtt_s + (1.0 - RTT_FILTER) * sample } else { sample };
         self.missed = 0;

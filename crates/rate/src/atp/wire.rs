@@ -1,5 +1,6 @@
 //! The two packets of ATP as bytes in network order. The format is our own.
 
+use crate::wire;
 use cogtcp_crosslayer::Stamp;
 use cogtcp_units::{Duration, Time};
 
@@ -43,8 +44,7 @@ impl Data {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::SIZE as usize);
         bytes.push(if self.is_probe { PROBE } else { DATA });
-        bytes.extend(self.offset.to_be_bytes());
-        bytes.extend(self.sent.as_nanos().to_be_bytes());
+        wire::write(&mut bytes, [self.offset, self.sent.as_nanos()]);
         bytes.resize(Self::SIZE as usize, 0);
         bytes
     }
@@ -55,7 +55,7 @@ impl Data {
         if !matches!(*kind, DATA | PROBE) || bytes.len() < Self::SIZE as usize {
             return None;
         }
-        let mut numbers = numbers(rest);
+        let mut numbers = wire::numbers(rest);
         let (offset, sent) = (numbers.next()?, Time::from_nanos(numbers.next()?));
         Some(Self { offset, sent, is_probe: *kind == PROBE })
     }
@@ -66,8 +66,7 @@ impl Report {
         let mut bytes = vec![REPORT];
         let fixed =
             [self.cumulative, self.answers.as_nanos(), self.delay.as_nanos(), self.hop_delay.as_nanos()];
-        let blocks = self.blocks.iter().take(MOST_BLOCKS).flat_map(|(from, until)| [*from, *until]);
-        fixed.into_iter().chain(blocks).for_each(|value| bytes.extend(value.to_be_bytes()));
+        wire::write(&mut bytes, fixed.into_iter().chain(wire::block_numbers(&self.blocks, MOST_BLOCKS)));
         bytes
     }
 
@@ -77,15 +76,9 @@ impl Report {
         if *kind != REPORT {
             return None;
         }
-        let mut numbers = numbers(rest);
+        let mut numbers = wire::numbers(rest);
         let [cumulative, answers, delay, hop_delay] = [(); 4].map(|()| numbers.next());
-        let mut blocks = Vec::new();
-        while let (Some(from), Some(until)) = (numbers.next(), numbers.next()) {
-            if until <= from || blocks.len() == MOST_BLOCKS {
-                return None;
-            }
-            blocks.push((from, until));
-        }
+        let blocks = wire::blocks(numbers, MOST_BLOCKS)?;
         Some(Self {
             cumulative: cumulative?,
             answers: Time::from_nanos(answers?),
@@ -94,11 +87,6 @@ impl Report {
             blocks,
         })
     }
-}
-
-/// Reads eight bytes after eight bytes.
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    bytes.chunks_exact(8).map(|chunk| u64::from_be_bytes(chunk.try_into().unwrap_or_default()))
 }
 
 #[cfg(test)]

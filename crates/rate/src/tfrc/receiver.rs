@@ -48,7 +48,7 @@ pub struct TfrcReceiver {
     progress: Progress,
     /// The first packet arrived and the event was not taken.
     is_opening: bool,
-    /// Number of the first packet of the connection, or since the sender started anew (TFRC-CR).
+    /// Number of the first packet of the connection, or since the sender started again (TFRC-CR).
     first: u64,
     /// The next feedback answers a packet that restarts.
     restarts: bool,
@@ -62,7 +62,7 @@ impl TfrcReceiver {
         Self { segment_size, history, timer: Time::MAX, ..Self::default() }
     }
 
-    /// The sender has started anew with packet `first` (TFRC-CR): all that was known of the path is
+    /// The sender has started again with packet `first` (TFRC-CR): all that was known of the path is
     /// forgotten.
     fn restart(&mut self, first: u64) {
         *self = Self {

@@ -5,6 +5,8 @@
 
 use super::wire::{Data, Feedback};
 use crate::equation::throughput;
+use crate::unsent::Unsent;
+use crate::wire;
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
 };
@@ -31,9 +33,7 @@ pub struct TfrcSender {
     segment_size: u32,
     is_open: bool,
     is_closing: bool,
-    is_saturated: bool,
-    /// Bytes that the application wrote and that were not sent.
-    backlog: u64,
+    unsent: Unsent,
     /// X, in bytes per second.
     rate: f64,
     /// X_Bps of the last feedback with losses, in bytes per second.
@@ -128,7 +128,7 @@ impl TfrcSender {
     }
 
     fn has_data(&self) -> bool {
-        self.is_saturated || self.backlog > 0
+        !self.unsent.is_empty()
     }
 
     /// The receiver has reported at least once: from then on a round-trip time is known.
@@ -138,19 +138,13 @@ impl TfrcSender {
 
     /// Feedback arrived (section 4.3).
     fn handle_feedback(&mut self, now: Time, feedback: &Feedback) {
-        let Some(sample) = now
-            .as_nanos()
-            .checked_sub(feedback.received_sent.as_nanos())
-            .and_then(|nanos| nanos.checked_sub(feedback.delay.as_nanos()))
-        else {
-            return;
-        };
+        let Some(sample) = wire::round_trip(now, feedback.received_sent, feedback.delay) else { return };
         let is_first = !self.has_feedback();
         if is_first && !self.cognitive.is_some_and(|own| own.was_connected) {
             self.events.push_back(EndpointEvent::Connected);
         }
-        self.events.push_back(EndpointEvent::RoundTrip(Duration::from_nanos(sample)));
-        let sample = Duration::from_nanos(sample).as_secs_f64().max(1e-9);
+        self.events.push_back(EndpointEvent::RoundTrip(sample));
+        let sample = sample.as_secs_f64().max(1e-9);
         let smooth = |mean, new| if is_first { new } else { RTT_FILTER * mean + (1.0 - RTT_FILTER) * new };
         self.rtt_s = smooth(self.rtt_s, sample);
         let root = sqrt(sample);
@@ -314,16 +308,15 @@ impl TfrcSender {
         self.next = self.next.min(now);
     }
 
-    /// Starts anew at `rate` bytes per second, and asks the receiver to do the same. A packet may leave at
+    /// Starts again at `rate` bytes per second, and asks the receiver to do the same. A packet may leave at
     /// once.
-    pub(crate) fn start_anew(&mut self, now: Time, rate: f64, timeout: Option<Duration>) {
+    pub(crate) fn start_again(&mut self, now: Time, rate: f64, timeout: Option<Duration>) {
         let fresh = Self::cognitive(self.segment_size);
         let was_connected = self.has_feedback() || self.cognitive.is_some_and(|own| own.was_connected);
         *self = Self {
             is_open: self.is_open,
             is_closing: self.is_closing,
-            is_saturated: self.is_saturated,
-            backlog: self.backlog,
+            unsent: self.unsent,
             receive_rates: vec![(now, f64::INFINITY)],
             rate,
             next: now,
@@ -336,7 +329,7 @@ impl TfrcSender {
         self.restart(now, timeout.unwrap_or_else(|| self.timeout()));
     }
 
-    /// The receiver has started anew too.
+    /// The receiver has started again, too.
     pub(crate) fn end_restart(&mut self) {
         if let Some(own) = &mut self.cognitive {
             own.restarts = false;
@@ -387,15 +380,12 @@ impl Endpoint for TfrcSender {
     }
 
     fn supply(&mut self, _now: Time, what: Supply) {
-        match what {
-            Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
-            Supply::Bytes(bytes) | Supply::Message(bytes) => self.backlog += bytes,
-        }
+        self.unsent.supply(what);
     }
 
     fn close(&mut self, _now: Time) {
         self.is_closing = true;
-        self.is_saturated = false;
+        self.unsent.close();
     }
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
@@ -426,9 +416,7 @@ impl Endpoint for TfrcSender {
             }
             return None;
         }
-        let available = if self.is_saturated { u64::MAX } else { self.backlog };
-        let data = u64::from(self.segment_size).min(available) as u32;
-        self.backlog -= u64::from(data).min(self.backlog);
+        let data = self.unsent.take(self.segment_size);
         let restarts = self.cognitive.is_some_and(|own| own.restarts);
         let header =
             Data { number: self.number, sent: now, rtt: Duration::from_secs_f64(self.rtt_s), restarts }

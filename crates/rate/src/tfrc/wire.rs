@@ -3,6 +3,7 @@
 //! RFC 5348 lists the contents (section 3.2) and leaves the format to the protocol that uses TFRC. The format
 //! here is our own.
 
+use crate::wire;
 use cogtcp_units::{Duration, Time};
 
 const DATA: u8 = 1;
@@ -46,9 +47,7 @@ impl Data {
 
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![if self.restarts { RESTARTED_DATA } else { DATA }];
-        for value in [self.number, self.sent.as_nanos(), self.rtt.as_nanos()] {
-            bytes.extend(value.to_be_bytes());
-        }
+        wire::write(&mut bytes, [self.number, self.sent.as_nanos(), self.rtt.as_nanos()]);
         bytes
     }
 
@@ -63,9 +62,7 @@ impl Feedback {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![if self.restarts { RESTARTED_FEEDBACK } else { FEEDBACK }];
         let fixed = [self.received_sent.as_nanos(), self.delay.as_nanos(), self.receive_rate];
-        for value in fixed.into_iter().chain([self.loss_event_rate.to_bits(), self.lost]) {
-            bytes.extend(value.to_be_bytes());
-        }
+        wire::write(&mut bytes, fixed.into_iter().chain([self.loss_event_rate.to_bits(), self.lost]));
         bytes
     }
 
@@ -93,9 +90,7 @@ fn read<const N: usize>(bytes: &[u8], kinds: [u8; 2]) -> Option<(bool, [u64; N])
         return None;
     }
     let mut values = [0; N];
-    for (value, chunk) in values.iter_mut().zip(rest.chunks_exact(8)) {
-        *value = u64::from_be_bytes(chunk.try_into().ok()?);
-    }
+    values.iter_mut().zip(wire::numbers(rest)).for_each(|(value, number)| *value = number);
     Some((*first == kinds[1], values))
 }
 

@@ -4,6 +4,7 @@ use super::TfrcCrSettings;
 use super::moments::{Gaps, Moments};
 use crate::TfrcSender;
 use crate::tfrc::wire::Feedback;
+use crate::wire;
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, Outgoing, Progress, Received, SpectrumDatabase, Supply,
 };
@@ -137,7 +138,7 @@ impl TfrcCrSender {
             self.restarts += 1;
             self.check = Time::MAX;
             self.acks = Gaps::default();
-            self.base.start_anew(now, RESTART_RATE, self.patience());
+            self.base.start_again(now, RESTART_RATE, self.patience());
         }
     }
 }
@@ -181,9 +182,8 @@ impl Endpoint for TfrcCrSender {
             }
             return;
         }
-        let gone = feedback.received_sent.as_nanos().saturating_add(feedback.delay.as_nanos());
-        if let Some(sample) = now.as_nanos().checked_sub(gone) {
-            self.round_trips.add(Duration::from_nanos(sample).as_secs_f64());
+        if let Some(sample) = wire::round_trip(now, feedback.received_sent, feedback.delay) {
+            self.round_trips.add(sample.as_secs_f64());
             self.acks.add(now);
         }
         self.base.handle_packet(now, received);

@@ -3,6 +3,9 @@
 
 use super::TpCrahnSettings;
 use super::wire::{Ack, Data};
+use crate::segments::take_arrived;
+use crate::unsent::Unsent;
+use crate::wire;
 use cogtcp_crosslayer::{LinkEvent, Stamp};
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
@@ -49,12 +52,13 @@ pub struct TpCrahnSender {
     settings: TpCrahnSettings,
     is_open: bool,
     is_closing: bool,
-    is_saturated: bool,
     is_established: bool,
-    backlog: u64,
+    unsent: Unsent,
     next_offset: u64,
     next_number: u64,
     outstanding: BTreeMap<u64, Sent>,
+    /// The place of each segment in flight, by its number.
+    by_number: BTreeMap<u64, u64>,
     lost: BTreeSet<u64>,
     /// Bytes sent that have neither arrived nor are lost.
     in_flight: u64,
@@ -95,12 +99,12 @@ impl TpCrahnSender {
             settings,
             is_open: false,
             is_closing: false,
-            is_saturated: false,
             is_established: false,
-            backlog: 0,
+            unsent: Unsent::default(),
             next_offset: 0,
             next_number: 0,
             outstanding: BTreeMap::new(),
+            by_number: BTreeMap::new(),
             lost: BTreeSet::new(),
             in_flight: 0,
             cwnd: INITIAL_WINDOW,
@@ -152,7 +156,7 @@ impl TpCrahnSender {
     }
 
     fn has_data(&self) -> bool {
-        self.is_saturated || self.backlog > 0
+        !self.unsent.is_empty()
     }
 
     fn rto(&self) -> Duration {
@@ -170,40 +174,40 @@ impl TpCrahnSender {
     /// Takes out what has arrived. Returns the bytes.
     fn acknowledge(&mut self, ack: &Ack) -> u64 {
         let mut bytes = 0;
-        for (from, until) in std::iter::once((0, ack.cumulative)).chain(ack.blocks.iter().copied()) {
-            let arrived: Vec<u64> = self
-                .outstanding
-                .range(from..until)
-                .filter(|(offset, sent)| **offset + u64::from(sent.len) <= until)
-                .map(|(offset, _)| *offset)
-                .collect();
-            for offset in arrived {
-                if let Some(sent) = self.outstanding.remove(&offset) {
-                    bytes += u64::from(sent.len);
-                    if !self.lost.remove(&offset) {
-                        self.in_flight -= u64::from(sent.len);
-                    }
+        let Self { outstanding, by_number, in_flight, lost, .. } = self;
+        take_arrived(
+            outstanding,
+            ack.cumulative,
+            &ack.blocks,
+            |sent| sent.len,
+            |offset, sent| {
+                bytes += u64::from(sent.len);
+                if !lost.remove(&offset) {
+                    by_number.remove(&sent.number);
+                    *in_flight -= u64::from(sent.len);
                 }
-            }
-        }
+            },
+        );
         bytes
     }
 
     /// Finds segments behind three that arrived, and halves the window once for each window of data.
     fn detect(&mut self, ack: &Ack) {
-        let mut has_lost = false;
-        for (offset, sent) in &mut self.outstanding {
-            if sent.number < ack.number && !self.lost.contains(offset) {
-                sent.later = sent.later.saturating_add(1);
-                if sent.later >= LATER {
-                    self.lost.insert(*offset);
-                    self.in_flight -= u64::from(sent.len);
-                    self.progress.lost_packets += 1;
-                    has_lost = true;
-                }
+        let before = self.lost.len();
+        // Those before the packet alone: as a rule none, or the few that wait for a third.
+        let earlier: Vec<(u64, u64)> =
+            self.by_number.range(..ack.number).map(|(number, offset)| (*number, *offset)).collect();
+        for (number, offset) in earlier {
+            let Some(sent) = self.outstanding.get_mut(&offset) else { continue };
+            sent.later = sent.later.saturating_add(1);
+            if sent.later >= LATER {
+                self.by_number.remove(&number);
+                self.lost.insert(offset);
+                self.in_flight -= u64::from(sent.len);
+                self.progress.lost_packets += 1;
             }
         }
-        if has_lost && self.recover.is_none() {
+        if self.lost.len() > before && self.recover.is_none() {
             self.halve();
             self.recover = Some(self.next_offset);
             self.events.push_back(EndpointEvent::Loss);
@@ -237,9 +241,7 @@ impl TpCrahnSender {
     }
 
     fn sample(&mut self, now: Time, ack: &Ack) -> bool {
-        let gone = ack.answers.as_nanos().saturating_add(ack.delay.as_nanos());
-        let Some(nanos) = now.as_nanos().checked_sub(gone) else { return false };
-        let sample = Duration::from_nanos(nanos);
+        let Some(sample) = wire::round_trip(now, ack.answers, ack.delay) else { return false };
         self.events.push_back(EndpointEvent::RoundTrip(sample));
         let sample = sample.as_secs_f64().max(1e-9);
         if self.srtt_s == 0.0 {
@@ -260,6 +262,7 @@ impl TpCrahnSender {
             (self.cwnd, self.recover) = (1.0, Some(self.next_offset));
             self.backoff = (self.backoff + 1).min(6);
             self.lost.extend(self.outstanding.keys());
+            self.by_number.clear();
             self.in_flight = 0;
         }
         self.restart_timer(now);
@@ -308,14 +311,12 @@ impl Endpoint for TpCrahnSender {
     }
 
     fn supply(&mut self, _now: Time, what: Supply) {
-        match what {
-            Supply::Saturated(is_saturated) => self.is_saturated = is_saturated,
-            Supply::Bytes(bytes) | Supply::Message(bytes) => self.backlog += bytes,
-        }
+        self.unsent.supply(what);
     }
 
     fn close(&mut self, _now: Time) {
-        (self.is_closing, self.is_saturated) = (true, false);
+        self.is_closing = true;
+        self.unsent.close();
     }
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
@@ -406,18 +407,14 @@ impl Endpoint for TpCrahnSender {
         let again = self.lost.pop_first();
         let (offset, len) = match again {
             Some(offset) => (offset, self.outstanding.get(&offset)?.len),
-            None => {
-                let available = if self.is_saturated { u64::MAX } else { self.backlog };
-                let len = u64::from(self.segment_size).min(available) as u32;
-                self.backlog -= u64::from(len).min(self.backlog);
-                (self.next_offset, len)
-            }
+            None => (self.next_offset, self.unsent.take(self.segment_size)),
         };
         self.next_offset = self.next_offset.max(offset + u64::from(len));
         let number = self.next_number;
         self.next_number += 1;
         self.in_flight += u64::from(len);
         self.outstanding.insert(offset, Sent { len, number, later: 0 });
+        self.by_number.insert(number, offset);
         if self.rto_at == Time::MAX {
             self.restart_timer(now);
         }

@@ -1,5 +1,6 @@
 //! The two packets of TP-CRAHN as bytes in network order. The format is our own.
 
+use crate::wire;
 use cogtcp_crosslayer::Stamp;
 use cogtcp_units::{Duration, Time};
 
@@ -47,9 +48,7 @@ impl Data {
 
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![DATA];
-        bytes.extend(self.offset.to_be_bytes());
-        bytes.extend(self.number.to_be_bytes());
-        bytes.extend(self.sent.as_nanos().to_be_bytes());
+        wire::write(&mut bytes, [self.offset, self.number, self.sent.as_nanos()]);
         bytes.resize(Self::SIZE as usize, 0);
         bytes
     }
@@ -60,7 +59,7 @@ impl Data {
         if *kind != DATA || bytes.len() < Self::SIZE as usize {
             return None;
         }
-        let mut numbers = numbers(rest);
+        let mut numbers = wire::numbers(rest);
         let [offset, number, sent] = [(); 3].map(|()| numbers.next());
         Some(Self { offset: offset?, number: number?, sent: Time::from_nanos(sent?) })
     }
@@ -71,8 +70,7 @@ impl Ack {
         let mut bytes = vec![if self.is_marked { MARKED_ACK } else { ACK }];
         let times = [self.answers.as_nanos(), self.delay.as_nanos()];
         let fixed = [self.cumulative, self.number, times[0], times[1], self.room, self.rate];
-        let blocks = self.blocks.iter().take(MOST_BLOCKS).flat_map(|(from, until)| [*from, *until]);
-        fixed.into_iter().chain(blocks).for_each(|value| bytes.extend(value.to_be_bytes()));
+        wire::write(&mut bytes, fixed.into_iter().chain(wire::block_numbers(&self.blocks, MOST_BLOCKS)));
         bytes
     }
 
@@ -82,15 +80,9 @@ impl Ack {
         if !matches!(*kind, ACK | MARKED_ACK) {
             return None;
         }
-        let mut numbers = numbers(rest);
+        let mut numbers = wire::numbers(rest);
         let [cumulative, number, answers, delay, room, rate] = [(); 6].map(|()| numbers.next());
-        let mut blocks = Vec::new();
-        while let (Some(from), Some(until)) = (numbers.next(), numbers.next()) {
-            if until <= from || blocks.len() == MOST_BLOCKS {
-                return None;
-            }
-            blocks.push((from, until));
-        }
+        let blocks = wire::blocks(numbers, MOST_BLOCKS)?;
         Some(Self {
             cumulative: cumulative?,
             number: number?,
@@ -102,11 +94,6 @@ impl Ack {
             blocks,
         })
     }
-}
-
-/// Reads eight bytes after eight bytes.
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    bytes.chunks_exact(8).map(|chunk| u64::from_be_bytes(chunk.try_into().unwrap_or_default()))
 }
 
 #[cfg(test)]
