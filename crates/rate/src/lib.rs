@@ -5,8 +5,8 @@
 //! of TCP that a rate-controlled sender aims at.
 
 pub mod atp;
+mod blocks;
 pub mod equation;
-mod reassembly;
 mod segments;
 mod tfrc;
 pub mod tfrc_cr;

@@ -30,7 +30,7 @@ pub struct Insertion {
 }
 
 /// The set of stream offsets received so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     /// All bytes below have arrived.
     frontier: u64,
@@ -149,6 +149,11 @@ impl Reassembly {
     /// From the frontier to the end of what is queued beyond it.
     pub fn span(&self) -> u64 {
         self.intervals.last().map_or(0, |last| last.end - self.frontier)
+    }
+
+    /// Runs of bytes beyond the frontier, ascending.
+    pub fn beyond(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.intervals.iter().map(|interval| interval.start..interval.end)
     }
 
     /// Fills `blocks` with the most recently touched intervals, most recent first (RFC 2018 section 4), and

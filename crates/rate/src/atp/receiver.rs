@@ -2,8 +2,9 @@
 
 use super::AtpSettings;
 use super::wire::{Data, MOST_BLOCKS, Report};
-use crate::reassembly::Reassembly;
+use crate::blocks::{blocks, enter};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_transport::Reassembly;
 use cogtcp_units::{Duration, Time};
 
 /// The receiving end.
@@ -53,10 +54,10 @@ impl Endpoint for AtpReceiver {
         let Some(data) = Data::decode(&received.packet.bytes) else { return };
         self.is_opening |= self.last.is_none();
         let len = u64::from(received.packet.payload_size().saturating_sub(Data::SIZE));
-        let new = self.data.enter(data.offset, data.offset.saturating_add(len));
+        let new = enter(&mut self.data, data.offset, data.offset.saturating_add(len));
         self.progress.received_bytes += new;
         self.progress.duplicate_bytes += len - new;
-        self.progress.delivered_bytes = self.data.cumulative();
+        self.progress.delivered_bytes = self.data.frontier();
         // The packet that was sent last says what was sent before it.
         if self.last.is_none_or(|(sent, _)| data.sent >= sent) {
             self.last = Some((data.sent, now));
@@ -93,11 +94,11 @@ impl Endpoint for AtpReceiver {
         self.epoch_end = now + self.settings.epoch;
         self.progress.sent_packets += 1;
         let report = Report {
-            cumulative: self.data.cumulative(),
+            cumulative: self.data.frontier(),
             answers,
             delay: now - arrived,
             hop_delay: Duration::from_secs_f64(self.hop_delay_s.unwrap_or(0.0)),
-            blocks: self.data.blocks(MOST_BLOCKS),
+            blocks: blocks(&self.data, MOST_BLOCKS),
         };
         let packet = Datagram { bytes: report.encode(), ..Datagram::default() };
         Some(Outgoing { packet, path: PathId::default(), ecn_capable: false, data: 0 })

@@ -2,8 +2,9 @@
 //! it.
 
 use super::wire::{Ack, Data, MOST_BLOCKS};
-use crate::reassembly::Reassembly;
+use crate::blocks::{blocks_with, enter};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_transport::Reassembly;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -30,20 +31,20 @@ impl Endpoint for TpCrahnReceiver {
         let Some(data) = Data::decode(&received.packet.bytes) else { return };
         self.is_opening |= !std::mem::replace(&mut self.was_open, true);
         let len = u64::from(received.packet.payload_size().saturating_sub(Data::SIZE));
-        let new = self.data.enter(data.offset, data.offset.saturating_add(len));
+        let new = enter(&mut self.data, data.offset, data.offset.saturating_add(len));
         self.progress.received_bytes += new;
         self.progress.duplicate_bytes += len - new;
-        self.progress.delivered_bytes = self.data.cumulative();
+        self.progress.delivered_bytes = self.data.frontier();
         let stamp = received.packet.stamp;
         self.acks.push_back(Ack {
-            cumulative: self.data.cumulative(),
+            cumulative: self.data.frontier(),
             number: data.number,
             answers: data.sent,
             delay: Duration::ZERO,
             room: stamp.room().unwrap_or(u64::MAX),
             rate: stamp.rate().map_or(0, |rate| rate.bits_per_second()),
             is_marked: received.marked,
-            blocks: self.data.blocks_with(data.offset, MOST_BLOCKS),
+            blocks: blocks_with(&self.data, data.offset, MOST_BLOCKS),
         });
     }
 
