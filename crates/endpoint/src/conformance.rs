@@ -177,7 +177,7 @@ impl Net {
         while self.next() <= until {
             let next = self.next().max(self.now);
             self.at_once = if next == self.now { (next, self.at_once.1 + 1) } else { (next, 0) };
-            assert!(self.at_once.1 < MOST_AT_ONCE, "time stands still at {next:?}: {:?}", self.ends);
+            assert!(self.at_once.1 < MOST_AT_ONCE, "time does not go on after {next:?}: {:?}", self.ends);
             self.now = next;
             if self.flying.first_key_value().is_some_and(|((at, _), _)| *at <= next)
                 && let Some((_, Flying { mut packet, sent, direction, passed })) = self.flying.pop_first()
@@ -285,7 +285,7 @@ pub fn check(settings: &dyn Protocol, seed: u64) -> u64 {
             let stall = net.now.saturating_since(progress.1);
             assert!(
                 stall < PATIENCE,
-                "connection {round} stands still at {progress:?}: {:?}; {what}",
+                "connection {round} makes no progress after {progress:?}: {:?}; {what}",
                 net.ends
             );
             assert!(net.next() != Time::MAX, "connection {round} waits for nothing: {:?}; {what}", net.ends);

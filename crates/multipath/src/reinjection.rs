@@ -33,7 +33,7 @@ impl Reinjections {
         }
     }
 
-    /// The first range that a subflow other than `than` carries, as it is kept.
+    /// The first stored range that a subflow other than `than` carries.
     fn first_of_others(&self, than: usize) -> Option<((u64, usize), u64)> {
         self.ranges.iter().find(|((_, from), _)| *from != than).map(|(key, end)| (*key, *end))
     }

@@ -352,7 +352,7 @@ impl<P: Payload> Network<P> {
         self.drop_packet(now, direction, &frame, (cause, true), observer);
     }
 
-    /// Tells of a packet as it is once `direction` has taken it, to an observer that follows packets.
+    /// Shows a packet that `direction` has taken to an observer that follows packets.
     #[inline]
     fn record_entered(
         &mut self,

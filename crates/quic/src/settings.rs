@@ -56,7 +56,7 @@ pub struct QuicSettings {
     /// The connection ends silently after this long without a packet; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
-    /// The client's address changes so long after its first connection opened, as when a NAT binds it anew,
+    /// The client's address changes so long after its first connection opened, as when a NAT gives it another address,
     /// and once the handshake is confirmed; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebinds_after: Option<Duration>,

@@ -30,8 +30,8 @@ pub(crate) fn blocks(mut numbers: impl Iterator<Item = u64>, most: usize) -> Opt
     Some(blocks)
 }
 
-/// Returns the round-trip time of a packet that left at `sent`, and whose answer left `delay` after its arrival
-/// and came at `now`; `None`: the answer tells of a time to come.
+/// Returns the round-trip time of a packet that left at `sent`. Its answer left `delay` after its arrival, and came
+/// at `now`. `None`: the answer names a time to come.
 pub(crate) fn round_trip(now: Time, sent: Time, delay: Duration) -> Option<Duration> {
     let gone = sent.as_nanos().saturating_add(delay.as_nanos());
     now.as_nanos().checked_sub(gone).map(Duration::from_nanos)

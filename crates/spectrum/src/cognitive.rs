@@ -49,7 +49,7 @@ pub struct CognitiveConfig {
     pub sensing_time: Duration,
     /// Transmission time T_p.
     pub transmission_time: Duration,
-    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly from zero on.
+    /// By how much a transmission may last longer than T_p: drawn again for each, uniformly from zero on.
     /// Clocks of two radios are never alike; without it radios that sense apart can fall into step for a
     /// whole run.
     pub jitter: Duration,

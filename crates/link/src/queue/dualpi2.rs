@@ -39,8 +39,8 @@ pub struct DualPi2 {
     pub alpha: f64,
     /// Proportional gain, in Hz: what a second of growth of the delay adds to the probability.
     pub beta: f64,
-    /// Coupling k: the mark probability of the L4S queue over the probability of which the classic queue
-    /// drops the square.
+    /// Coupling k: the mark probability of the L4S queue is k p, and the classic queue drops with probability
+    /// p^2.
     pub coupling: f64,
     /// Waiting time in the L4S queue above which every packet is marked.
     pub step: Duration,

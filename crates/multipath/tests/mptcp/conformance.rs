@@ -66,7 +66,7 @@ fn check(seed: u64) -> u64 {
             let stall = net.now.saturating_since(progress.1);
             assert!(
                 stall < Duration::from_secs(4800),
-                "connection {round} stands still at {progress:?}; {what}"
+                "connection {round} makes no progress after {progress:?}; {what}"
             );
         }
         assert_eq!(net.delivered(), round * bytes, "{what}");

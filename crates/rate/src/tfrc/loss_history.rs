@@ -20,7 +20,7 @@ impl LossHistory {
         Self { intervals: Vec::with_capacity(WEIGHTS.len() + 1), discounting }
     }
 
-    /// Returns the history of a path of which nothing is known.
+    /// Returns the history of an unknown path.
     pub(crate) fn cleared(&self) -> Self {
         Self::new(self.discounting)
     }

@@ -17,7 +17,7 @@ pub struct SensingSettings {
     /// Transmission time T_p. Required without `regulation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transmission_time: Option<Duration>,
-    /// By how much a transmission may last longer than T_p: drawn anew for each, uniformly. Where radios
+    /// By how much a transmission may last longer than T_p: drawn again for each, uniformly. Where radios
     /// sense apart, sensings by exact timers can fall into step. In an ad hoc network: with independent
     /// sensing only.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -159,7 +159,7 @@ impl SignalStrength {
         }
     }
 
-    /// Feeds the filters. A base station that comes back begins anew.
+    /// Feeds the filters. The filters of a base station that comes back start again.
     fn follow(&mut self, measured: &Measurement) -> Vec<Track> {
         let mut tracks = Vec::with_capacity(measured.levels.len());
         let mut levels = measured.levels.iter().peekable();

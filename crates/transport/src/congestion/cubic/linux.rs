@@ -7,7 +7,7 @@
 //!           at most 20 while no loss has been seen: 5 % per round trip
 //! Reno:     W_est grows by one for every 15/8 cwnd segments, also beyond cwnd_prior (RFC 9438: alpha = 1 from there on)
 //! timeout:  everything is forgotten: W_max, the epoch, the least RTT
-//! clock:    ticks of 4 ms; while cwnd stands still the count of ACKs per segment is computed again after 28 ms, and else once a tick
+//! clock:    ticks of 4 ms; while cwnd is constant the count of ACKs per segment is computed again after 28 ms, and else once a tick
 //! ```
 //!
 //! Slow start ends by HyStart (Ha and Rhee, "Taming the elephants", 2011), not by HyStart++: at once, in two
