@@ -275,11 +275,9 @@ fn tfrc_cr_pauses_for_primary_users() {
     assert!(first(&alone.flows, "goodput_bps") > 5e6);
 }
 
-/// Two links in a row, of 8 and 4 Mbit/s: the nodes' stamps bring ATP to the slower one's rate, beside a TCP
-/// that nobody stamps. The same over a link that is silent.
-#[test]
-fn atp_takes_the_rate_of_the_slowest_hop() {
-    let text = r#"
+/// A scenario of two links in a row, of 8 and 4 Mbit/s, with a flow of `transport`.
+fn two_links(transport: &str) -> String {
+    let links = r#"
 name = "two-links"
 run = { duration = "60 s", warmup = "10 s" }
 tcp = { segment_size = "1000 B" }
@@ -292,9 +290,16 @@ links = [
 [[flow]]
 from = "a"
 to = "c"
-transport = "atp"
 "#;
-    let run = run_text(text);
+    format!("{links}transport = \"{transport}\"\n")
+}
+
+/// Over two links in a row the nodes' stamps bring ATP to the slower one's rate, beside a TCP
+/// that nobody stamps. The same over a link that is silent.
+#[test]
+fn atp_takes_the_rate_of_the_slowest_hop() {
+    let text = two_links("atp");
+    let run = run_text(&text);
     let goodput = first(&run.flows, "goodput_bps");
     // 1000 bytes of data, 29 of ATP and 28 of headers: at most 3.78 Mbit/s.
     assert!((3.3e6..=3.79e6).contains(&goodput), "{goodput}");
@@ -326,26 +331,9 @@ fn atp_crosses_an_ad_hoc_network() {
 /// sender, whose timer then means nothing; ATP and TP-CRAHN alike deliver over it.
 #[test]
 fn tp_crahn_hears_a_node_on_the_route() {
-    let text = r#"
-name = "two-links"
-run = { duration = "60 s", warmup = "10 s" }
-tcp = { segment_size = "1000 B" }
-[topology.graph]
-nodes = ["a", "b", "c"]
-links = [
-  { name = "ab", from = "a", to = "b", rate = "8 Mbit/s", delay = "10 ms", queue = "50 packets" },
-  { name = "bc", from = "b", to = "c", rate = "4 Mbit/s", delay = "10 ms", queue = "50 packets" },
-]
-[[radio]]
-name = "radio"
-links = ["bc"]
-sensing = { off = "1500 ms", on = "6 s" }
-[[flow]]
-from = "a"
-to = "c"
-transport = "tp-crahn"
-"#;
-    let heard = run_traced(text);
+    let radio =
+        "[[radio]]\nname = \"radio\"\nlinks = [\"bc\"]\nsensing = { off = \"1500 ms\", on = \"6 s\" }\n";
+    let heard = run_traced(&format!("{}{radio}", two_links("tp-crahn")));
     assert!(event_times(&heard, "timeout").is_empty(), "{:?}", event_times(&heard, "timeout"));
     assert!(first(&heard.flows, "goodput_bps") > 2e6, "{}", first(&heard.flows, "goodput_bps"));
     // Three hops over the air.
