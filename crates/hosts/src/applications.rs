@@ -149,6 +149,7 @@ impl Spans {
     }
 
     fn mean(&self) -> f64 {
+        // Without values 0/0: not-a-number, which columns show as "no value".
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 

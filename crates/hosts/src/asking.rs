@@ -99,6 +99,7 @@ impl Asking {
     /// The time has come that [`Wake::Ask`] was asked for. Sends what is due: new requests, and lost ones
     /// again. Returns false if the timer has moved on meanwhile.
     pub fn handle_timer(&mut self, now: Time, plane: &mut impl Plane) -> bool {
+        // An entry that an earlier one has overtaken.
         if self.armed != now {
             return false;
         }
@@ -140,6 +141,7 @@ impl Asking {
         }
         let response = sent.request.response;
         self.waiting.retain(|waiting| *waiting != number);
+        // The first request finds a connection that nothing has used.
         if let Some(control) = control.filter(|_| number > 0) {
             flow.renew(now, control(), plane);
         }
@@ -169,6 +171,7 @@ impl Asking {
         let next = if next < self.stop { next } else { Time::MAX };
         let again = self.waiting.iter().map(|number| self.requests[*number].again).min();
         let due = again.map_or(next, |again| again.min(next));
+        // A wake cannot be taken back. One that comes before its time finds nothing due, and arms anew.
         if due < self.armed {
             self.armed = due;
             plane.wake(due, self.flow, Wake::Ask);

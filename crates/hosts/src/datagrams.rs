@@ -30,6 +30,7 @@ impl SourceAccount {
     /// Packet `number` with a payload of `bytes`, sent at `sent_at`, has reached its host.
     pub fn receive(&mut self, now: Time, number: u32, bytes: u32, sent_at: Time) {
         self.arrivals.receive(now, number, bytes, sent_at);
+        // A histogram cannot be subtracted as counters can, so it begins empty after the warm-up.
         if self.warm.is_some() {
             self.delay.record(now.saturating_since(sent_at));
         }

@@ -184,6 +184,7 @@ impl Flow {
                 tcp.sender.close();
             }
             Supply::Rate(_) => self.write(now, plane),
+            // Supply::LastResponses(_) => return, | The first request opens the connection (`respond`).
             Supply::Responses(_) | Supply::LastResponses(_) => return,
         }
         if let Ends::Tcp(tcp) = &mut self.ends {
@@ -246,6 +247,7 @@ impl Flow {
     /// What the receiving application waits for has been delivered.
     #[cold]
     fn reach(&mut self, now: Time, plane: &mut impl Plane) {
+        // Reached once: later data must not wake the application again.
         self.goal = u64::MAX;
         if self.is_awaited {
             return plane.wake(now, self.number, Wake::Delivered);

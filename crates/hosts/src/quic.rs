@@ -30,6 +30,7 @@ impl QuicCounts {
                 found += 1;
             }
         });
+        // All of them: another transport may show a count by one of these names.
         (found == NAMES.len()).then_some(counts)
     }
 }

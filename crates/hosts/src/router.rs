@@ -58,6 +58,7 @@ impl RouterHost {
         };
         let loss = RandomStream::new(seed, "train/triggers", 0);
         let machine = MobileRouter::new(config, clients, predictor, Time::ZERO, loss);
+        // Without a reader the measurements would only be events that nothing answers.
         let course = course.filter(|_| machine.wants_measurements()).map(|course| (course, 0));
         Some(Self {
             spec,
@@ -75,6 +76,7 @@ impl RouterHost {
     /// the link differs in the last bit.
     pub fn uplink(experiment: &Experiment, spec: &TrainSpec) -> u32 {
         let link = experiment.radios[spec.radio].links[0];
+        // The reverse direction of a link has its own bit set: a router at the far node sends that way.
         2 * link as u32 + u32::from(experiment.links[link].from != spec.router)
     }
 

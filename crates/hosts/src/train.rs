@@ -132,6 +132,7 @@ impl TrainAccount<'_> {
         ends.sort_by(f64::total_cmp);
         let lengths = comparison.outages.iter().map(|number| {
             let it = self.host.outages[*number];
+            // An outage at the end of the run counts only as far as it was seen.
             it.end.min(self.end).saturating_since(it.start).as_secs_f64()
         });
         let counts = self.host.machine.counts();

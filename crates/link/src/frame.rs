@@ -32,6 +32,7 @@ pub trait Payload: Copy + Debug + Default + Send + 'static {
 /// A packet with its size and what links keep of it on its way: one cache line for a payload of up to 44
 /// bytes.
 #[derive(Clone, Copy, Debug, Default)]
+// So that a frame never straddles two cache lines.
 #[repr(align(64))]
 pub struct Frame<P> {
     /// While waiting: when it entered the queue. Afterwards: when it arrives at the far end. Nanoseconds.
@@ -45,6 +46,7 @@ pub struct Frame<P> {
 }
 
 /// Flag in [`Frame::wire`].
+// In the size's top bit, since a field of its own would take the frame over one cache line.
 pub(crate) const LOST: u32 = 1 << 31;
 
 impl<P> Frame<P> {

@@ -66,6 +66,7 @@ impl Gate {
     /// The gate of a link whose radio is silent or not. `flush`: what is destroyed if silence takes it down.
     pub const fn of(is_silent: bool, silence: Silence, flush: Flush) -> Self {
         match (is_silent, silence) {
+            // The policy for silence matters only while there is a silence.
             (false, _) => Self::Open,
             (true, Silence::Hold) => Self::Hold,
             (true, Silence::Drop) => Self::Drop,
@@ -81,6 +82,8 @@ impl Gate {
 
     /// Whether the link's own transmitter runs.
     pub(crate) const fn transmits(self) -> bool {
+        // A silence that drops or refuses does not stop the transmitter: it goes on and wastes time, or
+        // empties its queue.
         matches!(self, Self::Open | Self::Drop | Self::Refuse)
     }
 

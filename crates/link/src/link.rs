@@ -111,6 +111,7 @@ impl Cut {
     /// that moment is to give back.
     pub fn sent_by(&self, time: Time) -> f64 {
         let sent = time.as_nanos().min(self.at).saturating_sub(self.begun);
+        // At a very high rate a frame takes 0 ns: no division by zero.
         f64::from(self.size) * sent as f64 / self.duration.max(1) as f64
     }
 }
@@ -126,12 +127,14 @@ pub struct Departure<P> {
 
 /// A link direction. A hop touches the first two cache lines.
 #[derive(Debug)]
+// `repr(C)` keeps the fields in this order: those that every hop touches come first.
 #[repr(C, align(128))]
 pub struct Link<P> {
     ring: Ring<P>,
     /// Packets of the ring whose transmission has begun.
     begun: u32,
     /// When the transmitter is free again.
+    // Times are bare nanoseconds here: the hot path only adds and compares.
     free_at: u64,
     /// Size and duration of the last transmission begun: most frames of a direction have one size.
     last_duration: u64,
@@ -157,6 +160,7 @@ pub struct Link<P> {
     waiting_bytes: u64,
     limits: DropTail,
     queue_max: u64,
+    // Boxed, since rarely used: the fields of every hop stay together.
     managed: Option<Box<Managed<P>>>,
     /// Drops at the full queue that [`take_overflow`](Self::take_overflow) has returned.
     overflow_seen: u64,
@@ -196,6 +200,7 @@ struct Managed<P> {
 
 impl<P: Payload> Link<P> {
     /// [`label`](Self::label) before the owner sets it.
+    // The two values above are reserved by the network (`HOST` and `BY_ROUTE`).
     pub const UNLABELLED: u32 = u32::MAX - 2;
 
     /// The link of `config`, which loses nothing at random.
@@ -209,6 +214,7 @@ impl<P: Payload> Link<P> {
         discipline: Option<Box<dyn QueueDiscipline<P>>>,
         stream: impl FnOnce() -> RandomStream,
     ) -> Self {
+        // A link with a trace has no rate of its own; who asks for one gets the mean.
         let rate = config.schedule.as_ref().map_or(config.rate, |schedule| schedule.mean());
         let lossy = config.loss.get() > 0.0 || !config.drops.is_empty();
         Self {
@@ -221,6 +227,7 @@ impl<P: Payload> Link<P> {
             delay: config.delay.as_nanos(),
             not_before: 0,
             gate: Gate::Open,
+            // The gate begins open.
             is_direct: discipline.is_none(),
             last_lost: false,
             lossy,
@@ -235,6 +242,7 @@ impl<P: Payload> Link<P> {
                 Box::new(Managed { discipline, signals, has_arrival: false, armed: None, wakes: false })
             }),
             overflow_seen: 0,
+            // A link without loss derives no random stream, so a run pays only for streams that it uses.
             loss: lossy.then(|| Box::new(Losses::new(config.loss, config.loss_run, &config.drops, stream()))),
             rate,
             own_rate: rate,
@@ -281,6 +289,7 @@ impl<P: Payload> Link<P> {
         let waiting = self.ring.len() - self.begun;
         // `is_direct` stands for the tests of gate and discipline: one branch in the common case.
         if waiting == 0 && self.free_at <= now && self.is_direct {
+            // Only the first packet of a link has an event; a driver asks for the next one when that arrives.
             let first = self.begun == 0;
             let (arrival, wire) = self.begin(frame.wire, now);
             let taken = self.ring.push(frame);
@@ -292,6 +301,7 @@ impl<P: Payload> Link<P> {
                 OfferOutcome::Taken
             };
         }
+        // Below the direct case, which a gate that refuses never takes (`is_direct`).
         if self.gate.refuses() {
             self.count_drop(DropCause::Silence);
             return OfferOutcome::Refused;
@@ -312,6 +322,7 @@ impl<P: Payload> Link<P> {
             taken.packet.mark();
             self.counters.marked += 1;
         }
+        // One more: `waiting` was read before this packet joined.
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
         if waiting == 0 && self.gate.is_served() && self.ring.len() == self.held() + 1 {
             return OfferOutcome::Wake;
@@ -333,12 +344,15 @@ impl<P: Payload> Link<P> {
         self.ring.pop(frame);
         debug_assert!(self.begun > 0 && frame.time <= now.as_nanos(), "arrivals are scheduled one by one");
         self.begun -= 1;
+        // Only an empty wire must begin the next transmission now, for `next_arrival` to name it. Otherwise
+        // this waits until somebody looks.
         if self.begun == 0 && self.ring.len() > 0 {
             self.catch_up(now.as_nanos());
         }
         if frame.wire & LOST != 0 {
             return Some(self.count_drop(DropCause::Silence));
         }
+        // Chance decides at the far end: a lost frame has used the link's time all the same.
         if self.lossy && self.is_lost() {
             return Some(self.count_drop(DropCause::Loss));
         }
@@ -385,6 +399,7 @@ impl<P: Payload> Link<P> {
     pub fn next_transmission(&self) -> Option<Time> {
         let managed = self.managed.as_deref()?;
         let waits = managed.discipline.packets() > 0 && self.gate.transmits();
+        // Possibly in the past: then the transmitter is free, and the call is due at once.
         waits.then(|| Time::from_nanos(self.free_at))
     }
 
@@ -403,6 +418,8 @@ impl<P: Payload> Link<P> {
         if !self.gate.transmits() {
             return;
         }
+        // First in, first out: each start is the later of the packet's arrival and the end of the
+        // transmission before.
         while self.begun < self.ring.len() {
             let waiting = self.ring.get(self.begun);
             let (since, wire) = (waiting.time, waiting.wire);
@@ -424,6 +441,7 @@ impl<P: Payload> Link<P> {
     /// the mark of what a silence destroys.
     #[inline]
     fn begin(&mut self, wire: u32, start: u64) -> (u64, u32) {
+        // A division for each packet is saved where sizes repeat.
         if wire != self.last_size {
             self.last_size = wire;
             self.last_duration = match &mut self.schedule {
@@ -435,6 +453,7 @@ impl<P: Payload> Link<P> {
                 }
             };
         }
+        // Saturating: at rate 0 a transmission lasts the longest time that there is.
         self.free_at = start.saturating_add(self.last_duration);
         self.begun += 1;
         self.last_lost = self.gate == Gate::Drop;
@@ -455,6 +474,7 @@ impl<P: Payload> Link<P> {
     pub fn set_channel(&mut self, now: Time, gate: Gate, rate: Option<Rate>) -> Option<Time> {
         let had_arrival = self.begun > 0;
         let at = now.as_nanos();
+        // Of this change only: a driver reads it right after the call.
         self.cut = None;
         // What was due by now happens under the old gate and rate.
         self.catch_up(at);
@@ -462,6 +482,8 @@ impl<P: Payload> Link<P> {
             self.draw(at);
         }
         self.integrate(at);
+        // From any other gate nothing is cut: `Hold` and `Refuse` let the frame complete, and under `Drop` it
+        // is lost already.
         if gate == Gate::Drop
             && self.gate == Gate::Open
             && self.free_at > at
@@ -474,12 +496,15 @@ impl<P: Payload> Link<P> {
             self.cut_on_air(at);
         }
         if let Gate::Down(flush) = gate
+            // Down already: a silence destroys once, when it begins.
             && !matches!(self.gate, Gate::Down(_))
         {
             self.flush(at, flush);
         }
         if self.gate.transmits() && self.free_at > at && !self.last_lost {
             // The frame on the air completes at its rate, which may be older than the last change.
+            // A frame that an earlier change found on the air keeps the rate of its start, not the rate in
+            // between.
             let rate =
                 self.airing.filter(|frame| frame.until == self.free_at).map_or(self.rate, |frame| frame.rate);
             self.airing = Some(Airing { from: at, until: self.free_at, rate });
@@ -489,9 +514,11 @@ impl<P: Payload> Link<P> {
             self.free_at = self.free_at.max(at);
         }
         self.gate = gate;
+        // A gate that refuses transmits only what it holds: a new packet must meet the refusal.
         self.is_direct = gate.transmits() && gate != Gate::Refuse && self.managed.is_none();
         let rate = rate.unwrap_or(self.own_rate);
         if rate != self.rate {
+            // `rounding` and `has_one_rate` need to know of it for the rest of the run.
             self.rate = rate;
             self.changes_rate = true;
             self.highest_rate = self.highest_rate.max(rate);
@@ -500,6 +527,7 @@ impl<P: Payload> Link<P> {
                 // goes.
                 self.last_size |= LOST;
             } else {
+                // No frame has this size: the next one computes its duration at the new rate.
                 self.last_size = 0;
             }
         }
@@ -525,6 +553,7 @@ impl<P: Payload> Link<P> {
         // waits for the gate alone.
         if self.begun > 0 {
             self.catch_up(now.as_nanos());
+            // The last packet begun arrives last: nothing sent from now on may come before it.
             self.not_before = self.not_before.max(self.ring.get(self.begun - 1).time);
         }
         self.delay = delay;
@@ -533,6 +562,7 @@ impl<P: Payload> Link<P> {
     /// The frame on the air is destroyed: nothing of it is carried.
     fn cut_on_air(&mut self, at: u64) {
         let (duration, size) = (self.last_duration, self.last_size & !LOST);
+        // It was counted whole when it began (`begin`).
         self.counters.carried_bytes -= u64::from(size);
         self.last_lost = true;
         self.cut = Some(Cut { begun: self.free_at.saturating_sub(duration), at, duration, size });
@@ -551,6 +581,7 @@ impl<P: Payload> Link<P> {
         }
         let mut until = self.free_at;
         let mut send = |frame: &Frame<P>| {
+            // Saturating: at rate 0 the queue is never empty.
             until = until.saturating_add(self.rate.transmission_time(u64::from(frame.wire)).as_nanos());
         };
         (self.begun..self.ring.len()).for_each(|i| send(self.ring.get(i)));
@@ -583,6 +614,7 @@ impl<P: Payload> Link<P> {
         self.queue_max = self.queue_max.max(waiting);
         let held = self.held();
         if let Some(managed) = &mut self.managed {
+            // Kept until taken: a driver may offer several packets before it looks.
             managed.wakes |= was_empty && self.ring.len() > held && self.gate.is_served();
         }
         OfferOutcome::Managed
@@ -608,6 +640,8 @@ impl<P: Payload> Link<P> {
             self.ring.push(&frame);
         }
         let held = self.held();
+        // A MAC needs the size of its next packet (`head_size`), so one packet leaves the discipline early
+        // and waits in the ring.
         if self.gate.is_served() && self.ring.len() == held {
             while managed.discipline.packets() > 0 && self.ring.len() == held {
                 if let Some(frame) = managed.discipline.dequeue(Time::from_nanos(now), &mut managed.signals) {
@@ -623,6 +657,7 @@ impl<P: Payload> Link<P> {
     pub fn take_dropped(&mut self) -> Option<(Frame<P>, DropCause)> {
         let (at, frame, cause) = self.managed.as_mut()?.signals.take_dropped()?;
         self.counters.drops[cause as usize] += 1;
+        // Up to the drop it was part of the queue's integral.
         self.counters.waited += at.as_nanos() - frame.time;
         Some((frame, cause))
     }
@@ -630,6 +665,7 @@ impl<P: Payload> Link<P> {
     /// The arrival that is to be scheduled, if one is that was not.
     pub fn take_arrival(&mut self) -> Option<Time> {
         let managed = self.managed.as_mut()?;
+        // A silence may have destroyed the packet since: then there is no arrival to schedule.
         std::mem::take(&mut managed.has_arrival).then(|| self.next_arrival()).flatten()
     }
 
@@ -637,6 +673,7 @@ impl<P: Payload> Link<P> {
     pub fn take_transmission(&mut self) -> Option<Time> {
         let next = self.next_transmission()?;
         let managed = self.managed.as_mut()?;
+        // An earlier or equal call is on its way; that call asks again.
         let is_new = managed.armed.is_none_or(|armed| next.as_nanos() < armed);
         is_new.then(|| {
             managed.armed = Some(next.as_nanos());
@@ -680,6 +717,7 @@ impl<P: Payload> Link<P> {
         if self.begun > 0 || self.ring.len() == 0 {
             return;
         }
+        // From here on it no longer waits, and a full queue has room for one more.
         self.begun = 1;
         let packet = self.ring.get_mut(0);
         let waited = now.as_nanos() - packet.time;
@@ -713,6 +751,7 @@ impl<P: Payload> Link<P> {
             }
             None => {
                 self.counters.delivered += 1;
+                // Only now, and not when it began: a MAC may send it several times, and give it up.
                 self.counters.carried_bytes += u64::from(frame.wire);
             }
         }
@@ -735,6 +774,7 @@ impl<P: Payload> Link<P> {
         self.begun += 1;
         self.counters.waited += waited;
         self.waiting_bytes -= u64::from(wire);
+        // At once, although it leaves in the slots to come: `ahead` bounds how early that is.
         self.counters.carried_bytes += u64::from(wire);
         if self.managed.is_some() {
             self.draw(now.as_nanos());
@@ -777,6 +817,7 @@ impl<P: Payload> Link<P> {
     /// Whether packets were dropped at the full queue since the last call.
     pub fn take_overflow(&mut self) -> bool {
         let dropped = self.counters.drops[DropCause::Queue as usize];
+        // The difference, since the counter itself belongs to the results and is never reset.
         std::mem::replace(&mut self.overflow_seen, dropped) != dropped
     }
 
@@ -822,6 +863,7 @@ impl<P: Payload> Link<P> {
         if self.free_at < now.as_nanos() {
             self.catch_up(now.as_nanos());
         }
+        // Strictly: at the very instant at which a frame ends the transmitter still counts as busy.
         (self.free_at < now.as_nanos() && self.waiting() == 0).then(|| self.free_at())
     }
 
@@ -866,9 +908,11 @@ impl<P: Payload> Link<P> {
             let carries = self.airing.filter(|_| self.airing_arrives);
             return whole + carries.map_or(0.0, |frame| self.sent_share(&frame, now));
         }
+        // A frame that takes 0 ns is over at once: nothing to take off, and no division by zero.
         if self.free_at <= now || self.last_lost || self.last_duration == 0 {
             return whole;
         }
+        // The flag in the top bit is no part of the size (`begin`, `set_channel`).
         let size = f64::from(self.last_size & !LOST);
         whole - size * (self.free_at - now) as f64 / self.last_duration as f64
     }
@@ -876,6 +920,7 @@ impl<P: Payload> Link<P> {
     /// What part of the packet in service is over by `now`, in bytes.
     fn sent_share(&self, frame: &Airing, now: u64) -> f64 {
         let size = f64::from(self.head_size().unwrap_or(0));
+        // The guard keeps an empty airing from dividing by zero.
         size * frame.overlap(0, now) as f64 / (frame.until - frame.from).max(1) as f64
     }
 
@@ -898,6 +943,7 @@ impl<P: Payload> Link<P> {
 
     /// Forgets the longest queue before `now`.
     pub fn restart_maximum(&mut self, now: Time) {
+        // Not zero: what waits now is part of the new span too.
         self.queue_max = self.queue_length(now);
     }
 
@@ -914,6 +960,7 @@ impl<P: Payload> Link<P> {
         let rate = self.highest_rate.bits_per_second() as f64;
         // By a trace the frame on the air is carried bit by bit, and the capacity comes in steps.
         let frame = if self.schedule.is_some() { f64::from(self.last_size & !LOST) } else { 0.0 };
+        // Half a nanosecond at `rate` bit/s is rate / 2e9 bits, so rate / 16e9 bytes.
         1.0 + (frames + 1) as f64 * rate / 16e9 + frame + self.ahead.unwrap_or(0) as f64
     }
 
@@ -935,6 +982,7 @@ impl<P: Payload> Link<P> {
         }
     }
 
+    // Most links lose nothing at random, and the common path need not make room for this.
     #[cold]
     fn is_lost(&mut self) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.next())
@@ -946,6 +994,7 @@ impl<P: Payload> Link<P> {
     }
 
     fn integrate(&mut self, now: u64) {
+        // A trace knows its integral at any time: nothing is summed, so no rounding adds up.
         if let Some(playing) = &self.schedule {
             let available = playing.schedule().capacity(now);
             return self.capacity.set(now, available);

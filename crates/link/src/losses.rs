@@ -34,6 +34,7 @@ impl Law {
     /// with p from good to bad and r = 1/run back, p follows.
     fn new(share: Probability, run: Option<f64>, stream: &mut RandomStream) -> Self {
         let Some(run) = run else { return Self::Independent(share) };
+        // Shares and runs that no chain can have (p above 1) end at the nearest chain, not in an error.
         let clamped = |value: f64| Probability::new(value.clamp(0.0, 1.0)).unwrap_or(Probability::ZERO);
         let back = 1.0 / run;
         // A share of 1 gives infinity, which is clamped to 1.
@@ -54,6 +55,7 @@ impl Losses {
         mut stream: RandomStream,
     ) -> Self {
         let law = Law::new(probability, run, &mut stream);
+        // Reversed, so that the next number is taken from the end.
         Self { law, stream, count: 0, drops: drops.iter().rev().copied().collect() }
     }
 

@@ -141,6 +141,7 @@ impl<P: Payload> Fifo<P> {
     }
 
     fn push(&mut self, now: Time, mut frame: Frame<P>) {
+        // From here on `time` says since when it waits, for the discipline and the queue's integral.
         frame.time = now.as_nanos();
         self.bytes += u64::from(frame.size());
         self.frames.push_back(frame);

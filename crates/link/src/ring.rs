@@ -7,6 +7,7 @@ use cogtcp_units::prefetch;
 #[derive(Debug)]
 pub(crate) struct Ring<P> {
     slots: Box<[Frame<P>]>,
+    // 32 bits, so that the ring leaves room in the link's first cache line.
     head: u32,
     len: u32,
 }
@@ -43,6 +44,7 @@ impl<P: Copy + Default> Ring<P> {
     /// Appends a packet, which is returned as it lies in the ring.
     #[inline]
     pub(crate) fn push(&mut self, frame: &Frame<P>) -> &mut Frame<P> {
+        // The first packet allocates: a link without traffic costs no slots.
         if self.len as usize == self.slots.len() {
             self.grow();
         }

@@ -32,6 +32,8 @@ impl Schedule {
     /// After how long it begins again, in nanoseconds.
     pub fn period(&self) -> u64 {
         match self {
+            // The reader refuses an empty trace; 1 only keeps the type total, and the divisions by a period
+            // valid.
             Self::Opportunities(times) => times.last().map_or(1, |last| u64::from(*last) * MILLISECOND),
             Self::Rates(steps) => steps.last().map_or(1, |last| last.0),
         }
@@ -49,6 +51,7 @@ impl Schedule {
     fn within(&self, at: u64) -> u128 {
         match self {
             Self::Opportunities(times) => {
+                // An opportunity at this very instant counts: `finish` uses it at its time.
                 let passed = times.partition_point(|time| u64::from(*time) * MILLISECOND <= at);
                 passed as u128 * u128::from(OPPORTUNITY) * BYTE
             }
@@ -112,6 +115,7 @@ impl Playing {
 
     /// When a packet of `bytes` has left whose turn comes at `start`. Turns come in order.
     pub(crate) fn finish(&mut self, start: u64, bytes: u64) -> u64 {
+        // A count more, so that `self` can change while the times are read.
         let schedule = std::sync::Arc::clone(&self.schedule);
         match &*schedule {
             Schedule::Opportunities(times) => self.use_opportunities(times, start, bytes),
@@ -139,6 +143,7 @@ impl Playing {
                 (cycle, within) = (cycle - 1, period);
             }
             let passed = times.partition_point(|time| u64::from(*time) * MILLISECOND < within);
+            // Never backwards: an opportunity that a packet used is gone.
             self.next = self.next.max(cycle * count + passed as u64);
         }
         loop {
@@ -164,6 +169,8 @@ fn finish_at_rates(schedule: &Schedule, steps: &[(u64, u64)], start: u64, bytes:
             let (rate, end) = (u128::from(pair[0].1), pair[1].0);
             let room = rate * u128::from(end - at);
             if need <= room {
+                // Rounded up: a packet has not left before its last bit has. The guard is for an empty packet
+                // at rate 0.
                 return base + at + need.div_ceil(rate.max(1)) as u64;
             }
             need -= room;

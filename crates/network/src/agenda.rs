@@ -94,7 +94,8 @@ impl Due {
 
     #[inline]
     fn from_code(code: u32) -> Self {
-        // Arrivals first, here and wherever a change is read: one comparison tells nearly all of them, and the compiler sees it is the same.
+        // Arrivals first, here and wherever a change is read: one comparison tells nearly all of them, and
+        // the compiler sees it is the same.
         if is_arrival(code) || is_own(code) { Self::Network(Change(code)) } else { Self::Host(code) }
     }
 }
@@ -220,7 +221,8 @@ impl Agenda {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
-        // Keys hold the shared sequence: of equal times in the two orders, too, the one scheduled first comes first.
+        // Keys hold the shared sequence: of equal times in the two orders, too, the one scheduled first comes
+        // first.
         let key = self.arrivals.first().min(self.others.first());
         if key == NEVER {
             return None;
@@ -295,7 +297,8 @@ impl Agenda {
 
     #[inline]
     fn key(&mut self, time: Time, code: u32) -> u128 {
-        // Time, sequence and code in one word: comparing two entries is one comparison, and an entry needs no pointer.
+        // Time, sequence and code in one word: comparing two entries is one comparison, and an entry needs no
+        // pointer.
         let order = self.sequence << CODE_BITS | u64::from(code);
         self.sequence += 1;
         u128::from(time.as_nanos()) << 64 | u128::from(order)

@@ -6,8 +6,8 @@
 //! 1. builds it of an experiment ([`Network::build`]), adds streams on the routes that [`Routes`] finds
 //!    ([`Network::add_stream`]), and lets it begin ([`Network::begin`]);
 //! 2. hands over what hosts send ([`Network::offer`]), when all changes are played that were due before;
-//! 3. plays each change when it is due ([`Network::peek`], [`Network::step`]), and gives what arrives to the hosts, with the rest
-//!    of the news ([`Network::has_news`]).
+//! 3. plays each change when it is due ([`Network::peek`], [`Network::step`]), and gives what arrives to the
+//!    hosts, with the rest of the news ([`Network::has_news`]).
 //!
 //! An [`Observer`] is told what happens on the way. A virtual clock (the simulator), a real one (the
 //! emulator) and one made by hand (the tests) so drive the same network to the same arrivals.

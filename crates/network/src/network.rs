@@ -165,7 +165,8 @@ impl<P: Payload> Network<P> {
         into: &mut Arrival<P>,
     ) -> bool {
         match change.arrival() {
-            // It takes the entry off the agenda itself: as a rule the link direction's next arrival takes its place.
+            // It takes the entry off the agenda itself: as a rule the link direction's next arrival takes its
+            // place.
             Some(direction) => self.arrive(now, direction, observer, into),
             None => self.rare_step(now, change, observer, into),
         }
@@ -270,8 +271,8 @@ impl<P: Payload> Network<P> {
         (into.at, into.direction) = (now, Some(direction));
         let next = from.label;
         let settles = from.settles;
-        // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes its place:
-        // one step of the heap instead of two.
+        // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes
+        // its place: one step of the heap instead of two.
         match from.next_arrival() {
             Some(time) => self.agenda.replace_arrival(time, direction),
             None => self.agenda.pop_arrival(),
@@ -534,8 +535,8 @@ impl<P: Payload> Network<P> {
         }
         self.routes.push(HOST);
         self.dropped.push(0);
-        // Nearly every link direction is always followed by the same hop: its label tells it, without a look at the
-        // route, which would be another cache line for every packet.
+        // Nearly every link direction is always followed by the same hop: its label tells it, without a look
+        // at the route, which would be another cache line for every packet.
         for step in self.routes[start..].windows(2) {
             if step[0] >= AIR {
                 continue;

@@ -52,6 +52,7 @@ impl Head {
 
 /// The end under test: a transport with `settings` of a scenario's `tcp`, a line each.
 pub(crate) fn flow_of(transport: &str, settings: &str, file: &str) -> Result<TcpSpec, ScriptError> {
+    // Any topology and duration do: of the whole experiment only the flow's settings are taken.
     let scenario = format!(
         "{settings}\nname = \"script\"\n[run]\nduration = \"1 s\"\n[topology.single_hop]\nlink = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
          [[flow]]\nname = \"flow\"\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n"

@@ -110,6 +110,7 @@ impl Model<'_> {
     }
 
     fn receiver_config(&self) -> ReceiverConfig {
+        // The script reads, at times of its own.
         ReceiverConfig { manual_read: true, ..ReceiverConfig::clone(&self.script.flow.receiver) }
     }
 
@@ -138,6 +139,7 @@ impl Model<'_> {
                 }
                 both.connect(now);
                 self.end = End::Both(Box::new(both));
+                // As a socket that does not block; the runner waits where the script blocks.
                 return Err(CallError::Errno(Errno::InProgress));
             }
             // Before there is a connection.
@@ -146,6 +148,7 @@ impl Model<'_> {
             _ => {}
         }
         let both = self.both()?;
+        // An error of the connection is returned by the next call, once, as Linux returns `sk_err`.
         if let Some(ended) = both.take_end() {
             return Err(CallError::Errno(errno(ended)));
         }
@@ -163,6 +166,7 @@ impl Model<'_> {
             }
             Call::Read(bytes) => {
                 let got = both.read(now, bytes);
+                // At the peer's FIN a read returns 0, and does not wait.
                 if got == 0 && !both.is_at_end() && !both.stops_reading() && !both.has_ended() {
                     return Err(CallError::Errno(Errno::WouldBlock));
                 }
@@ -214,10 +218,12 @@ impl Plane for Model<'_> {
                 return Ok(Some(Heard { at: Moment::exactly(self.now), packet }));
             }
             let timeout = self.next_timeout();
+            // At `until` itself a timer still runs: the packet that it sends belongs to this wait.
             if timeout > until {
                 self.now = self.now.max(until);
                 return Ok(None);
             }
+            // A timer that was due before stays due; the clock does not go back.
             self.now = self.now.max(timeout);
             match &mut self.end {
                 End::None => {}
@@ -317,6 +323,7 @@ fn read(segment: &Segment, own: SeqNumber) -> ScriptPacket {
         flags: segment.flags.bits(),
         start: relative(segment.seq, own.get()),
         len: segment.len,
+        // Without the flag the field means nothing (RFC 9293 section 3.1).
         ack: is_ack.then(|| relative(segment.ack, PEER_INITIAL)),
         window: segment.window,
         mss: segment.mss(),
@@ -329,6 +336,7 @@ fn read(segment: &Segment, own: SeqNumber) -> ScriptPacket {
             .map(|block| (relative(block.start, PEER_INITIAL), relative(block.end, PEER_INITIAL)))
             .collect(),
         ecn: match (segment.is_marked(), segment.is_ecn_capable()) {
+            // CE hides which of the two code points it was.
             (true, _) => EcnCodepoint::Marked,
             (false, true) if segment.is_l4s() => EcnCodepoint::CapableOne,
             (false, true) => EcnCodepoint::Capable,

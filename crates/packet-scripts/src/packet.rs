@@ -122,6 +122,7 @@ impl PacketPattern {
         };
         let mut words = text.split_ascii_whitespace();
         let flags = words.next().ok_or("begin a packet with its flags, as in S. or F.")?;
+        // A packet that names no ECN bits has none: a script about ECN names them.
         let mut pattern = Self { options, ecn: Some(EcnCodepoint::NotCapable), ..Self::default() };
         for letter in flags.chars() {
             let known = LETTERS.iter().find(|(known, _)| *known == letter);
@@ -180,6 +181,7 @@ impl PacketPattern {
             start: self.start,
             len: self.len,
             ack: self.ack,
+            // A script that names no window means one that never limits.
             window: self.window.unwrap_or(u16::MAX),
             ecn: self.ecn.unwrap_or_default(),
             ..ScriptPacket::default()
@@ -235,6 +237,7 @@ impl PacketPattern {
         if !blocks.eq(packet.sack.iter().copied()) {
             return Some("SACK blocks");
         }
+        // No list of options: any will do, but for SACK blocks, which are compared always.
         self.options.as_ref()?;
         let named = |wanted: fn(&OptionPattern) -> bool| options.iter().copied().find(wanted);
         let mss = match named(|option| matches!(option, OptionPattern::Mss(_))) {
@@ -264,6 +267,7 @@ impl PacketPattern {
         if stamped != packet.timestamps.is_some() {
             return Some("option ts");
         }
+        // The value itself is the end's own clock, which `learn` compares.
         options.iter().find_map(|option| match (option, packet.timestamps) {
             (OptionPattern::TimestampsAre(_, echo), Some((_, got))) if *echo != got => {
                 Some("echo of a timestamp")

@@ -42,6 +42,7 @@ impl Script {
                 continue;
             }
             let (plane, rest) = match line.split_once(':') {
+                // Only these words before a colon name a plane: a packet's range has a colon too.
                 Some(("sim", rest)) => (Some(PlaneName::Sim), rest.trim()),
                 Some(("kernel", rest)) => (Some(PlaneName::Kernel), rest.trim()),
                 _ => (None, line),
@@ -53,6 +54,7 @@ impl Script {
             let (when, action) = parse_step(rest).map_err(|message| refuse(number, message))?;
             steps.push(Step { line: number, text: line.to_owned(), plane, when, action });
         }
+        // A plane has one connection, and nothing to wait for or inject before it exists.
         let opens = |step: &Step| matches!(step.action, Action::Call(Call::Connect | Call::Listen));
         match steps.iter().position(opens) {
             Some(0) if steps.iter().filter(|step| opens(step)).count() == 1 => {}
@@ -87,6 +89,7 @@ fn parse_step(text: &str) -> Result<(When, Action), String> {
         None => (Span { least: Duration::ZERO, most: Duration::ZERO }, text),
     };
     let action = parse_action(rest)?;
+    // A script's own step has one time at which it is done.
     if after.most > after.least && !matches!(action, Action::Expect(_)) {
         return Err("only an expected packet may have a range of times".to_owned());
     }

@@ -154,6 +154,7 @@ pub fn run<P: Plane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Re
             break;
         }
     }
+    // Without a mismatch only: what follows a step that differs says nothing.
     if let (None, Some(last)) = (&mismatch, last) {
         mismatch = player.end(last).err();
     }
@@ -196,6 +197,7 @@ impl<P: Plane> Player<'_, P> {
         if let Action::Expect(pattern) = &step.action {
             return self.expect(step, pattern);
         }
+        // At the earliest time: a range is for packets, and only `Expect` has one.
         let due = self.due(step).least;
         self.pass(step, due)?;
         let begins = self.plane.now();
@@ -207,6 +209,7 @@ impl<P: Plane> Player<'_, P> {
             }
             Action::System(system) => self.system(step, system, begins)?,
             Action::Inject(pattern) => {
+                // From 1: a value of zero would look like no timestamp at all.
                 let clock = 1 + (begins.as_nanos() / 1_000_000) as u32;
                 let mut packet = pattern.packet(PeerStamps { clock, latest: self.echo, held: self.echoed });
                 self.echoed = packet.timestamps.map_or(self.echoed, |(_, echo)| echo);
@@ -233,6 +236,7 @@ impl<P: Plane> Player<'_, P> {
             Action::Assert(statements) => self.check(step, statements, begins)?,
             Action::Expect(_) | Action::Nothing => {}
         }
+        // The next step's time counts from this one: not before it began, not after it ended.
         self.before = Moment { earliest: begins, latest: self.plane.now() };
         Ok(())
     }
@@ -242,6 +246,8 @@ impl<P: Plane> Player<'_, P> {
         match step.when {
             When::After(Span { least, most }) => Due {
                 earliest: self.before.earliest + least,
+                // Two lower bounds: a packet may be as early as `earliest`, but the runner itself waits from
+                // `latest`.
                 least: self.before.latest + least,
                 most: self.before.latest + most,
             },
@@ -262,6 +268,7 @@ impl<P: Plane> Player<'_, P> {
         if self.slack.is_none() {
             return self.expect_nothing(step, due, "a packet came before this step");
         }
+        // packetdrill compares packets only where a script expects one: others wait in the order of arrival.
         while let Some(heard) = self.plane.wait(due).map_err(|error| differs(step, due, error, ""))? {
             self.hear(heard);
         }
@@ -302,6 +309,7 @@ impl<P: Plane> Player<'_, P> {
             };
             let mut fields = Vec::new();
             expression.fields(&mut fields);
+            // Read anew for each statement: an assertion is about the present.
             for name in &fields {
                 let value = self.plane.field(name).map_err(|error| differs(step, now, error, ""))?;
                 self.names.insert(name.clone(), value);

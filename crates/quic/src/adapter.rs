@@ -101,15 +101,19 @@ impl Adapter {
 
     /// A datagram of `bytes` leaves.
     pub(crate) fn on_sent(&mut self, now: Time, bytes: u64) {
+        // After an idle time the estimator starts anew, or the pause would count as slow delivery (section
+        // 3.2 of the draft).
         if self.tcp.in_flight == 0 {
             self.tcp.delivered_at = now;
             self.first_sent = now;
+            // Before `init` a control must not hear of events.
             if self.has_begun {
                 self.control.cwnd_event(now, &mut self.tcp, CaEvent::TxStart);
             }
         }
         self.tcp.in_flight += bytes;
         self.held += bytes;
+        // quinn names a packet by its time of sending alone: packets of one instant share a group.
         match self.flight.back_mut() {
             Some(group) if group.sent == now => group.left += bytes,
             _ => self.flight.push_back(Group {
@@ -131,6 +135,7 @@ impl Adapter {
             in_flight: self.tcp.in_flight,
         };
         self.tcp.snd_nxt += bytes;
+        // First, so that the control sees the flight with this packet.
         self.settle();
         self.control.on_packet_sent(now, &mut self.tcp, &packet);
         self.clamp();
@@ -150,6 +155,7 @@ impl Adapter {
     /// A packet that left at `sent` is acknowledged.
     pub(crate) fn on_ack(&mut self, sent: Time, bytes: u64) {
         self.batch.bytes += bytes;
+        // Groups lie in the order of sending, and no two have one time.
         if let Ok(place) = self.flight.binary_search_by(|group| group.sent.cmp(&sent)) {
             let group = &mut self.flight[place];
             let gone = group.left.min(bytes);
@@ -164,6 +170,7 @@ impl Adapter {
     /// The acknowledgement has been read.
     pub(crate) fn on_end_acks(&mut self, now: Time, in_flight: u64, app_limited: bool) {
         let Batch { bytes, newest } = std::mem::take(&mut self.batch);
+        // It repeats what was known: for a control it is no ACK.
         if bytes == 0 {
             return;
         }
@@ -180,6 +187,7 @@ impl Adapter {
             self.measure(rtt);
         }
         let rate = newest.map(|group| self.rate_sample(now, &group)).unwrap_or_default();
+        // After `measure`: a control begins with a first sample of the RTT.
         if !self.has_begun {
             self.has_begun = true;
             self.control.init(now, &mut self.tcp);
@@ -204,6 +212,7 @@ impl Adapter {
         }
         self.control.pkts_acked(now, &mut self.tcp, &ack);
         let owns = self.control.cong_control(now, &mut self.tcp, &ack);
+        // RFC 9002, section 7.8: a window that the application does not fill says nothing of the path.
         let may_grow = matches!(self.tcp.ca_state, CaState::Open | CaState::Loss) && !app_limited;
         if !owns && may_grow {
             self.control.cong_avoid(now, &mut self.tcp, &ack);
@@ -224,6 +233,7 @@ impl Adapter {
             if persistent {
                 self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
             }
+            // The minimum window of RFC 9002, section 7.2.
             self.tcp.ssthresh = self.control.ssthresh(now, &self.tcp).max(2 * self.tcp.mss);
             // RFC 9002, section 7.3.2: the window falls at once.
             if !self.control.owns_cwnd() {
@@ -256,6 +266,7 @@ impl Adapter {
     /// Takes `lost` bytes out of the flight. Losses are found in the order of sending, so nothing older is
     /// left.
     fn lose(&mut self, sent: Time, lost: u64) {
+        // A mark: the packet arrived.
         if lost == 0 {
             return;
         }
@@ -272,6 +283,7 @@ impl Adapter {
 
     /// Drops groups of which quinn does not know: packets of a handshake whose keys are gone.
     fn drop_leftovers(&mut self, in_flight: u64) {
+        // quinn's sum is the truth: what is in flight here beyond it is from the oldest groups.
         while let Some(left) = self.flight.front().map(|group| group.left)
             && self.held >= in_flight + left
         {
@@ -306,6 +318,7 @@ impl Adapter {
             tcp.srtt = blend(tcp.srtt, rtt, 8);
         }
         // The PTO (RFC 9002, section 6.2.1) takes the place of the RTO.
+        // kGranularity is 1 ms.
         let variation = (4 * tcp.rttvar.as_nanos()).max(1_000_000);
         tcp.rto = Duration::from_nanos(tcp.srtt.as_nanos() + variation);
     }
@@ -316,6 +329,8 @@ impl Adapter {
         let sending = group.sent.saturating_since(group.first_sent);
         let arriving = now.saturating_since(group.delivered_at);
         let interval = sending.max(arriving);
+        // The draft discards a sample shorter than the minimum RTT: compressed ACKs would show too high a
+        // rate.
         let is_short = self.tcp.min_rtt != Duration::MAX && interval < self.tcp.min_rtt;
         RateSample {
             delivered: self.tcp.delivered - group.delivered,
@@ -329,6 +344,7 @@ impl Adapter {
     }
 
     fn clamp(&mut self) {
+        // One packet, as under TCP; QUIC's minimum of two is applied where quinn asks (`window`).
         self.tcp.cwnd = self.tcp.cwnd.max(self.tcp.mss);
     }
 }

@@ -92,6 +92,8 @@ struct State {
 pub(crate) struct Shared(Arc<Cell>);
 
 struct Cell {
+    // quinn demands Send and Sync of a controller. One thread drives a run, so no lock waits and the order of
+    // atomics does not matter.
     state: Mutex<State>,
     /// The window in bytes, so that quinn asks for it without a lock.
     window: AtomicU64,
@@ -219,6 +221,7 @@ impl Controller for Handle {
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         self.with(|state| {
+            // quinn's own count, which replaces ours at each acknowledgement.
             state.watched.in_flight = in_flight;
             if let Some(newest) = state.watched.newest.take() {
                 state.watched.acked_sent = state.watched.acked_sent.max(Some(newest));

@@ -214,6 +214,7 @@ impl Log {
             (left == 0).then_some(count)
         };
         let Some((space, count)) =
+            // The 1-RTT space first, which has nearly all packets.
             (0..3).rev().find_map(|space| Some((space, oldest(&known.flight[space]).filter(|n| *n > 0)?)))
         else {
             return;
@@ -276,6 +277,7 @@ impl Log {
         let connection = self.connections.len();
         self.connections.push(Known { name: hex(packet.destination), ..Known::default() });
         self.ids.insert(packet.destination.to_vec(), connection);
+        // Of the connection before: the new one logs all its values once.
         (self.metrics, self.state) = (None, "");
         let [local, remote] = self.addresses.map(address);
         let data = format!("{{\"local\":{local},\"remote\":{remote}}}");
@@ -329,6 +331,7 @@ fn head(packet: &QuicPacket<'_>, number: u64) -> String {
         packet.number_size,
     );
     if packet.kind != PacketKind::OneRtt {
+        // The header's field covers packet number, payload and tag (RFC 9000, section 17.2).
         let length = packet.number_size + packet.payload.len() + crate::crypto::TAG;
         let (source, destination) = (hex(packet.source), hex(packet.destination));
         let _ = write!(
@@ -363,6 +366,7 @@ fn write_frame(data: &mut String, frame: &Frame<'_>) {
 }
 
 fn write_ack(data: &mut String, ack: &wire::Ack<'_>) -> std::fmt::Result {
+    // Microseconds over 2^exponent on the wire (RFC 9000, section 19.3), nanoseconds here.
     let delay = ack.delay.saturating_mul(1000 << ACK_DELAY_EXPONENT);
     write!(data, "{{\"frame_type\":\"ack\",\"ack_delay\":{},\"acked_ranges\":[", milliseconds(delay))?;
     for (place, (low, high)) in ack.ranges().enumerate() {
@@ -383,6 +387,7 @@ fn write_ack(data: &mut String, ack: &wire::Ack<'_>) -> std::fmt::Result {
 
 fn write_other(data: &mut String, other: &wire::Other<'_>) -> std::fmt::Result {
     let [first, second, third, _] = other.numbers;
+    // The last bit of the frame's type tells (RFC 9000, sections 19.11 and 19.14).
     let stream_type = if other.kind.is_multiple_of(2) { "bidirectional" } else { "unidirectional" };
     // Frames that the schema does not name are of the type `unknown`.
     let name = match other.name {

@@ -123,6 +123,7 @@ impl QuinnEndpoint {
         match event {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some((_, connection)) =
+                    // From the newest, to which nearly all datagrams belong.
                     self.connections.iter_mut().rev().find(|(own, _)| *own == handle)
                 {
                     connection.handle_event(event);
@@ -180,7 +181,9 @@ impl QuinnEndpoint {
         let sent = self
             .connections
             .iter_mut()
+            // The newest first: older connections only repeat their close.
             .rev()
+            // One datagram a call: each is a packet of its own in the network.
             .find_map(|(_, connection)| connection.poll_transmit(instant(now), 1, buffer));
         self.settle();
         let Transmit { size, ecn, destination, .. } = sent?;

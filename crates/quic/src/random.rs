@@ -9,6 +9,7 @@ pub(crate) struct Mix(u64);
 impl Mix {
     /// The stream of `seed` called `purpose`.
     pub(crate) fn new(seed: u64, purpose: u64) -> Self {
+        // An odd factor: no two purposes of one seed begin alike.
         let mut mix = Self(seed ^ purpose.wrapping_mul(0xD134_2543_DE82_EF95));
         mix.next();
         mix
@@ -50,6 +51,7 @@ impl ConnectionIdGenerator for ConnectionIds {
     }
 
     fn cid_lifetime(&self) -> Option<std::time::Duration> {
+        // IDs never expire, so no timer changes a run.
         None
     }
 }

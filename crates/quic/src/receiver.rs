@@ -65,6 +65,7 @@ impl Receiver {
     fn read(&mut self, id: StreamId) {
         let Some(connection) = self.host.connection() else { return };
         let mut stream = connection.recv_stream(id);
+        // Not in order: `received_bytes` counts data behind a gap too.
         let Ok(mut chunks) = stream.read(false) else { return };
         let arrived = self.streams.entry(id).or_insert(const { Reassembly::new(0) });
         let is_over = loop {
@@ -105,6 +106,7 @@ impl Endpoint for Receiver {
         }
         self.listen(now);
         self.host.touch();
+        // quinn drops duplicates silently: what arrived and was never read is the rest.
         self.progress.duplicate_bytes = self.arrived_bytes.saturating_sub(self.progress.received_bytes);
     }
 

@@ -192,6 +192,7 @@ impl Sender {
             match self.bulk() {
                 Some(stream) => {
                     stream.backlog += early;
+                    // Never empty, so that the application always has data.
                     if is_saturated {
                         stream.backlog = stream.backlog.max(BLOCK as u64);
                     }
@@ -217,9 +218,12 @@ impl Sender {
                         }
                     }
                     Err(WriteError::Blocked) => {
+                        // While written data still waits to leave, the window is the limit, not the
+                        // receiver's credit.
                         self.is_flow_blocked = stream.written == stream.sent;
                         break;
                     }
+                    // The peer stopped the stream, or it is closed: nothing more can leave.
                     Err(_) => {
                         stream.backlog = 0;
                         break;
@@ -252,6 +256,7 @@ impl Sender {
                         self.bulk = None;
                     }
                 }
+                // quinn reports our own close too, which `finish` has announced.
                 Event::ConnectionLost { .. } if !self.has_lost_connection => {
                     self.has_lost_connection = true;
                     self.host.log(|log| log.closed(now, false));
@@ -304,6 +309,7 @@ impl Sender {
             threshold,
             in_flight: watched.in_flight,
         };
+        // From the most special: persistent congestion lies within a recovery period.
         let state = if watched.persistent > before.persistent {
             "persistent_congestion"
         } else if watched.is_recovering() {
@@ -350,7 +356,8 @@ impl Sender {
         } else if self.host.due() < Time::MAX {
             self.rescue = Time::MAX;
         } else if self.rescue == Time::MAX {
-            // As the probe timeout before the second sample (RFC 9002, section 6.2.1): three round trips, doubled each time.
+            // As the probe timeout before the second sample (RFC 9002, section 6.2.1): three round trips,
+            // doubled each time.
             self.rescue = now + self.round_trip().mul_ratio(3 << self.rescues.min(16), 1);
         }
     }
@@ -363,7 +370,8 @@ impl Sender {
 
     /// The client's address changes when its time has come.
     fn rebind(&mut self, now: Time) {
-        // A server follows no client before the handshake is confirmed (RFC 9000, section 9): it would be over for good.
+        // A server follows no client before the handshake is confirmed (RFC 9000, section 9): it would be
+        // over for good.
         if now >= self.rebinds_at && self.is_confirmed {
             self.rebinds_at = Time::MAX;
             self.host.rebind(1);
@@ -410,6 +418,7 @@ impl Endpoint for Sender {
         self.counts.handshake = None;
         self.is_open = self.host.connect(now, self.ends.client_config());
         self.control = self.factory.latest();
+        // The change of address happens once in a run, not once for each connection.
         if let Some(after) = self.ends.rebinds_after().filter(|_| self.counts.connections == 0) {
             self.rebinds_at = now + after;
         }
@@ -460,9 +469,10 @@ impl Endpoint for Sender {
         if self.host.due() <= now {
             self.has_expired = true;
             self.host.expire(now);
-            // quinn takes a complete handshake for a confirmed one and probes the 1-RTT space, whose packets the server drops while the
-            // client's Finished is lost; and it holds the Finished back while the window is full. A probe may exceed the window
-            // (RFC 9002, section 7), and what the handshake has to send goes first.
+            // quinn takes a complete handshake for a confirmed one and probes the 1-RTT space, whose packets
+            // the server drops while the client's Finished is lost; and it holds the Finished back while the
+            // window is full. A probe may exceed the window (RFC 9002, section 7), and what the handshake has
+            // to send goes first.
             if !self.is_confirmed && now >= self.last_sent + self.round_trip() {
                 self.is_rescued = true;
             }
@@ -493,6 +503,7 @@ impl Endpoint for Sender {
         self.rebind(now);
         self.feed();
         let control = self.control.as_ref();
+        // Forgets earlier questions: `was_asked` below is about this packet.
         control.map(Shared::take_asked);
         let is_finishing = std::mem::take(&mut self.is_finishing);
         let is_stuck = self.is_rescued
@@ -514,6 +525,8 @@ impl Endpoint for Sender {
         let mut number = None;
         let found = contents(bytes, |packet, frame| {
             if packet.kind.space() == 2 {
+                // A datagram has at most one packet of this space: a short header runs to its end (RFC 9000,
+                // section 12.2).
                 let entry = number.get_or_insert((packet.number(sent.next()), false));
                 entry.1 |= frame.is_ack_eliciting();
             }
@@ -521,6 +534,7 @@ impl Endpoint for Sender {
                 && let Some(known) = streams
                     .get_mut(&StreamId::from(quinn_proto::VarInt::from_u64(*stream).unwrap_or_default()))
             {
+                // QUIC repeats stream data in new packets: only the offset tells.
                 is_resent |= *offset < known.sent;
                 known.sent = known.sent.max(offset + length);
             }
@@ -532,6 +546,8 @@ impl Endpoint for Sender {
         if let Some(control) = control {
             let was_asked = control.take_asked();
             if found.is_ack_eliciting {
+                // quinn does not ask for the window before a probe, which may exceed it (RFC 9002, section
+                // 7.5).
                 is_probe = self.has_expired && (!was_asked || is_rescued);
                 if is_probe {
                     self.counts.probe_timeouts += 1;
@@ -539,6 +555,7 @@ impl Endpoint for Sender {
                     self.probing += 1;
                     self.events.push_back(EndpointEvent::Timeout);
                 }
+                // Only packets in flight are paced (RFC 9002, section 7.7: an ACK alone is not).
                 if let Some(rate) = control.pacing_rate() {
                     self.release = now + rate.transmission_time(size);
                 }

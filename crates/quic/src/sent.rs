@@ -44,6 +44,7 @@ impl Sent {
                 self.below.insert(number);
             }
         }
+        // Without losses nothing is below, which is the common case.
         let Some(&lowest) = self.below.first() else { return newly };
         for (low, high) in ack.ranges().take_while(|(_, high)| *high >= lowest) {
             while let Some(&number) = self.below.range(low..=high).next() {
@@ -51,6 +52,7 @@ impl Sent {
                 newly += 1;
             }
         }
+        // Keeps memory bounded on a link that loses much.
         while self.below.first().is_some_and(|number| number + WATCHED < ack.largest) {
             self.below.pop_first();
         }

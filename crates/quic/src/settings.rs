@@ -109,6 +109,7 @@ impl QuicSettings {
                 let preset = Preset::find(name)
                     .map_err(|_| WrongSetting::unknown("congestion control", name, &Self::controls()))?;
                 let parameters = preset.parameters(&self.user_parameters());
+                // Made once to check the parameters, so that the maker below cannot fail.
                 make(preset.control, &parameters)?;
                 Ok(Chosen::Ours(Arc::new(move || {
                     make(preset.control, &parameters).expect("it was made before with the same parameters")
@@ -118,6 +119,7 @@ impl QuicSettings {
     }
 
     fn datagram_size(&self, connection: Connection) -> u16 {
+        // IP and TCP have 40 bytes of headers, IP and UDP 28.
         let size = self.max_datagram_size.map_or(u64::from(connection.segment_size) + 12, Bytes::get);
         size.clamp(SMALLEST_DATAGRAM, LARGEST_DATAGRAM) as u16
     }
@@ -258,19 +260,25 @@ impl Ends {
             let mut config = TransportConfig::default();
             config
                 .max_concurrent_uni_streams(VarInt::from_u32(100))
+                // A flow goes one way.
                 .max_concurrent_bidi_streams(VarInt::from_u32(0))
                 .stream_receive_window(window)
                 .receive_window(window)
                 .send_window(settings.receive_window.get())
                 .initial_mtu(datagram_size)
+                // The size of datagrams is a setting; probes of larger ones would be packets that nobody
+                // asked for.
                 .mtu_discovery_config(None)
                 .max_idle_timeout(
                     settings.idle_timeout.and_then(|time| IdleTimeout::try_from(standard(time)).ok()),
                 )
                 .datagram_receive_buffer_size(None)
+                // Each datagram is a packet of its own in the network.
                 .enable_segmentation_offload(false)
                 .ack_frequency_config(settings.ack_frequency.map(|packets| {
                     let mut asked = AckFrequencyConfig::default();
+                    // The frame has the number of packets that do not cause an ACK: it is sent when more have
+                    // arrived.
                     asked.ack_eliciting_threshold(VarInt::from_u32(packets.saturating_sub(1)));
                     asked
                 }))
@@ -284,6 +292,7 @@ impl Ends {
                 tickets: Tickets::default(),
             }),
             client: transport(factory.clone()),
+            // The server sends no stream data, so its control decides nothing.
             server: transport(Factory::new(Chosen::QuinnNewReno, 14_720)),
             factory,
             datagram_size,
@@ -303,6 +312,7 @@ impl Ends {
     fn meet_before(&self) {
         let (mut client, mut server) = (self.client(), self.server());
         client.connect(Time::ZERO, self.client_config());
+        // More rounds than a handshake with its ticket needs; nothing is lost, and no time passes.
         for _ in 0..10 {
             while let Some((bytes, _, port)) = client.transmit(Time::ZERO) {
                 server.receive(Time::ZERO, bytes.into(), port, false);
@@ -340,6 +350,7 @@ impl Ends {
 
     fn endpoint(&self, purpose: u64, server: Option<Arc<ServerConfig>>) -> Endpoint {
         let seed = self.seed;
+        // Each end has three purposes of its own, so the two ends never draw the same numbers.
         let mut config = EndpointConfig::new(Arc::new(ResetKey(Mix::new(seed, purpose).next())));
         config
             .cid_generator(move || Box::new(ConnectionIds(Mix::new(seed, purpose + 1))))
@@ -358,6 +369,7 @@ impl Ends {
     /// Returns the server's host.
     pub(crate) fn server(&self) -> QuinnEndpoint {
         let mut config = ServerConfig::new(self.handshakes.clone(), token_key());
+        // Off where the scenario has no change of address: then no path is validated.
         config.transport_config(self.server.clone()).migration(self.rebinds_after.is_some());
         QuinnEndpoint::new(self.endpoint(20, Some(Arc::new(config))), false, self.offers_ecn)
     }

@@ -63,6 +63,7 @@ pub struct QuicPacket<'a> {
 impl QuicPacket<'_> {
     /// Returns the full packet number, the closest to `expected` (RFC 9000, appendix A.3).
     pub fn number(&self, expected: u64) -> u64 {
+        // The number is truncated to so many bytes: candidates repeat every `window`.
         let window = 1u64 << (8 * self.number_size);
         let candidate = (expected & !(window - 1)) | self.truncated;
         if candidate + window / 2 <= expected {
@@ -100,6 +101,7 @@ impl<'a> Reader<'a> {
         let first = *self.0.first()?;
         let size = 1 << (first >> 6);
         let number = self.number(size)?;
+        // Without the two bits that say the length.
         Some(number & (u64::MAX >> (66 - 8 * size as u32)))
     }
 }
@@ -128,6 +130,7 @@ fn packet(datagram: &[u8]) -> Option<(QuicPacket<'_>, &[u8])> {
         let size = reader.byte()?;
         source = reader.take(usize::from(size))?;
         let kind = match (version, first >> 4 & 3) {
+            // (_, 3) => | Version negotiation and Retry, which neither end sends.
             (0, _) | (_, 3) => return None,
             (_, 0) => PacketKind::Initial,
             (_, 1) => PacketKind::ZeroRtt,
@@ -139,6 +142,8 @@ fn packet(datagram: &[u8]) -> Option<(QuicPacket<'_>, &[u8])> {
         }
         let length = usize::try_from(reader.varint()?).ok()?;
         let (own, after) = reader.0.split_at_checked(length)?;
+        // A packet with a long header says its length: others may follow in the datagram (RFC 9000, section
+        // 12.2).
         (reader, rest) = (Reader(own), after);
         kind
     } else {
@@ -240,6 +245,7 @@ impl Ack<'_> {
                 left -= 1;
                 let gap = reader.varint()?;
                 let length = reader.varint()?;
+                // RFC 9000, section 19.3.1: largest = previous smallest - gap - 2.
                 if let Some(high) = low.checked_sub(gap + 2) {
                     next = Some((high.saturating_sub(length), high));
                 }
@@ -301,6 +307,7 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
         0x08..=0x0F => {
             let stream = reader.varint()?;
             let offset = if kind & 4 != 0 { reader.varint()? } else { 0 };
+            // Without a length the data run to the end of the packet (RFC 9000, section 19.8).
             let length = if kind & 2 != 0 { reader.varint()? } else { reader.0.len() as u64 };
             reader.take(usize::try_from(length).ok()?)?;
             Some(Frame::Stream { stream, offset, length, is_last: kind & 1 != 0 })
@@ -326,6 +333,7 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
             Some(Frame::Other(Other { kind, name, numbers: [0; 4], bytes }))
         }
         0x1C | 0x1D => {
+            // Error code and reason: nobody reads them, and no frame follows.
             reader.take(reader.0.len())?;
             Some(Frame::Close)
         }

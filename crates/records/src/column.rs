@@ -277,6 +277,7 @@ macro_rules! tables {
                 pub fn finish(self) -> $crate::Table {
                     $crate::Table {
                         name: $table,
+                        // The text of a doc comment begins with the space behind its slashes.
                         meaning: concat!($($table_meaning),+).trim_ascii(),
                         columns: vec![$( $crate::Column {
                             name: stringify!($field),

@@ -65,11 +65,13 @@ impl Histogram {
         self.latest_octave = octave as u8;
         self.latest = (row << SUB_BITS | bucket) as u16;
         let count = &mut self.counts[row][bucket];
+        // 32 bits halve the memory; a bucket of 4 billion samples stays full.
         *count = count.saturating_add(1);
     }
 
     /// The row of an octave, which is added if need be.
     fn row(&mut self, octave: usize) -> usize {
+        // Rows exist for octaves that were hit: as many lie before this one as there are lower bits.
         let row = (self.octaves & ((1 << octave) - 1)).count_ones() as usize;
         if self.octaves & 1 << octave == 0 {
             self.add_octave(octave, row);
@@ -89,6 +91,7 @@ impl Histogram {
     fn add_octave(&mut self, octave: usize, row: usize) {
         self.octaves |= 1 << octave;
         let mut counts = std::mem::take(&mut self.counts).into_vec();
+        // No room to spare: a run may have thousands of histograms.
         counts.reserve_exact(1);
         counts.insert(row, [0; SUB]);
         self.counts = counts.into_boxed_slice();
@@ -129,11 +132,13 @@ impl Histogram {
                 if count > 0.0 && below + count >= rank {
                     let (low, width) = bounds(octave, bucket);
                     let nanos = low + width * ((rank - below) / count).clamp(0.0, 1.0);
+                    // The bounds are known exactly: no quantile lies outside.
                     return nanos.clamp(self.least as f64, self.greatest as f64) / 1e9;
                 }
                 below += count;
             }
         }
+        // Only a rank that rounding put above the number of samples comes here.
         self.greatest()
     }
 
@@ -152,6 +157,7 @@ fn place(units: u64) -> (usize, usize) {
     }
     let top = 63 - units.leading_zeros();
     let octave = (top - SUB_BITS + 1) as usize;
+    // Longer spans share the last bucket; mean and greatest stay exact.
     if octave >= OCTAVES {
         return (OCTAVES - 1, SUB - 1);
     }

@@ -156,7 +156,8 @@ impl Simulation<'_> {
         match event {
             Event::Timer(flow, end) => {
                 self.plane.network.agenda().pop(due);
-                // Stale entries stay out of the digest: how many there are is a matter of how timers are kept, not of the run.
+                // Stale entries stay out of the digest: how many there are is a matter of how timers are
+                // kept, not of the run.
                 let flow = &mut self.flows[flow as usize];
                 if flow.timer(now, end, &mut self.plane) {
                     self.digest.add(now, due);

@@ -22,9 +22,9 @@ impl<K> HeapPlaces<K> for () {
     fn moved(&mut self, _: K, _: usize) {}
 }
 
-/// A minimum heap with four children per node, siblings together in one cache line where a key has 16 bytes. The
-/// children of place `p` are group `p`, and place `p` itself is in group `(p - 1) / 4` at `(p - 1) % 4`; the first
-/// key lies apart. Unused places hold [`HeapKey::NEVER`].
+/// A minimum heap with four children per node, siblings together in one cache line where a key has 16 bytes.
+/// The children of place `p` are group `p`, and place `p` itself is in group `(p - 1) / 4` at `(p - 1) % 4`;
+/// the first key lies apart. Unused places hold [`HeapKey::NEVER`].
 #[derive(Debug)]
 pub struct Heap<K, P = ()> {
     first: K,
@@ -85,8 +85,8 @@ impl<K: HeapKey, P: HeapPlaces<K>> Heap<K, P> {
         }
     }
 
-    /// Where the last [replacement of the top](Self::replace_top) came to rest: every key on the way up from there
-    /// has moved up. 0: none has.
+    /// Where the last [replacement of the top](Self::replace_top) came to rest: every key on the way up from
+    /// there has moved up. 0: none has.
     #[inline]
     pub fn rest(&self) -> usize {
         self.rest

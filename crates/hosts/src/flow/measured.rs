@@ -76,6 +76,7 @@ impl Flow {
     /// The warm-up is over: counters and times count from `now`.
     pub fn end_warmup(&mut self, now: Time, plane: &impl Plane) {
         let state = self.snapshot(plane);
+        // A flow that has not begun costs no memory for it.
         self.warm = (state != Snapshot::default()).then(|| Box::new(state));
         if let Ends::Other(other) = &mut self.ends {
             other.warm = PathCounts::of(&other.ends);
@@ -113,6 +114,7 @@ impl Flow {
         let (new, repeated) = match &self.ends {
             Ends::Tcp(tcp) => {
                 let stats = tcp.receiver.stats();
+                // Data without room was carried in vain, as duplicates are: the budget counts both as one.
                 (stats.bytes, stats.duplicate_bytes + stats.out_of_window_bytes)
             }
             Ends::Other(other) => {
@@ -175,6 +177,7 @@ impl Flow {
         let paths = self.data_by_path().zip(&baseline.available);
         let narrowest: Vec<_> =
             paths.map(|(data, before)| plane.end_span(now, data, awaited, before)).collect();
+        // The first path's: the column names one link.
         let bottleneck = narrowest[0].map(|(link, _)| link);
         self.measured = Some(Measured {
             span: now - baseline.at,

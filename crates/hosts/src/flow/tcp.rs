@@ -37,6 +37,7 @@ impl Tcp {
         Self {
             manager: None,
             unanswered: (0, Time::MAX),
+            // Before the sender takes the control: both parts of it come from one object.
             receiver_hook: control.extension().and_then(ControlExtension::receiver_hook),
             sender: Sender::new(Arc::clone(&spec.sender), control),
             receiver: Receiver::new(Arc::clone(&spec.receiver)),

@@ -26,6 +26,7 @@ impl<P: Payload> Link<P> {
     #[cold]
     pub(super) fn flush(&mut self, now: u64, flush: Flush) {
         let is_on_air = self.free_at > now && !self.last_lost && self.begun > 0;
+        // The ring has no removal in its middle; a link goes down rarely enough to build it anew.
         let mut all = vec![Frame::default(); self.ring.len() as usize];
         all.iter_mut().for_each(|frame| self.ring.pop(frame));
         let (under_way, waiting) = all.split_at(self.begun as usize);
@@ -59,6 +60,7 @@ impl<P: Payload> Link<P> {
             waiting.into_iter().flatten().for_each(|frame| self.destroy_waiting(now, frame));
         }
         if let Some(managed) = &mut self.managed {
+            // An arrival that was to be announced may be among what was destroyed.
             managed.has_arrival &= self.begun > 0;
         }
     }
@@ -66,6 +68,7 @@ impl<P: Payload> Link<P> {
     fn destroy_waiting(&mut self, now: u64, mut frame: Frame<P>) {
         let waited = now - frame.time;
         frame.waited += waited;
+        // It waited until now: the queue's integral must not lose that area.
         self.counters.waited += waited;
         self.destroy(frame, false);
     }

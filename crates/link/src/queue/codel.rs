@@ -121,6 +121,8 @@ impl Control {
             }
             self.dropping = true;
             // If the last episode of drops is recent, the rate that it came to is a better start than one.
+            // Linux and the RFC subtract in unsigned integers; a control that began anew has a count below
+            // the last.
             let delta = self.count.saturating_sub(self.last_count);
             // 16 intervals, as in the RFC's pseudocode.
             let is_recent = now.saturating_since(self.drop_next) < law.interval * 16;
@@ -144,6 +146,7 @@ impl Control {
         };
         let waited = now.saturating_since(Time::from_nanos(frame.time));
         let mut may_drop = false;
+        // With one packet or less behind it a drop would idle the link and shorten no queue.
         if waited < law.target || bytes <= MOST_PACKET {
             self.first_above = None;
         } else {
@@ -159,6 +162,7 @@ impl Control {
 impl Law {
     /// `control_law` of section 5.7: the next drop comes an interval over the square root of the count later.
     fn next(&self, from: Time, count: u32) -> Time {
+        // IEEE 754 rounds a square root correctly, so every machine gets the same bits without `libm`.
         let span = self.interval.as_nanos() as f64 / f64::from(count.max(1)).sqrt();
         from + Duration::from_nanos(span as u64)
     }
@@ -191,6 +195,7 @@ struct CoDelQueue<P> {
 
 impl<P: Payload> QueueDiscipline<P> for CoDelQueue<P> {
     fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>) {
+        // The limit guards memory only: CoDel itself never drops at the tail.
         if self.fifo.len() >= u64::from(self.config.limit) {
             signals.drop(now, frame, DropCause::Queue);
         } else {

@@ -39,6 +39,7 @@ impl DropTail {
 
     /// Room in bytes; a queue of packets counts them at `size` bytes each.
     pub(crate) fn room(&self, waiting: u64, waiting_bytes: u64, size: u32) -> u64 {
+        // Saturating: an unlimited queue has `u64::MAX` packets.
         let packets = self.packets.saturating_sub(waiting).saturating_mul(u64::from(size));
         packets.min(self.bytes.saturating_sub(waiting_bytes))
     }

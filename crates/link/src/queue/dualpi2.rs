@@ -97,6 +97,7 @@ impl<P: Payload> Discipline<P> for DualPi2 {
             probability: 0.0,
             last_delay: Duration::ZERO,
             next_update: Time::ZERO + self.update,
+            // As after every empty queue (`take`).
             credit: FIRST_CREDIT,
             stream: site.stream,
         })
@@ -138,13 +139,16 @@ impl<P: Payload> DualPi2Queues<P> {
             return;
         }
         let step = self.config.update.as_nanos();
+        // Called before each change of the queues, in place of a timer event every `update`.
         let due = now.saturating_since(self.next_update).as_nanos() / step + 1;
         let skipped = due.saturating_sub(MOST_UPDATES);
+        // The oldest are left out: the last ones decide where p ends.
         self.next_update += Duration::from_nanos(skipped * step);
         for _ in skipped..due {
             let delay = [&self.low, &self.classic]
                 .into_iter()
                 .filter_map(Fifo::oldest)
+                // Saturating: a packet that came after this update had not waited at it.
                 .map(|since| self.next_update.saturating_since(since))
                 .max()
                 .unwrap_or(Duration::ZERO);
@@ -168,6 +172,7 @@ impl<P: Payload> DualPi2Queues<P> {
 
     /// What p says of the packet just taken. `waiting`: bytes before it was taken.
     fn fate(&mut self, frame: &Frame<P>, waiting: u64) -> Fate {
+        // The link would idle for want of packets, and a drop shortens no queue then.
         if waiting - u64::from(frame.size()) < 2 * MOST_PACKET {
             return Fate::Pass;
         }
@@ -197,6 +202,7 @@ impl<P: Payload> DualPi2Queues<P> {
             return Some((frame, cost));
         }
         let Some(frame) = self.classic.pop() else {
+            // Both queues are empty: no queue keeps a claim from the busy period that ends here.
             self.credit = FIRST_CREDIT;
             return None;
         };
@@ -225,6 +231,7 @@ impl<P: Payload> QueueDiscipline<P> for DualPi2Queues<P> {
             let fate = self.fate(&frame, waiting);
             if fate == Fate::Drop {
                 signals.drop(now, frame, DropCause::Early);
+                // No credit is charged: as in Linux, only a packet that leaves uses up its queue's turn.
                 continue;
             }
             let waited = now.saturating_since(Time::from_nanos(frame.time));
@@ -254,6 +261,7 @@ impl<P: Payload> QueueDiscipline<P> for DualPi2Queues<P> {
         let mut frames = self.low.take_all();
         frames.extend(self.classic.take_all());
         // In the order in which they came; of equals the L-queue's first.
+        // The sort is stable.
         frames.sort_by_key(|frame| frame.time);
         frames
     }

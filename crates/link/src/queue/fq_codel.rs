@@ -119,6 +119,7 @@ impl<P: Payload> Flow<P> {
 
 impl<P: Payload> FqCoDelQueues<P> {
     fn place(&self, packet: &P) -> u32 {
+        // A remainder favours no queue by much: the hash spreads 32 bits over at most 65,536 queues.
         hash(packet.flow()) % self.config.flows
     }
 
@@ -130,6 +131,7 @@ impl<P: Payload> FqCoDelQueues<P> {
         });
         let Some(place) = longest else { return };
         let flow = &mut self.flows[place as usize];
+        // Half, so that an unresponsive flow loses most and the search runs rarely (section 4.1.3).
         let enough = flow.fifo.bytes / 2;
         let mut shed = 0;
         // Many at once spread the cost of the search for the longest queue (Linux: `fq_codel_drop`).
@@ -171,6 +173,7 @@ impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
             let from_new = !self.new.is_empty();
             let place = *self.new.front().or(self.old.front())?;
             let flow = &mut self.flows[place as usize];
+            // Its turn is used up: it goes behind the old queues, also if it was new (section 4.2).
             if flow.credits <= 0 {
                 flow.credits += i64::from(self.config.quantum);
                 if from_new {

@@ -86,6 +86,7 @@ impl<P: Payload> Discipline<P> for Red {
             fifo: Fifo::new(),
             average: 0.0,
             count: -1,
+            // Empty from the start: the first packet finds an average that has only decayed.
             idle_since: Some(Time::ZERO),
             service: site.rate.transmission_time(u64::from(self.mean_packet)),
             stream: site.stream,
@@ -128,6 +129,7 @@ impl<P: Payload> RedQueue<P> {
                 let service = self.service.as_nanos().max(1) as f64;
                 let missed = now.saturating_since(since).as_nanos() as f64 / service;
                 self.average *= libm::pow(1.0 - weight, missed);
+                // This packet may be dropped: the idle time up to now must not be counted twice.
                 self.idle_since = Some(now);
             }
         }
@@ -137,6 +139,7 @@ impl<P: Payload> RedQueue<P> {
         let Red { min_threshold, max_threshold, gentle, .. } = self.config;
         let most = self.config.max_probability.get();
         if self.average < min_threshold {
+            // The paper's -1: the first packet above the threshold makes it 0.
             self.count = -1;
             return Decision::Accept;
         }
@@ -165,6 +168,8 @@ impl<P: Payload> QueueDiscipline<P> for RedQueue<P> {
     fn enqueue(&mut self, now: Time, mut frame: Frame<P>, signals: &mut Signals<P>) {
         self.update(now);
         let decision = self.decide();
+        // A forced drop hits ECN-capable packets too: marks no longer hold the queue down when the average is
+        // that high.
         let marks = decision == Decision::Signal && self.config.ecn && frame.packet.is_ecn_capable();
         if decision != Decision::Accept && !marks {
             frame.time = now.as_nanos();

@@ -89,6 +89,7 @@ fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Sched
                 ),
             );
         };
+        // The nearest nanosecond: 0.1 s has no exact binary form, and truncation would lose one.
         let time = (time * 1e9).round() as u64;
         match steps.last() {
             None if time > 0 => {

@@ -77,12 +77,14 @@ impl Sockets {
         let malformed = || Fault::wrong(format!("\"{text}\" is not a call; write NAME(ARGUMENTS) = RESULT"));
         let (name, rest) = text.split_once('(').ok_or_else(malformed)?;
         let name = name.trim();
+        // Before the call itself is read: a flag that no plane has makes any call out of scope.
         if let Some(beyond) = arguments_beyond(rest) {
             return Err(Fault::beyond(beyond));
         }
         if let Some((_, beyond)) = BEYOND.iter().find(|(each, _)| *each == name) {
             return Err(Fault::beyond(*beyond));
         }
+        // From the right: arguments may hold brackets of their own, as in `{sa_family = AF_INET, ...}`.
         let (inside, result) =
             rest.rsplit_once(") =").or_else(|| rest.rsplit_once(")=")).ok_or_else(malformed)?;
         let inside = inside.trim_end();
@@ -94,6 +96,7 @@ impl Sockets {
             text.parse::<i64>()
                 .map_err(|_| Fault::wrong(format!("\"{text}\" is not a number, in \"{name}\"")))
         };
+        // A negative length has no meaning on a plane; the kernel fails such a call before TCP sees it.
         let bytes = |at| number(at).map(|bytes| bytes.max(0) as u64);
         let call = match name {
             "socket" => {
@@ -101,10 +104,12 @@ impl Sockets {
                     return Err(Fault::beyond("sockets other than TCP's"));
                 }
                 if inside.contains("SOCK_NONBLOCK")
+                    // The result is the descriptor that later calls name.
                     && let Returns::Number(made) = returns
                 {
                     self.without_blocking.push(made as i64);
                 }
+                // A plane makes its socket when the script connects or listens.
                 return Ok(None);
             }
             "bind" => return Ok(None),
@@ -120,6 +125,7 @@ impl Sockets {
             }
             "accept" => {
                 if let Returns::Number(made) = returns {
+                    // From here on the connection has this descriptor, no longer the listener's.
                     self.connect(made as i64)?;
                 }
                 Call::Accept
@@ -142,6 +148,7 @@ impl Sockets {
             "fcntl" => {
                 if inside.contains("F_SETFL") {
                     let fd = descriptor()?;
+                    // F_SETFL sets all flags: without O_NONBLOCK the socket blocks again.
                     self.without_blocking.retain(|each| *each != fd);
                     if inside.contains("O_NONBLOCK") {
                         self.without_blocking.push(fd);
@@ -169,6 +176,7 @@ impl Sockets {
             _ => return Err(Fault::beyond(format!("the call \"{name}\""))),
         };
         let fd = descriptor()?;
+        // Other calls return a descriptor or zero, which says nothing of TCP.
         let returns = match (call, returns) {
             (Call::Write(_) | Call::Read(_) | Call::Readable, _) | (_, Returns::Error(_)) => returns,
             _ => Returns::Done,
@@ -208,6 +216,7 @@ fn returns(text: &str) -> Result<Returns, Fault> {
     let first = words.next().unwrap_or_default();
     if first == "-1" {
         let name = words.next().unwrap_or_default();
+        // Linux has one number for both names.
         let name = if name == "EWOULDBLOCK" { "EAGAIN" } else { name };
         let known = Errno::ALL.iter().find(|(each, ..)| *each == name);
         return known

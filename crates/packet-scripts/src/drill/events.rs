@@ -95,6 +95,7 @@ impl<'a> Cursor<'a> {
     /// Takes the first comment that says anything for the description.
     fn record(&mut self, comment: &str) {
         let comment = comment.trim();
+        // Scripts of the suites begin with a licence, which says nothing of the test.
         let is_licence = comment.starts_with("SPDX") || comment.starts_with("Copyright");
         if self.about.is_empty() && !is_licence {
             self.about = comment.chars().take(LONGEST_ABOUT).collect();
@@ -116,10 +117,12 @@ impl<'a> Cursor<'a> {
 
     fn event(&mut self) -> Result<DrillEvent, Fault> {
         let (begin, line) = (self.at, self.line());
+        // Options and commands take no time: the next step counts from the step before them.
         let immediate = When::After(Span { least: Duration::ZERO, most: Duration::ZERO });
         let (when, until, what) = if self.rest().starts_with("--") {
             let option = self.line_here();
             self.at += option.len();
+            // packetdrill allows a comment behind an option.
             let option = option.split("//").next().unwrap_or_default().trim();
             (immediate, None, What::Option(option[2..].to_owned()))
         } else if self.rest().starts_with('`') {
@@ -176,6 +179,7 @@ impl<'a> Cursor<'a> {
         }
         let (is_relative, first) = self.instant()?;
         self.skip();
+        // Before the range: `+0...0.3` must not be read as the number `0...`.
         let (until, last) = if self.rest().starts_with("...") {
             self.at += 3;
             self.skip();
@@ -199,6 +203,7 @@ impl<'a> Cursor<'a> {
         let is_relative = rest.starts_with('+');
         let digits = &rest[usize::from(is_relative)..];
         let end = digits.char_indices().find(|(at, letter)| {
+            // The dots of `0...0.3` are no decimal point.
             let is_dots = digits[*at..].starts_with("...");
             is_dots || !(letter.is_ascii_digit() || *letter == '.')
         });

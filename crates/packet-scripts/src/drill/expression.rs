@@ -124,7 +124,9 @@ impl Expression {
                     '-' => left - right,
                     '*' => left * right,
                     '/' => left / right,
+                    // As Python's `%`, whose result has the divisor's sign (for a divisor above zero).
                     '%' => left.rem_euclid(right),
+                    // All values are numbers of 64-bit floats; flags of `tcp_info` fit exactly.
                     '&' => (left as i64 & right as i64) as f64,
                     _ => (left as i64 | right as i64) as f64,
                 }
@@ -141,6 +143,7 @@ impl Expression {
                         Comparison::Greater => left > right,
                         Comparison::AtLeast => left >= right,
                     };
+                    // As in Python: a chain of comparisons ends at the first that fails.
                     if !holds {
                         return Ok(0.0);
                     }
@@ -169,6 +172,7 @@ pub(super) fn unknown_field(statements: &[Statement]) -> Option<String> {
 
 /// Reads statements, one a line or separated by `;`.
 pub(super) fn statements(text: &str) -> Result<Vec<Statement>, String> {
+    // A line that ends in a backslash goes on in the next, as in Python.
     let joined = text.replace("\\\n", " ");
     let mut found = Vec::new();
     for line in joined.lines() {
@@ -182,6 +186,7 @@ pub(super) fn statements(text: &str) -> Result<Vec<Statement>, String> {
 }
 
 fn statement(text: &str) -> Result<Option<Statement>, String> {
+    // Output of a script is no test.
     if text.starts_with("print") {
         return Ok(None);
     }
@@ -231,6 +236,7 @@ impl fmt::Display for Token {
     }
 }
 
+// Longer signs first: `<=` must not be read as `<` and `=`.
 const MARKS: [&str; 18] =
     ["==", "!=", "<=", ">=", "//", "<", ">", "(", ")", "+", "-", "*", "/", "%", ",", "&", "|", "="];
 
@@ -326,6 +332,7 @@ impl Reader {
         let first = self.bits()?;
         let mut rest = Vec::new();
         loop {
+            // Longer signs first here too.
             let comparison = [
                 ("==", Comparison::Equal),
                 ("!=", Comparison::NotEqual),

@@ -79,9 +79,11 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
                 continue;
             }
             What::Command(command) => {
+                // Until the first call the socket does not exist, so a setting holds for the whole script.
                 let is_early = steps.iter().all(|step: &Step| !matches!(step.action, Action::System(_)));
                 let before = settings.values.clone();
                 settings.take(&command).map_err(at)?;
+                // Planes are set up once, before the first step. Setting a value anew is no change.
                 if !is_early && settings.values != before {
                     return Err(at(Fault::beyond("settings that change during a script")));
                 }
@@ -157,6 +159,7 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     let mut flow = head::flow_of(transport, "", file)?;
     let sender = Arc::make_mut(&mut flow.sender);
     sender.mss = MSS;
+    // Only 1 makes an end ask for ECN; 2 agrees to it.
     sender.ecn = settings.get("tcp_ecn") == Some("1");
     sender.timestamps = settings.is_on("tcp_timestamps");
     sender.window_scaling = settings.get("tcp_window_scaling") != Some("0");
@@ -168,6 +171,8 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     if let Some(dup_thresh) = settings.get("tcp_reordering").and_then(|value| value.parse().ok()) {
         sender.dup_thresh = dup_thresh;
     }
+    // An option of the socket is part of the end's settings here: planes have no call that changes an end at
+    // work.
     for step in steps {
         match &step.action {
             Action::System(System { call: Call::SetOption(SocketOption::MaxSegment, mss), .. }) => {
@@ -191,6 +196,7 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     receiver.window_scaling = window_scaling;
     receiver.sack = settings.is_on("tcp_sack");
     receiver.d_sack = settings.is_on("tcp_dsack");
+    // The last of three values is the most that window tuning may reach.
     let most = settings.get("tcp_rmem").and_then(|value| value.split_ascii_whitespace().last()?.parse().ok());
     receiver.buffer = most.unwrap_or(receiver.buffer);
     Ok((transport, flow))

@@ -6,6 +6,7 @@ use crate::packet::{ACK, EcnCodepoint, Icmp, LETTERS, OptionPattern, PacketPatte
 
 /// Reads the packet after its `<` or `>`.
 pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern, Fault> {
+    // In packetdrill a packet without `<...>` has no options; in this project's language it may have any.
     let mut pattern = PacketPattern { options: Some(Vec::new()), ..PacketPattern::default() };
     let mut text = text.trim();
     if let Some(rest) = text.strip_prefix('[') {
@@ -46,6 +47,7 @@ pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern,
     }
     let mut words = text.split_ascii_whitespace();
     let flags = words.next().ok_or_else(|| Fault::wrong("begin a packet with its flags, as in S. or F."))?;
+    // Newer scripts write the AE flag and counts as `A` and digits.
     if flags.contains(|letter: char| letter == 'A' || letter.is_ascii_digit()) {
         return Err(Fault::beyond("Accurate ECN (the flags of RFC 9768)"));
     }
@@ -94,6 +96,7 @@ pub(super) fn icmp(text: &str) -> Result<Icmp, Fault> {
         Some("unreachable") => {}
         other => return Err(Fault::beyond(format!("ICMP {}", other.unwrap_or_default()))),
     }
+    // Without a code: host unreachable; without a range: the SYN, whose relative number is 0.
     let mut found = Icmp { code: 1, quoted: 0 };
     for word in words {
         if let Some(inner) = word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
@@ -120,6 +123,7 @@ fn range(text: &str) -> Result<(u32, u32), Fault> {
         let (end, length) = rest.strip_suffix(')')?.split_once('(')?;
         let (start, end, length): (u32, u32, u32) =
             (start.parse().ok()?, end.parse().ok()?, length.parse().ok()?);
+        // packetdrill writes the length a second time, as a check.
         (end.checked_sub(start)? == length).then_some((start, length))
     };
     read().ok_or_else(|| {
@@ -132,6 +136,7 @@ fn read_option(text: &str, into: &mut Vec<OptionPattern>) -> Result<(), Fault> {
     let number =
         |text: &str| text.parse::<u32>().map_err(|_| Fault::wrong(format!("\"{text}\" is not a number")));
     match words[..] {
+        // "eol"] => {} | Padding: a model segment has none.
         ["nop" | "eol"] => {}
         ["mss", mss] => into.push(OptionPattern::Mss(Some(number(mss)? as u16))),
         ["sackOK"] => into.push(OptionPattern::SackPermitted),

@@ -79,6 +79,7 @@ impl Settings {
     pub(super) fn take(&mut self, text: &str) -> Result<(), Fault> {
         for line in text.replace("\\\n", " ").lines() {
             let line = line.split('#').next().unwrap_or_default();
+            // Also at each `&` of `&&`; the empty part between the two is left out.
             for command in line.split([';', '&']).map(str::trim).filter(|command| !command.is_empty()) {
                 self.command(command)?;
             }
@@ -138,6 +139,7 @@ impl Settings {
             return Err(Fault::beyond("Accurate ECN (tcp_ecn above 2)"));
         }
         let name = format!("ipv4.{name}");
+        // The later of two values counts.
         self.values.retain(|(each, _)| *each != name);
         self.values.push((name, value.to_owned()));
         Ok(())
@@ -159,6 +161,7 @@ fn words(line: &str) -> Vec<String> {
             _ => word.push(letter),
         }
     }
+    // At least one word, so that a caller may take the first.
     if !word.is_empty() || words.is_empty() {
         words.push(word);
     }

@@ -167,6 +167,7 @@ impl Duplex {
     /// RFC 2525 section 2.17).
     pub(super) fn close(&mut self, now: Time) {
         self.is_closed = true;
+        // No connection yet: the SYN is forgotten, and nothing is sent.
         if self.phase == Phase::SynSent {
             self.sender.close();
             self.phase = Phase::Closed;
@@ -270,7 +271,10 @@ impl Duplex {
             syn.set_timestamps(stamps.value, 0);
         }
         self.receiver.handle_segment(now, &syn);
+        // Its SYN-ACK is never sent: it only takes the receiver on. It is dated back to our SYN, so that the
+        // handshake gives the true RTT.
         let _ = self.receiver.poll_transmit(self.syn_sent);
+        // The second half: this ACK makes the receiver established.
         let mut ack = Segment::new(syn_ack.seq.plus(1), own_number.plus(1), 0, syn_ack.window, Flags::ACK);
         if let Some(stamps) = syn_ack.timestamps() {
             ack.set_timestamps(stamps.value, stamps.echo);
@@ -283,6 +287,7 @@ impl Duplex {
         if self.receiver.state() == ReceiverState::SynReceived {
             self.phase = Phase::SynReceived;
             self.peer_syn = Some(*segment);
+            // So that its retransmission timer runs; its SYN itself is never sent (`poll_transmit`).
             self.sender.open(now);
         }
     }
@@ -310,6 +315,7 @@ impl Duplex {
         if let Some(shift) = syn.window_scale() {
             answer.set_window_scale(shift);
         }
+        // Of the ACK, not of the SYN: its echo is what the sender's RTT is measured by.
         if let Some(stamps) = segment.timestamps().filter(|_| shown.timestamps().is_some()) {
             answer.set_timestamps(stamps.value, stamps.echo);
         }
@@ -321,6 +327,7 @@ impl Duplex {
         self.phase = Phase::Established;
         self.data_at = now;
         self.window = syn.window;
+        // The ACK of a handshake may carry data.
         self.handle_established(now, segment);
     }
 
@@ -357,11 +364,14 @@ impl Duplex {
             self.end(Ended::Reset);
             return;
         }
+        // RFC 9293 section 3.10.7.4: without ACK, or not acceptable, a segment acknowledges nothing.
         if !segment.flags.contains(Flags::ACK)
             || after.unacceptable + after.paws_rejected > before.unacceptable + before.paws_rejected
         {
             return;
         }
+        // A SYN-ACK that came twice: the receiver has answered it (RFC 9293 section 3.10.7.4, a challenge
+        // ACK).
         if segment.flags.contains(Flags::SYN) {
             return;
         }
@@ -378,6 +388,7 @@ impl Duplex {
             }
         }
         self.acknowledge_sender(now, segment, acked.unwrap_or(una) > una);
+        // A passive close ends here, in LAST-ACK; an active one stays in TIME-WAIT and still answers.
         if self.sender.is_finished() && self.is_passive && self.is_at_end() {
             self.phase = Phase::Closed;
         }
@@ -387,6 +398,7 @@ impl Duplex {
     /// section 2).
     fn acknowledge_sender(&mut self, now: Time, segment: &Segment, advances: bool) {
         let has_data = segment.sequence_len() > 0;
+        // A window update or SACK block tells the sender something new, even with data.
         let moves = advances || segment.window != self.window || !segment.sack().is_empty();
         self.window = segment.window;
         if has_data && !moves {
@@ -445,6 +457,7 @@ impl Duplex {
             let ack = self.receiver.poll_transmit(now)?;
             // The receiver closes by itself when all is read; here the application does.
             let is_close = ack.flags.contains(Flags::FIN);
+            // Without its FIN this would acknowledge nothing new.
             if is_close && self.acked == Some(ack.ack) {
                 continue;
             }
@@ -455,6 +468,8 @@ impl Duplex {
     /// The SYN says what the receiver's window is scaled by.
     fn with_scale(&self, mut syn: Segment) -> Segment {
         if syn.window_scale().is_some() {
+            // The shift follows from the buffer, by a rule that only the receiver knows: one made for this
+            // purpose tells.
             let mut scratch = Receiver::new(self.receiver.config().clone());
             let mut offer = Segment::new(SeqNumber::new(0), SeqNumber::new(0), 0, 0, Flags::SYN);
             offer.set_window_scale(0);
@@ -472,6 +487,7 @@ impl Duplex {
             return segment;
         }
         let due = self.receiver.poll_timeout();
+        // A delayed ACK that waits goes out with these data: its timer must not send it once more.
         if due != Time::MAX && self.receiver.state() == ReceiverState::Established {
             self.receiver.handle_timeout(due);
         }
@@ -496,6 +512,7 @@ impl Duplex {
 
     fn as_own(&mut self, mut ack: Segment) -> Segment {
         let own = self.sender.config().initial_sequence;
+        // At least 1: after the SYN an ACK has the number behind it.
         ack.seq = SeqNumber::from_offset(own, self.sender.outstanding().end.max(1));
         ack.flags = Flags::from_bits(ack.flags.bits() & !Flags::FIN.bits());
         self.acked = Some(ack.ack);

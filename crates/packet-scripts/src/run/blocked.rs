@@ -43,6 +43,7 @@ impl<P: Plane> Player<'_, P> {
             (Call::Write(wanted), Ok(wrote)) => blocks && *wrote < wanted,
             _ => false,
         };
+        // A script that expects EAGAIN does not wait, whatever the socket's mode.
         if !waits || returns == Returns::Error(Errno::WouldBlock) {
             return returned(step, now, returns, &got);
         }
@@ -53,6 +54,7 @@ impl<P: Plane> Player<'_, P> {
             other => other,
         };
         let (early, late) = (self.early(step), self.late(step));
+        // Without an end time the call is to return at once.
         let due = due.unwrap_or(now);
         self.blocked = Some(Blocked { step: step.clone(), call, done, returns, due, early, late });
         Ok(())

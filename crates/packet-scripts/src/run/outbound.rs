@@ -15,6 +15,7 @@ impl<P: Plane> Player<'_, P> {
         let until = due.most + self.late(step);
         let mut pattern = pattern.clone();
         let end = pattern.start.wrapping_add(pattern.len);
+        // A FIN belongs to the last part only.
         let ends_flow = pattern.flags & FIN;
         loop {
             let Some(heard) = self.next_packet(step, until)? else {
@@ -22,6 +23,8 @@ impl<P: Plane> Player<'_, P> {
                 return Err(differs(step, self.plane.now(), format!("no packet came within {waited} s"), ""));
             };
             let got = format!("> {}", heard.packet);
+            // How data are cut into segments depends on offload and timing on a kernel: packetdrill does not
+            // compare it without `strict_segments`.
             if self.slack.is_some() && heard.packet.len > 0 && heard.packet.len < pattern.len {
                 // A part of what the script has as one.
                 let part =
@@ -70,6 +73,7 @@ impl<P: Plane> Player<'_, P> {
         if step.when == When::Any {
             return Ok(());
         }
+        // In favour of the end under test: a mismatch is certain only if the whole interval is outside.
         if heard.at.latest + self.early(step) < due.earliest {
             let early = seconds(due.earliest.saturating_since(heard.at.latest));
             return Err(differs(step, heard.at.latest, format!("{early} s before its time"), got));
@@ -117,12 +121,14 @@ impl<P: Plane> Player<'_, P> {
             _ => None,
         })?;
         let first = *self.first_stamp.get_or_insert((written, value));
+        // A later packet with the same written stamp replaces it: the peer echoes the latest.
         self.stamps.retain(|(each, _)| *each != written);
         self.stamps.push((written, value));
         let tick = self.slack?.stamp_tick?;
         let wanted = f64::from(written.wrapping_sub(first.0)) * tick.as_secs_f64();
         let off = f64::from(value.wrapping_sub(first.1)) * PLANE_TICK.as_secs_f64() - wanted;
         let most = if off < 0.0 { self.early(step) } else { self.late(step) };
+        // A tick more: two clocks that tick apart differ by up to one.
         (off.abs() > most.as_secs_f64() + tick.as_secs_f64()).then_some(off)
     }
 

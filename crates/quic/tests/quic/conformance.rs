@@ -39,7 +39,8 @@ fn play(case: u64, control: &str) {
         net.sender.close(begin);
         let closed =
             |net: &Net| net.events.iter().filter(|(_, event)| *event == EndpointEvent::Closed).count();
-        // A silence of 20 s lets the probe timeout back off to about as much; then losses of 30 % slow the rest.
+        // A silence of 20 s lets the probe timeout back off to about as much; then losses of 30 % slow the
+        // rest.
         let deadline = begin + Duration::from_secs(3_000);
         while closed(&net) < round && net.now < deadline {
             net.run(net.now + Duration::from_secs(1));

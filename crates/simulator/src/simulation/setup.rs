@@ -103,8 +103,8 @@ impl<'e> Simulation<'e> {
     }
 
     fn schedule_beginning(&mut self, trace: TraceLevel) {
-        // Scheduled before all else, so that of what happens at that instant the end of the warm-up comes first: a flow that
-        // starts with it is measured from its first packet.
+        // Scheduled before all else, so that of what happens at that instant the end of the warm-up comes
+        // first: a flow that starts with it is measured from its first packet.
         self.plane.schedule(self.warmup, Event::WarmupEnd);
         self.plane.network.begin(&mut self.plane.recorder);
         self.parts.begin(&mut World { plane: &mut self.plane, flows: &mut self.flows });
