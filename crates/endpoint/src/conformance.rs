@@ -91,9 +91,11 @@ impl Hop {
             Some((_, until)) => start = start.max(*until),
             None => {}
         }
+        // An idle hop takes any packet: a silence longer than its queue would otherwise let nothing wait.
         if start.saturating_since(now) > self.queue && self.free[direction] > now {
             return None;
         }
+        // A packet that is lost below has used the hop's time.
         self.free[direction] = start + Duration::from_secs_f64(f64::from(size) / self.rate);
         (random.uniform() >= self.loss).then(|| self.free[direction] + self.delay)
     }
@@ -162,6 +164,7 @@ impl Net {
                 self.enter(Flying { packet, sent: self.now, direction, passed: 0 });
             }
             while let Some(event) = self.ends[direction].poll_event() {
+                // The sender alone knows that all is delivered.
                 self.closed |= direction == 0 && event == EndpointEvent::Closed;
             }
         }
@@ -182,6 +185,7 @@ impl Net {
             if self.flying.first_key_value().is_some_and(|((at, _), _)| *at <= next)
                 && let Some((_, Flying { mut packet, sent, direction, passed })) = self.flying.pop_first()
             {
+                // Only data are stamped: the receiver returns what it reads.
                 if direction == 0 {
                     let hop = &mut self.hops[passed - 1].stamping;
                     packet.stamp.pass(next, next - sent, None, hop);
@@ -274,6 +278,7 @@ pub fn check(settings: &dyn Protocol, seed: u64) -> u64 {
             assert!(received.received_bytes <= sent.sent_bytes, "{what}");
             assert!(received.delivered_bytes <= round * bytes, "{what}");
             assert!(sent.sent_packets == net.sent[0], "{what}");
+            // An unreliable sender makes progress by sending, whatever arrives.
             let done = received.delivered_bytes + if settings.is_reliable() { 0 } else { sent.sent_bytes };
             if done > progress.0 {
                 progress = (done, net.now);

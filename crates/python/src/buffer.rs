@@ -69,6 +69,7 @@ impl Buffer {
         let (start, bytes) = slf.get().values.as_raw();
         let bytes =
             ffi::Py_ssize_t::try_from(bytes).map_err(|_| PyBufferError::new_err("column too large"))?;
+        // Read-only (1): the cast serves C's signature, and Python refuses to write.
         let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast_mut(), bytes, 1, flags) };
         if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }

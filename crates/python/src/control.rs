@@ -122,6 +122,7 @@ impl PythonControl {
             let answer = (|| {
                 state.try_borrow_mut()?.inner.clone_from(tcp);
                 let answer = call(state)?;
+                // The rest of the state is the connection's: what a hook writes there is dropped.
                 let after = &state.try_borrow()?.inner;
                 Ok((answer, (after.cwnd, after.ssthresh, after.pacing_rate)))
             })();
@@ -210,6 +211,7 @@ impl CongestionControl for PythonControl {
     }
 
     fn undo_cwnd(&mut self, now: Time, tcp: &TcpState) -> u64 {
+        // Linux's default (`tcp_reno_undo_cwnd`).
         let Some(hook) = &self.undo_cwnd else { return tcp.cwnd.max(tcp.prior_cwnd) };
         let call = |state: &Bound<'_, values::TcpState>| {
             values::bytes("undo_cwnd", hook.bind(state.py()).call1((now.as_secs_f64(), state))?.as_any())
@@ -291,6 +293,7 @@ impl ControlExtension for PythonControl {
     }
 
     fn receiver_hook(&mut self) -> Option<Box<dyn ReceiverHook>> {
+        // Only a SYN with the option is answered by the receiver.
         self.syn_option.as_ref().map(|_| Box::new(FlowCount) as Box<dyn ReceiverHook>)
     }
 
@@ -344,6 +347,7 @@ pub(crate) fn check_congestion_control(
         Box::new(built.unwrap_or_else(|error| raise(format!("{name}(): {error}"))))
     };
     let outcome = py.detach(|| check_congestion_control_with_seeds(build, 0..seeds));
+    // Left there, it would be taken for the error of a later run on this thread.
     RAISED.take();
     Ok(outcome.err().map(|failure| (failure.check, failure.detail)))
 }
@@ -376,6 +380,7 @@ fn describe(py: Python<'_>, error: &PyErr) -> String {
         if let Ok((file, line)) = found {
             place = format!(" ({file}, line {line})");
         }
+        // The last entry is where it was raised.
         entry = traceback.getattr("tb_next").ok().filter(|next| !next.is_none());
     }
     format!("{error}{place}")

@@ -81,6 +81,7 @@ mod plane {
     }
 
     pub(super) fn emulate(py: Python<'_>, scenario: &Scenario, job: Job) -> PyResult<Run> {
+        // On this thread: the emulation needs a process that has one.
         let experiment = scenario.resolve_here(py)?;
         let plan = plan(py, experiment, job.seed, !job.command.is_empty(), job.ipv6)?;
         let options = Options {

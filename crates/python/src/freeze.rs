@@ -46,6 +46,7 @@ pub(crate) fn read_freeze_reply(
     let message = match seal {
         None => wire::decode(datagram, Time::ZERO),
         Some((key, counter)) => sealed::open(datagram, Time::ZERO, &key_of(py, &key)?)
+            // A reply to an earlier request, or one that somebody repeats, has another counter.
             .filter(|(_, stamp)| stamp.counter == counter)
             .map(|(message, _)| message),
     };

@@ -84,6 +84,7 @@ impl Journey {
         let part = journey::streams_of(radio);
         let arrival = Motion::new(&self.line, Duration::ZERO, seed, &part).arrival();
         let interval = self.line.signal.interval;
+        // The guard is for an interval of zero.
         if arrival.as_nanos() / interval.as_nanos().max(1) > MOST_MEASUREMENTS {
             let hours = arrival.as_secs_f64() / 3600.0;
             let message =

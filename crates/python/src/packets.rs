@@ -33,6 +33,7 @@ fn outcome<'py>(
     let verdict = match (&report.mismatch, is_evidence) {
         (None, _) => "agrees",
         (Some(_), true) => "differs",
+        // A plane that was late itself proves nothing against the kernel.
         (Some(_), false) => "late",
     };
     dict.set_item("verdict", verdict)?;

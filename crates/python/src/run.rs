@@ -115,6 +115,7 @@ fn simulate(experiment: &Experiment, options: &RunOptions) -> Result<records::Ru
             error @ (RunError::Cancelled { .. } | RunError::TooManyEvents | RunError::Conservation(_)),
         )) => Err(Failure::Run(error.to_string())),
         Ok(Err(error)) => Err(Failure::Input(error.to_string())),
+        // A hook that raised unwinds by the same way as a defect.
         Err(_) if let Some(raised) = control::take_raised() => Err(Failure::Run(raised)),
         Err(_) => {
             Err(Failure::Run(format!("the simulator has a defect, please report it: {}", PANIC.take())))
@@ -163,6 +164,7 @@ pub(crate) fn to_python(py: Python<'_>, run: records::Run) -> PyResult<Run> {
         packet_hops: run.packet_hops,
         tables: tables.clone().unbind(),
     };
+    // By value: the columns' memory moves to Python without a copy.
     for table in run.into_tables() {
         tables.append(table_to_python(py, table)?)?;
     }

@@ -55,6 +55,7 @@ impl Scenario {
     }
 
     fn changed(&self, py: Python<'_>, changed: Result<Inner, ScenarioError>) -> PyResult<Self> {
+        // An error has no scenario, so it does not matter what it would be allowed.
         let allowed =
             changed.as_ref().map_or(Allowed::All, |after| self.allowed.with_new(&self.inner, after));
         Self::wrap(py, changed, allowed)
@@ -64,6 +65,7 @@ impl Scenario {
     /// names.
     pub(crate) fn resolve(&self, py: Python<'_>, cancel: &Arc<AtomicBool>) -> PyResult<Experiment> {
         self.check_external(py)?;
+        // Without files nothing can block, and no thread is needed.
         let resolved = if self.inner.files().is_empty() {
             self.inner.resolve()
         } else {
@@ -157,6 +159,7 @@ impl Scenario {
     /// Raises unless the scenario can be simulated.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let experiment = self.resolve(py, &Arc::default())?;
+        // Only its constructor knows whether a class in Python takes these parameters.
         for flow in &experiment.flows {
             let Some(foreign) = flow.external_control() else { continue };
             control::build(&flow.name, &foreign)

@@ -170,6 +170,7 @@ impl PuActivity {
             let (propagation, least) = (Propagation { attenuation }, Power::from_watts(watts));
             for MapUser { user, .. } in &mut map.users {
                 user.reach = match (format, user.reach) {
+                    // No power reaches for ever.
                     ("pu-log", Reach::Range(range)) if !range.is_finite() => user.reach,
                     ("pu-log", reach) => Reach::Power(reach.as_power(&propagation, least)),
                     ("map", reach) => Reach::Range(reach.as_range(&propagation, least)),
@@ -330,6 +331,7 @@ fn detector(
     parameters: &BTreeMap<String, f64>,
     fusion: Option<&str>,
 ) -> PyResult<Box<dyn Detector>> {
+    // What is missing is not-a-number, which every check refuses.
     let value = |key: &str| parameters.get(key).copied().unwrap_or(f64::NAN);
     let probability = |key: &str| {
         Probability::new(value(key)).map_err(|_| {
@@ -367,6 +369,7 @@ fn detector(
         Some("and") => FusionRule::And,
         Some(_) => FusionRule::Majority,
     };
+    // Not-a-number becomes 0.
     let sensors = value("sensors") as usize;
     if sensors == 0 {
         return Err(input_error(py, "a cooperative detector needs at least one sensor"));

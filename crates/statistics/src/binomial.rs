@@ -5,6 +5,7 @@
 #[allow(clippy::cast_precision_loss, reason = "numbers of runs are far below 2^53")]
 pub fn probability(k: u64, n: u64, p: f64) -> f64 {
     let (k, n) = (k as f64, n as f64);
+    // By logarithms: the factorials of 200 runs overflow a double.
     let ways = libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0);
     libm::exp(ways + k * libm::log(p) + (n - k) * libm::log1p(-p))
 }
@@ -18,6 +19,7 @@ pub fn distribution(k: u64, n: u64, p: f64) -> f64 {
     if p >= 1.0 {
         return if k >= n { 1.0 } else { 0.0 };
     }
+    // Rounding may take the sum a little above 1.
     (0..=k.min(n)).map(|successes| probability(successes, n, p)).sum::<f64>().min(1.0)
 }
 

@@ -57,7 +57,9 @@ pub fn mean(values: &[f64], confidence: f64) -> Result<Interval, OutOfRange> {
         return Ok(Interval::without(mean, 1));
     }
     #[allow(clippy::cast_precision_loss, reason = "fewer than 2^53 values")]
+    // Equal values have no spread; rounding of the mean would leave some.
     let error = if sum::common(&known).is_some() { 0.0 } else { (sum::variance(&known) / n as f64).sqrt() };
+    // Half of the remaining probability lies on either side.
     let half = student_t::quantile(f64::midpoint(1.0, confidence), n as u64 - 1)? * error;
     Ok(Interval { estimate: mean, low: mean - half, high: mean + half, n })
 }
@@ -99,6 +101,7 @@ pub fn quantile(values: &[f64], q: f64, confidence: f64) -> Result<Interval, Out
         return Ok(Interval::without(f64::NAN, 0));
     }
     #[allow(clippy::cast_precision_loss, reason = "fewer than 2^53 values")]
+    // Linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996), numpy's default.
     let place = q * (n - 1) as f64;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 <= place < n")]
     let below = place as usize;

@@ -24,6 +24,7 @@ fn certain(difference: f64) -> f64 {
 #[allow(clippy::cast_precision_loss, reason = "fewer than 2^53 values")]
 fn of_moments(n: u64, mean: f64, variance: f64) -> f64 {
     let t = mean / (variance / n as f64).sqrt();
+    // Rounding may leave the range by a bit.
     (2.0 * (1.0 - student_t::distribution(t.abs(), n - 1))).clamp(0.0, 1.0)
 }
 
@@ -40,6 +41,7 @@ pub fn holm(p_values: &[f64], confidence: f64) -> Vec<bool> {
     let mut small: Vec<usize> = (0..p_values.len()).filter(|&index| p_values[index] <= level).collect();
     small.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
     for (rank, index) in small.into_iter().enumerate() {
+        // Step-down: after the first that is kept, all larger ones are kept.
         if p_values[index] > level / (count - rank) as f64 {
             break;
         }
@@ -98,6 +100,7 @@ impl Spread {
         if self.n < 2 {
             return f64::NAN;
         }
+        // By the extremes: of equal values rounding may leave some spread.
         if self.low >= self.high || self.squares == 0.0 {
             return certain(self.mean);
         }

@@ -41,6 +41,7 @@ pub fn quantile(p: f64, degrees: u64) -> Result<f64, OutOfRange> {
         high *= 2.0;
     }
     loop {
+        // Down to neighbouring doubles: the result depends on no tolerance.
         let middle = (low + high) / 2.0;
         if middle <= low || middle >= high {
             return Ok(high);

@@ -22,6 +22,7 @@ pub fn exact_sum(values: impl IntoIterator<Item = f64>) -> f64 {
                 std::mem::swap(&mut x, &mut y);
             }
             let high = x + y;
+            // Exact, since x is not smaller than y (Dekker's sum).
             let low = y - (high - x);
             if low != 0.0 {
                 partials[kept] = low;
@@ -79,6 +80,7 @@ pub fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let squares = exact_sum(values.iter().map(|value| (value - mean) * (value - mean)));
     let rest = exact_sum(values.iter().map(|value| value - mean));
+    // The correction may exceed sums that are all rounding.
     (squares - rest * rest / n).max(0.0) / (n - 1.0)
 }
 

@@ -17,7 +17,9 @@ pub fn mser5(series: &[f64]) -> usize {
     }
     let (mut best, mut cut) = (f64::INFINITY, 0);
     let (mut total, mut squares) = (0.0, 0.0);
+    // Any constant does; one of the size of the values saves digits of the squares.
     let shift = batches[n - 1];
+    // From the end, so that each cut adds one batch to the sums of the cut before.
     for start in (0..n).rev() {
         let value = batches[start] - shift;
         total += value;
@@ -29,6 +31,7 @@ pub fn mser5(series: &[f64]) -> usize {
         // The sum of squares about the mean, over the square of the number: MSER (White 1997, eq. 3).
         let left = left as f64;
         let error = (squares - total * total / left).max(0.0) / (left * left);
+        // Of equal errors the earliest cut, which keeps most of the series.
         if error <= best {
             (best, cut) = (error, start);
         }

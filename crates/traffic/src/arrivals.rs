@@ -27,12 +27,14 @@ impl Arrivals {
         self.next = self.next.max(u64::from(number) + 1);
         let delay = now.saturating_since(sent_at);
         if let Some(last) = self.last_delay.replace(delay) {
+            // The gain of 1/16 is the RFC's.
             self.jitter_ns += (delay.abs_diff(last).as_nanos() as f64 - self.jitter_ns) / 16.0;
         }
     }
 
     /// Interarrival jitter: the smoothed change of the delay from packet to packet (RFC 3550 section 6.4.1).
     pub fn jitter_s(&self) -> f64 {
+        // A change of the delay needs two packets.
         if self.packets > 1 { self.jitter_ns / 1e9 } else { f64::NAN }
     }
 }

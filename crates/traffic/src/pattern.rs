@@ -84,6 +84,7 @@ impl Period {
             Self::Fixed(span) => span,
             Self::Exponential(mean) => stream.exponential(mean),
             Self::Pareto { mean, shape } => {
+                // A Pareto variate has the mean least * shape / (shape - 1).
                 let least = mean.as_secs_f64() * (shape - 1.0) / shape;
                 Duration::from_secs_f64(stream.pareto(least, shape))
             }

@@ -139,6 +139,7 @@ impl Client for Requests {
     }
 
     fn send(&mut self, now: Time) -> Request {
+        // The size before the pause: another order of draws would be another result of the seed.
         let response = self.config.response.draw(&mut self.stream);
         self.next = match self.config.pace {
             Pace::Think(_) => Time::MAX,

@@ -25,6 +25,7 @@ impl Source {
         let mut source = Self { pattern, size, stream, since: start, sent: 0, until: Time::MAX, next: start };
         match pattern {
             Pattern::Constant(_) => {}
+            // A Poisson process has no packet at its start.
             Pattern::Poisson(_) => source.next = start + source.distance(),
             Pattern::OnOff { on, .. } => source.until = start + on.draw(&mut source.stream),
         }
@@ -52,6 +53,7 @@ impl Source {
             Pattern::Constant(_) => self.next = self.planned(),
             Pattern::OnOff { on, off, .. } => {
                 self.next = self.planned();
+                // Again, where a drawn ON period rounds to nothing.
                 while self.next >= self.until {
                     self.since = self.until + off.draw(&mut self.stream);
                     self.until = self.since + on.draw(&mut self.stream);

@@ -76,6 +76,7 @@ impl VideoConfig {
     pub fn chunk_bytes(&self) -> u64 {
         let bits =
             u128::from(self.rate.bits_per_second()) * u128::from(self.chunk.as_nanos()) / 1_000_000_000;
+        // Too large for 64 bits: refused by `check`.
         u64::try_from(bits / 8).unwrap_or(u64::MAX)
     }
 }
@@ -143,6 +144,7 @@ impl Video {
     /// all others are told by the chunks.
     pub fn stalls_since(&self, now: Time) -> Option<Time> {
         match self.playback {
+            // The buffer runs dry when all that was received has been played.
             Playback::Plays(since, played) => Some(since + (self.received - played)).filter(|dry| *dry < now),
             Playback::Waits(since, _) => self.startup.map(|_| since),
         }

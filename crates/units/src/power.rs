@@ -37,6 +37,7 @@ impl std::str::FromStr for Power {
             QuantityError(format!("\"{text}\" is not a power: {why}; for example \"100 mW\" or \"20 dBm\""))
         };
         let trimmed = text.trim();
+        // "W" last: most other units end with it.
         for (unit, scale) in [("dBm", 0.0), ("nW", 1e-9), ("uW", 1e-6), ("mW", 1e-3), ("kW", 1e3), ("W", 1.0)]
         {
             let Some(number) = trimmed.strip_suffix(unit) else { continue };

@@ -46,6 +46,7 @@ impl Kind {
         if scaled >= 9.2e18 {
             return Err(wrong("it is too large"));
         }
+        // The cast cuts off, so half a unit more rounds to the nearest.
         let rounded = (scaled + 0.5) as u64;
         if rounded == 0 && value > 0.0 {
             return Err(wrong(&format!("it is smaller than 1 {}", self.units[0].0)));
@@ -58,6 +59,7 @@ impl Kind {
         let mut best = self.units[0];
         for &(name, size) in self.units {
             let seen = best.1 == size && name != best.0;
+            // 128 bits: a thousand times the largest value does not fit 64.
             if !seen && value >= size && (u128::from(value) * 1000) % u128::from(size) == 0 {
                 best = (name, size);
             }

@@ -22,6 +22,7 @@ impl RandomStream {
     /// The stream of part `part` number `index` in the run of seed `seed`.
     pub fn new(seed: u64, part: &str, index: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        // Index and sum are both mixed: similar names or neighbouring indices share no bits of their streams.
         generator.set_stream(mix(fnv1a(part.as_bytes()) ^ mix(index)));
         Self { generator, spare_normal: None }
     }
@@ -45,6 +46,7 @@ impl RandomStream {
     /// 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0, "no integer lies below 0");
+        // 2^64 modulo `bound`: without this many products, each result has equally many.
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
@@ -65,12 +67,14 @@ impl RandomStream {
 
     /// Exponential variate of mean 1 (inverse transform, so one draw each).
     pub fn standard_exponential(&mut self) -> f64 {
+        // Finite: a uniform draw is below 1.
         -libm::log1p(-self.uniform())
     }
 
     /// Exponential span of mean `mean`, at least 1 ns.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         let nanos = self.standard_exponential() * mean.as_nanos() as f64;
+        // A process whose spans are zero would never leave its instant.
         Duration::from_nanos((nanos + 0.5) as u64).max(Duration::from_nanos(1))
     }
 
@@ -88,6 +92,7 @@ impl RandomStream {
             let x = self.uniform_in(-1.0, 1.0);
             let y = self.uniform_in(-1.0, 1.0);
             let square = x * x + y * y;
+            // Zero has no logarithm.
             if square < 1.0 && square > 0.0 {
                 let scale = libm::sqrt(-2.0 * libm::log(square) / square);
                 self.spare_normal = Some(y * scale);
@@ -127,6 +132,7 @@ impl RandomStream {
     /// Pareto variate with minimum `minimum` and shape `shape`, mean minimum * shape / (shape - 1) for shape
     /// > 1.
     pub fn pareto(&mut self, minimum: f64, shape: f64) -> f64 {
+        // From 1: a draw may be 0 but never 1, so the divisor is above zero.
         minimum / libm::pow(1.0 - self.uniform(), 1.0 / shape)
     }
 }

@@ -302,6 +302,8 @@ macro_rules! registry {
 
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
+                // The reference names the field's thing, a queue discipline, and not our type for its
+                // settings.
                 stringify!($name).trim_end_matches("Spec").into()
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {

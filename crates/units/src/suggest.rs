@@ -16,9 +16,11 @@ pub fn list<T: AsRef<str>>(names: &[T]) -> String {
 pub fn nearest<'a, T: AsRef<str>>(found: &str, names: &'a [T]) -> Option<&'a str> {
     // Names are short. A found text need not be, and the effort grows with its length.
     let simple = |text: &str| -> String {
+        // Separators are the usual slip: names that differ in them alone are the same name here.
         text.to_lowercase().replace(['-', ' ', '.'], "_").chars().take(64).collect()
     };
     let found = simple(found);
+    // About one letter in three may be wrong, in any name at least one.
     let most = (found.chars().count() / 3).clamp(1, 4);
     names
         .iter()

@@ -84,6 +84,7 @@ where
             text.parse().map_err(E::custom)
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+            // Here serde's own message would be about an enum, of which the user knows nothing.
             if map.size_hint() == Some(0) {
                 return Err(Error::invalid_value(Unexpected::Map, &self));
             }

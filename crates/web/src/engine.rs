@@ -95,6 +95,7 @@ impl Engine {
             .and_then(|request| self.answer(request, hooks, &mut columns));
         match answer {
             Ok(said) => columns.finish(&said),
+            // Anew: the columns of a request that failed are not announced.
             Err(failure) => Columns::default().finish(&json!({ "error": described(failure) })),
         }
     }
@@ -207,6 +208,7 @@ fn run(
     let is_wanted = |name: &str| wanted.is_none_or(|names| names.iter().any(|wanted| wanted == name));
     let tables: Vec<Value> =
         run.tables().filter(|table| is_wanted(table.name)).map(|table| columns.add(table)).collect();
+    // The digest goes as text: numbers of JavaScript hold 53 bits.
     Ok(json!({
         "name": run.name, "seed": run.seed, "duration_s": run.duration_s, "warmup_s": run.warmup_s,
         "fairness": run.fairness, "digest": format!("{:016x}", run.digest),

@@ -30,6 +30,7 @@ thread_local! {
 #[unsafe(no_mangle)]
 extern "C" fn cogtcp_request(length: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {
+        // The page has read it: its memory is free for the next answer.
         state.answer = Vec::new();
         state.request.clear();
         state.request.resize(length, 0);

@@ -13,6 +13,7 @@ const TOO_LARGE: f64 = (1u64 << 62) as f64;
 /// threshold: none.
 pub(crate) fn bytes(what: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(whole) = value.extract::<u64>()
+        // The largest value stands for "none", and may be written back as it was read.
         && (whole == u64::MAX || (whole as f64) < TOO_LARGE)
     {
         return Ok(whole);

@@ -75,6 +75,7 @@ pub fn cycle(of: &Setting) -> Result<Cycle, OutOfRange> {
     let bdp = bdp_packets(of.bandwidth_bps, of.rtt_s, of.segment_size_bytes, of.header_bytes)?;
     let mut packets = packets_per_cycle(delta_w, bdp, rounds, of.integral)?;
     if of.lost_last_round {
+        // The window at the interruption: twice dW, or what the link held where it had saturated.
         packets = (packets - (2.0 * delta_w).min(bdp)).max(0.0);
     }
     Ok(Cycle {
@@ -91,6 +92,7 @@ pub fn cycle(of: &Setting) -> Result<Cycle, OutOfRange> {
 /// Returns the window in packets before a cycle, equation (1): `W[0]` is `initial_cwnd`.
 #[must_use]
 pub fn cwnd_after_cycles(cycles: u32, initial_cwnd: f64, delta_w: f64) -> f64 {
+    // Halving by the exponent is exact, as is the result after many cycles: zero.
     let halvings = -i32::try_from(cycles).unwrap_or(i32::MAX);
     libm::ldexp(initial_cwnd - 2.0 * delta_w, halvings) + 2.0 * delta_w
 }
@@ -135,9 +137,11 @@ pub fn delta_w_exact(rounds: f64) -> Result<f64, OutOfRange> {
             "the model needs at least one round trip after the timeout (R >= 1), not R = {rounds:?}"
         )));
     }
+    // Equation (3) is below the root, from where Newton's method climbs.
     let mut x = (rounds - libm::log2(rounds)).max(1.0);
     loop {
         let step = (rounds - x - libm::log2(x)) / (1.0 + 1.0 / (x * LN_2));
+        // Two units in the last place: no later step would change more than rounding.
         if step <= 4e-16 * x {
             return Ok(x);
         }

@@ -54,8 +54,11 @@ pub fn usable_airtime(of: &Cycle) -> Result<f64, OutOfRange> {
     let rate = alpha + beta;
     let (p_on, p_off) = (beta / rate, alpha / rate);
     let (free, missed) = (p_off * (1.0 - false_alarm), p_on * (1.0 - detection));
+    // The integral of exp(-rate t) over the transmission. `expm1` keeps the digits of short transmissions.
     let settling = -libm::expm1(-rate * transmission_time_s) / rate;
+    // OFF at the sensing: OFF after t with p_off + p_on exp(-rate t).
     let mut usable = free * (p_off * transmission_time_s + p_on * settling);
+    // ON and missed: OFF after t with p_off (1 - exp(-rate t)).
     usable += missed * p_off * (transmission_time_s - settling);
     let opened = free + missed;
     Ok(usable / (sensing_time_s + opened * transmission_time_s + (1.0 - opened) * switching_delay_s))
