@@ -56,8 +56,8 @@ pub struct QuicSettings {
     /// The connection ends silently after this long without a packet; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
-    /// The client's address changes so long after its first connection opened, as when a NAT gives it another address,
-    /// and once the handshake is confirmed; without it: never.
+    /// The client's address changes so long after its first connection opened, as when a NAT gives it another
+    /// address, and once the handshake is confirmed; without it: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebinds_after: Option<Duration>,
     /// Size of the server's Certificate message, 16 B to 100 kB. The default is from RFC 8448's trace; chains

@@ -269,6 +269,7 @@ pub struct PathSpec {
 impl PathSpec {
     /// Returns the link directions from the receiver to the sender: the same links.
     pub fn reversed(&self) -> Vec<u32> {
+        // The last bit tells the two directions of a link apart.
         self.directions.iter().rev().map(|direction| direction ^ 1).collect()
     }
 }

@@ -34,6 +34,7 @@ impl Scenario {
     /// written in it stays, comments too. `source_name` is what errors call it. An error is what
     /// [`Self::parse`] would say.
     pub fn migrate(text: &str, source_name: &str) -> Result<String, ScenarioError> {
+        // Editors on Windows begin a text with a byte order mark, which TOML does not have.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let scenario = Self::parse(text, source_name)?;
         if scenario.schema.is_some() {
@@ -42,6 +43,7 @@ impl Scenario {
         // Before the first key or table: there the document's own keys stand.
         let is_first = |line: &&str| !matches!(line.trim_start().chars().next(), None | Some('#'));
         let at: usize = text.split_inclusive('\n').take_while(|line| !is_first(line)).map(str::len).sum();
+        // The line that is added ends as the file's own lines do.
         let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
         Ok(format!("{}schema = {SCENARIO_SCHEMA}{line}{}", &text[..at], &text[at..]))
     }

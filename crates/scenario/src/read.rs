@@ -31,6 +31,7 @@ impl Scenario {
         source_name: &str,
         given: Option<Arc<BTreeMap<String, String>>>,
     ) -> Result<Self, ScenarioError> {
+        // A byte order mark is no part of the text.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
             return Err(ScenarioError::of_file(source_name, "the file is empty", EMPTY_REMEDY));
@@ -69,6 +70,7 @@ impl Scenario {
         format::check(root, &source)?;
         let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
             let path = fault.path();
+            // What was set after reading stands nowhere in the text.
             let changed = source.changed.iter().any(|changed| path.0.starts_with(&changed.path.0));
             let span = fault.span.clone().filter(|_| !changed);
             source.error_at(&path, span, fault.message, fault.remedy)
@@ -132,6 +134,7 @@ impl Scenario {
     pub fn set(&self, path: &str, value: &str) -> Result<Self, ScenarioError> {
         let mut source = self.source.clone();
         let mut root = self.to_tree();
+        // A text without quotes is no TOML value.
         let node = SpannedValue::from_toml_value(value.trim())
             .unwrap_or_else(|| SpannedValue::bare(tree::Value::Text(value.to_owned())));
         match root.set(path, &node) {

@@ -148,6 +148,7 @@ impl Scenario {
             motion.as_ref().map(|it| it.nodes),
             findings,
         );
+        // Everything below names nodes and links: without them each would be an error of its own.
         let network = network?;
         let spectrum = self
             .spectrum

@@ -157,8 +157,10 @@ impl SpannedValue {
     pub(crate) fn from_json(value: serde_json::Value) -> Self {
         use serde_json::Value as Json;
         Self::bare(match value {
+            // Only in a list: there nothing can be left out.
             Json::Null => Value::Text("null".to_owned()),
             Json::Bool(value) => Value::Boolean(value),
+            // As an integer where it is one: floats lose digits of large seeds.
             Json::Number(number) => match (number.as_i128(), number.as_f64()) {
                 (Some(integer), _) => Value::Integer(Some(integer)),
                 (None, Some(float)) => Value::Float(float),
@@ -221,6 +223,7 @@ impl Value {
                 node: SpannedValue::of_toml(value),
             })
             .collect();
+        // The parser's table is in the order of keys; errors are reported in the order of the text.
         entries.sort_by_key(|entry| entry.key_span.as_ref().map(|span| span.start));
         Self::Table(entries)
     }

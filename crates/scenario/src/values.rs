@@ -17,6 +17,7 @@ pub enum Window {
 impl FromStr for Window {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
+        // Anything in segments is an error about segments, not about bytes.
         if count_and_unit(text).is_some_and(|(_, unit)| unit.starts_with("seg")) {
             return text.parse().map(Self::Segments);
         }

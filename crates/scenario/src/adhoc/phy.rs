@@ -38,6 +38,7 @@ pub struct Phy {
 impl Default for Phy {
     fn default() -> Self {
         Self {
+            // 24.5 dBm: `Pt_` of ns-2's wireless PHY.
             power: Power::from_watts(0.281_838_15),
             path_loss: PathLoss::default(),
             range: Length(250.0),

@@ -243,6 +243,7 @@ impl CellSettings {
         for (key, number, least, most) in [
             ("layers", self.layers, 1, 4),
             ("control_symbols", self.control_symbols, 1, 3),
+            // At least one block is left for data.
             ("control_blocks", self.control_blocks, 0, technology.blocks(megahertz).map_or(4, |all| all - 1)),
             ("grants", self.grants, 1, 100),
             ("attempts", self.attempts, 1, 28),
@@ -276,6 +277,7 @@ impl CellSettings {
             ("reordering", self.reordering),
             ("poll", self.poll),
             ("request_period", self.request_period),
+            // Without fading there is nothing to check: a time that is right stands for it.
             ("coherence", self.coherence.unwrap_or(longest)),
         ] {
             if span.is_zero() || span > longest {
@@ -295,6 +297,7 @@ impl CellSettings {
 
     /// Returns the highest rate of both directions. The settings have been checked.
     pub fn peak(&self) -> Rate {
+        // Neither links nor delays change the peak.
         let config = self.config(&[], std::iter::empty());
         let rate = |direction| config.carrier.peak(&config.frame, direction);
         rate(Direction::Downlink).max(rate(Direction::Uplink))

@@ -146,6 +146,7 @@ pub(super) fn build(
             .map_or(Duration::from_millis(1), |cr| cr.shared.switching_delay),
         cognitive,
     };
+    // It follows from the other settings, so it comes last.
     config.medium.silence = config.silence_rules();
     let cr = scenario.cr.as_ref();
     Some(AdHocSpec {

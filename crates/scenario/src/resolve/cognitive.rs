@@ -286,6 +286,7 @@ fn channel(
 pub(super) fn duty_cycle(spectrum: &SpectrumSpec) -> f64 {
     let UsersSpec::Generated(users) = &spectrum.users else { return 0.5 };
     let Some(first) = users.first() else { return 0.5 };
+    // Exactly the value of the one law: a mean would round it.
     if users.iter().all(|user| user.law == first.law) {
         return first.law.duty_cycle();
     }

@@ -49,6 +49,7 @@ impl ResolvedNetwork {
 
     /// Reads the traces of links, each file once.
     fn read_traces(&mut self, source: &Source, findings: &mut Findings) {
+        // A file with an error is `None`: it is reported once, not for each link.
         let mut known: BTreeMap<String, Option<Arc<Schedule>>> = BTreeMap::new();
         for (number, is_reverse, path, file) in std::mem::take(&mut self.traces) {
             let schedule = known
@@ -57,6 +58,7 @@ impl ResolvedNetwork {
             let link = &mut self.links[number];
             let direction = if is_reverse { &mut link.reverse } else { &mut link.forward };
             if let Some(schedule) = schedule {
+                // What asks for the rate of a link gets the mean of its trace.
                 direction.rate = schedule.mean();
                 direction.trace = Some(Arc::clone(schedule));
             }
@@ -191,6 +193,7 @@ fn dumbbell_of(dumbbell: &Dumbbell, path: &KeyPath, findings: &mut Findings) -> 
             let mut link = dumbbell.access.clone();
             if let Some(delay) = own {
                 link.delay = *delay;
+                // The pair's delay is for both directions: the access link's own reverse delay must not win.
                 link.reverse_delay = None;
             }
             link
@@ -245,6 +248,7 @@ fn graph_of(
             let message = format!("the node \"{name}\" is already nodes.{first}");
             findings.error(&nodes_path.index(i), message, "give each node a name of its own");
         }
+        // Both "n3" and "3" name a node of the air.
         let number = name.strip_prefix('n').unwrap_or(name);
         if number.parse::<usize>().is_ok_and(|number| number < on_air) {
             let message = format!("\"{name}\" is a node of the ad hoc network");
@@ -252,6 +256,7 @@ fn graph_of(
         }
     }
     let mut network = ResolvedNetwork::on_air(air, &graph.nodes);
+    // By pair of nodes in either order: a link carries both directions.
     let mut between = BTreeMap::new();
     for (i, named) in graph.links.iter().enumerate() {
         let path = path.key("links").index(i);
@@ -300,6 +305,7 @@ fn check_connected(network: &ResolvedNetwork, on_air: usize, path: &KeyPath, fin
         neighbours[link.to].push(link.from);
     }
     let mut reached = vec![false; network.nodes.len()];
+    // Without nodes on the air the search begins at the first node.
     let mut waiting: Vec<usize> = (0..on_air.max(1)).collect();
     waiting.iter().for_each(|node| reached[*node] = true);
     while let Some(node) = waiting.pop() {
@@ -409,6 +415,7 @@ fn check_link(link: &Link, path: &KeyPath, findings: &mut Findings) {
         } else if [Some(link.loss), link.reverse_loss]
             .into_iter()
             .flatten()
+            // At a larger share good states would last less than one packet.
             .any(|loss| loss.get() > run / (1.0 + run))
         {
             findings.error(

@@ -57,8 +57,10 @@ fn route(network: &ResolvedNetwork, from: usize, to: usize, link: usize) -> Opti
     let forward = (2 * link as u32, spec.from, spec.to);
     let candidates = [forward, (forward.0 + 1, spec.to, spec.from)].map(|(direction, enters, leaves)| {
         let mut visited = vec![false; network.nodes.len()];
+        // The way to the link must not cross it, or come to its far end.
         visited[leaves] = true;
         let mut directions = shortest(network, from, enters, &visited)?;
+        // The way on must not touch a node of the way so far.
         visited[from] = true;
         visited[enters] = true;
         directions.iter().for_each(|direction| visited[end_of(network, *direction)] = true);
@@ -83,6 +85,7 @@ fn shortest(network: &ResolvedNetwork, from: usize, to: usize, closed: &[bool]) 
         if node == to {
             break;
         }
+        // A better way to this node was found after the entry had been pushed.
         if reached[node].is_some_and(|(best, _)| best < spent) {
             continue;
         }
@@ -92,6 +95,7 @@ fn shortest(network: &ResolvedNetwork, from: usize, to: usize, closed: &[bool]) 
             {
                 let sum = spent.saturating_add(delay(network, direction));
                 let is_better = reached[end].is_none_or(|(best, _)| sum < best);
+                // Strictly better only: of equals the first link in the scenario stays.
                 if start == node && end != from && !closed[end] && is_better {
                     reached[end] = Some((sum, direction));
                     frontier.push(Reverse((sum, end)));

@@ -120,6 +120,7 @@ fn kind(
     for (own, gate) in &gates {
         let beside = BESIDE_CR[..OF_CYCLE].iter().map(|(key, given, _)| (*key, given(radio)));
         let others = [("cr", radio.cr.is_some()), ("journey", radio.journey.is_some())];
+        // Each pair of gates once.
         let gates = gates.iter().map(|(key, _)| (*key, key > own));
         for (key, _) in beside.chain(others).chain(gates).filter(|(_, given)| *given) {
             let message =

@@ -203,6 +203,7 @@ fn override_control(
                 return ControlSpec { name, parameters };
             }
             name.clone_from(own);
+            // Parameters belong to the control that was named before.
             parameters = Parameters::new();
         }
         for (key, value) in &tcp.parameters {
@@ -211,6 +212,7 @@ fn override_control(
                 parameters.set(key, value.clone());
                 continue;
             }
+            // One at a time, so that an error points at its key.
             let mut one = Parameters::new();
             one.set(key, value.clone());
             let Ok(info) = ControlInfo::find(&name) else { continue };

@@ -49,6 +49,7 @@ fn check(udp: &Udp, scenario: &Scenario, path: &KeyPath, findings: &mut Findings
         findings.error(&path.key("size"), message, format!("write \"1 B\" to \"{LARGEST_PAYLOAD} B\""));
     }
     findings.check_rate(&path.key("pattern"), udp.pattern.rate());
+    // The rate was checked above, with its bounds.
     if let Some((key, message, remedy)) = udp.pattern.wrong().filter(|(key, ..)| *key != "rate") {
         findings.error(&path.key("pattern").key("on_off").key(key), message, remedy);
     }

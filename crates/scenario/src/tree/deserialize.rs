@@ -30,6 +30,7 @@ impl Fault {
     }
 
     fn at(mut self, span: Option<&Span>) -> Self {
+        // The innermost place is the most exact.
         if self.span.is_none() {
             self.span = span.cloned();
         }
@@ -140,6 +141,7 @@ impl<'de> de::Deserializer<'de> for &'de SpannedValue {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let result = match &self.value {
             Value::Text(text) => visitor.visit_borrowed_str(text),
+            // serde's visitors know 64 bits, signed or not.
             Value::Integer(Some(integer)) => match (i64::try_from(*integer), u64::try_from(*integer)) {
                 (Ok(integer), _) => visitor.visit_i64(integer),
                 (_, Ok(integer)) => visitor.visit_u64(integer),
@@ -165,6 +167,7 @@ impl<'de> de::Deserializer<'de> for &'de SpannedValue {
             Value::Array(elements) => {
                 let mut access = Elements { elements, next: 0 };
                 visitor.visit_seq(&mut access).and_then(|value| {
+                    // A visitor of fixed length stops early: what it left would be lost without a word.
                     if access.next < elements.len() {
                         return Err(Fault::new(
                             format!("found {} values", elements.len()),
@@ -317,6 +320,7 @@ impl<'de> de::Deserializer<'de> for &mut Parts<'de> {
         let Value::Table(entries) = &self.node.value else {
             return self.node.deserialize_struct(name, fields, visitor);
         };
+        // A key of the second part is unknown to the first: only the last part can refuse.
         let is_last = !self.known.is_empty();
         self.known.extend(fields);
         let unknown = entries.iter().find(|entry| !self.known.contains(&&*entry.key));

@@ -103,6 +103,7 @@ fn radios(mac: &AdHocMac, phy: &Phy, findings: &mut Findings) -> PhyConfig {
     let Phy { path_loss, shadowing, fading, .. } = *phy;
     let propagation = Propagation { path_loss, shadowing, fading };
     propagation.check(&mut findings.under(&path));
+    // The error ends the reading: this radio is never used.
     if !findings.none_since(before) {
         return PhyConfig::ns2();
     }

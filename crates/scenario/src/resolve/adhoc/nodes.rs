@@ -141,6 +141,7 @@ fn placement(
 
 /// Warns of nodes that stand where the area is not.
 fn warn_outside(placement: &Placement, area: Area, nodes: usize, path: &KeyPath, findings: &mut Findings) {
+    // Only uniform places are drawn, and these lie in the area with any seed.
     let Ok(places) = placement.place(nodes, 1) else { return };
     if let Some(node) = places.iter().position(|place| !area.contains(*place)) {
         let at = places[node];
@@ -183,6 +184,7 @@ fn waypoint(
     } else if model.pause.iter().any(|pause| *pause > LONGEST) {
         findings.error(&path.key("pause"), "the pause is too long", format!("write at most \"{LONGEST}\""));
     } else if findings.errors.is_empty()
+        // One node is enough to learn whether the model holds together.
         && let Err(error) = made.generate(nodes.min(1), run.duration, 1)
     {
         findings.error(path, error.to_string(), "");

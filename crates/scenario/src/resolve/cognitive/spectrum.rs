@@ -153,6 +153,7 @@ fn users(
     path: &KeyPath,
     findings: &mut Findings,
 ) -> Option<UsersSpec> {
+    // A file of channels has its own number of bands.
     let bands = channels.map_or(spectrum.bands, ChannelTable::bands);
     let logged = match &spectrum.pu {
         Users::None => return Some(UsersSpec::Generated(Vec::new())),
@@ -265,9 +266,11 @@ fn generated(
         findings.error(&path.key("positions"), message, "write one place for each, or set count");
         return None;
     }
+    // Not the mean: a heavy tail may take it far beyond usual draws, and many more ON times fit the run.
     let mean = law.on.typical() + law.off.typical();
     check_count(f64::from(count) * run.duration.as_secs_f64() / mean, path, findings)?;
     check_reach(crowd.reach, path, findings)?;
+    // PUs count from 1.
     let place = |id: u32| places.get(id as usize - 1).copied().unwrap_or(crowd.position);
     let user = |id: u32| PuSpec {
         id,
