@@ -275,8 +275,9 @@ def search_space(
         settings: Settings of the random design; by default the study's number; 0: keep the design as it is.
         seeds: Seeds at each of them; by default the study's number. With neither search: of each reading.
         trials: Settings that the guided search of a claim may judge, 80 by default; 0: no guided search. With
-            neither search, the kept readings are measured again on their seeds, and, at a sample of the
-            inconclusive settings of the kept design, how many seeds are missing.
+            neither search, the kept readings are measured again on their seeds. The inconclusive settings of
+            the kept design get more seeds if the study allows more now; where it is not known how many are
+            missing, that is measured at a sample of them.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
@@ -328,6 +329,7 @@ def _searched(
         kept_design = search.read(found)
         for claim in claims:
             if kept_design is not None and claim.id in kept_design.claims:
+                kept_design = search.looked_on(context, claim, kept_design, progress)
                 kept_design = search.lacking_seeds(context, claim, kept_design)
                 yield search.keep(found, kept_design)
     if trials == 0 and settings == 0:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from cogtcp.studies.verdicts import LEVEL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cogtcp.studies.statements import Statement
     from cogtcp.studies.verdicts import Finding
 
@@ -51,6 +53,19 @@ def more_seeds(statement: Statement, clearance: float, seeds: int, tests: int) -
         return math.inf
     needed = seeds * (_errors(statement, tests) / abs(clearance)) ** 2
     return float(max(math.ceil(needed) - seeds, 1))
+
+
+def may_decide(findings: Sequence[Finding], seeds: int, most: int) -> bool:
+    """Whether so many seeds at most can decide a claim, if its effects and spreads are those seen.
+
+    A statement fails by its effect alone. The claim holds only if all that is inconclusive comes to hold.
+    """
+    level = NormalDist().inv_cdf(1 - LEVEL)
+    scale = math.sqrt(most / seeds)
+    seen = [finding.clearance * scale for finding in findings if finding.verdict == "inconclusive"]
+    if any(math.isnan(value) for value in seen):
+        return True
+    return any(value <= -level for value in seen) or all(value >= level for value in seen)
 
 
 def _errors(statement: Statement, tests: int) -> float:

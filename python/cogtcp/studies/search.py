@@ -2,8 +2,10 @@
 
 A Latin hypercube over all unsaid parameters together, on seeds that no reproduction uses; each claim is
 judged at each setting. From it come the shares and what decides. No setting is chosen by its result, so the
-shares are free of selection. There are two looks: claims that are inconclusive at a setting get more seeds
-there, as many as the study says. Each look tests at the 5 % level, so both together err in at most 10 %.
+shares are free of selection. A claim that is inconclusive at a setting is looked at again there, on four
+times the seeds each time, up to the study's `second_look`. Each look tests at the 5 % level, so three looks
+err in at most 15 %. A look is left out where all the seeds would hardly decide: where effect and spread, as
+seen, stay short of the level's quantile.
 
 The outcome is `search.json` in the study's folder. It is kept with the study, as it takes longer than a
 reproduction; it names its seeds and can be repeated: `cogtcp reproduce NAME --search`. Whether a claim can
@@ -46,7 +48,7 @@ DESIGN_SEED = 1
 DESIGN_SEEDS = 101
 """The first seed of the runs of the design; those of a reproduction count from 1."""
 MORE = 4
-"""How many times the seeds a second look has, where no more are wanted."""
+"""How many times the seeds of a look the next one has."""
 SAMPLED = 5
 """Inconclusive settings of a kept design at which the seeds that a statement lacks are measured again."""
 
@@ -64,7 +66,7 @@ class Found:
         touches: The unsaid parameters that can change a run of the claim.
         more: Of each statement that is inconclusive at some settings, how many seeds more it needs there: the
             median over them, or over a sample of them.
-        second_look: Seeds at the settings at which the claim was inconclusive at first.
+        second_look: The most seeds at the settings at which the claim was inconclusive at first.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
@@ -229,10 +231,10 @@ def search(
     """Judge `claims` at each setting of the design; the other claims stay as they are kept."""
     space = study.study.space
     design = space.design(settings, DESIGN_SEED)
-    second = max(MORE * seeds, study.study.second_look_seeds)
+    most = most_seeds(study.study, seeds)
     judged: list[list[Judged]] = []
     for number, setting in enumerate(design, 1):
-        judged.append(_look_twice(study, claims, setting, seeds, second))
+        judged.append(_look(study, claims, setting, seeds, most))
         progress(f"design: setting {number} of {len(design)}")
     found = _others(study, design, seeds)
     for index, claim in enumerate(claims):
@@ -245,7 +247,7 @@ def search(
             tuple(distance(claim, item) for item in column),
             tuple(parameter.name for parameter in touching(study, claim)),
             _more_seeds(claim, column),
-            second,
+            most,
         )
     ordered = {claim.id: found[claim.id] for claim in study.study.claims if claim.id in found}
     return Search(tuple(design), seeds, ordered, version)
@@ -262,6 +264,45 @@ def _more_seeds(claim: ClaimRow, column: Sequence[Judged]) -> dict[str, float]:
                 if not math.isnan(more):
                     needed.setdefault(statement.says, []).append(more)
     return {says: statistics.median(values) for says, values in needed.items()}
+
+
+def most_seeds(study: Study, seeds: int) -> int:
+    """Return how many seeds a setting of the design has at most, of so many at first."""
+    return max(MORE * seeds, study.second_look_seeds)
+
+
+def looked_on(
+    study: Context, claim: ClaimRow, kept: Search, progress: Callable[[str], None] = lambda _: None
+) -> Search:
+    """Go on with a kept design where a claim is inconclusive, if the study allows more seeds now.
+
+    The verdicts are as in a design made with that many seeds at once.
+    """
+    found = kept.claims[claim.id]
+    most = most_seeds(study.study, kept.seeds)
+    if found.second_look >= most:
+        return kept
+    verdicts = {says: list(column) for says, column in found.verdicts.items()}
+    distances = list(found.distances)
+    column = []
+    undecided = [i for i, verdict in enumerate(found.claim_verdicts()) if verdict == "inconclusive"]
+    for number, index in enumerate(undecided, 1):
+        (judged,) = _look(study, [claim], kept.settings[index], found.second_look, most)
+        for statement, finding in zip(claim.statements, judged.findings, strict=True):
+            verdicts[statement.says][index] = finding.verdict
+        distances[index] = distance(claim, judged)
+        column.append(judged)
+        progress(f"{claim.id}: inconclusive setting {number} of {len(undecided)}, {judged.verdict} now")
+    still = {says: value for says, value in found.more.items() if "inconclusive" in verdicts[says]}
+    more = {**still, **_more_seeds(claim, column)}
+    after = Found(
+        {says: tuple(letters) for says, letters in verdicts.items()},
+        tuple(distances),
+        found.touches,
+        more,
+        most,
+    )
+    return replace(kept, claims={**kept.claims, claim.id: after})
 
 
 def lacking_seeds(study: Context, claim: ClaimRow, kept: Search) -> Search:
@@ -310,13 +351,13 @@ def keep(study: Study, outcome: Search, folder: Path | None = None) -> Path:
     return path
 
 
-def _look_twice(
-    study: Context, claims: Sequence[ClaimRow], setting: Setting, seeds: int, second: int
+def _look(
+    study: Context, claims: Sequence[ClaimRow], setting: Setting, seeds: int, most: int
 ) -> list[Judged]:
-    """Judge claims under a setting of the design; those that are inconclusive again, on more seeds.
+    """Judge claims under a setting of the design; those that are inconclusive again, on more and more seeds.
 
-    A claim that fails by another statement gets fewer seeds for those that are inconclusive: they do not
-    change its verdict.
+    A claim that fails by another statement gets a second look alone for those that are inconclusive: they do
+    not change its verdict.
     """
 
     def look(count: int, rows: Sequence[ClaimRow]) -> dict[str, Judged]:
@@ -326,11 +367,21 @@ def _look_twice(
         return dict(zip([row.id for row in rows], judge(there, rows, setting), strict=True))
 
     judged = look(seeds, claims)
-    whole = [row for row in claims if judged[row.id].verdict == "inconclusive"]
-    part = [
-        row
-        for row in claims
-        if row not in whole and any(item.verdict == "inconclusive" for item in judged[row.id].findings)
-    ]
-    judged |= look(second, whole) | look(MORE * seeds, part)
+    open_rows, count = list(claims), seeds
+    while open_rows and count < most:
+        open_rows = [
+            row
+            for row in open_rows
+            if judged[row.id].verdict == "inconclusive"
+            and power.may_decide(judged[row.id].findings, count, most)
+        ]
+        part = [
+            row
+            for row in claims
+            if count == seeds
+            and judged[row.id].verdict == "fails"
+            and any(item.verdict == "inconclusive" for item in judged[row.id].findings)
+        ]
+        count = min(MORE * count, most)
+        judged |= look(count, [*open_rows, *part])
     return [judged[claim.id] for claim in claims]
