@@ -400,13 +400,17 @@ def test_figures_are_drawn_for_phones_too(page: Any, pages: dict[str, str], kind
     assert page.evaluate("[...document.querySelectorAll('.broad')].every(e => !e.offsetParent)")
 
 
-def test_the_page_of_a_study_is_short_as_long_as_it_is_folded(page: Any, tmp_path: Path) -> None:
-    """The study with the most claims: a picture, a card for each claim, and nothing else unfolded."""
-    study = max(studies.list_studies(), key=lambda study: len(study.claims))
-    studies.reproduce(study.name, quick=True, seeds=2, out=tmp_path / "out")
+@pytest.mark.parametrize("name", [study.name for study in studies.list_studies()])
+def test_the_page_of_a_study_is_short_as_long_as_it_is_folded(page: Any, tmp_path: Path, name: str) -> None:
+    """A picture, a card for each claim, and nothing else unfolded: a page of at most 6,000 px.
+
+    The quick page, and 300 px less: figures of the whole page have the best reading in their legends, too.
+    """
+    study = studies.find(name)[0]
+    studies.reproduce(name, quick=True, seeds=2, out=tmp_path / "out")
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto((tmp_path / "out" / "report.html").as_uri())
-    assert page.evaluate("document.documentElement.scrollHeight") <= 6000
+    assert page.evaluate("document.documentElement.scrollHeight") <= 6000 - 300
     cards = page.locator("section.claim")
     assert cards.count() == len(study.claims)
     # The picture of all claims comes before the first of them.

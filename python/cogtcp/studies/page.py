@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.exhibits import Table
 
+FEW_NUMBERS = 24
+"""Printed numbers whose figure stands beside a claim; more of them are folded away."""
+
 
 def study_report(result: StudyResult, *, command: str | None = None, lab: str | None = None) -> str:
     """Return the page: one picture of all claims, then each claim with its figure; the rest is folded.
@@ -102,7 +105,7 @@ def _first_figure(claim: Claim) -> tuple[str, str] | None:
     curves = [figure for figure in claim.outcome.figures if figure.curves]
     if curves:
         return small(curves[0]), f"{curves[0].title}."
-    if claim.row.numbers:
+    if 0 < len(claim.row.numbers) <= FEW_NUMBERS:
         with still.narrow():
             return printed(_printed(claim)), "Stars: the numbers that the paper prints."
     others = [*claim.outcome.figures, claim.outcome.where_it_holds]

@@ -285,14 +285,14 @@ def looked_on(
     verdicts = {says: list(column) for says, column in found.verdicts.items()}
     distances = list(found.distances)
     column = []
-    undecided = [i for i, verdict in enumerate(found.claim_verdicts()) if verdict == "inconclusive"]
-    for number, index in enumerate(undecided, 1):
+    open_settings = [i for i, verdict in enumerate(found.claim_verdicts()) if verdict == "inconclusive"]
+    for number, index in enumerate(open_settings, 1):
         (judged,) = _look(study, [claim], kept.settings[index], found.second_look, most)
         for statement, finding in zip(claim.statements, judged.findings, strict=True):
             verdicts[statement.says][index] = finding.verdict
         distances[index] = distance(claim, judged)
         column.append(judged)
-        progress(f"{claim.id}: inconclusive setting {number} of {len(undecided)}, {judged.verdict} now")
+        progress(f"{claim.id}: inconclusive setting {number} of {len(open_settings)}, {judged.verdict} now")
     still = {says: value for says, value in found.more.items() if "inconclusive" in verdicts[says]}
     more = {**still, **_more_seeds(claim, column)}
     after = Found(
