@@ -191,7 +191,7 @@ reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages an
 	$(BIN)/python docs/generate_models.py
 	$(BIN)/python docs/generate_departures.py
 
-transports-table: $(VENV)/.core ## Every transport on the shipped scenarios, 30 seeds: docs/transports-table.md
+transports-table: $(VENV)/.core ## Every transport on the shipped scenarios and the bases of studies, 30 seeds: docs/transports-table.md
 	$(BIN)/python docs/generate_transports.py
 
 lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes

@@ -1,14 +1,12 @@
 """Where the capacity went: shares, sentences, and where they are shown."""
 
-import importlib.util
 import math
-import re
 from pathlib import Path
 
 import pytest
 
 from cogtcp import Scenario, budget, compare, headline, run
-from conftest import ROOT, SMALL, Command
+from conftest import SMALL, Command
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +55,3 @@ def test_it_is_shown_in_terminal_page_and_json(command: Command, small: Path, tm
     assert 'aria-label="Where the link&#x27;s time went: ' in page
     found = command("compare", small, "--transport", "newreno,sack", "--seeds", 1, "--json")
     assert found.json()["budget"]["newreno"]["delivered"] > 0
-
-
-def test_the_table_of_transports_knows_every_state() -> None:
-    spec = importlib.util.spec_from_file_location("made", ROOT / "docs/generate_transports.py")
-    assert spec
-    assert spec.loader
-    spec.loader.exec_module(made := importlib.util.module_from_spec(spec))
-    assert ["delivered_s", *made.PLACES] == [state.column for state in budget.STATES]
-    rows = re.findall(r"^\| `.*\| ([^|]+) \|$", (ROOT / "docs/transports-table.md").read_text(), re.MULTILINE)
-    assert len(rows) > 100
-    assert {row for row in rows if not re.search(r"\d|^-$|^cannot", row)} <= set(made.PLACES.values())

@@ -18,10 +18,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
-from cogtcp.runner import Case
+from cogtcp.runner import Case, Runner
 from cogtcp.scenario import Scenario
 from cogtcp.statistics import mean_interval
 from cogtcp.studies import code
+from cogtcp.studies.context import Context
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.space import Point, show
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from cogtcp.studies.context import Context
+    from cogtcp.studies.claims import Comparison
     from cogtcp.studies.folder import Study
     from cogtcp.studies.space import Setting, Value
 
@@ -80,9 +81,33 @@ class Flip:
     value: Value
 
 
+def base_scenario(study: Study, seed: int) -> Scenario:
+    """Return the scenario of `[stacks]` at the base.
+
+    Raises:
+        StudyError: The study has no `[stacks]`.
+    """
+    point = Point(_asked(study).point)
+    make = code.function(study, "runs", "scenario")
+    found: Scenario = make(Context(study, (seed,), False, Runner()), study.space.base, point, seed)
+    return found
+
+
 def dress(scenario: Scenario, stack: str) -> Scenario:
     """Return the scenario with a stack in all flows that are not cross traffic."""
     transport, on_papers_host = STACKS[stack]
+    return put_on(scenario, transport, on_papers_host=on_papers_host)
+
+
+def put_on(scenario: Scenario, transport: str, *, on_papers_host: bool = False) -> Scenario:
+    """Return the scenario with a transport in all flows that are not cross traffic.
+
+    Args:
+        scenario: A scenario of a study.
+        transport: Any transport.
+        on_papers_host: Whether the study's host settings (`[tcp]`) count. Otherwise the transport's preset
+            decides, and only the size of segments stays.
+    """
     data = scenario.to_dict()
     for flow in data["flow"]:
         if flow.get("fixed"):
@@ -121,16 +146,15 @@ def compare(context: Context) -> dict[str, Any]:
         StudyError: The study has no `[stacks]`.
     """
     study = context.study
-    if study.stacks is None:
-        raise StudyError(f"{study.name} has no [stacks] in its study.toml")
+    asked = _asked(study)
     base = study.space.base
-    there = Point(study.stacks.point)
+    there = Point(asked.point)
     first, count = context.seeds[0], len(context.seeds)
     more = replace(context, seeds=tuple(range(first, first + AT_BASE * count)))
     often = _measure(more, base, there)
     # A flip compares runs of the same seeds.
     at_base = {stack: values[:count] for stack, values in often.items()}
-    without = None if study.stacks.without is None else _measure(more, base, Point(study.stacks.without))
+    without = None if asked.without is None else _measure(more, base, Point(asked.without))
     changed, flips = [], []
     for name, value, setting in settings(study):
         found = _measure(context, setting, there)
@@ -140,8 +164,8 @@ def compare(context: Context) -> dict[str, Any]:
         "schema": 1,
         "seeds": [context.seeds[0], context.seeds[-1]],
         "base_seeds": [more.seeds[0], more.seeds[-1]],
-        "point": dict(study.stacks.point),
-        "quantity": study.stacks.quantity,
+        "point": dict(asked.point),
+        "quantity": asked.quantity,
         "base": {stack: _summary(values) for stack, values in often.items()},
         "kept": None
         if without is None
@@ -225,14 +249,19 @@ def tables(study: Study, kept: Mapping[str, Any]) -> list[Table]:
     ]
 
 
+def _asked(study: Study) -> Comparison:
+    if study.stacks is None:
+        raise StudyError(f"{study.name} has no [stacks] in its study.toml")
+    return study.stacks
+
+
 def _interval_text(found: Sequence[float]) -> str:
     mean, low, high = found
     return f"{mean:.3g} {ends_text(low, high)}"
 
 
 def _measure(context: Context, setting: Setting, point: Point) -> dict[str, list[float]]:
-    asked = context.study.stacks
-    assert asked is not None  # noqa: S101 - `compare` looked
+    asked = _asked(context.study)
     make = code.function(context.study, "runs", "scenario")
     reads = code.function(context.study, "runs", asked.measure)
     cases = [
