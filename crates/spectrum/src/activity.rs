@@ -122,6 +122,7 @@ impl PuActivity {
 pub fn scatter(count: u32, width: f64, height: f64, seed: u64) -> Vec<Position> {
     (0..count)
         .map(|i| {
+            // One stream per place, so that a larger `count` moves no earlier place.
             let mut stream = RandomStream::new(seed, "pu/position", u64::from(i));
             Position::new(stream.uniform_in(0.0, width), stream.uniform_in(0.0, height))
         })
@@ -172,6 +173,7 @@ impl Intervals {
         let mut moved = Self::default();
         for on in self.as_slice().iter().filter(|on| on.departure > origin) {
             let shifted = crate::OnInterval {
+                // Saturating: an interval that is open at the origin begins at zero.
                 arrival: Time::ZERO + on.arrival.saturating_since(origin),
                 departure: Time::ZERO + on.departure.saturating_since(origin),
             };
@@ -184,8 +186,10 @@ impl Intervals {
 
     fn inside(&self, from: Time, until: Time) -> &[crate::OnInterval] {
         let list = self.as_slice();
+        // Sorted and disjoint: arrivals and departures both ascend, so a binary search finds each bound.
         let first = list.partition_point(|on| on.arrival < from);
         let end = list.partition_point(|on| on.departure <= until);
+        // One interval around the whole window puts `first` beyond `end`: `get` then returns none.
         list.get(first..end).unwrap_or_default()
     }
 }

@@ -42,6 +42,7 @@ impl Default for Receiver {
     /// Hears a 0.2818 W sender at 500 m in free space, the PU range of the paper with ns-2's default power;
     /// captures at 10 dB, ns-2's default.
     fn default() -> Self {
+        // Free space: power over distance squared, 500 m; 10 is 10 dB.
         Self { sensitivity: Power::from_watts(0.2818 / 250_000.0), capture: 10.0 }
     }
 }
@@ -126,6 +127,7 @@ impl Air {
         let duration = until.saturating_since(from);
         let mut window = SensingWindow::empty(duration);
         let noise = match snr {
+            // Not used: the ratio is given.
             SnrModel::Fixed(_) => 0.0,
             SnrModel::Received => self.channels.mean_noise(channel, from, until),
         };

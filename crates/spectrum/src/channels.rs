@@ -77,6 +77,7 @@ impl ChannelTable {
         if channels.iter().all(|channel| channel.reserved) {
             return Err(ChannelTableError::AllReserved);
         }
+        // An absent interval and one of zero say the same: nothing about when the next value holds.
         let interval = noise_interval.unwrap_or_default();
         if let Some(index) = channels.iter().position(|channel| channel.noise.len() > 1)
             && interval.is_zero()
@@ -101,6 +102,7 @@ impl ChannelTable {
         let mut table = Self::uniform(bands, per_band, gamma)?;
         for (i, channel) in table.channels.iter_mut().enumerate() {
             let factor = if i % 2 == 0 { 1.0 + m / 2.0 } else { 1.0 - m / 2.0 };
+            // The cast truncates; 0.5 rounds to the nearest.
             channel.rate = Rate::from_bits_per_second((gamma.bits_per_second() as f64 * factor + 0.5) as u64);
         }
         Ok(table)
@@ -175,6 +177,7 @@ impl ChannelTable {
         let (energy, time) = spans.fold((0.0, 0.0), |(energy, time), (watts, span)| {
             (energy + watts * span.as_secs_f64(), time + span.as_secs_f64())
         });
+        // An empty span has no energy: the noise of its moment.
         if time > 0.0 { energy / time } else { self.noise(id, from) }
     }
 
@@ -182,12 +185,13 @@ impl ChannelTable {
     fn noise_spans(&self, id: ChannelId, from: Time, until: Time) -> impl Iterator<Item = (f64, Duration)> {
         let noise = self.get(id).map_or(&[][..], |channel| channel.noise.as_slice());
         let interval = self.noise_interval.unwrap_or_default();
-        // The value that begins just as the span ends is none of its own.
+        // `until` is excluded: a value that begins there does not count.
         let last_moment = Time::from_nanos(until.as_nanos().saturating_sub(1)).max(from);
         let (first, last) = match self.get(id) {
             Some(channel) => (self.noise_step(channel, from), self.noise_step(channel, last_moment)),
             None => (0, 0),
         };
+        // A channel without noise has no value 0 either.
         let values = noise.get(first..=last).unwrap_or_default().iter().enumerate();
         values.map(move |(i, noise)| {
             let step = (first + i) as u64;
@@ -203,6 +207,7 @@ impl ChannelTable {
         let last = channel.noise.len().saturating_sub(1);
         match self.noise_interval {
             Some(interval) if !interval.is_zero() => {
+                // `usize` has 32 bits in a page (WebAssembly).
                 usize::try_from(at.as_nanos() / interval.as_nanos()).unwrap_or(usize::MAX).min(last)
             }
             _ => 0,

@@ -221,6 +221,8 @@ impl CognitiveRadio {
             }
         }
         radio.tune(Time::ZERO);
+        // A PU that is ON at time zero never arrives, and the radio transmits over it until the first
+        // sensing.
         if !radio.config.start.is_zero()
             && radio.meter.is_occupied(&radio.air, radio.state.channel, Time::ZERO)
         {
@@ -295,6 +297,7 @@ impl CognitiveRadio {
         }
         self.config.position = position;
         self.meter.move_to(&self.air, position, &self.config.receiver, now);
+        // The end of a switch looks up the PUs anyway.
         if self.state.phase != Phase::Switching {
             self.tune(now);
         }
@@ -387,6 +390,7 @@ impl CognitiveRadio {
         // One draw for each sensing, whatever the detector: common random numbers between detectors.
         let reported = self.detection_stream.uniform() < probability;
         let verdict = Verdict::new(present, reported);
+        // Before the decision: the policy sees this report too.
         self.history.record(self.state.channel, at, reported);
         self.reported = reported;
         self.reports += u64::from(reported);
@@ -397,6 +401,7 @@ impl CognitiveRadio {
         }
         self.meter.sensed(verdict);
         self.state.emit(at, LinkEvent::SensingEnd { verdict });
+        // After a switch the look at the new channel is the long one already.
         let was_first = self.config.second_look.is_some() && !self.looks_again && !self.switching;
         self.looks_again = reported && was_first;
         if self.looks_again {
@@ -404,12 +409,14 @@ impl CognitiveRadio {
             return;
         }
         if !reported {
+            // A switch by the policy may have brought it there meanwhile.
             match self.wanted.take().filter(|wanted| *wanted != self.state.channel) {
                 Some(wanted) => self.start_switching(at, wanted),
                 None => self.open(at),
             }
             return;
         }
+        // `wanted` stays: this channel must be left at once, and the policy says for which.
         let view = DecisionView {
             now: at,
             current: self.state.channel,
@@ -538,6 +545,7 @@ impl Radio for CognitiveRadio {
                 None => self.start_sensing(at),
             },
             Phase::Sensing => self.end_sensing(at),
+            // Only a train's radio is ever `Lost`.
             Phase::Switching | Phase::Lost => {
                 self.state.emit(at, LinkEvent::SwitchingEnd);
                 self.tune(at);

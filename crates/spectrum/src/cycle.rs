@@ -117,6 +117,7 @@ impl CognitiveCycle {
     fn resume(&mut self, at: Time, after_pu: bool) {
         self.enter(at, Phase::Transmitting, Time::MAX);
         let before = self.state.channel;
+        // A PU drives the radio away however short it has been there.
         if after_pu || at - self.channel_since >= self.config.dwell {
             self.choose_channel(after_pu);
             self.channel_since = at;
@@ -148,6 +149,7 @@ impl CognitiveCycle {
             }
             ChannelChoice::Set(rates) => {
                 let current = self.state.channel.0 as usize;
+                // Channel 0, the link's own, is not in the set: there is nothing to pass over.
                 let leave = after_pu && current > 0 && rates.len() > 1;
                 let choices = rates.len() - usize::from(leave);
                 if choices == 0 {

@@ -114,6 +114,7 @@ impl SensingWindow {
         self.present = true;
         self.overlap = (self.overlap + f).min(1.0);
         self.signal += gamma * f;
+        // (1 + gamma)^2 - 1, without the cancellation at small gamma.
         self.spread += f * (gamma * (2.0 + gamma));
     }
 }

@@ -167,7 +167,9 @@ impl Intervals {
     /// Index of the first interval with a departure after `at`.
     fn first_ending_after(&self, at: Time) -> usize {
         let first = self.index.first(at, self.list.len());
+        // Fewer than NEAR are left at the end of the list: the binary search finds them.
         if let Some(near) = self.list.get(first..first + NEAR) {
+            // In order: those that have ended are the first of them.
             let ended: usize = near.iter().map(|interval| usize::from(interval.departure <= at)).sum();
             if ended < NEAR {
                 return first + ended;

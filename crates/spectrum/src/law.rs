@@ -74,6 +74,7 @@ impl DurationLaw {
         match *self {
             Self::Fixed(span) => span,
             Self::Exponential(mean) => stream.exponential(mean),
+            // A law that `check` has not seen may have its bounds reversed.
             Self::Uniform(low, high) => stream.uniform_duration(low.min(high), high.max(low)),
         }
     }
@@ -83,6 +84,7 @@ impl DurationLaw {
         match *self {
             Self::Fixed(span) => span,
             Self::Exponential(mean) => mean,
+            // The sum of two spans may overflow.
             Self::Uniform(low, high) => Duration::from_nanos(low.as_nanos().midpoint(high.as_nanos())),
         }
     }

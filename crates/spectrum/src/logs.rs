@@ -143,10 +143,12 @@ pub(crate) fn seconds(at: Time) -> String {
 fn parse_seconds(text: &str) -> Option<Time> {
     if text.contains(['e', 'E']) {
         let value: f64 = text.parse().ok()?;
+        // A time has 64 bits of nanoseconds: 1.8e10 s.
         return (0.0..1e10).contains(&value).then(|| Time::from_secs_f64(value));
     }
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    // "." alone is no number; ".5" and "5." are.
     if (whole.is_empty() && decimals.is_empty()) || !is_digits(whole) || !is_digits(decimals) {
         return None;
     }
@@ -157,6 +159,7 @@ fn parse_seconds(text: &str) -> Option<Time> {
         nanos = nanos * 10 + digits.next().unwrap_or(0);
     }
     let round_up = u64::from(digits.next().unwrap_or(0) >= 5);
+    // Nanoseconds rounded up to a whole second carry in the sum.
     whole.checked_mul(1_000_000_000)?.checked_add(nanos + round_up).map(Time::from_nanos)
 }
 
@@ -206,6 +209,7 @@ impl FileLine<'_> {
     fn rate(self, field: &'static str, text: &str) -> Result<cogtcp_units::Rate, LogError> {
         let value = text.parse().ok().filter(|value: &f64| *value >= 1.0 && *value < 9.2e18);
         let bits = self.field(field, text, "a rate in bit/s, from 1", value)?;
+        // The cast truncates; 0.5 rounds to the nearest.
         Ok(cogtcp_units::Rate::from_bits_per_second((bits + 0.5) as u64))
     }
 }

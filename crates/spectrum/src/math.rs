@@ -19,6 +19,7 @@ pub fn q_inverse(p: f64) -> f64 {
     if p >= 1.0 {
         return f64::NEG_INFINITY;
     }
+    // The approximation holds up to 0.5; the law is symmetric.
     if p > 0.5 {
         return -q_inverse(1.0 - p);
     }
@@ -26,6 +27,7 @@ pub fn q_inverse(p: f64) -> f64 {
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     let denominator = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
     let mut x = t - numerator / denominator;
+    // Each step about squares the error: three bring 4.5e-4 below the precision of a float.
     for _ in 0..3 {
         let tail = q(x);
         // d/dx log Q = -density / Q.

@@ -26,6 +26,7 @@ impl DecisionView<'_> {
     pub fn others(&self) -> impl Iterator<Item = ChannelId> {
         let (count, current) = (self.channels.len(), self.current.0);
         (1..count)
+            // In 64 bits, as the sum may pass 2^32.
             .map(move |step| ChannelId(((u64::from(current) + u64::from(step)) % u64::from(count)) as u32))
             .filter(|id| self.channels.get(*id).is_some_and(|channel| !channel.reserved))
     }

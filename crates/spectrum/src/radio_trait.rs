@@ -34,6 +34,7 @@ pub trait Radio: std::fmt::Debug + Send {
         self.state_mut().events.clear();
         loop {
             let at = self.next_change();
+            // `Time::MAX` is never: a driver that plays to the end of time would not come back.
             if at > now || at == Time::MAX {
                 return self.phase();
             }

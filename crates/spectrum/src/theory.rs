@@ -46,6 +46,7 @@ impl OnOff {
 /// is no signal.
 pub fn map_sensing_time(bandwidth: f64, gamma: f64, p_on: f64, false_alarm: f64) -> f64 {
     let miss = (1.0 - p_on) * false_alarm / p_on;
+    // Negated, so that NaN has no sensing time either.
     if !(gamma > 0.0 && miss < 1.0) {
         return f64::INFINITY;
     }
@@ -74,10 +75,12 @@ pub fn shortest_sensing_time(detector: &dyn Detector, gamma: f64, detection: f64
         let (p_d, p_f) = detection_and_false_alarm(detector, Duration::from_micros(microseconds), gamma);
         p_d >= detection && p_f <= false_alarm
     };
+    // 10^4 s.
     let mut good: u64 = 10_000_000_000;
     if !reaches(good) {
         return f64::INFINITY;
     }
+    // Halved from above, and only then bisected: at short times the errors need not fall with t_s.
     while good > 1 && reaches(good / 2) {
         good /= 2;
     }

@@ -126,7 +126,8 @@ fn a_dpa_reduces_the_power() {
             }
         }
     }
-    // Heartbeats at 120 s and, of the second grant (authorized at 120.6 s, first heartbeat at 120.4 s), at 420.4 s.
+    // Heartbeats at 120 s and, of the second grant (authorized at 120.6 s, first heartbeat at 120.4 s), at
+    // 420.4 s.
     assert_eq!(changes, [(120.6, Some(rate), 10.0), (421.0, Some(RATE), 0.0)]);
 }
 
@@ -219,7 +220,8 @@ fn quiet_periods_have_two_stages() {
     let rounded = |looks: Vec<(f64, Duration, u32)>| -> Vec<(i64, Duration, u32)> {
         looks.into_iter().map(|(at, span, channel)| ((at * 1e6).round() as i64, span, channel)).collect()
     };
-    // The look at 1.12 s reports; the one between frames follows; then 1 ms to the next channel, which has a whole look.
+    // The look at 1.12 s reports; the one between frames follows; then 1 ms to the next channel, which has a
+    // whole look.
     let late = [(1.12, within, 0), (1.125, between, 0), (1.156, between, 1), (1.341, within, 1)];
     assert_eq!(rounded(looks), rounded(early.chain(late).collect()));
 }

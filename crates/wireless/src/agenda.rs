@@ -131,6 +131,7 @@ impl Agenda {
     /// A frame begins to be heard at `at`; `first`: before stations act that do so then.
     pub(crate) fn hear(&mut self, frame: u32, at: Time, first: bool) {
         let entry = Entry::new(at, if first { class::HEARD_FIRST } else { class::HEARD }, frame);
+        // From the back: only frames of the same moment can come after this one.
         let later = self.heard.iter().rev().take_while(|other| **other > entry).count();
         self.heard.insert(self.heard.len() - later, entry);
     }

@@ -65,6 +65,7 @@ impl Contention {
         if self.frozen || !self.is_ready {
             return Time::MAX;
         }
+        // A frame that finds the medium idle for DIFS or longer goes out at once (9.2.5.1).
         attempts.ready.max(self.counted(timing))
     }
 
@@ -158,6 +159,7 @@ impl Contention {
             Failure::Short => (&mut attempts.short_retries, attempts.short_limit),
             Failure::Long => (&mut attempts.long_retries, attempts.long_limit),
         };
+        // An infinite limit is the largest number.
         *count = count.saturating_add(1);
         if *count >= limit {
             self.finish(attempts, failure);
@@ -211,10 +213,12 @@ impl Attempts {
         self.short_retries = 0;
     }
 
+    // Out of line: the callers are inlined where every hearer of a frame passes, and few of them draw.
     #[inline(never)]
     fn draw(&mut self) -> u32 {
         // The standard's interval includes CW (9.2.4), ns-2's does not.
         let values = u64::from(self.cw) + u64::from(self.rules.backoff_reaches_cw);
+        // A window of zero slots has one value even without its end.
         self.stream.below(values.max(1)) as u32
     }
 }

@@ -57,6 +57,7 @@ impl Default for Dcf {
             short_retry_limit: RetryLimit::Times(7),
             long_retry_limit: None,
             basic_rate: Rate::from_bits_per_second(1_000_000),
+            // 144 us of preamble and 48 us of PLCP header, at 1 Mbit/s (15.2).
             preamble: Duration::from_micros(192),
             header: None,
         }
@@ -85,12 +86,14 @@ impl Dcf {
 
     /// MAC header and checksum, bytes.
     pub fn header_bytes(&self) -> u64 {
+        // Not completed by a profile: the standard's.
         self.header.map_or(28, Bytes::get)
     }
 
     /// Failures of a frame sent after an RTS after which the packet is given up; the largest number for an
     /// infinite limit.
     pub fn long_retries(&self) -> u32 {
+        // Not completed by a profile: the standard's.
         self.long_retry_limit.map_or(4, RetryLimit::times)
     }
 

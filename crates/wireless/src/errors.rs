@@ -56,6 +56,7 @@ fn ln_right(rate: Rate, ratio: f64) -> f64 {
     if ratio >= PERFECT {
         return 0.0;
     }
+    // A rate of zero would divide by zero.
     let bits = rate.bits_per_second().max(1);
     // E_b / N_0.
     let energy = ratio * BANDWIDTH / bits as f64;
@@ -71,6 +72,7 @@ fn ln_right(rate: Rate, ratio: f64) -> f64 {
             libm::log1p(-wrong.min(0.5))
         }
         // Pursley and Royster, IEEE Transactions on Communications 57(2), 2009, equations 18 and 17.
+        // Symbols are right or wrong as a whole: each bit bears its share of their logarithm.
         2_000_001..=5_500_000 => ln_symbol_right(4.0 * energy) / 4.0,
         _ => 2.0 * ln_symbol_right(4.0 * energy) / 8.0,
     }
@@ -82,6 +84,7 @@ fn ln_right(rate: Rate, ratio: f64) -> f64 {
 fn ln_symbol_right(energy: f64) -> f64 {
     const STEPS: u32 = 100;
     let shift = libm::sqrt(energy);
+    // Beyond 9 standard deviations the density is below 1e-17.
     let (low, high) = ((-shift).max(-9.0), 9.0);
     let step = (high - low) / f64::from(STEPS);
     let integrand = |x: f64| {
@@ -139,6 +142,7 @@ impl Decoder {
 
     /// Draws whether the frame is right.
     pub(crate) fn is_right(&mut self) -> bool {
+        // Without a bad chunk there is nothing to draw.
         self.ln_right == 0.0 || self.stream.uniform() < libm::exp(self.ln_right)
     }
 }

@@ -49,9 +49,12 @@ impl Grid {
         self.origin = Position::new(left, bottom);
         let limit = (points.len() * SQUARES_PER_POINT).max(1);
         // Half the reach: 25 squares around a point cover little more than its disc.
+        // Without any reach squares still have a size.
         self.side = (reach / 2.0).max(1e-3);
         loop {
+            // Without points the span is minus infinity.
             let across = |span: f64| (span / self.side).max(0.0) + 1.0;
+            // As floats: the product of far apart points passes any integer.
             if across(right - left) * across(top - bottom) <= limit as f64 || points.len() < 2 {
                 self.columns = across(right - left) as usize;
                 self.rows = across(top - bottom) as usize;

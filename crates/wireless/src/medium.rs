@@ -200,6 +200,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let station = Station::new(&self.config, interface, reach, number, self.seed);
         self.stations.push(node, channel, station);
+        // What has been worked out does not know the new station.
         self.neighbours.clear();
         self.pair_power = None;
         self.watchers.push(Vec::new());
@@ -291,6 +292,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Puts a packet into the queue of an interface.
     pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: Outgoing<T>) -> EnqueueOutcome<T> {
+        // At that instant itself routing may still put packets first.
         if now > self.untaken_at {
             self.take_untaken();
         }
@@ -324,12 +326,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         at: InterfaceId,
         goes: impl FnMut(&Outgoing<T>) -> bool,
     ) -> Vec<Outgoing<T>> {
+        // At that instant itself routing may still take packets out.
         if now > self.untaken_at {
             self.take_untaken();
         }
         let station = &mut self.stations[at.0];
         let gone = station.cold.queue.remove(goes);
         station.cold.counters.removed += gone.len() as u64;
+        // A station may contend for a packet that is still in the queue.
         let is_idle = station.cold.service.is_none() && station.cold.queue.len() == 0;
         if is_idle && self.stations.phase(at.0) == Phase::Contending {
             self.stations.ear_mut(at.0).contention.clear_ready();

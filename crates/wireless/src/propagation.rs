@@ -90,6 +90,7 @@ impl PathLoss {
     pub fn gain(&self, distance: f64) -> f64 {
         let distance = distance.max(1.0);
         match *self {
+            // Free space is the usual case: no power function for every pair.
             Self::Paper(2.0) => 1.0 / (distance * distance),
             Self::Paper(attenuation) => 1.0 / libm::pow(distance, attenuation),
             Self::FreeSpace(frequency) => friis(frequency.0, distance),
@@ -103,6 +104,7 @@ impl PathLoss {
             }
             Self::LogDistance(LogDistance { frequency, exponent, reference }) => {
                 let reference = reference.0.max(1.0);
+                // Nearer than the reference Friis holds by itself.
                 let near = friis(frequency.0, distance.min(reference));
                 near * libm::pow(reference / distance.max(reference), exponent)
             }
@@ -112,6 +114,7 @@ impl PathLoss {
     /// Distance in metres beyond which less than `gain` is left, by bisection to a millimetre.
     pub fn range(&self, gain: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
+        // A gain of zero is undercut nowhere: the search ends.
         while self.gain(high) >= gain && high < 1e9 {
             low = high;
             high *= 2.0;
@@ -216,6 +219,7 @@ impl Propagation {
         let gain = self.path_loss.gain(distance);
         match self.shadowing {
             Some(Shadowing { deviation, per_pair: true }) => {
+                // One key for both directions.
                 let (low, high) = (pair.0.min(pair.1), pair.0.max(pair.1));
                 let index = (u64::from(high) << 32) | u64::from(low);
                 let mut stream = RandomStream::new(seed, "shadowing", index);

@@ -54,6 +54,7 @@ impl<T> InterfaceQueue<T> {
             return EnqueueOutcome::Queued;
         }
         self.overflowed = true;
+        // Only data make room for routing, never routing for routing.
         if packet.goes_first && self.first < self.packets.len() {
             let last = self.packets.pop_back();
             self.packets.insert(self.first, packet);
@@ -80,6 +81,7 @@ impl<T> InterfaceQueue<T> {
         for packet in std::mem::take(&mut self.packets) {
             if goes(&packet) { gone.push(packet) } else { self.packets.push_back(packet) }
         }
+        // Packets of both kinds may be gone.
         self.first = self.packets.iter().take_while(|packet| packet.goes_first).count();
         gone
     }

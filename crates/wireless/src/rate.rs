@@ -145,6 +145,7 @@ impl RateTable {
             if now.saturating_since(state.renewed) >= interval {
                 state.renew(now, memory, &rates);
             }
+            // As long as nothing is known every packet is a sample.
             state.sample = (looks || state.average.iter().all(Option::is_none)).then_some(pick);
         }
         let state = self.peer(peer);
@@ -154,6 +155,7 @@ impl RateTable {
 
     /// A data frame to `peer` at `rate` was acknowledged, or not.
     pub(crate) fn report(&mut self, peer: u32, rate: Rate, success: bool) {
+        // A rate that was not chosen here.
         let Some(index) = self.rates.iter().position(|known| *known == rate) else { return };
         let (control, last) = (self.control, self.rates.len() - 1);
         let state = self.peer(peer);
@@ -193,6 +195,7 @@ impl Peer {
     fn renew(&mut self, now: Time, memory: f64, rates: &[Rate]) {
         self.renewed = now;
         for (average, (tried, succeeded)) in self.average.iter_mut().zip(&mut self.tried) {
+            // A rate that was not tried keeps its average.
             if *tried > 0 {
                 let share = f64::from(*succeeded) / f64::from(*tried);
                 *average = Some(average.map_or(share, |old| memory * old + (1.0 - memory) * share));

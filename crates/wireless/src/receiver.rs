@@ -61,11 +61,13 @@ impl Listening {
     /// The step for a cut-off and the greatest power that can arrive: a 65,536th of the cut-off, or so that
     /// sums fit.
     pub(crate) fn step_for(cutoff: f64, loudest: f64) -> f64 {
+        // A cutoff of zero must not make a step of zero.
         (cutoff / 65_536.0).max(loudest / LOUDEST).max(f64::MIN_POSITIVE)
     }
 
     /// The strength of a frame of `power` watts.
     pub(crate) fn strength(&self, power: f64) -> Strength {
+        // Louder than was announced: cut, so that a sum of them still fits.
         Strength { power, steps: (power / self.step).min(LOUDEST) as i64 }
     }
 
@@ -154,6 +156,7 @@ impl Receiver {
         let spoiled = deaf.or(weak.then_some(ExchangeFailure::OutOfReach));
         let fresh = Lock { power, worst: others, frame: new.frame, spoiled };
         let Some(old) = self.lock() else {
+            // Only ns-2's radio is occupied by a frame that it cannot receive.
             if rules.capture != Capture::Pairwise && spoiled.is_some() {
                 return spoiled;
             }
@@ -173,6 +176,7 @@ impl Receiver {
             let (first, second) = if at_once { (fresh, old) } else { (old, fresh) };
             self.set_lock(Self::pair(first, second, capture, lasts));
         } else {
+            // Everything in the air but the frame that it is set on.
             self.worst = old.worst.max(rules.watts(self.total - rules.strength(old.power).steps));
             let stands_out = rules.capture == Capture::SinrAny && power >= capture * others;
             if spoiled.is_none() && (at_once || stands_out) {
@@ -226,6 +230,7 @@ impl Receiver {
         if first.power < capture * second.power {
             first.spoiled = Some(first.spoiled.unwrap_or(ExchangeFailure::Collided));
             second.spoiled = Some(second.spoiled.unwrap_or(ExchangeFailure::Collided));
+            // Both are lost, and the longer one keeps the radio: nothing can be received until it ends.
             if lasts.1 > lasts.0 {
                 return second;
             }

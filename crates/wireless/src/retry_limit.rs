@@ -47,6 +47,7 @@ impl<'de> Deserialize<'de> for RetryLimit {
                 times.map(RetryLimit::Times).ok_or_else(|| E::invalid_value(Unexpected::Signed(value), &self))
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<RetryLimit, E> {
+                // JSON reads positive numbers as unsigned, TOML as signed.
                 self.visit_i64(i64::try_from(value).unwrap_or(i64::MAX))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<RetryLimit, E> {

@@ -145,6 +145,7 @@ impl Surroundings for PrimaryUsers {
     fn fate(&mut self, frame: &Reception) -> Fate {
         let Reception { place, channel, from, until, .. } = *frame;
         if let Some((least, _)) = self.lottery {
+            // The other frames count as everywhere; only noise does not.
             if frame.signal < frame.capture * frame.others {
                 return Fate::TooWeak;
             }
@@ -164,6 +165,7 @@ impl Surroundings for PrimaryUsers {
             return Fate::TooWeak;
         }
         let users = self.interference(place, channel, from, until, 0.0);
+        // Nothing was added: what passed above passes.
         let captured = users == 0.0 || frame.signal >= frame.capture * (disturbance + users);
         if captured { Fate::Captured } else { Fate::Interfered }
     }

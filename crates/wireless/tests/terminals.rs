@@ -104,9 +104,10 @@ fn an_exposed_terminal_waits_for_nothing() {
     assert!(failures.is_empty());
 }
 
-/// A <- B  C -> D again, without RTS and with no backoff but zero slots. B counts from the end of A's ACK (10 + 304 + 1 us after
-/// its data are heard); C hears no ACK, and counts from the end of its NAV (10 + 304 us), one delay before. C's frame comes to B at
-/// the instant at which B's DIFS ends. Both send, and both get through; by the rule of a pair of stations B defers.
+/// A <- B  C -> D again, without RTS and with no backoff but zero slots. B counts from the end of A's ACK,
+/// 10 + 304 + 1 us after its data are heard. C hears no ACK, and counts from the end of its NAV (10 + 304 us),
+/// one delay before. C's frame comes to B at the instant at which B's DIFS ends. Both send, and both get
+/// through; by the rule of a pair of stations B defers.
 #[test]
 fn stations_one_delay_apart_in_their_slots_both_send() {
     let places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
@@ -124,9 +125,10 @@ fn stations_one_delay_apart_in_their_slots_both_send() {
     assert!(data[2].0 == 1 && data[2].2 > nav_ends + 8000, "{data:?}");
 }
 
-/// A sends 1020 bytes to B, 100 m away; C, 140 m behind B and out of A's hearing, begins a broadcast at the end of A's frame. The signal is
-/// (140 / 100)^4 = 3.8 times the interference: too little for a threshold of 10. By bit errors at 1 Mbit/s (E_b / N_0 = 3.8 * 22, so
-/// 10^-37) the frame survives; with C at 20 m (free space, 1/34 of it) each of 76 bits is wrong one time in four.
+/// A sends 1020 bytes to B, 100 m away; C, 140 m behind B and out of A's hearing, begins a broadcast at the
+/// end of A's frame. The signal is (140 / 100)^4 = 3.8 times the interference: too little for a threshold of
+/// 10. By bit errors at 1 Mbit/s (E_b / N_0 = 3.8 * 22, so 10^-37) the frame survives; with C at 20 m (free
+/// space, 1/34 of it) each of 76 bits is wrong one time in four.
 #[test]
 fn a_frame_survives_an_overlap_that_leaves_its_bits_right() {
     let rules = Rules { capture: Capture::Preamble, ..Rules::default() };

@@ -73,6 +73,7 @@ impl SpanLaw {
             if span.is_zero() { Err(LawError::Zero(name)) } else { Ok(()) }
         };
         let above = |value: f64, limit: f64, name, rule| {
+            // NaN fails the comparison too.
             if value > limit && value.is_finite() {
                 Ok(())
             } else {
@@ -121,9 +122,11 @@ impl SpanLaw {
                 Duration::from_secs_f64(stream.pareto(minimum.as_secs_f64(), *shape))
             }
             Self::Deterministic(span) => *span,
+            // `validate` refuses this. Without the arm a caller that skips it would panic in `below`.
             Self::Empirical(spans) if spans.is_empty() => Duration::ZERO,
             Self::Empirical(spans) => spans[stream.below(spans.len() as u64) as usize],
         };
+        // `Intervals::push` refuses an empty interval, and `generate` moves on by these spans alone.
         span.max(Duration::from_nanos(1))
     }
 
@@ -132,6 +135,7 @@ impl SpanLaw {
     pub fn typical(&self) -> f64 {
         match self {
             Self::LogNormal { median, .. } => median.as_secs_f64(),
+            // The value with (minimum / x)^shape = 1/2.
             Self::Pareto { minimum, shape } => minimum.as_secs_f64() * libm::pow(2.0, 1.0 / shape),
             _ => self.mean(),
         }
@@ -183,10 +187,12 @@ impl ActivityLaw {
     /// 1/beta), both per second (MSWiM 2009, section 3). Starts OFF.
     pub fn exponential(alpha: f64, beta: f64) -> Result<Self, LawError> {
         let law = |rate: f64| {
+            // Negated, so that NaN is refused too.
             if !(rate > 0.0 && rate.is_finite()) {
                 return Err(LawError::Rate);
             }
             let law = SpanLaw::Exponential(Duration::from_secs_f64(1.0 / rate));
+            // The mean of a very high rate rounds to 0 ns.
             law.validate().map(|()| law)
         };
         Ok(Self { on: law(alpha)?, off: law(beta)?, start: StartState::Off })
@@ -202,6 +208,7 @@ impl ActivityLaw {
         Ok(Self {
             on: law(trace.on_times(from, until))?,
             off: law(trace.off_times(from, until))?,
+            // A measurement begins at an arbitrary moment of the PU's life.
             start: StartState::Stationary,
         })
     }
@@ -240,6 +247,7 @@ impl ActivityLaw {
                 is_on = true;
                 continue;
             }
+            // An ON time under way at time zero is cut there.
             let arrival = at.max(origin);
             at += self.on.draw(&mut on_stream);
             is_on = false;
@@ -259,6 +267,7 @@ impl ActivityLaw {
 
     /// Whether the timeline starts ON, and how long it runs before time zero.
     fn start_state(&self, seed: u64, index: u64) -> (bool, Duration) {
+        // The rest of an exponential span has the law of a whole one.
         let memoryless = matches!((&self.on, &self.off), (SpanLaw::Exponential(_), SpanLaw::Exponential(_)));
         let mut stream = RandomStream::new(seed, "pu/start", index);
         match self.start {
@@ -269,6 +278,8 @@ impl ActivityLaw {
                 // The part beyond the 100th cycle gives a deterministic law its uniform phase.
                 let cycle = self.on.mean() + self.off.mean();
                 let usual = self.on.typical() + self.off.typical();
+                // A heavy tail puts the mean far beyond usual spans: 100 such cycles would take millions of
+                // draws.
                 let run_in = if cycle <= 100.0 * usual { cycle } else { 100.0 * usual };
                 (false, Duration::from_secs_f64((100.0 + stream.uniform()) * run_in))
             }

@@ -110,6 +110,7 @@ impl ProtectionMeter {
 
     /// The radio hears other PUs from now on.
     pub(super) fn move_to(&mut self, air: &Air, place: Position, receiver: &Receiver, at: Time) {
+        // Of the PUs heard so far; the look-up below replaces them.
         self.counts.pu_airtime = self.airtime(air, at);
         self.heard_since = at;
         self.heard = air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect();
@@ -133,6 +134,7 @@ impl ProtectionMeter {
             }
             // Frames of one ON period are one collision.
             let counted = &mut self.collided[pu.index];
+            // Frames come in the order of time, so an index says which periods are counted.
             self.counts.collisions += hit.end.saturating_sub(hit.start.max(*counted)) as u64;
             *counted = hit.end.max(*counted);
         }
@@ -208,6 +210,7 @@ impl ProtectionMeter {
                     self.vacate(since);
                 }
             }
+            // `pu_since` stays: the radio goes on transmitting over this PU.
             Verdict::Missed => self.counts.missed_detections += 1,
             Verdict::Clear | Verdict::FalseAlarm => {
                 self.counts.false_alarms += u64::from(verdict == Verdict::FalseAlarm);

@@ -39,6 +39,7 @@ impl CognitiveRadio {
         self.until = permit.until;
         self.rules = Some(Box::new(Obeyed { regulator, permit, retuning: None }));
         self.tune(Time::ZERO);
+        // A PU that is ON at time zero never arrives.
         if permit.channel.is_some() && self.meter.is_occupied(&self.air, channel, Time::ZERO) {
             self.meter.pu_came(Time::ZERO);
         }
@@ -61,6 +62,7 @@ impl CognitiveRadio {
 
     /// Something is due at `at` that the regulation says, or the end of a switch.
     pub(super) fn obey(&mut self, at: Time) {
+        // Taken out while the radio changes by them, and put back at the end.
         let Some(mut rules) = self.rules.take() else { return };
         let had_reduction = rules.permit.reduction;
         if rules.regulator.next_change() <= at {
@@ -69,8 +71,10 @@ impl CognitiveRadio {
         rules.permit = rules.regulator.permit(at);
         let permit = rules.permit;
         let retuned = rules.retuning.filter(|_| self.until <= at);
+        // A switch under way ends before a newer permit is followed.
         if rules.retuning.is_none() || retuned.is_some() {
             rules.retuning = None;
+            // The PUs of the new channel count from now on, as in `change`.
             if retuned.is_some() {
                 self.tune(at);
             }

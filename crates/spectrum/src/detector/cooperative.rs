@@ -46,6 +46,7 @@ pub fn fused_probability(rule: FusionRule, reports: &[f64]) -> f64 {
             counts[k] *= 1.0 - p;
         }
     }
+    // The rounding of the sum may pass 1.
     counts[rule.needed(reports.len())..].iter().sum::<f64>().min(1.0)
 }
 

@@ -124,6 +124,7 @@ impl MapEnergyDetector {
     /// P_on f_1(lambda) = P_off f_0(lambda) is a quadratic equation; its discriminant is negative when a PU
     /// is more probable than not at every energy.
     pub fn threshold(&self, n: f64) -> f64 {
+        // The logarithm of P_on f_1 / (P_off f_0) is a x^2 - h x + c: the terms in n alone cancel.
         let gain = 1.0 + self.gamma;
         let p_off = 1.0 - self.p_on;
         let a = (1.0 - 1.0 / (gain * gain)) / (4.0 * n);
@@ -137,6 +138,8 @@ impl MapEnergyDetector {
         if discriminant < 0.0 {
             return f64::NEG_INFINITY;
         }
+        // The greater root. Below the smaller one f_1 wins again by its wider spread, far from any usual
+        // energy.
         (h + libm::sqrt(discriminant)) / (2.0 * a)
     }
 }
@@ -152,6 +155,7 @@ impl Detector for MapEnergyDetector {
         if threshold.is_infinite() {
             return if threshold > 0.0 { 0.0 } else { 1.0 };
         }
+        // A PU that reaches by range. Below, infinity over infinity would be NaN.
         if window.signal.is_infinite() {
             return 1.0;
         }
@@ -180,9 +184,11 @@ impl Detector for NeymanPearsonDetector {
 
     fn report_probability(&self, window: &SensingWindow) -> f64 {
         let n = self.sampling_rate * window.duration.as_secs_f64();
+        // The threshold is set for this probability: no formula needed.
         if n <= 0.0 || !window.present {
             return self.false_alarm;
         }
+        // Below, infinity times zero would be NaN.
         if window.signal.is_infinite() {
             return 1.0;
         }

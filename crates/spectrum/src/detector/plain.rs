@@ -83,6 +83,7 @@ impl TableDetector {
             return wrong("the table has no points".to_owned(), "write at least one point (t_s, P_d, P_f)");
         }
         for (i, (t_s, detection, false_alarm)) in points.iter().enumerate() {
+            // The look-up is a binary search, and equal times would divide by zero.
             if !t_s.is_finite() || (i > 0 && *t_s <= points[i - 1].0) {
                 let message = format!("the sensing time of point {} is not above the one before", i + 1);
                 return wrong(message, "write the points in ascending order of t_s");
@@ -113,6 +114,7 @@ impl Detector for TableDetector {
                 value(left) + (value(right) - value(left)) * share
             }
             (Some(end), None) | (None, Some(end)) => value(end),
+            // `new` refuses a table without points.
             (None, None) => 0.0,
         }
     }

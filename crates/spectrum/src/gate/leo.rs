@@ -70,6 +70,7 @@ impl GateKind for LeoConfig {
             check.order("rate", low, high);
         }
         check.span("spike", self.spike, true, longest_delay);
+        // The outage and the first edge both begin with the period: the longer one counts.
         let parts = self.outage.max(self.first_edge) + self.last_edge;
         if parts >= self.period {
             let message = format!(
@@ -155,6 +156,7 @@ impl LeoRadio {
 
     /// What follows the first edge.
     fn after_edge(&self, now: Time) -> (Time, Next) {
+        // Saturating: the first handoff may come sooner than a last edge takes.
         let edge = Time::from_nanos(self.next.as_nanos().saturating_sub(self.config.last_edge.as_nanos()));
         if self.config.last_edge.is_zero() || edge <= now {
             (self.next, Next::Handoff)
@@ -211,6 +213,7 @@ impl Radio for LeoRadio {
                 self.at_edge = !self.config.first_edge.is_zero();
                 self.state.channel = ChannelId(self.state.channel.0 + 1);
                 self.draw();
+                // A silence of no length is none: no event says that it begins and ends.
                 if self.config.outage.is_zero() {
                     self.open(at);
                 } else {
@@ -223,6 +226,7 @@ impl Radio for LeoRadio {
                 self.state.enter(at, Phase::Transmitting);
                 self.state.emit(at, LinkEvent::SwitchingEnd);
                 self.open(at);
+                // An edge as long as the outage ends with it, without an event of its own.
                 self.at_edge &= self.began + self.config.first_edge > at;
             }
             Next::EdgeEnds => self.at_edge = false,

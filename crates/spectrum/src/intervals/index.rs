@@ -19,6 +19,7 @@ impl TimeIndex {
     pub(super) fn pushed(&mut self, list: &[OnInterval]) {
         let Some(last) = list.last().map(|interval| interval.departure.as_nanos()) else { return };
         let needed = (last >> self.shift) + 1;
+        // `needed` grows past the list where a long gap follows short intervals.
         if list.len().is_power_of_two() || needed > 4 * list.len() as u64 {
             // The power of two lies between 1.5 and 3 mean distances: about two intervals a bucket.
             self.shift = (last / list.len() as u64).saturating_mul(3).max(1).ilog2();

@@ -14,8 +14,10 @@ use std::fmt::Write;
 
 /// Reads a CH-log. `file` names it in errors.
 pub fn read(file: &str, text: &str) -> Result<ChannelTable, LogError> {
+    // In the order of (band, id), which is that of [`ChannelId`](crate::ChannelId).
     let mut channels = BTreeMap::new();
     let mut interval = None;
+    // Where errors are reported that only the whole file shows.
     let mut last = FileLine { file, line: 1 };
     for (place, fields) in data_lines(file, text) {
         last = place;
@@ -63,6 +65,7 @@ fn table(
         }
         (band, id) = if id == per_band { (band + 1, 1) } else { (band, id + 1) };
     }
+    // A whole last band leaves the count at the first channel of band B + 1.
     if band <= bands {
         return Err(last.error(LogReason::MissingChannel(format!("{id} of band {band}"))));
     }
@@ -80,6 +83,7 @@ pub fn write(table: &ChannelTable) -> String {
     for (id, channel) in table.iter() {
         let within = id.0 % table.per_band() + 1;
         let _ = write!(text, "<{}, {within}, {}", table.band(id), channel.rate.bits_per_second());
+        // An entry has at least one noise value.
         if channel.noise.is_empty() {
             text.push_str(", 0");
         }

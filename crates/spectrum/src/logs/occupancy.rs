@@ -107,9 +107,11 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
         last = place;
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         let (at, samples) = layout.samples(place, &fields)?;
+        // In a long file bands may follow one after the other: the first line need not be the earliest.
         range = Some(range.map_or((at, at), |(start, end)| (start.min(at), end.max(at))));
         for (number, (id, value)) in samples.into_iter().enumerate() {
             let band = bands.entry(id).or_default();
+            // Two samples of one time are read in their order: the later one holds.
             if band.last.is_some_and(|last| at < last) {
                 return Err(place.error(LogReason::Unsorted { band: id, time: seconds(at) }));
             }
@@ -166,6 +168,7 @@ impl Layout {
             ["time", "band", value] if matches!(value, "busy" | "dbm") => {
                 Ok(Self::Long { value: if value == "dbm" { "dbm" } else { "busy" } })
             }
+            // A mistyped long header, not a wide one with a column named band.
             ["time", "band", ..] | ["time"] => wrong(HEADERS),
             ["time", ref bands @ ..] => {
                 // Columns with names count from 1; columns with numbers keep them.
@@ -220,6 +223,7 @@ fn is_busy(place: FileLine<'_>, value: &str, was_busy: bool, reading: &Reading) 
             "0" | "false" | "False" => Some(false),
             _ => None,
         };
+        // Powers of received signals in dBm are negative; states never are.
         let is_power = value.parse::<f64>().is_ok_and(|value| value < 0.0);
         let rule = if is_power { "1 or 0; powers need a threshold" } else { "1 or 0" };
         return place.field("busy", value, rule, state);
@@ -242,6 +246,7 @@ pub fn write(occupancy: &Occupancy) -> String {
             samples.push((on.arrival, *band, true));
             samples.push((on.departure, *band, false));
         }
+        // The end of the measurement: without it a reader would end the file at the last change.
         if intervals.last().is_none_or(|last| last.departure < occupancy.end) {
             samples.push((occupancy.end, *band, false));
         }

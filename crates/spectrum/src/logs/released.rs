@@ -95,7 +95,9 @@ impl MapGenerator {
                 position.x + distance * libm::cos(angle),
                 position.y + distance * libm::sin(angle),
             );
+            // At least one, whatever the settings: no number lies below zero.
             let others = u64::from(self.channels.saturating_sub(1).max(1));
+            // Channel 0 is for control.
             let channel = 1 + RandomStream::new(seed, "pu/channel", u64::from(id)).below(others) as u32;
             let activity = law.generate(self.horizon, seed, u64::from(id))?;
             let user =
@@ -113,6 +115,7 @@ pub fn read_map(file: &str, text: &str) -> Result<Map, LogError> {
     let mut users = Vec::new();
     for number in 1..=count {
         let word = words.word("channel")?;
+        // Bands count from 1, channels from 0.
         let band = words.place.integer("channel", word, 0)?.checked_add(1);
         let band = words.place.field("channel", word, "a channel number", band)?;
         let position = Position::new(words.finite("x_tx")?, words.finite("y_tx")?);
@@ -165,6 +168,7 @@ pub fn read_channels(file: &str, text: &str) -> Result<ChannelTable, LogError> {
     let mut channels = BTreeMap::new();
     while words.more() {
         let id = words.integer("channel", 0)?;
+        // The entry begins here: its later words may be on other lines.
         let place = words.place;
         let rate = words.word("bit_rate")?;
         let rate = words.place.rate("bit_rate", rate)?;
@@ -180,6 +184,7 @@ pub fn read_channels(file: &str, text: &str) -> Result<ChannelTable, LogError> {
     if channels.is_empty() {
         return Err(place.error(LogReason::Empty { expected: "channel bit_rate packet_error_rate" }));
     }
+    // The keys ascend, so the first that is not its own place shows the one that is missing.
     if let Some((missing, _)) = (0..).zip(channels.keys()).find(|(expected, id)| expected != *id) {
         return Err(place.error(LogReason::MissingChannel(u32::to_string(&missing))));
     }
@@ -199,6 +204,7 @@ pub fn write_channels(table: &ChannelTable) -> String {
 
 /// The words of a file, with the line each is on.
 struct Words<'a> {
+    // Boxed, as the type of a closure cannot be written.
     words: std::iter::Peekable<Box<dyn Iterator<Item = (usize, &'a str)> + 'a>>,
     /// Where the last word was.
     place: FileLine<'a>,

@@ -33,6 +33,7 @@ impl DecisionPolicy for RandomChannel {
 
     fn decide(&mut self, view: &DecisionView<'_>, stream: &mut RandomStream) -> Decision {
         let count = view.others().count() as u64;
+        // Without another channel nothing is drawn.
         let chosen = if count == 0 { None } else { view.others().nth(stream.below(count) as usize) };
         chosen.map_or(Decision::Stay, Decision::Switch)
     }

@@ -169,6 +169,7 @@ impl Cbsd {
             self.closes_at = self.transmits_until + self.timers.stop;
         }
         if self.state != GrantState::Idle && self.expires <= now {
+            // From the expiry, not from now: a late call must not lengthen the transmission.
             self.give_up(self.expires);
             self.asks_at = self.asks_at.min(now + self.timers.retry);
         }
@@ -193,9 +194,11 @@ impl Cbsd {
                 // The first heartbeat asks for the right to transmit.
                 self.asks_at = now;
             }
+            // It has a grant, and the parameters of a grant never change.
             SasAnswer::Grant { .. } => {}
             SasAnswer::Refused => self.asks_at = now + self.timers.retry,
             SasAnswer::Authorized { until } if self.state != GrantState::Idle => {
+                // The right to transmit ends with the grant at the latest.
                 (self.state, self.transmits_until) = (GrantState::Authorized, until.min(self.expires));
                 // What it closed with other parameters ends here.
                 (self.closes_at, self.used) = (Time::ZERO, self.granted);
@@ -206,6 +209,7 @@ impl Cbsd {
                 self.stop(now);
                 self.state = GrantState::Granted;
             }
+            // Nothing is on the air by this grant.
             SasAnswer::Suspended => {}
             SasAnswer::Terminated(suggested) => {
                 self.give_up(now);

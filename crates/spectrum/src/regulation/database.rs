@@ -17,6 +17,7 @@ pub(super) struct DatabaseUser {
 
 impl DatabaseUser {
     pub(super) fn new(rules: &TvwsRules, channel: ChannelId, incumbents: Incumbents<'_>) -> Self {
+        // The end of the grace counts as a stopTime: the device falls silent `lead` before it too.
         let timers =
             WhiteSpaceTimers { check: rules.check, grace: rules.grace - rules.lead, retry: rules.retry };
         let device = WhiteSpaceDevice::new(timers);
@@ -45,6 +46,7 @@ impl DatabaseUser {
                 if from < until {
                     found.push(Availability { channel, from, until });
                 }
+                // An incumbent that is not registered yet does not end the schedule, nor do those after it.
                 from = if is_registered { incumbents.free_from(channel, stop) } else { end };
             }
         }

@@ -118,6 +118,7 @@ impl Dfs {
             DfsState::Checking(own, _) if own == channel => self.choose(now),
             DfsState::Operating(own) if own == channel => {
                 self.state = DfsState::Moving(own, now);
+                // The allowance is for each move.
                 self.control_left = self.timers.control;
             }
             _ => {}
@@ -161,6 +162,7 @@ impl Dfs {
         let many = self.channels.len();
         let last = match self.state {
             DfsState::Checking(own, _) | DfsState::Operating(own) | DfsState::Moving(own, _) => {
+                // After its own channel, which had radar just now.
                 self.channels.iter().position(|(id, _)| *id == own).map_or(0, |place| place + 1)
             }
             DfsState::Waiting(_) => 0,
@@ -168,6 +170,7 @@ impl Dfs {
         let found = (0..many).map(|turn| self.channels[(last + turn) % many]).find(|(_, free)| *free <= now);
         self.state = match found {
             Some((channel, _)) => DfsState::Checking(channel, now + self.timers.availability_check),
+            // `MAX`: no channel at all.
             None => DfsState::Waiting(self.channels.iter().map(|(_, free)| *free).min().unwrap_or(Time::MAX)),
         };
     }

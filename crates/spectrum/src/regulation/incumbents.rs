@@ -43,6 +43,7 @@ impl<'a> Incumbents<'a> {
     /// Returns when the channel is without users, not before `from`.
     pub fn free_from(self, channel: ChannelId, from: Time) -> Time {
         let mut at = from;
+        // Another user may be ON as the first departs.
         while let Some(departure) = self.on(channel, at).map(|on| on.departure).max() {
             at = departure;
         }
@@ -57,6 +58,7 @@ impl<'a> Incumbents<'a> {
     /// The periods that hold `at`.
     fn on(self, channel: ChannelId, at: Time) -> impl Iterator<Item = OnInterval> + 'a {
         let holds = move |user: &crate::Intervals| {
+            // A look-up takes a window: a moment is the shortest.
             user.overlapping(at, at + Duration::from_nanos(1)).next().map(|place| user.as_slice()[place])
         };
         self.users(channel).filter_map(holds)

@@ -27,6 +27,7 @@ impl Master {
         };
         let channels: Vec<ChannelId> = incumbents.channels(channel).collect();
         let mut dfs = Dfs::over(timers, &channels);
+        // A channel with radar at time zero has not passed its check.
         if rules.ready && !incumbents.is_on(channel, Time::ZERO) {
             dfs.has_checked();
         }
@@ -50,6 +51,7 @@ impl Master {
             DfsState::Operating(channel) => (first(channel, self.rules.detection), Time::MAX),
             DfsState::Moving(_, since) => {
                 let (closing, all) = (since + self.rules.closing, since + self.rules.channel_move);
+                // Data ends first, at the end of the move the channel is left: two changes.
                 (Time::MAX, if closing > now { closing } else { all })
             }
             DfsState::Waiting(_) => (Time::MAX, Time::MAX),

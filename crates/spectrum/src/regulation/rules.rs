@@ -187,6 +187,8 @@ impl RegulationKind for CbrsRules {
     }
 
     fn margin(&self) -> Duration {
+        // At worst the last answer came just before the activation: the right lasts `transmit` from there,
+        // then `stop`.
         Self::LONGEST.saturating_sub(self.transmit + self.stop)
     }
 }
@@ -258,6 +260,7 @@ impl RegulationKind for DfsRules {
     }
 
     fn margin(&self) -> Duration {
+        // `allowed` is the legal limit, and `closing` may be shorter: the difference is for the last frame.
         super::DfsTimers::default().closing.saturating_sub(self.closing)
     }
 }
@@ -330,6 +333,8 @@ impl RegulationKind for TvwsRules {
     }
 
     fn allowed(&self) -> Duration {
+        // At worst the device was answered just before the incumbent was registered: it may rely on that
+        // answer for `check` and `grace`.
         (self.check + self.grace + self.answer).saturating_sub(self.notice)
     }
 
@@ -389,6 +394,7 @@ impl RegulationKind for QuietPeriods {
             );
             check.error("every", message, "write more than within".to_owned());
         }
+        // A frame of zero is an error above, and the checks go on: nothing may divide by it.
         if !self.between.as_nanos().is_multiple_of(self.frame.as_nanos().max(1)) {
             let message =
                 format!("\"{}\" is not a whole number of frames of \"{}\"", self.between, self.frame);

@@ -46,6 +46,7 @@ impl SasUser {
             SasRequest::Grant(suggested) => {
                 let wanted = suggested.unwrap_or(full(own.channel));
                 // A suggestion may have become void meanwhile.
+                // Less power helps only while the DPA is active.
                 let operation = if wanted.is_reduced() && is_active(wanted.channel) {
                     Some(wanted)
                 } else {
@@ -91,6 +92,7 @@ impl Regulator for SasUser {
             self.cbsd.hear(now, answer);
         }
         while self.cbsd.next_change() <= now {
+            // The answer is made now, as of the SAS's view at the request, and heard later.
             if let Some(request) = self.cbsd.advance(now) {
                 let answer = self.answer(now, request, incumbents);
                 self.answers.push_back((now + self.rules.answer, answer));

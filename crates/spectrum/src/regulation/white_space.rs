@@ -97,6 +97,7 @@ impl WhiteSpaceDevice {
         let last = self.asks_at;
         // What is past changes nothing.
         let coming = ends.filter(|at| self.checked.is_some() && *at > self.played).min();
+        // A notification is due at once.
         if self.notifies { Time::ZERO } else { coming.unwrap_or(Time::MAX).min(last) }
     }
 

@@ -100,7 +100,8 @@ impl Wheel {
             self.base = self.base.max(slot(self.first.at()));
         }
         if at != Time::MAX {
-            // In the wheel if it is not too far ahead; never before its beginning, but a heap would not mind.
+            // In the wheel if it is near enough. A time before the beginning does not occur; it would wrap,
+            // and go to the heap.
             if slot(at).wrapping_sub(self.base) < SLOTS as u64 {
                 self.link(number, at);
             } else {
@@ -108,6 +109,7 @@ impl Wheel {
                 self.nodes[index] = WheelEntry { at, next: NOBODY, before: FAR };
             }
         }
+        // Only when the first one goes is there anything to search for.
         if was_first {
             self.first = self.find_first();
         } else if at != Time::MAX {
@@ -115,6 +117,7 @@ impl Wheel {
         }
     }
 
+    // In a slot the order is any: `find_first` compares all that are in it.
     fn link(&mut self, number: u32, at: Time) {
         let place = slot(at) as usize % SLOTS;
         let next = std::mem::replace(&mut self.heads[place], number);

@@ -15,6 +15,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             Phase::Answering => self.answer(number, now),
             Phase::Waiting => self.answer_missing(number, now),
             Phase::InExchange => self.play_whole(now),
+            // The end of its frame ends it.
             Phase::Broadcasting => {}
         }
     }
@@ -100,6 +101,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn go_to(&mut self, number: u32, target: ChannelId, now: Time) {
         let deaf_until = now + self.stations[number].cold.tuning_delay + self.timing.difs;
         self.retune(now, InterfaceId(number), target);
+        // EIFS keeps a station from counting, and so does tuning: one time serves both.
         self.stations.set_eifs(number, self.stations.eifs_until(number).max(deaf_until));
         self.stations.freeze(number, now, &self.timing);
         self.try_resume(number, now);
@@ -115,6 +117,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The backoff of a station is over.
     fn begin_exchange(&mut self, number: u32, now: Time) {
+        // Its receiver may have changed channel since the packet came first in line.
         self.follow(number, now);
         // It has just tuned, and is deaf for a while: its turn comes later.
         if self.stations.due(number, &self.timing) > now {
@@ -131,6 +134,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let frames = self.timing.frames(bytes, rate);
         if !self.fits(number, to, &frames, now) {
             self.stations.freeze(number, now, &self.timing);
+            // Woken by the next change of a radio (`set_silent`), not by time.
             self.stations.ear_mut(number).held = true;
             self.held.push(number);
             return;
@@ -146,11 +150,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         service.channel = channel;
         let with_rts = frames.with_rts && to != Destination::Broadcast;
         service.with_rts = with_rts;
+        // Until somebody hears it and fails otherwise.
         service.cause = ExchangeFailure::OutOfReach;
         if self.work_out(number, to, &frames, now) {
             return;
         }
         if with_rts {
+            // 7.2.1.1: the duration field of an RTS.
             let reserves = self.timing.sifs * 3 + frames.cts + frames.data + frames.ack;
             self.send(number, FrameKind::Rts, to, frames.rts, reserves, self.timing.basic(rate), now);
             self.wait_for(number, FrameKind::Cts, frames.rts, frames.cts, now);
@@ -223,6 +229,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     #[inline]
     pub(super) fn try_resume(&mut self, number: u32, now: Time) {
         let ear = self.stations.ear(number);
+        // Cheap tests first: `is_blocked` reads the memory of other stations.
         let may_be_blocked = ear.silent || self.config.silence.waits_for_peer;
         if !ear.is_held_up(&self.listening) || (may_be_blocked && self.is_blocked(number)) {
             return;
@@ -266,6 +273,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             for InterfaceId(interface) in interfaces {
                 let stations = &self.stations;
                 let watchers = &mut self.watchers[*interface as usize];
+                // The lists are cleaned here only: some in it watch another radio by now.
                 watchers.retain(|number| stations[*number].cold.watches == *interface);
                 concerned.extend_from_slice(watchers);
             }
@@ -301,6 +309,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let watches = &mut self.stations[number].cold.watches;
         let is_another = *watches != peer;
         *watches = peer;
+        // `NOBODY` has no list.
         if is_another
             && let Some(watchers) = self.watchers.get_mut(peer as usize)
             && !watchers.contains(&number)

@@ -34,6 +34,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let Mac::Waiting { answer, .. } = self.stations.mac(number) else { return };
         let is_receiving = self.stations.ear(number).receiver.is_receiving();
         if self.config.mac.rules.answer_timeout == AnswerTimeout::Start && is_receiving {
+            // Until the frame that it is receiving ends: `receive`, or `answer_spoiled`.
             self.stations.set_mac(number, Mac::Waiting { answer, until: Time::MAX });
             self.reschedule(number);
             return;
@@ -57,6 +58,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             _ => Failure::Short,
         };
         let (rate, to) = (service.rate, service.packet.to);
+        // A lost CTS says nothing about the rate of the data.
         if let (FrameKind::Ack, Destination::Interface(peer), Some(rates)) =
             (answer, to, &mut station.cold.rates)
         {
@@ -78,6 +80,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 self.answered(number, kind, now);
                 return;
             }
+            // Waited for beyond its time, and not the answer after all.
             if self.config.mac.rules.other_frame_fails || until == Time::MAX {
                 if let Some(service) = &mut self.stations[number].cold.service
                     && service.cause == ExchangeFailure::OutOfReach
@@ -109,6 +112,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
             _ => Time::MAX,
         };
+        // The frame that ends an exchange reserves nothing, and must not cut an older reservation short.
         if !reserves.is_zero() {
             self.stations.set_nav(number, now + reserves, guard);
         }
@@ -118,12 +122,14 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     fn answered(&mut self, number: u32, kind: FrameKind, now: Time) {
         let station = &mut self.stations[number];
         let Some(service) = &mut station.cold.service else { return };
+        // What follows may fail in its own way.
         service.cause = ExchangeFailure::OutOfReach;
         let (rate, to) = (service.rate, service.packet.to);
         if kind == FrameKind::Cts {
             station.attempts.reserved();
             let at = now + self.timing.sifs;
             let kind = FrameKind::Data;
+            // Data have receiver and duration from the packet: these two are not read.
             let mac = Mac::Answering { kind, to: 0, reserves: Duration::ZERO, rate, at };
             self.stations.set_mac(number, mac);
             self.reschedule(number);
@@ -161,6 +167,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             return;
         }
         self.stations[number].engaged_until = now + reserves + self.timing.delay * 4;
+        // 7.2.1.2: the duration field of a CTS, from that of its RTS.
         let reserves = reserves.saturating_sub(self.timing.sifs + cts);
         let at = now + self.timing.sifs;
         self.stations.set_mac(number, Mac::Answering { kind: FrameKind::Cts, to: from, reserves, rate, at });
@@ -186,6 +193,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let (kind, reserves) = (FrameKind::Ack, Duration::ZERO);
             self.stations.set_mac(number, Mac::Answering { kind, to: from.0, reserves, rate, at });
             let station = &mut self.stations[number];
+            // Its ACK ends the exchange.
             station.engaged_until = Time::ZERO;
             // After the answer is set: a duplicate is acknowledged too, since its ACK was lost (9.2.9).
             let duplicate = station.has_seen(from, sequence);

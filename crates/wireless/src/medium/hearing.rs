@@ -37,6 +37,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let from = now + self.timing.delay;
         let channel = self.frame_channel(number, kind).unwrap_or_else(|| self.stations.channel(number));
         let station = &self.stations[number];
+        // Read in data only: the number that an answer bears is that of no packet.
         let sequence = station.cold.service.as_ref().map_or(0, |service| service.sequence);
         if self.config.reports_frames {
             let (start, end) = (now, now + span);
@@ -75,6 +76,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         let is_to_neighbours = self.hears_all_in_reach();
         if is_to_neighbours {
             self.find_neighbours(frame.sender, now);
+            // The empty list keeps its memory where it was; the neighbours' is lent.
             self.frames[index as usize].hearers = hearers;
             hearers = self.take_neighbours(frame.sender);
         } else {
@@ -156,6 +158,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 let strength = self.listening.strength(gain * power);
                 Hearer { station: *station, strength }
             };
+            // Fading may still raise it: the cutoff comes after.
             let loud = |hearer: &Hearer| varies || hearer.strength.power >= cutoff;
             hearers.extend(found.iter().map(hearer).filter(loud));
             self.found = found;
@@ -225,6 +228,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let mut near: Vec<Hearer> = near.into_iter().map(hearer).filter(loud).collect();
             if self.weak_last() {
                 let sensitivity = self.config.phy.sensitivity.watts();
+                // Stable: within each run they stay in the order of their numbers.
                 near.sort_by_key(|hearer| hearer.strength.power < sensitivity);
             }
             self.neighbours[number as usize] = Some(near);
@@ -294,6 +298,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             false => None,
             true => self.deaf(number, kind, from, until),
         };
+        // Before the frame joins: the chunk that ends did not have it.
         self.hear_chunk(number, now);
         let before = self.stations.ear(number).receiver.set_on();
         let frames = &self.frames;
@@ -391,6 +396,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// A frame has ended at one station, which makes of it what it can.
     fn frame_leaves(&mut self, hearer: &Hearer, index: u32, frame: &Frame, eifs: Duration, now: Time) {
         let (number, power) = (hearer.station, hearer.strength.power);
+        // Before the frame is taken out: the chunk that ends had it.
         self.hear_chunk(number, now);
         match self.stations.ear_mut(number).receiver.end(&self.listening, index, hearer.strength) {
             Some(lock) => match self.judge(number, frame, &lock) {
@@ -432,6 +438,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                     ExchangeFailure::Garbled
                 });
             }
+            // Other frames are in the bits already.
             return self.spoils(number, frame, lock.power, 0.0);
         }
         let (capture, _) = frame.needs;
@@ -557,6 +564,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             {
                 continue;
             }
+            // Without the fading of the frame, which was drawn for those who heard it begin.
             let other = self.stations.node(frame.sender);
             let watts = self.stations[frame.sender].cold.power;
             let distance = self.positions.position(other, now).distance(place);

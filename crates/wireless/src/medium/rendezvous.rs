@@ -44,17 +44,20 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// The radio of a station leaves its channel: it hears nothing of what is on the air there any more.
     pub(super) fn leave_channel(&mut self, number: u32) {
+        // By place: the loop changes frames and stations.
         for place in 0..self.on_air.len() {
             let index = self.on_air[place];
             let entry = &self.frames[index as usize];
             if self.is_partner(number, &entry.frame) {
                 continue;
             }
+            // The list that the sender's neighbours share must not lose a member.
             self.part_from_neighbours(index);
             let entry = &self.frames[index as usize];
             let Some(place) = entry.hearers.iter().position(|hearer| hearer.station == number) else {
                 continue;
             };
+            // Not swapped out: hearers stay in their order.
             let hearer = self.frames[index as usize].hearers.remove(place);
             let receiver = &mut self.stations.ear_mut(number).receiver;
             // What it was receiving is lost: the verdict does not matter.

@@ -39,6 +39,7 @@ impl InterfaceConfig {
             power: Power::from_watts(0.281_838_15),
             follows_receiver: false,
             returns: false,
+            // The channel switching delay of the released CRAHN code.
             tuning_delay: Duration::from_millis(1),
             loss: 0.0,
             name: format!("node {node}"),
@@ -222,6 +223,7 @@ impl<T> Station<T> {
     pub(super) fn has_seen(&mut self, from: InterfaceId, sequence: u32) -> bool {
         let seen = &mut self.cold.seen;
         match seen.binary_search_by_key(&from.0, |(sender, _)| *sender) {
+            // A sender is done with a packet before it sends the next: copies are only of its last.
             Ok(place) => std::mem::replace(&mut seen[place].1, sequence) == sequence,
             Err(place) => {
                 seen.insert(place, (from.0, sequence));

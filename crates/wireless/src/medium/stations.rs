@@ -181,6 +181,7 @@ impl<T> Stations<T> {
     pub(super) fn due(&self, number: u32, timing: &Timing) -> Time {
         let ear = self.ear(number);
         debug_assert_eq!(ear.phase, self[number].mac.phase(), "both say what the MAC is at");
+        // First, as most are: what those need is in the line at hand.
         if ear.phase == Phase::Contending {
             return ear.contention.access(timing, &self[number].attempts);
         }
@@ -226,6 +227,7 @@ impl<T> Stations<T> {
     pub(super) fn set_eifs(&mut self, number: u32, until: Time) {
         let has_eifs = until > Time::ZERO;
         self.ear_mut(number).has_eifs = has_eifs;
+        // A time of zero is not written: the mark says it, without the station's own line.
         if has_eifs {
             self[number].eifs_until = until;
         }

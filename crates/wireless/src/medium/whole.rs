@@ -101,6 +101,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// not so.
     fn find_pair_power(&mut self, now: Time) -> Option<f64> {
         let phy = &self.config.phy;
+        // All that could make a third party, a draw or another timeout matter is off.
         let is_simple = self.stations.len() == 2
             && self.config.mac.rules == Rules::two_stations()
             && self.config.rate_control.is_none()
@@ -114,6 +115,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
         let needed = phy.sensitivity.watts().max(phy.carrier_sense.watts()).max(phy.cutoff.watts());
         let [there, back] = [(0, 1), (1, 0)].map(|(from, to)| self.hearer(from, to, now).strength.power);
+        // `Terms` has one power for both ways.
         (there == back && there >= needed).then_some(there)
     }
 
@@ -136,12 +138,16 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         'frames: {
             if frames.with_rts {
                 let over = now + frames.rts + delay;
+                // Answered or not: the timeout is the answer's end (`Rules::two_stations`).
                 whole.end = over + sifs + frames.cts + delay;
                 if let Some(cause) = self.put_on_air(terms, FrameKind::Rts, frames, now) {
                     whole.failed = Some((failure, cause));
+                    // Its medium is idle at the end of the frame that it could not decode, and EIFS runs from
+                    // there.
                     (whole.idle, whole.eifs[1]) = (over, over + eifs);
                     break 'frames;
                 }
+                // An error-free frame ends EIFS.
                 whole.eifs[1] = Time::ZERO;
                 let lost = self.put_on_air(terms, FrameKind::Cts, frames, over + sifs);
                 if let Some(cause) = lost {
@@ -282,6 +288,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
                 self.try_resume(sender, now);
             }
         }
+        // It has left before if a frame to it was lost.
         if self.stations.phase(receiver) == Phase::InExchange {
             self.leave(receiver, whole.eifs[1], now);
         }

@@ -66,10 +66,12 @@ impl Band {
 
     /// Returns the busy times, the measurement ending at `end`.
     pub(super) fn finish(mut self, end: Time, minimum: Duration) -> Result<Intervals, IntervalsError> {
+        // What is busy at the last sample is busy up to it: nobody measured later.
         self.sample(end, false)?;
         if minimum.is_zero() {
             return Ok(self.busy);
         }
+        // Filled before short ones are dropped, or a signal with many short gaps would vanish piece by piece.
         let mut joined: Vec<OnInterval> = Vec::new();
         for on in self.busy.as_slice() {
             match joined.last_mut() {
@@ -96,6 +98,7 @@ impl Spacing {
     const GAP: u64 = 10;
 
     pub(super) fn record(&mut self, last: Option<Time>, at: Time, line: usize) {
+        // Two samples of one time tell nothing about the spacing.
         let step = last.map(|last| at.saturating_since(last)).filter(|step| !step.is_zero());
         self.steps.extend(step.map(|step| (step, line)));
     }
@@ -104,6 +107,7 @@ impl Spacing {
     fn median(&self) -> Option<Duration> {
         let mut steps: Vec<Duration> = self.steps.iter().map(|(step, _)| *step).collect();
         let middle = steps.len() / 2;
+        // The median: long gaps, which `gap` looks for, would move a mean.
         (steps.len() >= Self::ENOUGH).then(|| *steps.select_nth_unstable(middle).1)
     }
 
