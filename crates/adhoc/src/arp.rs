@@ -62,10 +62,12 @@ impl<P> ArpTable<P> {
             Some(Entry::Known { until }) if *until > now => return Resolution::Send(packet),
             Some(Entry::Dead { until }) if *until > now => return Resolution::Gone(vec![packet]),
             Some(Entry::Asked { count, held, .. }) => {
+                // Without an interval nothing asks but the next packet (ns-2).
                 let asks = config.retry_interval.is_zero();
                 if asks && *count >= config.requests {
                     let mut gone = Vec::from(std::mem::take(held));
                     gone.push(packet);
+                    // The packet after this one begins anew.
                     self.entries.remove(&neighbor);
                     self.asked -= 1;
                     return Resolution::Gone(gone);
@@ -82,6 +84,7 @@ impl<P> ArpTable<P> {
         let mut held = VecDeque::new();
         let lost = hold(&mut held, packet, &config);
         let at = self.ask(now, neighbor);
+        // From when the request goes, its random wait included.
         let next = if config.retry_interval.is_zero() { Time::MAX } else { at + config.retry_interval };
         self.entries.insert(neighbor, Entry::Asked { count: 1, held, next });
         self.asked += 1;
@@ -125,6 +128,7 @@ impl<P> ArpTable<P> {
         }
         let lifetime = self.config.lifetime;
         let until = if lifetime.is_zero() { Time::MAX } else { now + lifetime };
+        // Nobody needs to ask any more.
         self.requests.retain(|(_, wanted)| *wanted != neighbor);
         match self.entries.insert(neighbor, Entry::Known { until }) {
             Some(Entry::Asked { held, .. }) => {
@@ -199,6 +203,7 @@ fn hold<P>(held: &mut VecDeque<P>, packet: P, config: &ArpConfig) -> Option<P> {
                 held.push_back(packet);
                 return oldest;
             }
+            // No room for any: the packet itself.
             Some(packet)
         }
         ArpDrops::Newest => Some(packet),

@@ -110,6 +110,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let mut owners = Vec::new();
         for number in 0..count {
             let interfaces = Interfaces::add(&mut medium, &config, &channels, number);
+            // All interfaces that were just added are this node's.
             owners.resize(medium.len(), number);
             nodes.push(Node {
                 routing: config.routing.kind().build(NodeSite {
@@ -135,6 +136,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let phy = &config.medium.phy;
         let range = phy.propagation.path_loss.range(phy.sensitivity.watts() / config.power.watts());
         let mut network = Self {
+            // A radio and a node for each, and the locations.
             timers: Timers::new(2 * count as usize + 1),
             channels,
             medium,
@@ -189,6 +191,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         loop {
             let (timer, medium) = (self.timers.next(), self.medium.next_change());
             let at = timer.min(medium);
+            // `Time::MAX` is never: a caller that plays to the end of time would not come back.
             if at > now || at == Time::MAX {
                 break;
             }

@@ -68,6 +68,7 @@ impl Interfaces {
             ..InterfaceConfig::new(node)
         };
         let Some(control) = channels.control().filter(|_| config.radios == Radios::Three) else {
+            // On an only channel nobody has to be followed.
             let several = channels.data().count() > 1;
             let interface =
                 medium.add_interface(InterfaceConfig { follows_receiver: several, returns: several, ..base });

@@ -39,6 +39,7 @@ impl Leg {
             until: Time::MAX,
             start: from.position,
             shift: (0.0, 0.0),
+            // Anything but zero: the node stays at the start.
             span: 1.0,
         };
         let Some(to) = vertices.get(number as usize + 1) else { return leg };

@@ -68,6 +68,7 @@ impl RouteRecord {
 
     /// It has come to a node.
     pub(crate) fn visit(&mut self, node: u32) {
+        // FNV-1a over node numbers in place of octets; the rotation brings upper bits down.
         self.hash = (self.hash ^ u64::from(node)).wrapping_mul(0x100_0000_01b3).rotate_left(23);
     }
 }

@@ -42,6 +42,7 @@ impl Channels {
 
     /// The rates of the medium's channels: the table's, and the basic rate for the control channel.
     pub(crate) fn complete(&self, config: &mut MediumConfig) {
+        // A reserved channel of the table has a rate there.
         if self.control == Some(ChannelId(self.count)) {
             let rate = config.mac.dcf.basic_rate;
             config.channels.truncate(self.count as usize);
@@ -161,6 +162,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let place = self.medium.position(number, now);
         let node = &mut self.nodes[number as usize];
         let Some(radio) = &mut node.radio else { return };
+        // First: what it senses now depends on where it is.
         radio.move_to(now, place);
         let before = radio.phase();
         let after = radio.advance(now);
@@ -176,6 +178,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             happened.push((now, change));
         }
         if before != after {
+            // The medium tunes the radio before it opens: it must not hear its old channel for an instant.
             if !after.is_silent() && loaded != self.nodes[number as usize].channel {
                 self.change_channel(number, loaded, now);
             }
@@ -184,7 +187,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         for (time, event) in happened {
             self.events.push_back(AdHocEvent::Radio { time, node: number, event });
             if let LinkEvent::SensingEnd { verdict } = event {
-                // What it reports, right or wrong: nobody knows more.
+                // The report, right or wrong: the node knows no more.
                 let reported = matches!(verdict, Verdict::Detected | Verdict::FalseAlarm);
                 self.report(number, sensed, reported, now);
             }

@@ -214,8 +214,9 @@ impl Aodv {
         route.used = Some(now);
         route.expires = route.expires.max(until);
         if let Some(previous) = packet.previous_hop {
-            // Whoever sends through this node is told when it cannot go on. RFC 3561 makes precursors of those that a
-            // reply goes through only, and leaves a node without them once a route was mended below it.
+            // Whoever sends through this node is told when it cannot go on. RFC 3561 makes precursors of
+            // those that a reply goes through only, and leaves a node without them once a route was mended
+            // below it.
             if data_precursors {
                 route.add_precursor(previous);
             }
@@ -226,6 +227,7 @@ impl Aodv {
                 }
             }
         }
+        // The route to the destination itself is prolonged above.
         if prolongs_all && next_hop != packet.destination {
             self.table.prolong(now, next_hop, until);
         }
@@ -240,6 +242,7 @@ fn allowed(recent: &mut VecDeque<Time>, limit: u32, now: Time) -> Result<(), Tim
         recent.pop_front();
     }
     match recent.front() {
+        // 0 is no limit.
         Some(first) if limit > 0 && recent.len() >= limit as usize => Err(*first + WINDOW),
         _ => Ok(()),
     }
@@ -314,6 +317,8 @@ impl Routing for Aodv {
     fn is_copy(&self, now: Time, packet: &RoutingPacket) -> bool {
         let RoutingMessage::Request(request) = &packet.message else { return false };
         (self.seen.contains(request.originator, request.id) || request.originator == self.address)
+            // Even a copy may renew a route to a neighbour or its last sign of life; and what is due would
+            // wait.
             && packet.from != self.address
             && !self.neighbor_routes
             && !self.heard.contains_key(&packet.from)
@@ -324,6 +329,7 @@ impl Routing for Aodv {
 
     fn look_ahead(&self, packet: &RoutingPacket) {
         let RoutingMessage::Request(request) = &packet.message else { return };
+        // A copy ends at this one line of memory.
         if self.seen.is_recent(request.originator, request.id) {
             return;
         }
@@ -380,6 +386,7 @@ impl Routing for Aodv {
     fn poll_transmit(&mut self, now: Time) -> Option<RoutingPacket> {
         let packet = self.outbox.pop(now)?;
         if packet.to.is_broadcast() {
+            // As it goes out: what still waits tells nobody that this node is there (6.9).
             self.last_broadcast = Some(now);
         }
         self.stats.count(&packet);

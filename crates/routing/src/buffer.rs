@@ -68,6 +68,7 @@ impl<P> PacketBuffer<P> {
     /// Takes out all packets that have waited for too long, oldest first.
     pub fn expire(&mut self, now: Time) -> Vec<P> {
         let mut expired = Vec::new();
+        // All have one patience, so the oldest end first.
         while self.next_change() <= now {
             expired.extend(self.waiting.pop_front().map(|waiting| waiting.packet));
         }

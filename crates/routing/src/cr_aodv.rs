@@ -118,6 +118,7 @@ impl Named for CrAodvConfig {
 
 impl Protocol for CrAodvConfig {
     fn build(&self, site: NodeSite) -> Box<dyn Routing> {
+        // It must not ask for a channel that the medium does not have.
         let config = Self { channels: self.channels.min(site.channels), ..self.clone() };
         Box::new(CrAodv::new(site.address, config, site.seed))
     }
@@ -215,6 +216,7 @@ impl CrAodv {
     /// The released code takes the minimum over the control channel too, where nobody listens, so that it
     /// moves to empty channels only; here the minimum is over the data channels.
     fn choose(&mut self) {
+        // Channel 0 is for control: its count is not looked at.
         let mut receivers = vec![0_u32; self.config.channels as usize + 1];
         for neighbor in self.neighbors.values() {
             if let Some(count) = receivers.get_mut(neighbor.channel.0 as usize) {
@@ -324,6 +326,7 @@ impl Routing for CrAodv {
             Some(packet) => packet,
             None => self.inner.poll_transmit(now)?,
         };
+        // Messages are counted here, own and inner ones, as they go out; the inner protocol counts searches.
         let RoutingStats { discoveries, found, failed, limited, .. } = *self.inner.stats();
         self.stats = RoutingStats { discoveries, found, failed, limited, ..self.stats };
         self.stats.count(&packet);

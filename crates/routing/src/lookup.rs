@@ -50,6 +50,7 @@ impl Lookup {
     /// Adds a number whose key is not there.
     pub(crate) fn insert(&mut self, number: u64) {
         debug_assert!(number != EMPTY && self.get(number & self.mask).is_none());
+        // At most half full: each search ends soon, at an empty place.
         if 2 * (self.len + 1) > self.places.len() {
             let larger = vec![EMPTY; (2 * self.places.len()).max(8)];
             let before = std::mem::replace(&mut self.places, larger);

@@ -157,6 +157,7 @@ impl RoutingMessage {
             + match self {
                 Self::Request(_) => request,
                 Self::Reply(_) | Self::Hello(_) => reply,
+                // 5.3: four octets, then eight for each destination.
                 Self::Error(error) => 4 + 8 * error.unreachable.len() as u32,
                 Self::ReplyAck => 2,
                 // `hdr_aodv_hello::size()` of the released code: always room for ten neighbours.

@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// 4. Tell [`Routing::handle_link_failure`] when the MAC gives a frame to a neighbour up, and do what it says
 ///    with the packet. The protocol then says itself, by [`Routing::forward`], what becomes of other packets
 ///    for that neighbour in the interface queue.
-/// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_host_update`]; each protocol lists
-///    what it needs.
+/// 5. Pass on what it knows of radio, places and spectrum by [`Routing::handle_host_update`]; each protocol
+///    lists what it needs.
 /// 6. After each of these calls, and not between, drain [`Routing::poll_transmit`] and
 ///    [`Routing::poll_event`]. On [`RoutingEvent::RouteFound`] it takes the destination's packets out of its
 ///    buffer and asks [`Routing::forward`] again for each; on [`RoutingEvent::DiscoveryFailed`] it drops

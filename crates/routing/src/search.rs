@@ -110,6 +110,7 @@ impl Search {
     fn send(&mut self, now: Time, to: NodeAddress, channel: Option<ChannelNumber>, message: SearchMessage) {
         let message = RoutingMessage::Search(Box::new(message));
         let bytes = message.wire_bytes(WireFormat::Rfc);
+        // Each hop is a packet of its own.
         self.outbox.push(now, RoutingPacket { from: self.address, to, ttl: 1, channel, bytes, message });
     }
 
@@ -159,6 +160,7 @@ impl Routing for Search {
     }
 
     fn start(&mut self, now: Time) {
+        // Not all nodes at one instant.
         self.next_beacon = now + self.draw.uniform_duration(Duration::ZERO, self.config.beacon_interval / 2);
     }
 
@@ -182,6 +184,7 @@ impl Routing for Search {
                 Forwarding::Hold
             }
             Some(previous) => {
+                // 0 where there never was a route: see `handle_error`.
                 let number = self.routes.get(&pair).map_or(0, |hop| hop.number);
                 let (source, destination) = pair;
                 let search = SearchId { source, destination, number };
@@ -228,6 +231,7 @@ impl Routing for Search {
         if let LostPacket::Routing(RoutingPacket { message: RoutingMessage::Search(message), .. }) = lost
             && let SearchMessage::Request(request) = &**message
         {
+            // To another neighbour, now that this one is forgotten.
             self.pass_on(now, request.clone());
         }
         self.end_routes(now, LossCause::LinkBroken, |_, hop| hop.next == neighbor);
@@ -236,6 +240,7 @@ impl Routing for Search {
 
     fn handle_host_update(&mut self, now: Time, update: HostUpdate) {
         match update {
+            // A place that is no number would spoil every comparison of distances.
             HostUpdate::Position(position) if position.x.is_finite() && position.y.is_finite() => {
                 self.position = Some(position);
                 self.hold_anchors(now);

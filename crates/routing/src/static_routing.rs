@@ -49,6 +49,7 @@ impl StaticRouting {
         let routes = topology.next_hops_from(self.address);
         for (number, route) in routes.iter().enumerate() {
             let before = self.routes.get(number).copied().flatten();
+            // A first route, or a lost one, is no change of an old one.
             if let (Some((from, _)), Some((to, _))) = (before, *route)
                 && from != to
             {

@@ -217,6 +217,7 @@ impl RouteTable {
         }
         let before = active.then_some(route.next_hop);
         route.expires = if active { route.expires.max(offer.until) } else { offer.until };
+        // A route over another next hop does not inherit the life of the one that it replaces.
         if offer.sequence.is_some() && before != Some(offer.next_hop) {
             route.expires = offer.until;
         }
@@ -293,6 +294,7 @@ impl RouteTable {
         while let Some(place) = self.ends.pop(now, ends_at) {
             ended.push((destinations[place as usize], entries[place as usize].0.used.is_some()));
         }
+        // Events must not depend on the order in which routes were learned.
         ended.sort_unstable();
         self.next_expiry = self.ends.first();
         for (destination, _) in &ended {

@@ -68,6 +68,7 @@ impl RouteError {
 }
 
 fn reply(flags: u8, hops: u8, words: [u32; 3], lifetime: Duration) -> Vec<u8> {
+    // The field has 32 bits of milliseconds (5.2).
     let millis = u32::try_from(lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
     joined([2, flags, 0, hops], words.into_iter().chain([millis]))
 }

@@ -39,6 +39,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// The nodes of the route [`RouteRecord::hash`], if they are kept.
     pub fn recorded_route(&self, hash: u64) -> Vec<u32> {
         let (mut route, mut at) = (Vec::new(), hash);
+        // `RouteRecord::START` is no route's hash: the walk ends there.
         while let Some((before, node)) = self.recorded.as_ref().and_then(|recorded| recorded.get(&at)) {
             route.push(*node);
             at = *before;

@@ -14,6 +14,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let wants_topology = self.config.routing.name() == "static";
         if wants_topology {
             let topology = topology(&mobility, self.range, now);
+            // The same links are no news: each node would only work out its routes again.
             if self.topology.as_deref() != Some(&topology) {
                 let topology = Arc::new(topology);
                 for node in &mut self.nodes {
@@ -26,6 +27,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             let place = mobility.position(number, now);
             node.routing.handle_host_update(now, HostUpdate::Position(place));
         }
+        // Once all stand still, places change no more.
         if mobility.max_speed() > 0.0 && now < mobility.end() {
             self.set_timer(Slot::Locations, now + self.config.location_interval);
         }

@@ -29,6 +29,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     if let Load::Data(_) = payload {
                         self.events.push_back(AdHocEvent::Served { time, node, service });
                     }
+                    // A broadcast does not fail: nobody acknowledges it.
                     if let Destination::Interface(to) = to {
                         let cause = (!arrived).then_some(AdHocDropCause::of(cause));
                         self.link_failed(node, from, to, payload, cause, time);
@@ -84,6 +85,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     let spent = now.saturating_since(data.since);
                     stamper(&mut data.packet.payload, now, spent, &mut hops[from as usize]);
                 }
+                // At its destination the time to live does not matter.
                 if data.packet.destination == node {
                     return self.deliver(node, *data, now);
                 }
@@ -143,9 +145,11 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         match (load, cause, after) {
             (Load::Data(data), Some(_), AfterFailure::Hold) => self.hold(node, data, now),
             (load, Some(cause), _) => self.lose(node, load, cause, now),
+            // It has arrived; only its ACK was lost.
             (_, None, _) => {}
         }
         if after == AfterFailure::Lost {
+            // Before the MAC takes its next packet (`failure_told`): it must not be one for this neighbour.
             self.clear_queue(node, at, to, now);
         }
         self.medium.failure_told();
@@ -155,6 +159,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// What waits for a neighbour that is gone leaves the interface queue. To be followed by `settle`.
     pub(super) fn clear_queue(&mut self, node: u32, at: InterfaceId, to: InterfaceId, now: Time) {
         let waits = |packet: &Outgoing<Load<T>>| {
+            // What routing says to it stays: it may still be tried.
             packet.to == Destination::Interface(to) && matches!(packet.payload, Load::Data(_))
         };
         for packet in self.medium.remove_waiting(now, at, waits) {

@@ -95,6 +95,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// A route was found: the packets that waited for it go, at once or one after the other.
     pub(super) fn release(&mut self, node: u32, destination: NodeAddress, now: Time) {
         let interval = self.config.release_interval;
+        // Taken out first: `forward` may hold some of them again.
         for (number, mut data) in (0..).zip(self.nodes[node as usize].buffer.take(destination)) {
             data.route.waited += now - data.since;
             if number == 0 || interval.is_zero() {

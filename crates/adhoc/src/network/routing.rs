@@ -124,6 +124,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let to = Destination::Broadcast;
         // ARP is no routing, and waits behind data (ns-2: `PriQueue::recv`).
         let goes_first = !matches!(load, Load::Arp(_));
+        // The control radio serves the control channel; only another one is named.
         let said = said.filter(|channel| single || Some(*channel) != self.channels.control());
         if !single && said.is_none() {
             self.count_routing(node, bytes);

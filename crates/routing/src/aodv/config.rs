@@ -83,9 +83,11 @@ impl AodvConfig {
             wide_after_failure: false,
             error_to: ErrorTo::Precursors,
             routing_breaks_link: true,
+            // Not the RFC's: see `Aodv::use_route`.
             data_precursors: true,
             prolongs_all: true,
             fresh_replies: false,
+            // Not the RFC's: see `Aodv::handle_reply`.
             repeats_replies: true,
             local_repair: LocalRepair::None,
             wire: WireFormat::Rfc,
@@ -106,8 +108,8 @@ impl AodvConfig {
             rreq_retries: 4,
             rreq_ratelimit: 0,
             rerr_ratelimit: 0,
-            // TTL_START is 5 there, and never used: the last hop count of a new entry is 255 (`rt_last_hop_count`), which counts as
-            // a ring beyond TTL_THRESHOLD.
+            // TTL_START is 5 there, and never used: the last hop count of a new entry is 255
+            // (`rt_last_hop_count`), which counts as a ring beyond TTL_THRESHOLD.
             ttl_start: 30,
             request_timeout: RequestTimeout::Ns2,
             failure_pause: Duration::from_secs(10),
@@ -218,12 +220,14 @@ impl AodvConfig {
         if interval == 0 {
             return time;
         }
+        // Saturating: what never comes stays at the end of time.
         Time::from_nanos(time.as_nanos().div_ceil(interval).saturating_mul(interval))
     }
 
     /// How long to wait for the reply to a request of this time to live, the `wide`-th (from 0) through the
     /// whole network, if a hop takes `hop_time`.
     pub(crate) fn wait_for_reply(&self, ttl: u8, wide: u32, hop_time: Duration) -> Duration {
+        // Capped, or the shift would overflow; such a wait outlasts any run.
         let doubled = |span: Duration| span * (1 << wide.min(16));
         match self.request_timeout {
             RequestTimeout::Rfc if ttl < self.net_diameter => {

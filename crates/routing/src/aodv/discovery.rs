@@ -36,7 +36,8 @@ impl Aodv {
         let Some(discovery) = self.discoveries.get_mut(&destination) else {
             return self.begin(now, destination);
         };
-        // Before the timer looks: where it looks all the time, nothing is over that it has not seen.
+        // A wait may be over before the periodic timer looks (`timer_interval`). Then a packet begins the
+        // next request; else the timer does.
         let over = discovery.may_ask <= now && discovery.deadline > now;
         match &mut discovery.state {
             State::Paused { .. } if over => {
@@ -143,6 +144,7 @@ impl Aodv {
         /// `MAX_HISTORY` of ns-2.
         const HISTORY: usize = 3;
         let Some(asked) = self.discoveries.get(&destination).map(|discovery| discovery.asked) else { return };
+        // A reply in the same instant would make a hop take no time, and the next wait nothing.
         if asked == now {
             return;
         }
@@ -206,6 +208,7 @@ impl Aodv {
     pub(super) fn end_discovery(&mut self, now: Time, destination: NodeAddress, hops: u8) {
         self.unfound.remove(&destination);
         if let Some(discovery) = self.discoveries.remove(&destination) {
+            // A paused search has been counted as failed.
             if !matches!(discovery.state, State::Paused { .. }) {
                 self.stats.found += 1;
             }

@@ -23,6 +23,7 @@ impl Aodv {
         let through =
             self.table.iter().filter(|(_, route)| route.is_active(now) && route.next_hop == neighbor);
         let ended: Vec<_> = through.map(|(destination, _)| (destination, None)).collect();
+        // Before the routes end: who is gone is not told.
         self.table.remove_precursor(neighbor);
         let told = self.end_routes(now, ended, LossCause::LinkBroken);
         self.tell(now, now, told);
@@ -53,6 +54,7 @@ impl Aodv {
                 (Some(said), Some(known)) => !is_newer(*said, known),
                 _ => false,
             };
+            // A neighbour that speaks is in reach, whatever it says.
             if route.next_hop == from && *destination != from && !stale {
                 ended.push((*destination, *sequence));
             }

@@ -12,6 +12,7 @@ impl Aodv {
             return false;
         }
         let route = self.table.active(now, packet.destination);
+        // Not nearer to the destination than to the source: the source seeks.
         if route.is_none_or(|route| packet.hops <= route.hops) {
             return false;
         }

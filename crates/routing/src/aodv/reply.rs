@@ -15,6 +15,7 @@ impl Aodv {
         back.expires = back.expires.max(until);
         if reply.acknowledge {
             let deadline = now + self.config.next_hop_wait();
+            // The oldest reply without an acknowledgement decides.
             self.owed.entry(next_hop).or_insert(deadline);
         }
         self.send(now, next_hop, self.config.net_diameter, RoutingMessage::Reply(reply));
@@ -50,6 +51,8 @@ impl Aodv {
         let Some(towards) = self.table.active(now, reply.originator).map(|back| back.next_hop) else {
             return;
         };
+        // 6.7: whoever gets the reply next may send to the destination, and to the neighbour that it came
+        // from.
         if let Some(route) = self.table.active_mut(now, reply.destination) {
             route.add_precursor(towards);
         }

@@ -11,6 +11,7 @@ impl Aodv {
         if self.is_blacklisted(now, from) {
             return;
         }
+        // 6.5: also for a copy, before it is dropped.
         self.hear(now, from);
         if request.originator == self.address || self.seen.contains(request.originator, request.id) {
             return;
@@ -32,6 +33,7 @@ impl Aodv {
         let least = self.config.reverse_route_life.unwrap_or_else(|| {
             // MinimalLifetime = now + 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME.
             let spent = self.config.node_traversal_time * (2 * u64::from(hops));
+            // Hops may outnumber NET_DIAMETER.
             (self.config.net_traversal_time() * 2).saturating_sub(spent)
         });
         let until = now + least;
@@ -40,6 +42,7 @@ impl Aodv {
             now,
             RouteOffer { destination: request.originator, next_hop: from, hops, sequence, until },
         );
+        // 6.5: at least MinimalLifetime, also for a route that stood.
         self.prolong(now, request.originator, until);
     }
 
@@ -70,6 +73,7 @@ impl Aodv {
             return false;
         }
         let Some(route) = self.table.active_mut(now, request.destination) else { return false };
+        // A route without a number may be older than what the originator knows.
         let Some(known) = route.sequence else { return false };
         if request.destination_sequence.is_some_and(|asked| is_newer(asked, known)) {
             return false;

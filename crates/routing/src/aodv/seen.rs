@@ -44,6 +44,7 @@ impl SeenRequests {
     /// Whether a request is remembered. One by nobody (the broadcast address) counts as a copy.
     #[inline]
     pub(super) fn contains(&self, originator: NodeAddress, id: u32) -> bool {
+        // Nobody's request with an ID of all ones would be the mark of an empty place.
         let key = key(originator, id);
         self.is_recent(originator, id) || originator.is_broadcast() || self.all.get(key).is_some()
     }

@@ -88,27 +88,28 @@ overlay! {
     destination_only: bool,
     /// A flag of replies, who does not acknowledge is blacklisted (section 6.8): no.
     reply_acknowledgement: bool,
-    // Broadcasts that are passed on wait for a random time up to this. RFC 3561 has none; both simulators have 10 ms,
-    // without which neighbours that hear one broadcast would answer it at the same instant.
+    // Broadcasts that are passed on wait for a random time up to this. RFC 3561 has none; both simulators
+    // have 10 ms, without which neighbours that hear one broadcast would answer it at the same instant.
     /// Longest random wait before a broadcast is passed on: 10 ms.
     jitter: Duration,
-    // Whatever is heard makes a route to the neighbour that sent it (6.2, 6.5, 6.7). In ns-2 only requests and replies make
-    // routes, to the node that they are about.
+    // Whatever is heard makes a route to the neighbour that sent it (6.2, 6.5, 6.7). In ns-2 only requests
+    // and replies make routes, to the node that they are about.
     /// Whether whatever is heard makes a route to the neighbour that sent it (sections 6.2, 6.5, 6.7): yes;
     /// ns2: no.
     neighbor_routes: bool,
-    // How often the ends of routes and of waits for replies are looked at; zero: each at its time. ns-2: every 0.5 s
-    // (`RouteCacheTimer`), all nodes at the same instants. A packet that wants a route after the wait is over begins the next
-    // request at once.
+    // How often the ends of routes and of waits for replies are looked at; zero: each at its time. ns-2:
+    // every 0.5 s (`RouteCacheTimer`), all nodes at the same instants. A packet that wants a route after the
+    // wait is over begins the next request at once.
     /// How often the ends of routes and of waits for replies are looked at: each at its time; ns2: every 0.5
     /// s.
     timer_interval: Duration,
-    // The wait for a reply counts with the time of a hop as the last three searches for the destination had it (ns-2:
-    // `PerHopTime`), not with NODE_TRAVERSAL_TIME. Here a search is measured from its last request on; ns-2 has the time in
-    // the message.
+    // The wait for a reply counts with the time of a hop as the last three searches for the destination had
+    // it (ns-2: `PerHopTime`), not with NODE_TRAVERSAL_TIME. Here a search is measured from its last request
+    // on; ns-2 has the time in the message.
     /// Whether the wait for a reply counts with measured times of a hop: no; ns2: yes. It needs ns2's waits.
     measured_hop_time: bool,
-    // TTL_THRESHOLD is compared with the ring before, so that the last ring may reach beyond it: 8 after 6 (ns-2: `sendRequest`).
+    // TTL_THRESHOLD is compared with the ring before, so that the last ring may reach beyond it: 8 after 6
+    // (ns-2: `sendRequest`).
     /// Whether TTL_THRESHOLD is compared with the ring before, so that 8 follows 6: no; ns2: yes.
     threshold_of_last_ring: bool,
     // After a search that failed the next goes through the whole network at once (ns-2: `rt_req_last_ttl`).
@@ -116,15 +117,15 @@ overlay! {
     wide_after_failure: bool,
     /// Whom errors are sent to (section 6.11): precursors; ns2: everybody.
     error_to: ErrorTo,
-    // A message of routing that the MAC gives up breaks the link too, and a reply puts the neighbour on the blacklist (6.8). In ns-2
-    // only data do (`rt_ll_failed`).
+    // A message of routing that the MAC gives up breaks the link too, and a reply puts the neighbour on the
+    // blacklist (6.8). In ns-2 only data do (`rt_ll_failed`).
     /// Whether a message of routing that the MAC gives up breaks the link, as data do: yes; ns2: no.
     routing_breaks_link: bool,
     // Data make those that they come from precursors. RFC 3561 and ns-2 make them of replies alone.
     /// Whether data make precursors, as replies do: yes; RFC 3561, section 6.6 to 6.7, and ns2: no.
     data_precursors: bool,
-    // Data prolong the routes to next hop, previous hop and source beside that to the destination (6.2). In ns-2 that to the
-    // destination alone (`forward`).
+    // Data prolong the routes to next hop, previous hop and source beside that to the destination (6.2). In
+    // ns-2 that to the destination alone (`forward`).
     /// Whether data prolong the routes to their source and to both neighbours too (section 6.2): yes; ns2:
     /// no.
     prolongs_all: bool,

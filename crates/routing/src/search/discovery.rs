@@ -65,6 +65,7 @@ impl Search {
         let number = self.numbers.entry(destination).or_insert(0);
         *number = number.wrapping_add(1);
         let search = SearchId { source: self.address, destination, number: *number };
+        // No limit of hops: a request ends where no neighbour is left for it.
         self.events.push_back(RoutingEvent::RequestSent { destination, ttl: u8::MAX });
         for channel in (1..=self.config.channels).map(ChannelNumber) {
             let path = vec![(self.address, now)];
@@ -142,6 +143,7 @@ impl Search {
                 target
             }
             Mode::Avoiding { .. } => {
+                // The last of the path is this node.
                 let before = request.path.iter().rev().nth(1).map(|(node, _)| *node);
                 before.and_then(|node| self.neighbors.get(&node)).map_or(target, |node| node.position)
             }
@@ -163,6 +165,7 @@ impl Search {
                     && (other.source, other.destination) == (search.source, search.destination)
                     && matches!(it, Collecting::Closed)
             };
+            // One mark for each pair is enough: a reply to an earlier search is refused as old (`install`).
             self.collecting.retain(|other, it| !is_past(other, it));
             let path = joint_path(&paths, self.config.switching);
             self.install(now, search, &path);

@@ -36,6 +36,7 @@ pub(crate) fn greedy(
     let in_focus = |candidate: &&Candidate| {
         let off = turn(direction(here, candidate.position) - line);
         let off = off.min(std::f64::consts::TAU - off);
+        // Only progress: greedy forwarding never goes in a circle.
         candidate.position.distance(target) < own && off <= half_angle
     };
     let nearest = candidates.iter().filter(in_focus).min_by(|a, b| {

@@ -74,6 +74,7 @@ fn shortcut(current: &[Hop], paths: &[ChannelPath], switching: Duration) -> Opti
             let Some(index) = other.nodes.iter().position(|(node, _)| *node == hop.node) else { continue };
             let then = other.remaining(index) + switching * entering(other.channel);
             let rejoined = hops(other, index);
+            // No node twice on a path.
             let crosses =
                 rejoined.iter().any(|hop| current[..at].iter().any(|before| before.node == hop.node));
             if then < now && !crosses && !rejoined.is_empty() {

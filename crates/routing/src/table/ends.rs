@@ -22,6 +22,7 @@ impl Ends {
         if index >= self.noted.len() {
             self.noted.resize(index + 1, Time::MAX);
         }
+        // A later end needs no entry: `pop` finds it when the noted one comes.
         if at < self.noted[index] {
             self.noted[index] = at;
             self.heap.push(Reverse((at, place)));
