@@ -58,6 +58,7 @@ impl Board {
         let next = self.readers.get_mut(reader.0)?;
         let entry = *self.entries.get((*next - self.first) as usize)?;
         *next += 1;
+        // What all readers have taken is forgotten.
         let oldest = self.readers.iter().copied().min().unwrap_or(self.first);
         while self.first < oldest {
             self.entries.pop_front();

@@ -32,6 +32,7 @@ pub struct StampingHop {
 impl StampingHop {
     /// Returns a hop that has carried nothing.
     pub fn new(rate: Rate, propagation: Duration, is_shared: bool) -> Self {
+        // Nobody has told how much room there is.
         Self { room: u64::MAX, rate, propagation, is_shared, mean_us: 0.0, last: None }
     }
 
@@ -92,6 +93,7 @@ impl Stamp {
         let mean = hop.add(now, spent.unwrap_or_else(|| elapsed.saturating_sub(before)));
         self.delay_us = self.delay_us.max(mean as u32);
         self.elapsed_us =
+            // `u32::MAX` marks a packet that asks for no stamps.
             u32::try_from(elapsed.as_nanos() / 1000).map_or(u32::MAX - 1, |it| it.min(u32::MAX - 1));
         self.room = self.room.min(Short::new(hop.room));
         self.rate = self.rate.min(Short::new(hop.rate.bits_per_second() / 1000));
@@ -122,6 +124,7 @@ impl Short {
     const MAX: Self = Self(u16::MAX);
 
     fn new(value: u64) -> Self {
+        // Values below 2^11 have exponent 0 and are exact.
         let exponent = (64 - value.leading_zeros()).saturating_sub(11);
         if exponent > 31 {
             return Self::MAX;

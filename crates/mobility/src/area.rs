@@ -19,6 +19,7 @@ impl Area {
 
     /// Whether both sides are finite and not negative, and not both 0.
     pub fn is_valid(self) -> bool {
+        // NaN and infinity lie in no range.
         let fits = |side: f64| (0.0..=1e9).contains(&side);
         fits(self.width) && fits(self.height) && self.width + self.height > 0.0
     }

@@ -32,6 +32,7 @@ impl NeighborGrid {
     /// Nodes sorted at time 0, to look for neighbours within `range` metres. Memory goes with the number of
     /// nodes.
     pub fn new(mobility: &Mobility, range: f64) -> Self {
+        // Any side will do where nobody, or everybody, is in range.
         let side = if range > 0.0 && range.is_finite() { range } else { 1.0 };
         let mut grid = Self {
             range,
@@ -80,6 +81,7 @@ impl NeighborGrid {
             );
         } else {
             for x in west..=east {
+                // The squares of a column lie together in the map.
                 found.extend(self.squares.range((x, south)..=(x, north)).flat_map(|(_, nodes)| nodes));
             }
         }
@@ -148,6 +150,7 @@ fn crossing(gap: (f64, f64), velocity: (f64, f64), range: f64, is_near: bool) ->
     let b = gap.0 * velocity.0 + gap.1 * velocity.1;
     let c = gap.0 * gap.0 + gap.1 * gap.1 - range * range;
     let discriminant = b * b - a * c;
+    // They do not approach, or pass each other by.
     if a == 0.0 || (!is_near && (b >= 0.0 || discriminant < 0.0)) {
         return Duration::MAX;
     }
@@ -155,5 +158,6 @@ fn crossing(gap: (f64, f64), velocity: (f64, f64), range: f64, is_near: bool) ->
     // be a little below 0: then it is now.
     let root = libm::sqrt(discriminant.max(0.0));
     let seconds = if is_near { (root - b) / a } else { (-b - root) / a };
+    // A little less than the root, against its rounding: early is right, late is not.
     Duration::from_nanos((seconds.max(0.0) * 1e9 * (1.0 - 1e-12)) as u64)
 }

@@ -92,6 +92,7 @@ impl RandomWaypoint {
     /// Mean of 1 / speed: ln(v1/v0) / (v1 - v0).
     fn mean_slowness(&self) -> f64 {
         let (low, high) = (self.min_speed, self.max_speed);
+        // Of equal speeds the formula is 0 over 0.
         if high - low <= 1e-9 * high { 1.0 / high } else { libm::log(high / low) / (high - low) }
     }
 

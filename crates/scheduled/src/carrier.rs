@@ -149,6 +149,7 @@ impl Carrier {
                 let control = if is_special { self.control_symbols.min(2) } else { self.control_symbols };
                 // Cell-specific reference signals: two ports in symbols 0, 4, 7 and 11, two more ports in 1
                 // and 8, two elements each.
+                // Three layers take four ports.
                 let ports = self.layers.max(2).next_power_of_two();
                 let signals = |at: u32| match at {
                     0 | 4 | 7 | 11 => 4,
@@ -256,6 +257,7 @@ impl Carrier {
             let slot = frame.slots()[(number % many) as usize];
             let coding = choose(&self.codings(slot, direction));
             coding.map_or(0.0, |it| {
+                // Whole octets, as in a transport block.
                 (it.bits * f64::from(self.data_blocks(frame, number, direction)) / 8.0).floor() * 8.0
             })
         };

@@ -307,6 +307,7 @@ impl Cell {
     /// The channel is open until `until`, or closed.
     pub fn set_open(&mut self, now: Time, until: Option<Time>) {
         self.open = until;
+        // The slot that was planned may not fit any more.
         self.next_slot = None;
         self.arm(now);
     }
@@ -315,6 +316,7 @@ impl Cell {
     fn arm(&mut self, now: Time) {
         let Some(until) = self.open else { return };
         if self.next_slot.is_none() {
+            // A slot under way, or one that has been played, does not begin again.
             let number = self.config.frame.number_from(now).max(self.unplayed);
             self.next_slot = (self.config.frame.start_of(number + 1) <= until).then_some(number);
         }

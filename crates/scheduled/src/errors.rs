@@ -23,6 +23,7 @@ pub fn block_error_rate(sinr: f64, efficiency: f64) -> f64 {
     let dispersion =
         signal * (signal + 2.0) / ((signal + 1.0) * (signal + 1.0)) * core::f64::consts::LOG2_E.powi(2);
     let uses = CODE_BLOCK / efficiency;
+    // Without a signal it is minus infinity: every block is lost.
     let argument = (capacity - efficiency) * libm::sqrt(uses / dispersion) + TENTH;
     0.5 * libm::erfc(argument / core::f64::consts::SQRT_2)
 }

@@ -33,6 +33,7 @@ pub fn feedback(frame: &Frame, direction: Direction, number: u64) -> u64 {
         let answers = |distance: u64| {
             table.iter().any(|(at, back)| (number + distance) % 10 == *at && back.contains(&distance))
         };
+        // 13 is the longest distance of the table.
         if let Some(distance) = (TURNAROUND..=13).find(|distance| answers(*distance)) {
             return number + distance;
         }

@@ -23,6 +23,7 @@ impl Request {
         // At most one opportunity per slot; the division needs a period above zero.
         let period = self.period.max(frame.slot()).as_nanos();
         let offset = self.offset.as_nanos();
+        // Before the first opportunity the first is the next.
         let turn = now.as_nanos().saturating_sub(offset).div_ceil(period);
         let opportunity = Time::from_nanos(offset + turn * period);
         let (request, _) = frame.next(Direction::Uplink, opportunity);

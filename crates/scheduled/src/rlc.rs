@@ -135,6 +135,7 @@ impl Bearer {
     pub fn fill(&mut self, bytes: u64) -> Content {
         let mut content = Content::default();
         let mut room = bytes;
+        // One range a block: content has no room for more.
         if let Some(first) = self.again.front_mut() {
             let length = (first.1 - first.0).min(room);
             content.again = (first.0, first.0 + length);
@@ -167,6 +168,7 @@ impl Bearer {
         if from <= self.prefix {
             self.prefix = until;
         } else {
+            // What ends just where this begins becomes one with it.
             let place = self.ahead.partition_point(|(_, end)| *end < from);
             let mut merged = (from, until);
             let mut last = place;
@@ -233,11 +235,13 @@ impl Bearer {
             if self.has(packet) {
                 push_range(&mut arrived, packet);
             } else if packet.0 < self.next {
+                // Whole packets, but of the one that is being sent only what has been: the rest is new.
                 missing.push_back((packet.0, packet.1.min(self.next)));
             }
         }
         self.clear();
         self.again_bytes = missing.iter().map(|range: &Range| range.1 - range.0).sum();
+        // The prefix may end within a packet: it begins anew at a packet.
         (self.again, self.ahead, self.prefix) = (missing, arrived, self.begin);
     }
 

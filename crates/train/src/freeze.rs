@@ -112,6 +112,7 @@ impl ConnectionManager {
     /// A source that wants reports gets its real window and the milliseconds left until then.
     pub fn freeze(&mut self, now: Time, until: Time) -> Option<Segment> {
         if self.reports {
+            // Rounded up: the outage is not over sooner.
             let left = until.saturating_since(now).as_nanos().div_ceil(1_000_000);
             let mut report = self.last?;
             report.set_custom(u32::try_from(left).unwrap_or(u32::MAX));
@@ -120,6 +121,7 @@ impl ConnectionManager {
         let already = std::mem::replace(&mut self.frozen, true);
         self.until = if already { self.until.max(until) } else { until };
         self.timed = None;
+        // The first warning has closed the window already.
         self.last.filter(|_| !already).map(closed)
     }
 
@@ -140,6 +142,7 @@ impl ConnectionManager {
     #[inline]
     pub fn handle_outgoing(&mut self, now: Time, segment: &mut Segment) {
         if segment.flags.contains(Flags::SYN) {
+            // The answer to a repeated SYN may be to either (Karn).
             self.syn_at = (!self.syn_seen).then_some(now);
             self.syn_seen = true;
             self.reports |= self.beside == Beside::Sender && segment.custom() == Some(WANTS_REPORTS);
@@ -150,6 +153,7 @@ impl ConnectionManager {
                 if let Some(stamps) = segment.timestamps()
                     && !self.frozen
                     && self.stamps.back().is_none_or(|(value, _)| *value != stamps.value)
+                    // A peer that echoes nothing must not fill the memory.
                     && self.stamps.len() < MOST_STAMPS
                 {
                     self.stamps.push_back((stamps.value, now));
@@ -159,6 +163,7 @@ impl ConnectionManager {
             Beside::Sender => {
                 let end = segment.seq.plus(segment.sequence_len());
                 let fresh = self.highest.is_none_or(|highest| highest.is_before(end));
+                // A retransmission: the ACK may be to either (Karn).
                 if !fresh {
                     self.timed = None;
                 } else if segment.len > 0 {
@@ -180,6 +185,7 @@ impl ConnectionManager {
             self.sample(now, sent);
         }
         let over = self.frozen && now >= self.until;
+        // Before the segment goes on: what it carries to the source has the real window again.
         if over {
             self.thaw();
         }
@@ -229,6 +235,7 @@ impl ConnectionManager {
     fn echoed(&mut self, now: Time, echo: u32) {
         let Some(place) = self.stamps.iter().position(|(value, _)| *value == echo) else { return };
         let sent = self.stamps[place].1;
+        // Echoes come in the order of the stamps: earlier ones come no more.
         self.stamps.drain(..=place);
         if !self.frozen {
             self.sample(now, sent);

@@ -172,6 +172,7 @@ impl MobileRouter {
         let Some(known) = self.clients.get_mut(client) else { return };
         known.rtt_local = Some(now.saturating_since(known.asked_at));
         known.rtt_tcp = rtt.or(known.rtt_tcp);
+        // A greater RTT_TCP makes warnings due earlier.
         self.announce(now);
     }
 
@@ -284,6 +285,7 @@ impl MobileRouter {
         // RTT_local < TD_advance < RTT_local + D (section III.A).
         let outage = end.saturating_since(prediction.start);
         let advance = self.rtt_local() + scaled(outage, self.config.td_advance);
+        // An end that is known late is announced at once.
         self.schedule(before(end, advance).max(now), Action::GoingUp(number));
     }
 
@@ -305,6 +307,7 @@ impl MobileRouter {
     }
 
     fn schedule(&mut self, at: Time, action: Action) {
+        // The number keeps what is due at one time in the order in which it was planned.
         self.agenda.insert((at, self.sequence), action);
         self.sequence += 1;
     }

@@ -79,6 +79,7 @@ fn read_line(
             let coordinate = match axis {
                 "X_" => &mut node.x,
                 "Y_" => &mut node.y,
+                // Nodes are in a plane.
                 "Z_" => return Ok(0),
                 _ => return Err(not_understood()),
             };
@@ -141,6 +142,7 @@ impl SetdestNode {
         speed: f64,
     ) -> Result<usize, TraceError> {
         let begin = self.begin(number).map_err(|reason| place.error(reason))?;
+        // Two orders at one time are in order: the later line holds.
         if self.ordered.is_some_and(|last| last > time) {
             return Err(place.error(TraceReason::Unsorted(number)));
         }
@@ -152,9 +154,11 @@ impl SetdestNode {
         let from = self.cut(time);
         let way = from.distance(to);
         if speed > 0.0 && way > 0.0 {
+            // The times of a trajectory rise.
             let takes = Duration::from_secs_f64(way / speed).max(Duration::from_nanos(1));
             self.vertices.push(Vertex { time: time + takes, position: to });
         }
+        // A cut may take more corners away than come.
         Ok(self.vertices.len().saturating_sub(before))
     }
 

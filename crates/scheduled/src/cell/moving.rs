@@ -28,6 +28,7 @@ impl Cell {
             if kind == Kind::Lossless {
                 stream.bearer.move_all();
             } else {
+                // What waits for the uplink is at the user, not at the source.
                 let keeps = kind == Kind::Seamless || direction == Direction::Uplink;
                 while !keeps && let Some(bytes) = buffers.take_lost(now, it.user, direction) {
                     stream.bearer.push(bytes);

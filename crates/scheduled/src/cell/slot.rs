@@ -81,6 +81,7 @@ impl Cell {
             struck,
             grants: self.config.grants,
         };
+        // What is taken in advance is on the air too.
         if reserved > 0 && slot.struck.is_none() {
             slot.struck = Some(air.strikes(direction, slot.from, slot.until));
         }
@@ -96,6 +97,7 @@ impl Cell {
         {
             slot.grants -= 1;
             let per_block = self.candidates[user].bits / f64::from(all);
+            // One block a user and slot.
             self.candidates[user].is_waiting = false;
             if user >= self.config.users.len() {
                 // One that loads the cell takes what is left.
@@ -144,6 +146,7 @@ impl Cell {
                 let (gain, reported) = fading.gains(slot.from, age);
                 it.now = (it.sinr * gain, it.sinr * reported);
             }
+            // Those whose feedback has come by this slot are free again.
             it.busy.retain(|free| *free > slot.number);
             let is_free = it.busy.len() + it.again.len() < self.processes[direction];
             let repeats = it.bearer.to_repeat() > 0;
@@ -180,6 +183,7 @@ impl Cell {
         let stream = 2 * user + slot.direction as usize;
         let mut place = 0;
         while let Some(block) = self.streams[stream].again.get(place).copied() {
+            // The list is not in the order of `ready`: the next may be due.
             if block.ready > slot.number || slot.free == 0 || slot.grants == 0 {
                 place += 1;
                 continue;
@@ -218,6 +222,7 @@ impl Cell {
         // Compared before the cast: below `free` it loses nothing.
         let blocks = if needed >= f64::from(slot.free) { slot.free } else { needed as u32 };
         let room = (f64::from(blocks) * per_block / 8.0) as u64;
+        // Not even a byte beside the header.
         let Some(room) = room.checked_sub(BLOCK_HEADER).filter(|room| *room > 0) else { return 0 };
         let content = self.pack(user, slot, room, buffers);
         if let Some(drx) = &self.config.drx {

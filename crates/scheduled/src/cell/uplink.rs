@@ -40,6 +40,7 @@ impl Uplink {
     /// The user has sent a block, and with it a report of all `bytes` that have come, on which grants follow
     /// from slot `ready` on.
     pub(super) fn report(&mut self, ready: u64, bytes: u64) {
+        // The report goes with the block: no request is needed.
         self.request = None;
         if bytes > self.reported {
             self.reported = bytes;

@@ -112,6 +112,7 @@ impl Course {
             let levels: Vec<(u16, f32)> =
                 air.levels(position).map(|(number, level)| (number as u16, level as f32)).collect();
             let mut measured = Measurement { time: now, position, speed, levels, serving: None };
+            // The handoff ended between two measurements, and is noted at its own time.
             if let State::Away { until, to, .. } = state
                 && until <= now
             {
@@ -159,6 +160,7 @@ impl Course {
                 _ => None,
             };
             let lost = match (next, state) {
+                // At time zero a lost link is noted too: nothing was noted before.
                 (State::Lost, State::Lost) if now > Time::ZERO => None,
                 (State::Lost, _) => {
                     let tunnel = air.tunnel_loss(position);

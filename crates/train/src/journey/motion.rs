@@ -66,6 +66,7 @@ impl Motion {
             }
             here.departure = now;
         }
+        // It stays at the last station.
         points[last].departure = Time::MAX;
         Self { points }
     }
@@ -108,6 +109,7 @@ impl Motion {
         let acceleration = (after.speed * after.speed - before.speed * before.speed) / (2.0 * run);
         let moved = position - before.position;
         let speed = libm::sqrt((before.speed * before.speed + 2.0 * acceleration * moved).max(0.0));
+        // At rest at a stop, nothing moved: 0 over 0.
         let seconds = 2.0 * moved / (before.speed + speed).max(1e-9);
         (before.departure + Duration::from_secs_f64(seconds), before.moving + seconds)
     }
@@ -116,6 +118,7 @@ impl Motion {
     pub fn standing(&self, position: f64) -> Duration {
         let place = self.points.partition_point(|point| point.position < position - 1e-6);
         match self.points.get(place) {
+            // The last station has no departure.
             Some(point) if (point.position - position).abs() < 1e-6 && place + 1 < self.points.len() => {
                 point.departure.saturating_since(point.arrival)
             }
@@ -168,6 +171,7 @@ fn caps(line: &Line, points: &[Point], seed: u64, part: &str) -> Vec<f64> {
             }
             caps[i] = 0.0;
         }
+        // Limits by the middle of the piece: a point may be the end of one and the beginning of another.
         let middle = f64::midpoint(points[i].position, points[i + 1].position);
         let limits = line.limits.iter().filter(|limit| limit.from <= middle && middle < limit.to);
         let limit = limits.map(|limit| limit.speed).fold(line.train.top_speed, f64::min) * drive;

@@ -84,6 +84,7 @@ impl Itinerary {
             let mut start = Time::ZERO + stream.exponential(mean);
             while start < horizon {
                 record.push((start, start + length));
+                // From the end on: false outages do not overlap.
                 start = start + length + stream.exponential(mean);
             }
         }

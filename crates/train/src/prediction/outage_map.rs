@@ -77,6 +77,7 @@ impl PredictorKind for OutageMapConfig {
         let far = Time::ZERO + (known.horizon - Time::ZERO) * 2;
         let earlier: Vec<Course> = (1..=u64::from(self.journeys))
             .map(|number| {
+                // A seed of its own, or an earlier journey would be this one.
                 let seed = RandomStream::new(known.seed, "train/earlier", number).next_u64();
                 Course::new(line, Duration::ZERO, far, seed, part).without_measurements()
             })
@@ -204,6 +205,7 @@ impl Record {
                 let whole =
                     course.silences().into_iter().filter(|span| span.0 > Time::ZERO && span.1 < Time::MAX);
                 let recorded = whole.map(|(from, to)| (place(from) + error(), place(to) + error()));
+                // Errors of position may have turned it round.
                 recorded.map(|(from, to)| (from, to.max(from))).collect()
             })
             .collect();
@@ -268,6 +270,7 @@ impl Record {
     /// Recorded driving time to `position`, s.
     fn driving_at(&self, position: f64) -> f64 {
         let place = ((position - self.start) / CELL).clamp(0.0, (self.driving.len() - 1) as f64);
+        // The last cell has no next one to interpolate to.
         let cell = (place as usize).min(self.driving.len() - 2);
         self.driving[cell] + (self.driving[cell + 1] - self.driving[cell]) * (place - cell as f64)
     }

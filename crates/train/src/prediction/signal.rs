@@ -166,6 +166,7 @@ impl SignalStrength {
         for (number, slot) in self.filters.iter_mut().enumerate() {
             let Some((station, level)) = levels.next_if(|(station, _)| usize::from(*station) == number)
             else {
+                // Differences across the gap would teach the filter a jump.
                 *slot = None;
                 continue;
             };
