@@ -57,6 +57,7 @@ impl Programs {
         match forked? {
             Fork::Parent(init) => Ok(Self { init, go }),
             Fork::Child => {
+                // The pipe must end when the emulator does, and not with a copy of its own.
                 drop(go);
                 sys::exit(init(&main, peer.as_ref(), &waiting, orphans))
             }
@@ -118,6 +119,7 @@ impl<'a> Ready<'a> {
         let ready = ready.and_then(|()| drop().map_err(|error| error.to_string()));
         let error = match ready {
             Ok(()) => {
+                // Until the first process closes its end.
                 let _ = sys::read(begin.as_fd(), &mut [0; 1]);
                 for (name, value) in self.environment {
                     sys::set_variable(name, value);
@@ -180,13 +182,16 @@ fn init(main: &Ready<'_>, peer: Option<&Ready<'_>>, waiting: &OwnedFd, mut orpha
     if !matches!(device::receive(waiting.as_fd(), &mut [0; 1]), Ok(Some(1))) {
         return NOT_FOUND;
     }
+    // The programs wait for the end of this pipe.
     drop(go);
+    // `wait` cannot watch the pipe too: a child does.
     let Ok(mut watcher) = watch(waiting) else { return NOT_RUNNABLE };
     loop {
         match sys::wait(-1) {
             Ok((child, status)) if child == main => return code(status),
             Ok((child, _)) if child == watcher => {
                 if sys::has_ended(waiting.as_fd()) {
+                    // All of the process namespace but this one.
                     sys::kill(-1);
                     while sys::wait(-1).is_ok() {}
                     orphans.end();

@@ -83,6 +83,7 @@ impl Devices {
                 Err(error) if self.kind == DeviceKind::Tun => return Err(error),
                 Err(error) => refused = Some(error),
             }
+            // What one host lacks the others lack: no second attempt.
             self.kind = DeviceKind::Veth;
         }
         let made = self.make_veth(number, namespace, setting.mtu);
@@ -96,6 +97,7 @@ impl Devices {
     }
 
     fn make_veth(&mut self, number: usize, namespace: &Namespace, mtu: u32) -> Result<Wire, EmulationError> {
+        // Made for the first pair: TUN devices need none.
         if self.middle.is_none() {
             let middle = Namespace::make()?;
             // Nothing there is to send by itself.
@@ -213,7 +215,8 @@ pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Optio
     sys::ready(sys::read(fd, buffer))
 }
 
-/// The eleventh number of the device's line in `/proc/net/dev`: eight are of what it received.
+/// Returns the packets that transmission dropped, the twelfth number of the device's line in `/proc/net/dev`.
+/// Eight are of reception; bytes, packets and errors come before it.
 fn transmit_drops(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'))?;
     line.split_ascii_whitespace().nth(11)?.parse().ok()

@@ -223,6 +223,7 @@ fn prepare_flows(
             }
         };
         enter(from)?;
+        // The kernel counts recoveries by namespace, not by socket.
         let is_alone = specs.iter().filter(|other| other.from == spec.from).count() == 1;
         all_alone &= is_alone;
         prepared.push(Prepared {
@@ -319,6 +320,7 @@ impl<'a> Staged<'a> {
             let clone = |device: &Device| device.wire.try_clone().tried("a descriptor cannot be duplicated");
             devices.iter().map(clone).collect()
         };
+        // The engine reads and the observer writes: each has descriptors of its own.
         let (entries, exits) = (wires(&self.devices)?, wires(&self.devices)?);
         let watches = plan.experiment.flows.iter().map(|_| FlowWatch::default()).collect();
         let udp_watches = plan.experiment.udp.iter().map(|_| UdpWatch::new(plan.family)).collect();
@@ -366,6 +368,7 @@ impl<'a> Staged<'a> {
             });
             let account = engine.run(times);
             ended.store(true, Ordering::Release);
+            // Before the threads are joined: one of them waits for the programs.
             if let Some(programs) = programs {
                 programs.end();
             }
@@ -378,6 +381,7 @@ impl<'a> Staged<'a> {
             journal.finish().map_err(EmulationError::Journal)?;
         }
         let mut device_drops = 0;
+        // Only now: the programs have ended, and the engine reads the devices no more.
         if let Some(endings) = &mut engine.endings {
             let wires: Vec<&Wire> = self.devices.iter().map(|device| &device.wire).collect();
             endings.end(&wires).tried("the devices")?;

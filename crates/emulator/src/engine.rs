@@ -98,6 +98,7 @@ impl Engine {
             if now >= plan.end || self.is_stopped() {
                 break;
             }
+            // What came may have made something due: no wait before that is played.
             if self.take_packets(plan.end, &mut buffer)? {
                 continue;
             }
@@ -105,6 +106,7 @@ impl Engine {
             self.timer.set(self.network.next_change().min(train).min(sampling.next()).min(plan.end))?;
             self.poller.wait()?;
         }
+        // A run that is stopped ends at its last moment, played up to it.
         let now = self.clock.now().min(plan.end);
         self.network.play(now, &mut self.observer);
         account.ended_at = now;
@@ -122,6 +124,7 @@ impl Engine {
             for _ in 0..BATCH {
                 let Some(size) = self.entries[host].receive(buffer)? else { break };
                 any = true;
+                // Anew for each packet: a batch takes its time.
                 let now = self.clock.now().min(end);
                 if let Some(endings) = &mut self.endings {
                     endings.outgoing(host, &buffer[..size]);

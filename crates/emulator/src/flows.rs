@@ -202,6 +202,7 @@ pub(crate) fn play(
             until = until.min(flow.next(now));
             flow.wait_for(now, &mut waiting);
         }
+        // The clock anew: the steps have taken their time.
         sys::poll(&waiting, until.saturating_since(clock.now()).as_nanos())?;
     }
     let now = clock.now().min(end);
@@ -211,7 +212,7 @@ pub(crate) fn play(
 fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
     let Prepared { address, role, counters, start, stop } = prepared;
     let account = Account::new(number, start, counters);
-    // It is given when it is first asked for.
+    // The kernel gives a socket its cookie when it is first asked for.
     if let Role::Bulk { sender, .. } = &role {
         let _ = states::cookie(sender.as_fd());
     }
@@ -280,6 +281,7 @@ impl Account {
 
     fn end_measure(&mut self, now: Time) {
         if let Some([_, end]) = &mut self.played.span
+            // The first end stands: completion, stop or the end of the run.
             && end.0 == Time::MAX
         {
             *end = (now, self.delivered);
@@ -337,6 +339,7 @@ impl Account {
     fn finish(mut self, now: Time, of_connections: Standing) -> Played {
         self.end_measure(now);
         self.played.end = self.standing(of_connections);
+        // It never began to be measured: all of its counts are zero.
         if self.played.span.is_none() {
             self.played.warm = self.played.end;
         }

@@ -71,6 +71,7 @@ pub(crate) fn read_tcp(bytes: &[u8]) -> Option<Tcp<'_>> {
     let header = usize::from(*tcp.get(12)? >> 4) * 4;
     Some(Tcp {
         ends: ends(bytes, tcp),
+        // The traffic class of IPv6 begins in the lower half of the first byte.
         ecn: if bytes[0] >> 4 == 6 { bytes[1] >> 4 & 3 } else { bytes[1] & 3 },
         seq: long(tcp, 4),
         ack: long(tcp, 8),
@@ -121,8 +122,10 @@ impl<'a> Iterator for Options<'a> {
         while let Some((&kind::NO_OPERATION, rest)) = self.0.split_first() {
             self.0 = rest;
         }
+        // A last byte alone is the end of options, or padding.
         let [kind, length, ..] = *self.0 else { return None };
         let length = usize::from(length);
+        // A length below two would never come to an end.
         if kind == kind::END || length < 2 || length > self.0.len() {
             return None;
         }
@@ -181,6 +184,7 @@ pub(crate) fn write_udp(ends: Ends, payload: &[u8]) -> Vec<u8> {
 /// has no extension header.
 fn transport_of(bytes: &[u8], protocol: u8) -> Option<(usize, usize)> {
     let (at, its, whole) = match bytes.first()? >> 4 {
+        // No fragment: neither an offset nor more to come. The bit that forbids fragments does not matter.
         4 if bytes.len() >= IPV4_HEADER && short(bytes, 6) & 0x3fff == 0 => {
             (usize::from(bytes[0] & 0x0f) * 4, bytes[9], usize::from(short(bytes, 2)))
         }

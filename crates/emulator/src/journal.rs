@@ -76,6 +76,7 @@ impl Journal {
         cause: Option<DropCause>,
     ) {
         let (packet, size) = packet;
+        // Where a packet enters and leaves a direction: in between its bytes are the same.
         let captured =
             if self.captures && matches!(step, Step::Offered | Step::Arrived) { bytes } else { &[] };
         let detail = cause.map_or(0, |cause| cause as u8);
@@ -121,6 +122,7 @@ impl Journal {
     /// Writes what is left.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.send();
+        // Ends the writer's loop.
         drop(self.pieces);
         self.writer.join().unwrap_or_else(|_| Err(io::Error::other("its writer has a defect")))
     }

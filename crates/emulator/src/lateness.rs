@@ -117,6 +117,7 @@ pub(crate) fn measure_floor(clock: Clock, stop: &AtomicBool) -> io::Result<Histo
         timer.set(due)?;
         poller.wait()?;
         floor.record(clock.now().saturating_since(due));
+        // Until it is read the timer stays readable.
         let mut ticks = [0; 8];
         sys::read(timer.as_fd(), &mut ticks)?;
     }

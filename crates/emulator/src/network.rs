@@ -95,6 +95,7 @@ impl EmulatedNetwork {
         size: u32,
         hosts: &mut impl Hosts,
     ) {
+        // What is due before the packet comes happens before it.
         self.play(now, hosts);
         self.network.offer(self.played, stream, packet, size, hosts);
         self.take_news(hosts);

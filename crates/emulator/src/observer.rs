@@ -225,6 +225,7 @@ impl Hosts for Observer {
         }
         let bytes = self.packets.bytes(packet);
         let is_message = self.train.as_mut().is_some_and(|train| train.incoming(now, host, bytes));
+        // A message of the router is for the manager beside TCP: no socket waits for it.
         if !is_message && self.exits[host].send(bytes).is_err() {
             self.refused += 1;
         }

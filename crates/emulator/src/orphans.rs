@@ -121,6 +121,7 @@ fn end(text: &str) -> Option<SocketAddr> {
         8 => word(0)?.into(),
         32 => {
             let bytes = [word(0)?, word(8)?, word(16)?, word(24)?].concat();
+            // A socket of IPv6 may speak IPv4: its addresses are mapped ones.
             IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?).to_canonical()
         }
         _ => return None,

@@ -303,6 +303,7 @@ impl Packets {
         }
         let is_own = packet.flow != NO_FLOW;
         let connection = if is_own { packet.flow } else { packet.flow() };
+        // Numbers of flows and hashes of connections must not meet.
         Some(u64::from(is_own) << 32 | u64::from(connection))
     }
 

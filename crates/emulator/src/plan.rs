@@ -324,7 +324,8 @@ impl Host {
         let mut sysctls = vec![
             // What one connection learned would be the beginning of the next.
             ("ipv4.tcp_no_metrics_save", "1".to_owned()),
-            // Room for any window: the simulator's sender has no limit either. The least and the initial size are the defaults.
+            // Room for any window: the simulator's sender has no limit either. The least and the initial size
+            // are the defaults.
             ("ipv4.tcp_wmem", "4096 16384 67108864".to_owned()),
         ];
         let mut mtu = family.header() + TCP_HEADER + DEFAULT_MSS;
@@ -369,8 +370,8 @@ impl Host {
         for name in ["ipv6.conf.all.disable_ipv6", "ipv6.conf.default.disable_ipv6"] {
             sysctls.push((name, flag(!has_ipv6)));
         }
-        // No packets but those of programs: no address of the link's own, no search for routers, no question whether an address
-        // is taken. 1: none is made.
+        // No packets but those of programs: no address of the link's own, no search for routers, no question
+        // whether an address is taken. 1: none is made.
         sysctls.push(("ipv6.conf.default.addr_gen_mode", "1".to_owned()));
         sysctls.extend(QUIET.map(|name| (name, "0".to_owned())));
         Ok(Self { mtu, has_ipv6, sysctls })
@@ -467,6 +468,7 @@ fn settings(
     let buffer = tcp.receiver.buffer;
     // The kernel doubles what it is asked for, since it counts what a packet takes in memory.
     let is_fixed = receive_memory::largest_window(tcp, DEFAULT_BUFFER).is_none();
+    // Half of the largest number, as it is doubled.
     let receive_buffer = is_fixed.then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
     let most = tcp.sender.mss + timestamps(&tcp.sender);
     let segment = (family == Family::V6 || is_tight).then(|| i32::try_from(most).unwrap_or(i32::MAX));

@@ -275,6 +275,7 @@ impl Outcome<'_> {
     /// What happened, in the order of time.
     pub(crate) fn events(&self) -> Table {
         let mut table = EventsBuilder::default();
+        // An event names its kind by its place among all.
         for kind in EventKind::ALL {
             table.kind.intern(kind.name());
         }
@@ -292,6 +293,7 @@ impl Outcome<'_> {
             links.iter().flat_map(|link| [link.name.clone(), format!("{}/reverse", link.name)]).collect();
         let radios: Vec<Vec<String>> =
             experiment.radios.iter().map(|spec| experiment.radio_names(spec)).collect();
+        // It outlives the match that lends it to `intern`.
         let mut user_name;
         for event in all {
             let entity: Code = table.entity.intern(match event.entity {

@@ -68,6 +68,7 @@ pub fn play_scripts(
     let mut stages = Vec::new();
     for script in scripts {
         let stage = |_| Stage::new(script, kind);
+        // All tries at once: without privileges there are no new namespaces.
         match (0..TRIES).map(stage).collect::<Result<Vec<_>, _>>() {
             Err(error) if error.lacks_plane() => return Err(error),
             made => stages.push((script, made)),
@@ -181,6 +182,7 @@ impl Stage {
         let socket = if is_client {
             let socket = sys::tcp_socket(OWN.into()).tried("a socket")?;
             control(socket.as_fd())?;
+            // A script of packetdrill finds its socket as the kernel makes it.
             if !is_drilled {
                 sockets::end_at_once(socket.as_fd());
                 set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
@@ -288,6 +290,7 @@ impl Plane for KernelPlane {
             self.kept_off = self.kept_off.max(looked_at.saturating_since(self.looked_at + NAP));
             self.looked_at = looked_at;
             if let Some(packet) = self.receive().map_err(failed)? {
+                // It came between the last look at an empty device and now.
                 let at = Moment { earliest: self.empty_at, latest: self.clock.now() };
                 return Ok(Some(Heard { at, packet }));
             }

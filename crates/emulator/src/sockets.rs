@@ -90,7 +90,7 @@ impl Maker {
                 let _ = made.send(Err(error));
                 return;
             }
-            // Until nobody takes them any more.
+            // It waits while enough lie ready, and ends when nobody takes them any more.
             while made.send(sys::tcp_socket(like)).is_ok() {}
         });
         Self(Mutex::new(taken))
@@ -156,7 +156,7 @@ pub(crate) struct TcpInfo {
     length: usize,
 }
 
-/// `tcpi_state` of a connection that is established, and of one whose peer has closed.
+/// `tcpi_state` of an established connection (TCP_ESTABLISHED).
 const ESTABLISHED: u8 = 1;
 
 impl TcpInfo {
@@ -167,6 +167,7 @@ impl TcpInfo {
     }
 
     fn short(&self, offset: usize) -> Option<u16> {
+        // What an older kernel has not written is not known, and not zero.
         let bytes = self.bytes.get(offset..offset + 2).filter(|_| offset + 2 <= self.length)?;
         Some(u16::from_ne_bytes(bytes.try_into().ok()?))
     }
@@ -200,6 +201,7 @@ impl TcpInfo {
     /// Not-a-number while it is not set.
     pub(crate) fn ssthresh(&self) -> f64 {
         match self.word(76) {
+            // The kernel's TCP_INFINITE_SSTHRESH.
             Some(segments) if segments < 0x7fff_ffff => f64::from(segments),
             _ => f64::NAN,
         }
@@ -261,6 +263,7 @@ impl TcpInfo {
     /// What a sender's connection shows of itself beside what every flow does: name and value.
     pub(crate) fn of_sender(&self) -> [(&'static str, f64); 8] {
         let mss = self.number(16);
+        // All ones: without a limit.
         let rate = |bytes: Option<u64>| bytes.filter(|b| *b < u64::MAX).map_or(f64::NAN, |b| b as f64 * 8.0);
         [
             ("rttvar_s", self.micros(72)),
@@ -310,6 +313,7 @@ impl TcpCounters {
             return [0; 3];
         }
         let count = |name| counter(&text, name);
+        // With SACK, and without.
         let recoveries = count("TCPSackRecovery") + count("TCPRenoRecovery");
         [recoveries, count("TCPSpuriousRTOs"), count("TCPWinProbe")]
     }

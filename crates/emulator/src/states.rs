@@ -41,9 +41,11 @@ impl States {
     /// Those that have come since the last call.
     pub(crate) fn take(&mut self) -> io::Result<Vec<Shown>> {
         let mut buffer = [0; 4096];
+        // Zero bytes: whoever wrote has gone.
         while let Some(size @ 1..) = sys::ready(sys::read(self.lines.as_fd(), &mut buffer))? {
             self.begun.extend_from_slice(&buffer[..size]);
         }
+        // The last line may be half written.
         let whole = self.begun.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let text: Vec<u8> = self.begun.drain(..whole).collect();
         let lines = String::from_utf8_lossy(&text);

@@ -96,6 +96,7 @@ impl Poller {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
         // SAFETY: `events` has room for four.
         match check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), 4, -1) }) {
+            // Callers look at everything after a wait, whatever ended it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             result => result.map(|_| ()),
         }

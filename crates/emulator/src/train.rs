@@ -222,6 +222,7 @@ impl Train {
     fn record_end(&mut self, now: Time, ends: Ends, segment: &Segment, end: usize) {
         let Some(connection) = self.connections.get_mut(&ends) else { return };
         connection.finished[end] |= segment.flags.contains(Flags::FIN);
+        // The last ACK of a close carries no data.
         let is_over = connection.finished == [true; 2] && segment.len == 0;
         if segment.flags.contains(Flags::RST) || is_over {
             self.record_thaw(now, ends);
@@ -233,6 +234,7 @@ impl Train {
     fn message_of(&self, now: Time, bytes: &[u8]) -> Option<(usize, RouterMessage)> {
         let (ends, payload) = headers::read_udp(bytes)?;
         let from = packet::host(ends.from.ip())?;
+        // A packet for another port may hold the same bytes.
         let is_ours = ends.ports() == [wire::PORT; 2];
         Some((from, wire::decode(payload, now).filter(|_| is_ours)?))
     }
@@ -329,6 +331,7 @@ impl Train {
             }
             let host = self.clients[out.client];
             if host == self.at {
+                // A draw for each client, wherever it is: a lost message does not depend on the place.
                 if !out.lost {
                     self.obey(now, out.client, out.message);
                 }
@@ -349,7 +352,7 @@ impl Train {
     fn send(&mut self, now: Time, from: usize, to: usize, message: RouterMessage, is_lost: bool) {
         let end = |host: usize| SocketAddr::new(self.family.address(host), wire::PORT);
         let bytes = headers::write_udp(Ends { from: end(from), to: end(to) }, &wire::encode(message, now));
-        // What chance loses on the LAN costs what it costs.
+        // Lost messages count as sent.
         self.router.message_bytes += bytes.len() as u64;
         if !is_lost {
             self.outbox.push_back(Sent::From(from, bytes));
@@ -360,6 +363,7 @@ impl Train {
 /// Beside which end of a flow a manager stands whose data take these directions; `None`: the flow does not
 /// use the radio.
 fn beside(directions: &[LinkDirection], up: LinkDirection) -> Option<Beside> {
+    // The two directions of a link differ in the lowest bit.
     if directions.contains(&(up ^ 1)) {
         Some(Beside::Receiver)
     } else {
@@ -381,6 +385,7 @@ fn tell(outbox: &mut VecDeque<Sent>, host: usize, ends: Ends, beside: Beside, ac
 }
 
 fn rewrite(bytes: &mut [u8], before: &Segment, after: &Segment) {
+    // Only a window that has changed costs a new checksum.
     if before.window != after.window {
         headers::set_window(bytes, after.window);
     }

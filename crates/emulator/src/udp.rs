@@ -76,6 +76,7 @@ impl Sending {
             let _ = self.sender.send(&buffer[..size]);
             self.source.advance();
         }
+        // Read and thrown away: the network has counted it, and a full buffer would drop the next.
         while self.receiver.recv(buffer).is_ok() {}
     }
 }

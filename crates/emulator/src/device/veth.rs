@@ -28,7 +28,7 @@ pub(super) fn make(
     mtu: u32,
 ) -> Result<(OwnedFd, PacketAddress), EmulationError> {
     let name = format!("{INTERFACE}-{number}");
-    // Of those that anybody may choose.
+    // A locally administered address: bit 1 of the first octet is set.
     let address = |end: u8| [0x02, 0x63, 0x6f, 0x67, end, number as u8];
     let ends = [End { name: INTERFACE, address: address(0) }, End { name: &name, address: address(1) }];
     netlink::add_pair(ends[0], ends[1], middle.descriptor(), mtu).or_remedy(
@@ -61,6 +61,7 @@ fn open(name: &str, to: [u8; 6]) -> Result<(OwnedFd, PacketAddress), EmulationEr
     let at = PacketAddress { interface: interface_number(name, control.as_fd())?, to };
     let socket = sys::packet_socket(at).tried("a packet socket")?;
     let set = |option| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, option, &BUFFER.to_ne_bytes());
+    // Beyond net.core.rmem_max needs CAP_NET_ADMIN over the machine.
     set(RECEIVE_BUFFER_FORCE)
         .or_else(|_| set(libc::SO_RCVBUF))
         .tried("the buffer of a packet socket cannot be set")?;

@@ -123,6 +123,7 @@ impl Connection {
             let size = self.owed.min(buffer.len() as u64) as usize;
             let Some(size) = ready(server.write(&buffer[..size]))? else { return Ok(()) };
             self.owed -= size as u64;
+            // A connection for each request ends with its response.
             if self.owed == 0 && is_last {
                 server.shutdown(Shutdown::Write)?;
             }
@@ -202,6 +203,7 @@ impl Asking {
             && let Some((stream, _)) = ready(self.listener.accept())?
         {
             stream.set_nonblocking(true)?;
+            // The kernel gives a socket its cookie when it is first asked for.
             let _ = states::cookie(stream.as_fd());
             connection.server = Some(stream);
         }

@@ -31,6 +31,7 @@ impl Application {
             Traffic::Rate(rate) => {
                 // Whole segments, each when it is due.
                 let due = written_by(rate, now.saturating_since(self.start));
+                // A segment of zero bytes would divide by zero.
                 due - due % u64::from(self.segment.max(1))
             }
             _ => u64::MAX,
@@ -138,6 +139,7 @@ impl Bulk {
                 Err(error) => return self.record_failure(Err(error)),
             }
         }
+        // At a rate there will be more.
         if matches!(self.application.traffic, Traffic::Size(_)) {
             self.fall_silent();
         }

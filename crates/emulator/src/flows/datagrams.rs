@@ -60,6 +60,7 @@ impl Socket {
     /// Hands over what arrived, and says that time has passed.
     fn receive(&mut self, now: Time, endpoint: &mut BoxedEndpoint, buffer: &mut [u8]) {
         if !self.is_connected
+            // A look, without taking it: the packet is read below like any other.
             && let Ok((_, peer)) = self.socket.peek_from(buffer)
         {
             self.is_connected = self.socket.connect(peer).is_ok();
@@ -85,6 +86,7 @@ impl Socket {
                 let _ = sys::set_ecn(self.socket.as_fd(), is_v6, codepoint);
                 self.is_capable = ecn_capable;
             }
+            // A packet may claim more than it says: the rest is zeros.
             let size = (packet.payload_size() as usize).min(buffer.len());
             let head = packet.bytes.len().min(size);
             buffer[..head].copy_from_slice(&packet.bytes[..head]);
@@ -151,6 +153,7 @@ impl Datagrams {
             _ => {}
         }
         self.ends.open(now);
+        // It closes once all has arrived.
         if let Traffic::Size(_) = self.application.traffic {
             self.ends.close(now);
         }

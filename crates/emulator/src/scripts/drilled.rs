@@ -57,7 +57,7 @@ impl KernelPlane {
             Call::Connect | Call::FinishConnect => {
                 let socket = self.socket()?;
                 if call == Call::FinishConnect {
-                    // Once more: how the first went.
+                    // A second connect says how the first one ended.
                     return match sys::connect_again(socket, SocketAddr::from((PEER, PORT))) {
                         Err(error) if error.raw_os_error() == Some(libc::EISCONN) => Ok(0),
                         outcome => outcome.map(|()| 0),

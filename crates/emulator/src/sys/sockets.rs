@@ -143,7 +143,8 @@ pub(crate) fn receive_datagram(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io:
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: `message` names one piece of memory of this length, and room for control messages of this length.
+    // SAFETY: `message` names one piece of memory of this length, and room for control messages of this
+    // length.
     let size = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
     if size < 0 {
         return Err(io::Error::last_os_error());
@@ -155,8 +156,9 @@ pub(crate) fn receive_datagram(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io:
     while let Some(header) = unsafe { next.as_ref() } {
         let kind = (header.cmsg_level, header.cmsg_type);
         if kind == (libc::IPPROTO_IP, libc::IP_TOS) || kind == (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) {
-            // The class of traffic is an int, the type of service a byte: of both the first byte that counts is the lowest.
-            // SAFETY: such a message has at least one byte of data; of an int in the order of this machine, the lowest is picked.
+            // The traffic class is an int, the type of service a byte: the codepoint is in the lowest byte.
+            // SAFETY: such a message has at least one byte of data; of an int in the order of this machine,
+            // the lowest is picked.
             let data = unsafe { libc::CMSG_DATA(next) };
             let lowest = if kind.0 == libc::IPPROTO_IPV6 && cfg!(target_endian = "big") { 3 } else { 0 };
             // SAFETY: as above.
