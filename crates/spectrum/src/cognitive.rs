@@ -150,7 +150,7 @@ pub struct CognitiveRadio {
     until: Time,
     /// The channel of the last transmission, whose parameters are loaded.
     loaded: ChannelId,
-    /// The channel of the last sensing.
+    /// The channel of the last sensing that has ended.
     sensed: ChannelId,
     /// A channel that somebody else wants the radio on.
     wanted: Option<ChannelId>,
@@ -284,7 +284,7 @@ impl CognitiveRadio {
         self.loaded
     }
 
-    /// The channel that it sensed last.
+    /// The channel that it sensed last, which its report is about.
     pub fn sensed(&self) -> ChannelId {
         self.sensed
     }
@@ -361,7 +361,6 @@ impl CognitiveRadio {
     /// Line 1, its beginning: the radio is silent for t_s.
     fn start_sensing(&mut self, at: Time) {
         self.fall_silent(at);
-        self.sensed = self.state.channel;
         let look = self.config.second_look.filter(|_| self.looks_again || self.switching);
         let until = at + look.unwrap_or(self.config.sensing_time);
         self.enter(at, Phase::Sensing, until);
@@ -378,6 +377,8 @@ impl CognitiveRadio {
 
     /// Line 1, its answer, and line 2.
     fn end_sensing(&mut self, at: Time) {
+        // Not as it begins: the report would be about the next channel where that is sensed in the same call.
+        self.sensed = self.state.channel;
         let mut present = false;
         let mut reports = Vec::with_capacity(self.heard.len());
         for (sensor, heard) in self.heard.iter().enumerate() {

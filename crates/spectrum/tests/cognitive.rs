@@ -137,6 +137,25 @@ fn word((at, event): &(Time, LinkEvent)) -> String {
     format!("{} {what}", at.as_nanos() / 1_000_000)
 }
 
+/// A report is about the channel that was sensed, also where the radio senses the next one in the same call:
+/// after a switch that takes no time, or where the call comes late.
+#[test]
+fn a_report_belongs_to_the_channel_that_was_sensed() {
+    for (switching, call) in [(0, 100), (10, 115)] {
+        let air = air(2, vec![pu(1, &[(0, 10_000)])]);
+        let config = CognitiveConfig { switching_delay: MS(switching), ..config() };
+        let mut radio = radio(config, &air, FixedDetector::PERFECT, PolicyConfig::RoundRobin, 1);
+        radio.advance(Time::ZERO);
+        radio.advance(AT(call));
+        assert!(radio.phase() == Phase::Sensing && radio.channel() == ChannelId(1), "it senses the next one");
+        assert!(radio.has_reported());
+        assert_eq!(radio.sensed(), ChannelId(0), "after a switch of {switching} ms");
+        radio.advance(AT(300));
+        assert!(!radio.has_reported());
+        assert_eq!(radio.sensed(), ChannelId(1));
+    }
+}
+
 /// The pseudocode of section 4.3 over three channels, one case for each way through it.
 #[test]
 fn the_pseudocode_case_by_case() {
