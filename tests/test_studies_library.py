@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -51,6 +52,30 @@ def test_every_setting_of_the_space_makes_sound_scenarios(study: studies.Study) 
     for setting in study.space.design(4, seed=1):
         for point in points:
             build(context, setting, point, 1).check()
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_statement_is_tested_by_the_points_that_it_uses(study: studies.Study) -> None:
+    """On made-up measurements, with all points of the claim and with these alone: the same finding."""
+    stream, fewer = random.Random(study.name), 0
+    base, functions = study.space.base, functions_of(study)
+    for row in study.claims:
+        names = {name for s in row.statements for name in (s.quantity, s.than_quantity)}
+        names |= {number.quantity for s in row.statements for number in s.numbers}
+        grid = {
+            point: studies.Cell([{name: stream.uniform(1, 2) for name in sorted(names)} for _ in range(5)])
+            for point in row.points
+        }
+        for statement in row.statements:
+            used = {point: cell for point, cell in grid.items() if statement.uses(point)}
+            fewer += len(used) < len(grid)
+            if statement.test == "function":
+                assert used == grid
+                continue
+            # Representations: where there is no clearance it is NaN, which equals nothing.
+            found = [repr(statement.evaluate(some, base, functions)) for some in (used, grid)]
+            assert found[0] == found[1], f"{row.id}: {statement.says}"
+    assert fewer
 
 
 def test_list_of_the_command_line() -> None:

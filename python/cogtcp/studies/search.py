@@ -253,14 +253,17 @@ def search(
     return Search(tuple(design), seeds, ordered, version)
 
 
-def _more_seeds(claim: ClaimRow, column: Sequence[Judged]) -> dict[str, float]:
-    """Return the median of the seeds more that each statement needs where it is inconclusive."""
+def _more_seeds(claim: ClaimRow, column: Sequence[Judged], tests: int = 0) -> dict[str, float]:
+    """Return the median of the seeds more that each statement needs where it is inconclusive.
+
+    `tests` is how many statements the claim has, where it is not judged as a whole.
+    """
     needed: dict[str, list[float]] = {}
     for judged in column:
         seeds = len(next(iter(judged.grid.values())).records)
         for statement, finding in zip(claim.statements, judged.findings, strict=True):
             if finding.verdict == "inconclusive":
-                more = power.more_seeds(statement, finding.clearance, seeds, len(claim.statements))
+                more = power.more_seeds(statement, finding.clearance, seeds, tests or len(claim.statements))
                 if not math.isnan(more):
                     needed.setdefault(statement.says, []).append(more)
     return {says: statistics.median(values) for says, values in needed.items()}
@@ -309,7 +312,7 @@ def lacking_seeds(study: Context, claim: ClaimRow, kept: Search) -> Search:
     """Measure how many seeds a claim lacks at a sample of the inconclusive settings of a kept design.
 
     The sample is of the settings at which that statement is inconclusive that most of them lack. They have
-    the seeds of the second look again. The verdicts stay as they are kept.
+    the seeds of the second look again, at the points that the statement uses. The verdicts stay as they are.
     """
     found = kept.claims[claim.id]
     lack = found.lack()
@@ -319,10 +322,13 @@ def lacking_seeds(study: Context, claim: ClaimRow, kept: Search) -> Search:
     where = [index for index, verdict in enumerate(found.verdicts[says]) if verdict == "inconclusive"]
     chosen = random.Random(claim.id).sample(where, min(SAMPLED, len(where)))  # noqa: S311 - a documented draw
     seeds = tuple(range(DESIGN_SEEDS, DESIGN_SEEDS + found.second_look))
+    (statement,) = (item for item in claim.statements if item.says == says)
+    points = tuple(point for point in claim.points if statement.uses(point))
+    alone = replace(claim, points=points, statements=(statement,), mechanisms=())
     column = [
-        judge(replace(study, seeds=seeds), [claim], kept.settings[index])[0] for index in sorted(chosen)
+        judge(replace(study, seeds=seeds), [alone], kept.settings[index])[0] for index in sorted(chosen)
     ]
-    more = {**found.more, **_more_seeds(claim, column)}
+    more = {**found.more, **_more_seeds(alone, column, len(claim.statements))}
     return replace(kept, claims={**kept.claims, claim.id: replace(found, more=more)})
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -29,7 +30,7 @@ from cogtcp.studies.errors import StudyError
 from cogtcp.studies.space import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from cogtcp.studies.claims import Number
     from cogtcp.studies.space import Point, Setting
@@ -139,6 +140,19 @@ class Statement:
         if self.test == "function":
             return str(self.options.get("estimate", quantity))
         return f"{quantity}, ratio"
+
+    def uses(self, point: Point) -> bool:
+        """Whether the test looks at a point; a function of the study may look at any."""
+        if self.test == "function":
+            return True
+        if self.test == "numbers":
+            places = [place for number in self.numbers for place in (number.at, number.than)]
+            return any(place is not None and point.matches(place) for place in places)
+        if not point.matches(self.where) or not all(axis in point for axis in self.each):
+            return False
+        if self.test in ("flat", "rises", "falls"):
+            return True
+        return point.matches(self.of) or (isinstance(self.than, Mapping) and point.matches(self.than))
 
     def evaluate(
         self, grid: Grid, setting: Setting, functions: Mapping[str, TestFunction] | None = None
