@@ -233,6 +233,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         match self.slot(slot) {
             Slot::Radio(node) => self.play_radio(node, now),
             Slot::Node(node) => {
+                // Before routing acts: a packet that is too old must not take a route that comes now.
                 for data in self.nodes[node as usize].buffer.expire(now) {
                     self.drop(node, *data, AdHocDropCause::BufferTime, now);
                 }

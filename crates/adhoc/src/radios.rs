@@ -167,6 +167,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let before = radio.phase();
         let after = radio.advance(now);
         let receiver = node.interfaces.receiver;
+        // Collected first: what follows from an event needs the whole node.
         let mut happened = Vec::new();
         while let Some((time, event)) = radio.poll_event() {
             happened.push((time, event));

@@ -306,6 +306,7 @@ impl<'a> Staged<'a> {
             (None, None) => settings.duration,
         };
         let end = Time::ZERO + limit;
+        // A program is measured from its first packet on.
         let warmup = if self.programs.is_some() { Time::ZERO } else { Time::ZERO + settings.warmup };
         let mut network = EmulatedNetwork::new(&plan.experiment, plan.routes.clone(), seed, end)?;
         let mut train = Train::new(plan, seed, end);
@@ -326,6 +327,7 @@ impl<'a> Staged<'a> {
         let udp_watches = plan.experiment.udp.iter().map(|_| UdpWatch::new(plan.family)).collect();
         let raise = stop.try_clone().tried("a descriptor cannot be duplicated")?;
 
+        // Only now: to build the network takes time that is none of the run.
         let clock = Clock::start();
         let mut observer = Observer::new(
             (exits, plan.routes.hosts().to_vec()),

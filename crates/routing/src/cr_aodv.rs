@@ -229,6 +229,7 @@ impl CrAodv {
             return;
         }
         let best: Vec<_> = (1..=self.config.channels).filter(|c| receivers[*c as usize] == least).collect();
+        // Never empty: some channel has the least.
         let chosen = best[self.draw.below(best.len() as u64) as usize];
         self.events.push_back(RoutingEvent::ChannelWanted { channel: ChannelNumber(chosen) });
     }

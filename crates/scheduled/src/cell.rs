@@ -212,6 +212,7 @@ impl Cell {
         let saturated = config.load.saturated as usize;
         let handover = config.handover.as_ref();
         let station = |number: usize| {
+            // Users that load different stations have different draws.
             let users_of = |user| number * saturated + user;
             let load_fading = (0..saturated).filter_map(|user| {
                 Some([fading("load", users_of(user), 0)?, fading("load", users_of(user), 1)?])

@@ -254,6 +254,7 @@ impl Bearer {
         for place in 0..self.packets.len() {
             let end = self.packets[place].0;
             if begin < self.next || !keeps {
+                // PDCP takes whole packets only.
                 self.packets[place].1 = !self.has((begin, end));
                 until = end;
             }

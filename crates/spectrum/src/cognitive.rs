@@ -325,6 +325,7 @@ impl CognitiveRadio {
 
     /// How the primary users fared up to `now`.
     pub fn protection(&self, now: Time) -> Protection {
+        // The meter counts a transmission when it ends: what is under way is passed along.
         let open = (self.state.phase == Phase::Transmitting).then_some((self.loaded, self.state.since));
         self.meter.protection(&self.air, open, now)
     }
@@ -369,6 +370,7 @@ impl CognitiveRadio {
     }
 
     fn fall_silent(&mut self, at: Time) {
+        // After another sensing it is silent already.
         if self.state.phase == Phase::Transmitting {
             self.meter.open(&self.air, self.loaded, self.state.since, at);
             self.meter.fell_silent(at);
@@ -443,6 +445,7 @@ impl CognitiveRadio {
 
     /// Lines 7 to 10.
     fn open(&mut self, at: Time) {
+        // The channel of the last transmission, however many were sensed since.
         let from = self.loaded;
         if self.switching {
             self.switching = false;
@@ -493,6 +496,7 @@ impl CognitiveRadio {
     }
 
     fn next_pu(&self, from: Time) -> Time {
+        // A PU that only neighbours hear interrupts nothing here.
         let own = self.heard.first().map_or(&[][..], Vec::as_slice);
         let arrivals = own.iter().map(|pu| self.air.activity.users[pu.index].activity.next_arrival(from));
         arrivals.min().unwrap_or(Time::MAX)

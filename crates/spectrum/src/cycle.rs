@@ -79,6 +79,7 @@ impl CognitiveCycle {
     }
 
     fn arrive(&mut self, at: Time) {
+        // In every phase: arrivals do not depend on what the radio does.
         self.pu_due = self.pu_after(at);
         self.state.stats.pu_arrivals += 1;
         self.state.emit(at, LinkEvent::PuArrival { during: self.state.phase });

@@ -115,6 +115,7 @@ impl Intervals {
 
     /// Whether the PU is ON at `at`.
     pub fn is_on(&self, at: Time) -> bool {
+        // Of disjoint intervals only the first that ends after `at` can hold it.
         let index = self.first_ending_after(at);
         self.list.get(index).is_some_and(|interval| interval.arrival <= at)
     }

@@ -263,6 +263,7 @@ impl MobileRouter {
             self.predicted[number].warned = Some(Warning { at: now, needed, until });
             self.counts.downs += 1;
             self.counts.tu_advance_s += advance.as_secs_f64();
+            // Its own end will be announced, and not that of the one before.
             self.announced = Some(number);
             self.counts.down_messages += self.clients.len() as u64;
             self.warn(RouterMessage::GoingDown { prediction: number as u32, start, until });

@@ -41,6 +41,7 @@ impl Errors {
     /// Power of the noise beside which frames are received, W.
     pub(crate) fn noise(self) -> f64 {
         match self {
+            // Noise beside thresholds is the surroundings' (`Surroundings::fate`).
             Self::Threshold => 0.0,
             Self::Dsss => NOISE,
         }

@@ -99,6 +99,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             }
             Load::Routing(packet, listens) => {
                 let there = &mut self.nodes[node as usize];
+                // Also of a copy: its sender may have changed channel since.
                 if let Some(channel) = listens {
                     there.heard_channels.insert(from, channel);
                 }

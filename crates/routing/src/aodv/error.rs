@@ -52,6 +52,7 @@ impl Aodv {
             // loop.
             let stale = match (sequence, route.sequence) {
                 (Some(said), Some(known)) => !is_newer(*said, known),
+                // Without two numbers to compare nothing is late.
                 _ => false,
             };
             // A neighbour that speaks is in reach, whatever it says.

@@ -26,6 +26,7 @@ impl Aodv {
         if reply.acknowledge {
             self.send(now, from, 1, RoutingMessage::ReplyAck);
         }
+        // A hop count from the air may be 255.
         let hops = reply.hops.saturating_add(1);
         let offer = RouteOffer {
             destination: reply.destination,

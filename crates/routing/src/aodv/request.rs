@@ -17,6 +17,7 @@ impl Aodv {
             return;
         }
         self.remember(now, request.originator, request.id);
+        // A hop count from the air may be 255.
         let hops = request.hops.saturating_add(1);
         self.reverse_route(now, from, hops, request);
         if request.destination == self.address {

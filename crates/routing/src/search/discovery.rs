@@ -191,6 +191,7 @@ impl Search {
         let Some(place) = path.iter().position(|(node, _)| *node == self.address) else { return };
         let pair = (search.source, search.destination);
         let previous = place.checked_sub(1).map(|before| path[before]);
+        // The destination has no hop onwards, and keeps no route.
         if let Some(next) = path.get(place + 1).map(|(node, _)| *node) {
             let old = self.routes.get(&pair);
             // A node takes a place on the route of one search once; an older search counts no more.

@@ -126,12 +126,14 @@ impl Search {
         let retry = self.config.beacon_interval;
         let mut offers = Vec::new();
         for (pair, hop) in &self.routes {
+            // A source cannot hand its place over.
             let Some(previous) = hop.previous else { continue };
             let waits = hop.offered.is_some_and(|offered| offered + retry > now);
             if !hop.valid || hop.expires <= now || waits || here.distance(hop.anchor) <= threshold {
                 continue;
             }
             let usable = |node: NodeAddress, occupied: u64| {
+                // Nobody has two places on a route.
                 ![previous, hop.next, pair.0, pair.1].contains(&node)
                     && occupied & (bit(hop.channel) | bit(hop.receive)) == 0
             };

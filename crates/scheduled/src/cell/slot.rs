@@ -38,6 +38,7 @@ impl Cell {
                 self.streams[2 * user + direction as usize].slot = SlotUse::default();
             }
             if !self.levels[place][direction as usize].is_empty() {
+                // Primary users are asked once for a slot and direction, whichever station sends.
                 let mut struck = None;
                 for station in 0..self.stations.len() {
                     struck = self.fill(number, place, (direction, station), struck, buffers, air);
@@ -148,6 +149,7 @@ impl Cell {
             }
             // Those whose feedback has come by this slot are free again.
             it.busy.retain(|free| *free > slot.number);
+            // A block keeps its HARQ process until its feedback is in, or it is given up.
             let is_free = it.busy.len() + it.again.len() < self.processes[direction];
             let repeats = it.bearer.to_repeat() > 0;
             let is_waiting = match slot.direction {

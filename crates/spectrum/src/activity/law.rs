@@ -281,6 +281,7 @@ impl ActivityLaw {
                 // A heavy tail puts the mean far beyond usual spans: 100 such cycles would take millions of
                 // draws.
                 let run_in = if cycle <= 100.0 * usual { cycle } else { 100.0 * usual };
+                // From OFF, as any start is forgotten after 100 cycles.
                 (false, Duration::from_secs_f64((100.0 + stream.uniform()) * run_in))
             }
         }

@@ -236,6 +236,7 @@ impl ProtectionMeter {
 
     /// ON time up to `now` of the PUs that the radio heard where it was.
     fn airtime(&self, air: &Air, now: Time) -> Duration {
+        // A PU that is heard on several channels has its airtime once.
         let mut indexes: Vec<usize> = self.heard.iter().flatten().map(|pu| pu.index).collect();
         indexes.sort_unstable();
         indexes.dedup();

@@ -30,6 +30,7 @@ impl CognitiveRadio {
     /// Takes up the regulation, at time zero.
     pub(super) fn take_up(&mut self, config: &RegulationConfig) {
         let incumbents = Incumbents::new(&self.air, self.meter.heard());
+        // Quiet periods say nothing about when to transmit: the radio senses on.
         let Some(regulator) = config.kind().build(self.config.channel, incumbents) else { return };
         let permit = regulator.permit(Time::ZERO);
         let channel = permit.channel.unwrap_or(self.config.channel);

@@ -178,6 +178,7 @@ impl Cbsd {
         }
         if self.state == GrantState::Idle {
             self.asks_at = now + self.timers.retry;
+            // A suggestion is followed once; later requests are for what the CBSD had.
             return Some(SasRequest::Grant(self.suggested.take()));
         }
         // An answer that never comes is asked for again.

@@ -22,6 +22,7 @@ impl DatabaseUser {
             WhiteSpaceTimers { check: rules.check, grace: rules.grace - rules.lead, retry: rules.retry };
         let device = WhiteSpaceDevice::new(timers);
         let mut user = Self { rules: rules.clone(), device, first: channel, answers: VecDeque::new() };
+        // The first answer came before time zero, and its delay with it.
         if rules.ready {
             let answer = user.answer(Time::ZERO, incumbents);
             user.device.hear(Time::ZERO, &answer);

@@ -98,6 +98,7 @@ impl Dfs {
 
     /// Does what is due at `now`.
     pub fn advance(&mut self, now: Time) {
+        // A call that comes early does nothing.
         if now < self.next_change() {
             return;
         }

@@ -131,6 +131,7 @@ impl Course {
                             && *other >= signal.threshold
                     });
                     // At time zero borders behind the train would count as crossed.
+                    // First: the network changes whatever the signal is.
                     if let Some(border) = crossed.filter(|_| now > Time::ZERO) {
                         let until = now + border.outage.draw(&mut stream);
                         State::Away { until, to: station, cause: OutageCause::Border }

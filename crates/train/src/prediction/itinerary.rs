@@ -68,6 +68,7 @@ impl Itinerary {
         let mut record = Vec::new();
         let mut lengths = Duration::ZERO;
         for outage in outages {
+            // Of the missed ones too: false outages look like all true ones.
             lengths += outage.end - outage.start;
             let (start, end) = (stream.standard_normal(), stream.standard_normal());
             let missed = stream.uniform() < config.missed.get();

@@ -128,6 +128,7 @@ impl Predictor for SignalStrength {
                 }
             }
             (Warned::Coming { handover: false, .. }, Some(serving)) => {
+                // Above the threshold by the margin of recovery, or noise would call it off and on.
                 if serving.ahead >= self.floor() + self.signal.recovery {
                     self.forecasts.push_back(Forecast::End { end: now });
                     self.warned = Warned::No;

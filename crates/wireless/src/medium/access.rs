@@ -99,6 +99,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// A station tunes to a channel by itself, which takes its time.
     fn go_to(&mut self, number: u32, target: ChannelId, now: Time) {
+        // With DIFS, as EIFS has it: `try_resume` takes the later of the two ends.
         let deaf_until = now + self.stations[number].cold.tuning_delay + self.timing.difs;
         self.retune(now, InterfaceId(number), target);
         // EIFS keeps a station from counting, and so does tuning: one time serves both.
@@ -252,6 +253,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// silent begins no exchange, and hears no first frame of one; an exchange that was answered is
     /// completed.
     pub fn set_silent(&mut self, now: Time, interfaces: &[InterfaceId], silent: bool, until: Time) {
+        // All radios first: whoever reconsiders below must see each as it is now.
         for interface in interfaces {
             let was_silent = self.stations.ear(interface.0).silent;
             let station = &mut self.stations[interface.0];

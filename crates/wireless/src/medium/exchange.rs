@@ -209,6 +209,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     /// The packet of `from` is handed up at `number`.
     pub(super) fn deliver(&mut self, from: u32, number: u32, broadcast: bool, now: Time) {
         self.stations.received[number as usize] += 1;
+        // The packet is still at its sender, waiting for the ACK.
         let Some(service) = &mut self.stations[from].cold.service else { return };
         service.arrived = true;
         let (payload, first_in_line) = (service.packet.payload.clone(), service.since);

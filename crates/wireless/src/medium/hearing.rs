@@ -45,6 +45,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             let event = MediumEvent::OnAir { from, to, kind, channel, start, end, rate, sequence, reserves };
             self.events.push_back(event);
         }
+        // A slot is used again with its list of hearers: no memory is asked for.
         let index = self.free_frames.pop().unwrap_or(self.frames.len() as u32);
         let reused = self.frames.get_mut(index as usize).map(|frame| std::mem::take(&mut frame.hearers));
         let needs = self.config.phy.needs(rate);
@@ -167,6 +168,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             }
         }
         hearers.retain_mut(|hearer| {
+            // Its own stream: who else hears the frame shifts no draw.
             let stream = &mut self.stations[hearer.station].cold.fading;
             let power = hearer.strength.power * self.config.phy.propagation.frame_gain(stream);
             hearer.strength = self.listening.strength(power);
@@ -557,6 +559,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         for index in 0..self.on_air.len() {
             let index = self.on_air[index];
             let OnAir { frame, is_heard, .. } = &self.frames[index as usize];
+            // One that is not heard yet finds its hearers when it is.
             if frame.channel != channel
                 || !is_heard
                 || frame.sender == number

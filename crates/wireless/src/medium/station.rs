@@ -168,6 +168,7 @@ impl<T> Station<T> {
         number: u32,
         seed: u64,
     ) -> Self {
+        // A stream for each purpose: no setting shifts the draws of another.
         let stream = |part: &str| RandomStream::new(seed, &format!("{part}/{}", interface.name), 0);
         let table = |control| {
             let rates = config.phy.rates.iter().map(|entry| entry.rate).collect();

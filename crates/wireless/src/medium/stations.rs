@@ -209,6 +209,7 @@ impl<T> Stations<T> {
     /// Whether it was sending until now: a radio that does knows nothing of other frames.
     #[inline]
     pub(super) fn was_deaf(&mut self, number: u32, now: Time) -> bool {
+        // The mark first: the time is in another line of memory.
         if !self.ear(number).has_sent {
             return false;
         }

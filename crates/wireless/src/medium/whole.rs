@@ -113,6 +113,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         if !is_simple {
             return None;
         }
+        // Received, sensed and not cut off: else the exchange is not heard as a whole.
         let needed = phy.sensitivity.watts().max(phy.carrier_sense.watts()).max(phy.cutoff.watts());
         let [there, back] = [(0, 1), (1, 0)].map(|(from, to)| self.hearer(from, to, now).strength.power);
         // `Terms` has one power for both ways.
