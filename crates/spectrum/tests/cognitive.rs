@@ -369,6 +369,7 @@ fn random_air(bands: u32, alpha: f64, beta: f64, horizon: Duration, seed: u64) -
             id: band,
             position: Position::default(),
             band,
+            // At the radio's own place any range reaches it.
             reach: Reach::Range(1.0),
             law: law.clone(),
         })
@@ -421,6 +422,7 @@ fn errors_have_the_probabilities_of_the_detector() {
         for present in [false, true] {
             let users = if present { vec![pu(1, &[(0, 1_000_000_000)])] } else { vec![] };
             let air = air(1, users);
+            // 8,000 cycles of 100 ms in 800 s.
             let config = CognitiveConfig { sensing_time: t_s, transmission_time: MS(50), ..config() };
             let mut radio = radio(config, &air, Shared(Arc::clone(&detector)), PolicyConfig::Sticky, 3);
             let log = play(&mut radio, AT(800_000));
@@ -433,6 +435,7 @@ fn errors_have_the_probabilities_of_the_detector() {
                 .collect();
             let mut window = SensingWindow::empty(t_s);
             if present {
+                // -20 dB, the default of the radio.
                 window.add(0.01, 1.0);
             }
             let p = detector.report_probability(&window);
@@ -669,6 +672,7 @@ fn reserved_channels_are_never_used() {
         PolicyConfig::LeastBusy,
         PolicyConfig::BestRate(BestRate { memory: MS(500) }),
     ] {
+        // Channels 0 and 3 are reserved.
         let channels = (0..4).map(|i| Channel { reserved: i % 3 == 0, ..Channel::clean(mbit(1)) });
         let users = (1..=4).map(|band| {
             let activity = law.generate(Duration::from_secs(200), 6, u64::from(band)).unwrap();
