@@ -1,5 +1,7 @@
 //! A minimum heap for queues of events.
 
+use std::hint::select_unpredictable;
+
 /// What a heap orders. No two keys of a heap are equal.
 pub trait HeapKey: Copy + Ord {
     /// Later than every key: it loses every comparison, so that groups need no test for being full.
@@ -45,10 +47,11 @@ impl<K: HeapKey> Group<K> {
     #[inline]
     fn least(&self) -> (usize, K) {
         let Self([a, b, c, d]) = *self;
-        // A tournament: two comparisons that do not wait for each other, then one.
-        let (i, left) = if b < a { (1, b) } else { (0, a) };
-        let (j, right) = if d < c { (3, d) } else { (2, c) };
-        if right < left { (j, right) } else { (i, left) }
+        // A tournament: two comparisons that do not wait for each other, then one. No processor predicts which key is
+        // least, so no branch may depend on that: the compiler has made branches of plain `if`s.
+        let (i, left) = select_unpredictable(b < a, (1, b), (0, a));
+        let (j, right) = select_unpredictable(d < c, (3, d), (2, c));
+        select_unpredictable(right < left, (j, right), (i, left))
     }
 }
 
