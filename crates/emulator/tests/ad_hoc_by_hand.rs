@@ -107,6 +107,7 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (EmulatedNetwork, Notes
         while let Some((at, number)) = offers.next_if(|(at, _)| *at <= due) {
             let spec = &experiment.udp[number];
             let mut bytes = vec![0; spec.size as usize + 28];
+            // IPv4 with 20 bytes of header, and UDP. The port tells the plan whose packet it is.
             (bytes[0], bytes[9]) = (0x45, 17);
             bytes[22..24].copy_from_slice(&(PORT + number as u16).to_be_bytes());
             let packet = packets.put(at, &bytes).unwrap();
@@ -148,6 +149,7 @@ fn an_ad_hoc_network_does_what_it_does_in_the_simulator() {
         let options = RunOptions { seed: Some(SEED), trace: TraceLevel::Full, ..RunOptions::default() };
         let expected = run(&experiment, &options).unwrap();
         let end = Time::ZERO + experiment.run.duration;
+        // Never late, and late by up to 100 ms.
         for look in [None, Some(100_000_000)] {
             let (network, notes) = played(&experiment, look);
             assert!(notes.arrived > 100, "{name}: {}", notes.arrived);

@@ -104,6 +104,7 @@ fn shipped_scenarios_have_one_capacity() {
         experiment.run.sample_interval = Duration::from_nanos(end.as_nanos() / SAMPLES + 1_009);
         let mut network = emulated(&experiment);
         let (series, capacities) = simulated(&experiment);
+        // The interval is a little more than a part of SAMPLES of the run.
         assert_eq!(series.len() as u64, SAMPLES - 1, "{}", file.display());
         for (number, (time_s, expected)) in series.iter().enumerate() {
             let at = Time::ZERO + experiment.run.sample_interval * (number as u64 + 1);

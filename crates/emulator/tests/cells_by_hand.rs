@@ -39,6 +39,7 @@ impl Observer<IpPacket> for Notes {
     fn radio(&mut self, at: Time, radio: RadioIndex, event: LinkEvent, own_rate: Rate) {
         let Some((kind, _, value, error)) = of_link_event(event, own_rate) else { return };
         for kind in [Some(kind), error].into_iter().flatten() {
+            // An error of detection is an entry of its own, without a value.
             let value = if Some(kind) == error { f64::NAN } else { value };
             self.radios.push((at.as_nanos(), format!("{} {} {value}", radio.1, kind.name())));
         }
@@ -150,6 +151,7 @@ fn compare_counts(experiment: &Experiment, run: &Run, mut network: EmulatedNetwo
     let number = |name: &str, direction: LinkDirection| run.links.number(name, direction).unwrap() as u64;
     for direction in 0..2 {
         let mac = network.network.mac(direction as u32);
+        // A base station schedules and counts no attempts.
         assert!(mac.attempts > 100 || experiment.radios[0].kind.cell().is_some());
         assert_eq!(mac.attempts, number("attempts", direction));
         assert_eq!(mac.interfered, number("attempts_interfered", direction));

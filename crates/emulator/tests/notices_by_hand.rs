@@ -42,6 +42,7 @@ impl Hosts for Notes {
     fn arrived(&mut self, due: Time, host: usize, direction: Option<LinkDirection>, frame: &Frame<IpPacket>) {
         let bytes = self.packets.bytes(&frame.packet);
         if bytes[9] == 1 {
+            // Headers of IP and ICMP, and what is quoted: a header and 8 bytes (RFC 792).
             assert_eq!((host, bytes.len(), &bytes[16..20]), (0, 56, &[100, 64, 0, 1][..]));
             // Destination unreachable: host. It quotes an IPv4 header, two ports, and this.
             assert_eq!(bytes[20..22], [3, 1]);
@@ -152,6 +153,7 @@ fn simulated(run: &Run, [there, back]: [LinkDirection; 2], silence: &str) -> (Se
             let is_syn = segments.text("flags", row).unwrap().contains('S');
             sent.push(Sent { at, from: direction, size: size as usize, seq, is_syn });
         }
+        // The last direction of a route is the opposite of the first one of the route back.
         if text("event") == "received" && [there ^ 1, back ^ 1].contains(&direction) {
             seen.arrivals.push((at, direction, size as u32));
             if is_icmp {

@@ -29,6 +29,7 @@ fn neighbors_are_those_within_range_at_any_time() {
         let mut draw = RandomStream::new(seed, "grid", 0);
         // Times in any order: an earlier one is no less right.
         for _ in 0..300 {
+            // Up to 10 s after the end of the movement.
             let now = Time::from_nanos(draw.below(110_000_000_000));
             let node = draw.below(60) as u32;
             let found = grid.neighbors(&mobility, now, node);
@@ -90,6 +91,7 @@ fn a_passing_node_by_hand() {
     while now < Time::from_millis(25_000) {
         let look = grid.neighbors(&mobility, now, 0);
         if look.nodes != before {
+            // Crossings are roots of a quadratic, not exact to the nanosecond.
             changes.push((now.as_secs_f64() * 1e6).round() / 1e6);
         }
         (now, before) = (look.until, look.nodes);

@@ -156,6 +156,7 @@ fn errors_of_csv_say_where_and_what() {
         ("node,time,x,y\n0,1,1,1\n0,1,2,2\n", 3, "not after the one before"),
         ("node,time,x,y\n0,0,1,1\n2,0,1,1\n", 3, "node 1 is missing"),
         ("node,time,x,y\n-1,0,1,1\n", 2, "the node is \"-1\""),
+        // More nanoseconds than 64 bits hold.
         ("node,time,x,y\n0,99999999999,1,1\n", 2, "expected seconds"),
     ] {
         let (at, said) = reason(csv::read, text);

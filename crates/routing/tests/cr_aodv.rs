@@ -102,8 +102,8 @@ fn the_channel_of_the_next_hop() {
     }
 }
 
-/// Channel 3 is the own and has two receivers near; of ten data channels all but 1, 2 and 3 are then empty,
-/// or just one is.
+/// Of four channels the own, 3, has two receivers near and 4 alone is empty. Then the own has two, and of 2
+/// and 3, with one each, either will do.
 #[test]
 fn the_channel_with_the_fewest_receivers_is_wanted() {
     let wanted = |near: &[u32], own: u32| {
@@ -115,6 +115,7 @@ fn the_channel_with_the_fewest_receivers_is_wanted() {
         let due = Time::from_millis(1000);
         node.handle_timeout(due);
         sent(&mut node, due);
+        // `channel_interval` is 500 s.
         assert!(node.poll_timeout() > Time::from_millis(500_999));
         std::iter::from_fn(|| node.poll_event()).find_map(|event| match event {
             RoutingEvent::ChannelWanted { channel } => Some(channel.0),

@@ -135,8 +135,10 @@ impl Air {
 
     /// Seeks a route and waits for it.
     fn seek(&mut self, source: u32, destination: u32) -> Option<Vec<(u32, u32)>> {
+        // Until everybody has heard beacons, one a second.
         self.pass(1500);
         assert_eq!(self.data(source, destination), Forwarding::Hold);
+        // The destination collects requests for 100 ms.
         self.pass(900);
         self.route(source, destination)
     }
@@ -313,6 +315,7 @@ fn a_neighbor_takes_the_place_of_a_node_that_leaves() {
     let route = air.route(0, 4).unwrap();
     assert_eq!(route.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 5, 3]);
     assert_eq!(air.nodes[0].stats().discoveries, 1);
+    // 2 offers its place; 5 tells both neighbours of the place that it has taken it.
     assert!(air.count(2, MessageKind::Repair) == 1 && air.count(5, MessageKind::Repair) == 2);
 }
 
@@ -394,6 +397,7 @@ fn beacons() {
     air.occupy(0, 1);
     let packet = air.nodes[0].poll_transmit(now).unwrap();
     let RoutingMessage::Search(message) = &packet.message else { panic!("{packet:?}") };
+    // Bit 1 is channel 1.
     assert_eq!(**message, SearchMessage::Beacon { position: Position::new(0.0, 0.0), occupied: 0b10 });
     assert_eq!((packet.bytes, packet.ttl, packet.channel), (48, 1, None));
 }

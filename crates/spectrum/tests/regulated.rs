@@ -102,6 +102,7 @@ fn a_dpa_relocates_the_radio() {
     let air = band(&[&[(100.0, 400.0)], &[]]);
     let rules = CbrsRules { dpa: DpaAnswer::Relocate, ..CbrsRules::default() };
     let mut radio = radio(cbrs(rules), &air);
+    // The heartbeat at 120 s, the grant and its heartbeat take 0.2 s each; 1 ms to retune.
     assert_eq!(openings(&mut radio, 600.0), [(0.0, 120.6, 0), (120.601, 600.0, 1)]);
     assert_eq!(radio.stats(s(600.0)).handoffs, 1);
 }
@@ -173,6 +174,7 @@ fn radar_in_the_check_ends_it() {
     let air = band(&[&[(100.0, 110.0)], &[(130.0, 131.0)], &[]]);
     let mut radio = radio(RegulationConfig::Dfs(DfsRules { ready: false, ..DfsRules::default() }), &air);
     let openings = openings(&mut radio, 300.0);
+    // 60 s from 130 s on, and 1 ms to retune.
     assert_eq!(openings, [(60.0, 100.1, 0), (190.001, 300.0, 2)]);
 }
 
@@ -182,6 +184,7 @@ fn a_registered_incumbent_is_never_met() {
     let air = band(&[&[(5000.0, 9000.0)], &[(6000.0, 7000.0)]]);
     let mut radio = radio(RegulationConfig::Tvws(TvwsRules::default()), &air);
     let openings = openings(&mut radio, 10_000.0);
+    // `lead` is 100 ms; from 6000 s to 7000 s both channels are taken.
     let expected = [(0.0, 4999.9, 0), (4999.901, 5999.9, 1), (7000.0, 10_000.0, 1)];
     assert_eq!(openings, expected);
     assert_eq!(radio.protection(s(10_000.0)).exposed, Duration::ZERO);
@@ -235,6 +238,7 @@ fn a_regulated_radio_has_no_times_to_set() {
 /// A regulation with settings drawn within what it allows.
 fn any_regulation(random: &mut RandomStream) -> RegulationConfig {
     let mut up_to = |most: Duration| Duration::from_nanos(random.below(most.as_nanos() + 1));
+    // `up_to` has borrowed `random`: small numbers are drawn through it, too.
     match up_to(Duration::from_nanos(2)).as_nanos() {
         0 => {
             let (transmit, stop) = (up_to(SECOND * 239) + SECOND, up_to(SECOND * 59));
@@ -312,6 +316,7 @@ fn nobody_is_transmitted_over_beyond_the_allowed_time() {
             if let Some((from, channel)) = since {
                 let is_over = radio.phase().is_silent();
                 let until = if is_over { at + MILLISECOND * 5 } else { at };
+                // Incumbents bear nothing at reduced power.
                 if !was_reduced {
                     radio.transmitted_on(channel, from, until);
                 }

@@ -223,6 +223,7 @@ fn no_radar_suffers_beyond_the_channel_move_time() {
         let mut control = Duration::ZERO;
         let mut now = Time::ZERO;
         for _ in 0..200 {
+            // About the 200 ms, the 10 s and the 30 minutes of the rules.
             let step = [100_000_000, 20_000_000_000, 900_000_000_000][random.below(3) as usize];
             let until = now + Duration::from_nanos(random.below(step));
             while device.next_change() <= until {
@@ -331,6 +332,7 @@ fn no_channel_is_used_outside_its_schedule() {
                 let look = now + SECOND * after;
                 let Some(channel) = device.channel(look) else { continue };
                 let (heard, answer) = last.as_ref().unwrap();
+                // `check` and `grace`.
                 assert!(look < *heard + SECOND * 4200, "seed {seed}: too old");
                 let is_scheduled =
                     answer.iter().any(|it| it.channel == channel && it.from <= look && look < it.until);

@@ -101,6 +101,7 @@ fn map_threshold_at_the_edges_of_its_domain() {
 #[test]
 fn map_probabilities_are_those_of_simulated_energy() {
     let detector = MapEnergyDetector { bandwidth: 1000.0, gamma: linear(-9.0), p_on: 0.5 };
+    // n = 2 W t_s.
     let (t_s, n) = (0.2, 400);
     let threshold = detector.threshold(f64::from(n));
     let mut stream = RandomStream::new(1, "energy", 0);
@@ -132,6 +133,7 @@ fn map_probabilities_are_those_of_simulated_energy() {
 /// constant modulus.
 #[test]
 fn neyman_pearson_probabilities_are_those_of_simulated_energy() {
+    // 0.2 s at the sampling rate.
     let (n, gamma, false_alarm) = (400, linear(-9.0), 0.1);
     let detector = NeymanPearsonDetector { sampling_rate: 2000.0, false_alarm };
     let threshold = 1.0 + q_inverse(false_alarm) / libm::sqrt(f64::from(n));
@@ -369,8 +371,10 @@ fn detectors_out_of_range_are_refused_with_a_reason() {
 fn on_off_closed_forms() {
     let pu = OnOff { alpha: 0.5, beta: 0.1 };
     assert!((pu.p_on() - 1.0 / 6.0).abs() < 1e-15 && (pu.p_off() - 5.0 / 6.0).abs() < 1e-15);
+    // 1 - exp(-0.1).
     assert!((pu.arrival_within(1.0) - 0.095_162_581_964_040_43).abs() < 1e-15);
     assert!((pu.on_after_off(1e9) - pu.p_on()).abs() < 1e-15);
     assert!((pu.on_after_off(1e-9) / 0.1e-9 - 1.0).abs() < 1e-6, "at first it grows as beta u");
+    // 0.5 x 0.9 x 1 / 1.2.
     assert!((sensing_throughput(0.2, 1.0, 0.1, 0.5) - 0.375).abs() < 1e-15);
 }

@@ -159,6 +159,7 @@ fn what_is_not_predicted_yet_is_not_said() {
 fn the_board_ends_an_outage_of_unknown_end() {
     let mut router = router(CONFIG, 1, ByPosition::default());
     router.handle_timeout(Time::ZERO);
+    // The outage comes in 500 ms, less than this: it is announced at once.
     router.handle_reply(AT(20), 0, Some(MS(600)));
     router.handle_measurement(AT(2000), &measured(2000, 1.0));
     assert_eq!(said(&mut router), [down(0, 2500, 3500)]);
@@ -177,6 +178,7 @@ fn the_board_ends_an_outage_of_unknown_end() {
 fn a_forecast_called_off_in_time_is_kept_quiet() {
     let mut router = router(CONFIG, 1, CallsOff::default());
     router.handle_timeout(Time::ZERO);
+    // The announcement is due at 2.4 s.
     router.handle_reply(AT(20), 0, Some(MS(100)));
     router.handle_measurement(AT(2000), &measured(2000, 1.0));
     router.handle_measurement(AT(2100), &measured(2100, 2.0));

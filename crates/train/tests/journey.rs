@@ -156,6 +156,7 @@ fn shadowing_has_its_statistics() {
     // 800 draws: standard errors 0.2 dB of the mean, 1.8 of the variance, 1.4 of the covariance.
     assert!(mean.abs() < 0.8 && (variance - 36.0).abs() < 6.0, "{mean} {variance}");
     let covariance = near / pairs;
+    // exp(-1): the places are one correlation distance apart.
     assert!((covariance - 36.0 * 0.367_879).abs() < 5.0, "{covariance}");
     // Two journeys over one terrain differ by the share that is not the terrain's: variance 2 x 36 x 0.2.
     let mut differences = 0.0;
@@ -163,6 +164,7 @@ fn shadowing_has_its_statistics() {
         let (a, b) = (shadowing(seed, 4_000.0), shadowing(seed + 1000, 4_000.0));
         differences += (a - b) * (a - b) / 100.0;
     }
+    // Standard error: 14.4 sqrt(2 / 100) = 2.04.
     assert!((differences - 14.4).abs() < 6.5, "{differences}");
 }
 
@@ -185,6 +187,7 @@ fn a_handover_happens_where_the_levels_say() {
     let position = course.motion().at(start).0;
     let ratio = libm::pow(10.0, 3.0 / 35.0);
     let expected = 20_000.0 * ratio / (1.0 + ratio);
+    // The train goes 4 m from one measurement to the next.
     assert!((position - expected).abs() < 4.5, "{position} {expected}");
 }
 
@@ -200,6 +203,7 @@ fn a_tunnel_takes_the_signal_and_a_border_the_link() {
     assert_eq!(causes, [OutageCause::Tunnel, OutageCause::Handover, OutageCause::Border]);
     let (start, end, _) = course.outages().next().unwrap();
     let places = [start, end].map(|time| course.motion().at(time).0);
+    // 60 m of portal, and 4 m between measurements.
     assert!((4_000.0..4_064.0).contains(&places[0]) && (4_940.0..5_004.0).contains(&places[1]), "{places:?}");
     let (start, end, _) = course.outages().last().unwrap();
     assert_eq!(end - start, Duration::from_millis(3_000));

@@ -13,6 +13,7 @@ use common::{Bench, config, mbit};
 fn with_rates(fading: Fading, control: Option<RateControl>, fixed: u64) -> MediumConfig {
     let mut config = config(Dcf { rts_threshold: Dcf::NO_RTS, ..Dcf::default() }.into());
     config.phy.propagation.fading = fading;
+    // Capture of 6, 8 and 12 dB. ns-2's sensitivity for the first, and 3 and 10 dB more.
     let rate =
         |mbps, capture, watts| PhyRate { rate: mbit(mbps), capture, sensitivity: Power::from_watts(watts) };
     config.phy.rates = vec![rate(1, 4.0, 3.652e-10), rate(2, 6.3, 7.3e-10), rate(11, 16.0, 3.6e-9)];
@@ -116,6 +117,7 @@ fn carrier_sense_by_total_power() {
             let packet = cogtcp_wireless::Outgoing { to, ..common::packet(from, 3) };
             bench.medium.enqueue(now, cogtcp_wireless::InterfaceId(from), packet);
         }
+        // The frames of the two end after 8.6 ms.
         bench.medium.advance(Time::from_millis(5));
         let sent = bench.medium.counters(cogtcp_wireless::InterfaceId(2)).frames;
         assert_eq!(sent == 0, busy, "{carrier_sense:?}");

@@ -77,6 +77,7 @@ fn run(seed: u64) -> Vec<MediumEvent<u32>> {
     let side = 800.0;
     let place =
         |stream: &mut RandomStream| Position::new(stream.uniform_in(0.0, side), stream.uniform_in(0.0, side));
+    // East and north together are no more than `max_speed` says.
     let velocity = speed / std::f64::consts::SQRT_2;
     let starts = (0..nodes).map(|_| {
         let start = place(&mut stream);
@@ -108,6 +109,7 @@ fn run(seed: u64) -> Vec<MediumEvent<u32>> {
                 medium.set_silent(now, &[at], is_silent, until);
             }
             1 => medium.tune(now, at, ChannelId(stream.below(3) as u32)),
+            // What is taken out of a queue ends in no event.
             2 => offered -= medium.remove_waiting(now, at, |packet| packet.payload % 3 == 0).len() as u64,
             _ => {
                 let peer = stream.below(u64::from(nodes)) as u32;
@@ -123,6 +125,7 @@ fn run(seed: u64) -> Vec<MediumEvent<u32>> {
                     Outgoing { payload: number, bytes, to, channel: None, goes_first: stream.below(4) == 0 };
                 match medium.enqueue(now, at, packet) {
                     EnqueueOutcome::Queued => offered += 1,
+                    // One more is in, and one that was counted is out.
                     EnqueueOutcome::Displaced(_) => {}
                     EnqueueOutcome::Refused(_) => refused += 1,
                 }
@@ -165,6 +168,7 @@ fn check(events: &[MediumEvent<u32>], silences: &[(u32, Time, bool)], own_radio:
                 assert!(*start >= until, "seed {seed}: a radio sends one frame at a time");
                 let was = silences.iter().rev().find(|(who, at, _)| *who == from.0 && at <= start);
                 let is_silent = was.is_some_and(|(.., silent)| *silent);
+                // Data may follow a CTS in a silence: only of an RTS is it sure that it begins an exchange.
                 let begins = *kind == FrameKind::Rts;
                 assert!(!(begins && own_radio && is_silent), "seed {seed}: nobody begins in its own silence");
             }

@@ -105,7 +105,7 @@ fn an_exposed_terminal_waits_for_nothing() {
 }
 
 /// A <- B  C -> D again, without RTS and with no backoff but zero slots. B counts from the end of A's ACK,
-/// 10 + 304 + 1 us after its data are heard. C hears no ACK, and counts from the end of its NAV (10 + 304 us),
+/// 10 + 304 + 1 us after its data are heard. C hears no ACK, and counts from the end of its NAV, 10 + 304 us,
 /// one delay before. C's frame comes to B at the instant at which B's DIFS ends. Both send, and both get
 /// through; by the rule of a pair of stations B defers.
 #[test]
@@ -164,6 +164,7 @@ fn a_reservation_that_nothing_follows_may_be_forgotten() {
         let (frames, _) = play(&deaf(mac), &places, &[(0, 1, 0), (100, 2, 3)]);
         let rts = frames.iter().find(|(sender, ..)| *sender == 2).unwrap();
         let heard = 352 + 1;
+        // 2 SIFS, CTS, 2 slots and two delays; or what the RTS reserves: 3 SIFS, CTS, data and ACK.
         let from = if nav_reset { heard + 20 + 304 + 40 + 2 } else { heard + 30 + 304 + 8576 + 304 };
         assert!(rts.2 >= from + 50 && rts.2 <= from + 50 + 31 * 20, "{nav_reset}: {rts:?}, from {from}");
     }
@@ -194,6 +195,7 @@ fn a_reserved_receiver_gives_no_cts() {
     let (frames, failures) = play(&deaf(MacConfig::default()), &places, &[(0, 3, 2), (2000, 0, 1)]);
     assert_eq!(failures[0], (0, ExchangeFailure::Refused));
     let cts = frames.iter().find(|(sender, kind, _)| *sender == 1 && *kind == FrameKind::Cts).unwrap();
+    // The exchange of D with C, in which B is silent, takes 9570 us.
     assert!(cts.2 > 9571, "{cts:?}");
 }
 

@@ -59,6 +59,7 @@ fn a_request_waits_behind_data() {
     bench.run(500);
     bench.burst(10, 0, 1);
     bench.send(0, 2);
+    // Until two of the ten are left, which go before the request.
     let mut now = 500;
     while bench.arrived.len() < 1 + 8 {
         now += 1;
@@ -91,6 +92,7 @@ fn a_neighbour_that_does_not_answer_is_gone() {
     let leaves = |at: u64| path(&[(0, 200.0, 0.0), (at, 200.0, 0.0), (at + 1, 200.0, 5000.0)]);
     let still = |x: f64| Trajectory::still(Position::new(x, 0.0));
     for (breaks_link, lost) in [(true, true), (false, false)] {
+        // The address is forgotten by the time of the second packet.
         let arp = Some(ArpConfig { breaks_link, lifetime: Duration::from_secs(1), ..ArpConfig::rfc() });
         // The route lives on, so that ARP is what finds out.
         let mut bench = Bench::new(

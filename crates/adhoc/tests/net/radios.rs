@@ -72,6 +72,7 @@ fn sensing_is_synchronised_staggered_or_independent() {
             if times == SensingTimes::Synchronised { 1 } else { 3 },
             "{times:?}: {phases:?}"
         );
+        // A sensing takes 100 ms, and a change of channel 1 ms.
         let twice = |found: &[u64]| found.windows(2).filter(|pair| pair[1] - pair[0] < 200).count();
         assert_eq!((twice(&found[0]), twice(&found[1])), (0, 1), "once more on the next channel: {found:?}");
         assert_eq!(bench.net.channel(1), ChannelId(1), "{times:?}");
@@ -246,6 +247,7 @@ fn who_has_not_heard_of_a_handoff_sends_to_the_old_channel() {
         let mut bench = Bench::in_air(set, Mobility::new(vec![comes, still]), Some(&air), 1);
         bench.checks = true;
         bench.run(20_030);
+        // By now static routing knows that the two are in range.
         bench.stream(0, 1, 20, 22_500);
         assert_eq!(bench.drops(AdHocDropCause::OutOfReach) > 0, loses, "{knowledge:?}: {:?}", bench.dropped);
         assert!(bench.arrivals(21, 23) > 50, "{knowledge:?}: {}", bench.arrivals(21, 23));

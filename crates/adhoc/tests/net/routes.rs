@@ -105,6 +105,7 @@ fn time_to_live_counts_hops() {
         time_to_live,
         payload,
     };
+    // The two go past `Bench::send`, to have a time to live of their own.
     bench.sent = 2;
     bench.net.offer(bench.now, packet(2, 0));
     bench.net.offer(bench.now, packet(3, 1));
@@ -159,6 +160,7 @@ fn packets_behind_a_failed_one_are_rerouted_or_dropped() {
             Mobility::new(vec![still(0.0, 0.0), a, b, still(400.0, 0.0)])
         };
         let set = cogtcp_adhoc::AdHocConfig { on_link_failure: rule, ..config() };
+        // Which relay the search finds is up to chance: a run before shows it.
         let mut probe = Bench::new(set.clone(), mobility(true));
         probe.send(0, 3);
         probe.run(1000);

@@ -88,6 +88,7 @@ fn a_packet_without_a_route_is_dropped_and_reported() {
     }
     let sent = node.sent();
     assert_eq!((sent.len(), sent[0].to, as_error(&sent[2])), (3, C, &[(TARGET, Some(10))][..]));
+    // What has arrived is reported to nobody.
     node.relay(SOURCE, SELF, C);
     assert_eq!(
         node.relay(SOURCE, cogtcp_routing::NodeAddress::new(77), C),

@@ -79,6 +79,7 @@ fn nodes_with_precursors_say_hello() {
 fn a_hello_makes_a_route_to_the_neighbor() {
     let mut node = TestNode::new(with_hellos());
     node.at(100).hello(A, 7);
+    // ACTIVE_ROUTE_TIMEOUT, 3 s, is longer than the 2 s of the hello.
     assert_eq!((node.route(A), node.expires(A)), (Some((A, 1, Some(7))), 3100));
     node.at(200).hello(A, 6);
     assert_eq!(node.route(A), Some((A, 1, Some(7))), "an older number does not count");
@@ -150,6 +151,7 @@ fn a_neighbor_that_says_hello_no_more_is_not_missed() {
                 node.hear(A, ALL, 1, RoutingMessage::ReplyAck);
             }
         }
+        // The neighbour was last heard at 16 s.
         node.at(17_999);
         assert!(node.route(TARGET).is_some());
         node.at(18_001);

@@ -64,6 +64,7 @@ fn rings_without_the_timer() {
         node.at(now);
         sent.extend(node.sent().iter().map(|packet| (now, packet.ttl)));
     }
+    // 2 * 5 * 30, 2 * 7 * 30 and 2 * 30 * 30 ms; then twice and three times the last.
     assert_eq!(sent, [(0, 5), (300, 7), (720, 30), (2520, 30), (6120, 30), (11_520, 30)]);
 }
 

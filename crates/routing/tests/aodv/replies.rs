@@ -81,6 +81,7 @@ fn what_is_no_valid_route_is_no_reply() {
     node.request(A, 5, only);
     assert!(as_request(&node.sent()[0]).destination_only);
     node.at(6000).request(A, 5, rreq(0, 3, 42, None));
+    // 9, and one more when the route ended.
     assert_eq!(as_request(&node.sent()[0]).destination_sequence, Some(10));
 }
 
@@ -122,6 +123,7 @@ fn a_reply_is_passed_on_along_the_route_back() {
     let mut node = TestNode::new(rfc());
     node.request(A, 5, rreq(2, 1, 40, None)).sent();
     node.at(5000).reply(B, rrep(SOURCE, 3, 9));
+    // The reply's 6 s from now on; and for the route back, below, ACTIVE_ROUTE_TIMEOUT of 3 s.
     assert_eq!((node.route(TARGET), node.expires(TARGET)), (Some((B, 4, Some(9))), 11_000));
     let sent = node.sent();
     assert_eq!((sent.len(), sent[0].to), (1, A));

@@ -65,6 +65,7 @@ fn requests_are_limited_in_a_second() {
     assert!(node.sent().is_empty());
     node.at(1000);
     assert_eq!(node.sent().len(), 1);
+    // A second after the second request, which went out at 10 ms.
     assert!(node.aodv.poll_timeout() <= ms(1010));
 }
 

@@ -41,6 +41,7 @@ fn retries_without_rings() {
 /// everywhere.
 #[test]
 fn a_lost_route_guides_the_first_ring() {
+    // One hop more from here, and TTL_INCREMENT of 2. 8 is above TTL_THRESHOLD, 7.
     for (hops, ttl) in [(2, 5), (4, 7), (5, 35)] {
         let mut node = TestNode::new(rfc());
         node.reply(A, rrep(SELF, hops, 7)).fail(A);

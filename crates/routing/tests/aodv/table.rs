@@ -12,6 +12,7 @@ fn use_prolongs_the_routes_in_both_directions() {
     node.at(5200);
     node.hear(A, ALL, 1, cogtcp_routing::RoutingMessage::ReplyAck);
     node.hear(B, ALL, 1, cogtcp_routing::RoutingMessage::ReplyAck);
+    // 5360: 2 * 2800 - 2 * 3 * 40 ms.
     assert_eq!((node.expires(TARGET), node.expires(SOURCE)), (6000, 5360));
     node.at(5300);
     assert_eq!(node.relay(SOURCE, TARGET, A), Forwarding::Send { next_hop: B, channel: None });
@@ -51,6 +52,7 @@ fn an_unused_route_ends_silently() {
 fn a_late_host_cannot_use_an_expired_route() {
     let mut node = TestNode::new(rfc());
     node.reply(A, rrep(SELF, 3, 9));
+    // Not `at`, which would run the timer.
     node.now = ms(6000);
     assert_eq!(node.data(TARGET), Forwarding::Hold);
     assert_eq!(node.number(TARGET), Some(10));

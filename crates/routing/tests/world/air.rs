@@ -134,6 +134,7 @@ impl World {
     fn handle(&mut self, event: WorldEvent) {
         match event {
             WorldEvent::Timeout(node) => {
+                // A timer that was set anew has left its old entry behind.
                 if self.timers[node] == self.now {
                     self.timers[node] = Time::MAX;
                     self.nodes[node].handle_timeout(self.now);
@@ -234,9 +235,11 @@ impl World {
             }
             self.happened.push((node, event));
         }
+        // As events: `forward` would call this function again.
         for (packet, ttl) in ready {
             self.at(self.now, WorldEvent::Data(node, packet, ttl));
         }
+        // The places told above may have released more.
         while let Some(packet) = self.nodes[node].poll_transmit(self.now) {
             self.transmit(node, packet);
         }

@@ -21,6 +21,7 @@ impl Nonsense {
         }
     }
 
+    // Small ones, ones just before the wrap, and any.
     fn number(&mut self) -> u32 {
         match self.0.below(3) {
             0 => self.0.below(6) as u32,
@@ -88,6 +89,7 @@ impl Nonsense {
     }
 
     fn channel(&mut self) -> ChannelNumber {
+        // A beacon has 64 bits for channels.
         ChannelNumber([0, 1, 2, 5, 63, 64, u32::MAX][self.0.below(7) as usize])
     }
 

@@ -88,6 +88,7 @@ fn a_partition_heals() {
     for number in 3..6 {
         world.positions[number].y = 0.0;
     }
+    // A search that nobody answers ends after 10.32 s: the last one is over.
     world.run(world.now + Duration::from_secs(12));
     assert_eq!(deliver(&mut world, 40, 5), 40);
 }

@@ -47,9 +47,11 @@ fn the_inactivity_timer_keeps_a_user_awake_and_the_short_cycle_follows() {
     let none = delay(None, 60);
     assert_eq!(delay(Some(drx), 60), none);
     let added = |gap: u64| delay(Some(drx), gap) - delay(None, gap);
+    // 500 ms are within the 100 and then 640 ms of the two timers, 2 s beyond them.
     close(added(500), added_by(40, 10), 0.02);
     close(added(2000), added_by(320, 10), 0.02);
     let always = Drx { inactivity: Duration::from_millis(1), on: MS * 319, cycle: MS * 320, short: None };
+    // One slot of sleep in 320 adds 0.003 ms.
     assert!(delay(Some(always), 1000) - delay(None, 1000) < 0.01);
 }
 

@@ -27,6 +27,7 @@ pub(crate) struct Queues {
 impl Buffers for Queues {
     fn waiting(&self, user: usize, direction: Direction) -> (u64, u64) {
         if self.saturated[direction as usize] {
+            // More than any slot takes.
             return (1_500_000, 1000);
         }
         let queue = &self.packets[user][direction as usize];

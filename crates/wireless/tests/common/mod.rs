@@ -74,6 +74,7 @@ impl<S: Surroundings> Bench<S> {
     fn feed(&mut self, now: Time) {
         for flow in 0..self.flows.len() {
             let (from, to) = self.flows[flow];
+            // More than one: a MAC that takes the next packet at once finds one.
             while self.medium.waiting(InterfaceId(from)) < 3 {
                 self.next += 1;
                 // The flow of a packet is what its number leaves.
