@@ -1,121 +1,60 @@
 //! TFRC's two ends on a link driven by hand.
 
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Received, Supply};
+mod path;
+
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Supply};
 use cogtcp_rate::equation::throughput;
 use cogtcp_rate::{TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, RandomStream, Time};
-use std::collections::BTreeMap;
+use path::{Link, Path, seconds};
 
-const ONE_WAY: Duration = Duration::from_millis(50);
-
-/// Both ends, and the packets between them. A link of `rate` bytes per second with a queue of `queue`
-/// packets.
-struct Net {
-    sender: TfrcSender,
-    receiver: TfrcReceiver,
-    now: Time,
-    flying: BTreeMap<(Time, u64), (bool, Datagram)>,
-    order: u64,
+/// A link of `rate` bytes per second with a queue of `queue` packets, which loses what `lose` says.
+struct Queue {
     /// When the link has sent all that it queues.
     free: Time,
     rate: f64,
     queue: f64,
     lose: Box<dyn FnMut(Time, u64) -> bool>,
-    sent: u64,
-    events: Vec<(Time, EndpointEvent)>,
 }
 
-impl Net {
-    fn new(rate: f64, queue: f64, lose: impl FnMut(Time, u64) -> bool + 'static) -> Self {
-        Self {
-            sender: TfrcSender::new(1000),
-            receiver: TfrcReceiver::new(1000, true),
-            now: Time::ZERO,
-            flying: BTreeMap::new(),
-            order: 0,
-            free: Time::ZERO,
-            rate,
-            queue,
-            lose: Box::new(lose),
-            sent: 0,
-            events: Vec::new(),
-        }
-    }
+impl Link for Queue {
+    const ONE_WAY: Duration = Duration::from_millis(50);
 
-    fn saturated(rate: f64, queue: f64, lose: impl FnMut(Time, u64) -> bool + 'static) -> Self {
-        let mut net = Self::new(rate, queue, lose);
-        net.sender.supply(Time::ZERO, Supply::Saturated(true));
-        net.sender.open(Time::ZERO);
-        net
-    }
-
-    fn pump(&mut self) {
-        while let Some(Outgoing { packet, .. }) = self.sender.poll_transmit(self.now) {
-            let number = self.sent;
-            self.sent += 1;
-            let backlog = self.free.saturating_since(self.now).as_secs_f64() * self.rate / 1000.0;
-            if (self.lose)(self.now, number) || backlog > self.queue {
-                continue;
-            }
-            let takes = Duration::from_secs_f64(f64::from(packet.wire_size()) / self.rate);
-            self.free = self.free.max(self.now) + takes;
-            self.flying.insert((self.free + ONE_WAY, self.order), (true, packet));
-            self.order += 1;
+    fn carry(&mut self, now: Time, number: u64, packet: &Datagram) -> Option<(Time, bool)> {
+        let backlog = self.free.saturating_since(now).as_secs_f64() * self.rate / 1000.0;
+        if (self.lose)(now, number) || backlog > self.queue {
+            return None;
         }
-        while let Some(Outgoing { packet, .. }) = self.receiver.poll_transmit(self.now) {
-            self.flying.insert((self.now + ONE_WAY, self.order), (false, packet));
-            self.order += 1;
-        }
-        while let Some(event) = self.sender.poll_event() {
-            self.events.push((self.now, event));
-        }
-        while self.receiver.poll_event().is_some() {}
-    }
-
-    fn run(&mut self, until: Time) {
-        self.pump();
-        loop {
-            let packet = self.flying.first_key_value().map_or(Time::MAX, |((at, _), _)| *at);
-            let next = packet.min(self.sender.poll_timeout()).min(self.receiver.poll_timeout());
-            if next > until {
-                self.now = until;
-                return;
-            }
-            assert!(next >= self.now, "time ran backwards");
-            self.now = next;
-            if packet == next
-                && let Some((_, (to_receiver, packet))) = self.flying.pop_first()
-            {
-                let received = Received { packet: &packet, path: Default::default(), marked: false };
-                if to_receiver {
-                    self.receiver.handle_packet(next, received);
-                } else {
-                    self.sender.handle_packet(next, received);
-                }
-            }
-            if self.sender.poll_timeout() <= next {
-                self.sender.handle_timeout(next);
-            }
-            if self.receiver.poll_timeout() <= next {
-                self.receiver.handle_timeout(next);
-            }
-            self.pump();
-        }
+        let takes = Duration::from_secs_f64(f64::from(packet.wire_size()) / self.rate);
+        self.free = self.free.max(now) + takes;
+        Some((self.free, false))
     }
 }
 
-fn seconds(s: f64) -> Time {
-    Time::from_secs_f64(s)
+type Net = Path<TfrcSender, TfrcReceiver, Queue>;
+
+fn link(rate: f64, queue: f64, lose: impl FnMut(Time, u64) -> bool + 'static) -> Queue {
+    Queue { free: Time::ZERO, rate, queue, lose: Box::new(lose) }
+}
+
+fn saturated(rate: f64, queue: f64, lose: impl FnMut(Time, u64) -> bool + 'static) -> Net {
+    let (sender, receiver) = (TfrcSender::new(1000), TfrcReceiver::new(1000, true));
+    Path::saturated(sender, receiver, link(rate, queue, lose))
+}
+
+/// The same before the connection opens, on a link that is never the limit.
+fn closed() -> Net {
+    Path::new(TfrcSender::new(1000), TfrcReceiver::new(1000, true), link(1e9, 1e9, |_, _| false))
 }
 
 /// Section 4.2: one packet in the first second, then an initial window per round-trip time: min(4 s, max(2 s,
 /// 4380)) = 4000 B.
 #[test]
 fn the_first_feedback_allows_an_initial_window() {
-    let mut net = Net::saturated(1e9, 1e9, |_, _| false);
-    net.run(seconds(0.09));
-    assert_eq!(net.sent, 1);
-    net.run(seconds(0.1001));
+    let mut net = saturated(1e9, 1e9, |_, _| false);
+    net.run(0.09);
+    assert_eq!(net.sent.len(), 1);
+    net.run(0.1001);
     assert!((net.sender.allowed_rate() - 40_000.0).abs() < 10.0, "{}", net.sender.allowed_rate());
     // 100 ms of propagation and 1.053 us for the bytes of the first packet.
     let rtt = EndpointEvent::RoundTrip(Duration::from_nanos(100_001_053));
@@ -128,10 +67,10 @@ fn the_first_feedback_allows_an_initial_window() {
 /// Without loss the rate doubles once in a round-trip time, up to twice the receive rate.
 #[test]
 fn slow_start_doubles() {
-    let mut net = Net::saturated(1e9, 1e9, |_, _| false);
+    let mut net = saturated(1e9, 1e9, |_, _| false);
     let mut last = 0.0;
     for round in 0..6 {
-        net.run(seconds(0.101 + 0.1 * f64::from(round)));
+        net.run(0.101 + 0.1 * f64::from(round));
         let rate = net.sender.allowed_rate();
         assert!(rate <= 2.01 * f64::max(last, 20_000.0), "{last} -> {rate}");
         last = rate;
@@ -143,11 +82,11 @@ fn slow_start_doubles() {
 /// With every hundredth packet lost the rate settles at TCP's equation for p = 1 %: 112 kB/s at 100 ms.
 #[test]
 fn the_rate_settles_at_the_equation() {
-    let mut net = Net::saturated(1e9, 1e9, |_, number| number % 100 == 50);
-    net.run(seconds(60.0));
+    let mut net = saturated(1e9, 1e9, |_, number| number % 100 == 50);
+    net.run(60.0);
     let wanted = throughput(1000.0, 0.1, 0.01);
     let before = net.receiver.progress().delivered_bytes;
-    net.run(seconds(120.0));
+    net.run(120.0);
     let rate = (net.receiver.progress().delivered_bytes - before) as f64 / 60.0;
     assert!((rate / (0.99 * wanted) - 1.0).abs() < 0.03, "{rate} against {wanted}");
 }
@@ -156,12 +95,12 @@ fn the_rate_settles_at_the_equation() {
 #[test]
 fn a_burst_of_losses_is_one_event() {
     let single = {
-        let mut net = Net::saturated(1e9, 1e9, |_, number| number % 200 == 50);
-        net.run(seconds(60.0));
+        let mut net = saturated(1e9, 1e9, |_, number| number % 200 == 50);
+        net.run(60.0);
         net.receiver.loss_event_rate()
     };
-    let mut net = Net::saturated(1e9, 1e9, |_, number| (50..53).contains(&(number % 200)));
-    net.run(seconds(60.0));
+    let mut net = saturated(1e9, 1e9, |_, number| (50..53).contains(&(number % 200)));
+    net.run(60.0);
     let burst = net.receiver.loss_event_rate();
     assert!((burst / single - 1.0).abs() < 0.1, "{burst} against {single}");
 }
@@ -171,25 +110,25 @@ fn a_burst_of_losses_is_one_event() {
 #[test]
 fn silence_halves_the_rate_and_ends() {
     let silence = |at: Time, _| (5.0..65.0).contains(&at.as_secs_f64());
-    let mut net = Net::saturated(125_000.0, 20.0, silence);
-    net.run(seconds(5.0));
+    let mut net = saturated(125_000.0, 20.0, silence);
+    net.run(5.0);
     let before = net.sender.allowed_rate();
-    net.run(seconds(7.0));
+    net.run(7.0);
     assert!(net.sender.allowed_rate() < before / 2.0, "{before} -> {}", net.sender.allowed_rate());
-    net.run(seconds(64.9));
+    net.run(64.9);
     assert!(net.sender.allowed_rate() >= 1000.0 / 64.0);
     assert!(net.events.iter().filter(|(_, event)| *event == EndpointEvent::Timeout).count() >= 3);
-    net.run(seconds(300.0));
+    net.run(300.0);
     assert!(net.sender.allowed_rate() > 50_000.0, "{}", net.sender.allowed_rate());
 }
 
 /// A bottleneck of 125 kB/s with a queue of 20 packets is used to more than 80 % and never exceeded.
 #[test]
 fn a_bottleneck_is_shared_out() {
-    let mut net = Net::saturated(125_000.0, 20.0, |_, _| false);
-    net.run(seconds(20.0));
+    let mut net = saturated(125_000.0, 20.0, |_, _| false);
+    net.run(20.0);
     let before = net.receiver.progress().delivered_bytes;
-    net.run(seconds(120.0));
+    net.run(120.0);
     let rate = (net.receiver.progress().delivered_bytes - before) as f64 / 100.0;
     assert!((0.8 * 125_000.0..=125_000.0).contains(&rate), "{rate}");
 }
@@ -198,11 +137,11 @@ fn a_bottleneck_is_shared_out() {
 /// (section 8.2.1).
 #[test]
 fn a_limited_application_does_not_save_up_rate() {
-    let mut net = Net::new(1e9, 1e9, |_, _| false);
+    let mut net = closed();
     net.sender.open(Time::ZERO);
     for tenth in 0..600 {
         let at = seconds(0.1 * f64::from(tenth));
-        net.run(at);
+        net.run(at.as_secs_f64());
         net.sender.supply(at, Supply::Bytes(1000));
     }
     assert!(net.sender.allowed_rate() <= 2.0 * 40_000.0 + 1.0, "{}", net.sender.allowed_rate());
@@ -212,14 +151,14 @@ fn a_limited_application_does_not_save_up_rate() {
 /// the next tick of the timer.
 #[test]
 fn a_packet_after_silence_is_answered_at_once() {
-    let mut net = Net::new(1e9, 1e9, |_, _| false);
+    let mut net = closed();
     net.sender.open(Time::ZERO);
     for second in 0..20 {
         let at = seconds(f64::from(second));
-        net.run(at);
+        net.run(at.as_secs_f64());
         net.sender.supply(at, Supply::Bytes(1000));
     }
-    net.run(seconds(20.0));
+    net.run(20.0);
     let answers = net.events.iter().filter(|(_, event)| matches!(event, EndpointEvent::RoundTrip(_))).count();
     assert_eq!(answers, 20);
 }
@@ -228,11 +167,11 @@ fn a_packet_after_silence_is_answered_at_once() {
 /// rate.
 #[test]
 fn a_growing_queue_eases_the_rate() {
-    let mut net = Net::saturated(125_000.0, 1e9, |_, _| false);
-    net.run(seconds(3.0));
-    let (before, sent) = (net.sender.allowed_rate(), net.sent);
-    net.run(seconds(3.1));
-    let rate = (net.sent - sent) as f64 * 1000.0 / 0.1;
+    let mut net = saturated(125_000.0, 1e9, |_, _| false);
+    net.run(3.0);
+    let (before, sent) = (net.sender.allowed_rate(), net.sent.len());
+    net.run(3.1);
+    let rate = (net.sent.len() - sent) as f64 * 1000.0 / 0.1;
     assert!(rate < 0.97 * before.min(net.sender.allowed_rate()), "{rate} of {before}");
 }
 
@@ -240,11 +179,11 @@ fn a_growing_queue_eases_the_rate() {
 /// sender.
 #[test]
 fn close_sends_what_is_left() {
-    let mut net = Net::new(1e9, 1e9, |_, _| false);
+    let mut net = closed();
     net.sender.open(Time::ZERO);
     net.sender.supply(Time::ZERO, Supply::Bytes(10_500));
     net.sender.close(Time::ZERO);
-    net.run(seconds(30.0));
+    net.run(30.0);
     assert_eq!(net.receiver.progress().delivered_bytes, 10_500);
     assert_eq!(net.events.last().map(|(_, event)| *event), Some(EndpointEvent::Closed));
     assert_eq!(net.sender.poll_timeout(), Time::MAX);
@@ -257,9 +196,9 @@ fn random_loss_breaks_nothing() {
     for seed in 0..40 {
         let mut random = RandomStream::new(seed, "tfrc", 0);
         let share = random.uniform();
-        let mut net = Net::saturated(250_000.0, 10.0, move |_, _| random.uniform() < share);
+        let mut net = saturated(250_000.0, 10.0, move |_, _| random.uniform() < share);
         for step in 1..=50 {
-            net.run(seconds(f64::from(step)));
+            net.run(f64::from(step));
             let rate = net.sender.allowed_rate();
             assert!(rate.is_finite() && rate >= 1000.0 / 64.0, "seed {seed}: {rate}");
             assert!((0.0..=1.0).contains(&net.receiver.loss_event_rate()));

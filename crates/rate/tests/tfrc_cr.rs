@@ -1,14 +1,12 @@
 //! TFRC-CR's rules, each in a dialogue between its ends and a database.
 
-use cogtcp_endpoint::{
-    Connection, Datagram, Endpoint, Outgoing, Pair, Protocol, Received, SpectrumDatabase, Supply,
-};
+mod path;
+
+use cogtcp_endpoint::{Connection, Datagram, Endpoint, Pair, Protocol, SpectrumDatabase, Supply};
 use cogtcp_rate::{TfrcCrSender, TfrcCrSettings, TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, Time};
-use std::collections::BTreeMap;
+use path::{Link, Path, seconds};
 use std::sync::Arc;
-
-const ONE_WAY: Duration = Duration::from_millis(50);
 
 /// A primary user that is there from one time to another.
 #[derive(Debug)]
@@ -21,91 +19,43 @@ impl SpectrumDatabase for User {
     }
 }
 
-fn seconds(s: f64) -> Time {
-    Time::from_secs_f64(s)
+/// A path of 100 ms that loses what it says.
+struct Lossy(fn(f64, u64) -> bool);
+
+impl Link for Lossy {
+    const ONE_WAY: Duration = Duration::from_millis(50);
+
+    fn carry(&mut self, now: Time, number: u64, _: &Datagram) -> Option<(Time, bool)> {
+        (!(self.0)(now.as_secs_f64(), number)).then_some((now, false))
+    }
 }
 
-/// Both ends over a path of 100 ms that loses what `lose` says.
-struct Path<S> {
-    sender: S,
-    receiver: TfrcReceiver,
-    now: Time,
-    flying: BTreeMap<(Time, u64), (bool, Datagram)>,
+type Net<S> = Path<S, TfrcReceiver, Lossy>;
+
+fn saturated<S: Endpoint<Packet = Datagram>>(
+    mut sender: S,
+    user: Option<User>,
     lose: fn(f64, u64) -> bool,
-    /// When packets left.
-    sent: Vec<f64>,
+) -> Net<S> {
+    if let Some(user) = user {
+        let database: Arc<dyn SpectrumDatabase> = Arc::new(user);
+        sender.use_database(&database);
+    }
+    Path::saturated(sender, TfrcReceiver::new(1000, true), Lossy(lose))
 }
 
-impl<S: Endpoint<Packet = Datagram>> Path<S> {
-    fn new(mut sender: S, user: Option<User>, lose: fn(f64, u64) -> bool) -> Self {
-        if let Some(user) = user {
-            let database: Arc<dyn SpectrumDatabase> = Arc::new(user);
-            sender.use_database(&database);
+fn count<S: Endpoint<Packet = Datagram>>(path: &Net<S>, wanted: &str) -> f64 {
+    let mut found = f64::NAN;
+    path.sender.count(&mut |name, value| {
+        if name == wanted {
+            found = value;
         }
-        sender.supply(Time::ZERO, Supply::Saturated(true));
-        sender.open(Time::ZERO);
-        let receiver = TfrcReceiver::new(1000, true);
-        Self { sender, receiver, now: Time::ZERO, flying: BTreeMap::new(), lose, sent: Vec::new() }
-    }
+    });
+    found
+}
 
-    fn pump(&mut self) {
-        let now = self.now.as_secs_f64();
-        while let Some(Outgoing { packet, .. }) = self.sender.poll_transmit(self.now) {
-            let number = self.sent.len() as u64;
-            self.sent.push(now);
-            if !(self.lose)(now, number) {
-                self.flying.insert((self.now + ONE_WAY, 2 * number), (true, packet));
-            }
-        }
-        while let Some(Outgoing { packet, .. }) = self.receiver.poll_transmit(self.now) {
-            self.flying.insert((self.now + ONE_WAY, 2 * self.sent.len() as u64 + 1), (false, packet));
-        }
-        while self.sender.poll_event().is_some() {}
-        while self.receiver.poll_event().is_some() {}
-    }
-
-    fn run(&mut self, until: f64) -> &mut Self {
-        self.pump();
-        loop {
-            let packet = self.flying.first_key_value().map_or(Time::MAX, |((at, _), _)| *at);
-            let next = packet.min(self.sender.poll_timeout()).min(self.receiver.poll_timeout());
-            if next > seconds(until) {
-                self.now = seconds(until);
-                return self;
-            }
-            self.now = next;
-            if packet == next
-                && let Some((_, (to_receiver, packet))) = self.flying.pop_first()
-            {
-                let received = Received { packet: &packet, path: Default::default(), marked: false };
-                match to_receiver {
-                    true => self.receiver.handle_packet(next, received),
-                    false => self.sender.handle_packet(next, received),
-                }
-            }
-            if self.sender.poll_timeout() <= next {
-                self.sender.handle_timeout(next);
-            }
-            if self.receiver.poll_timeout() <= next {
-                self.receiver.handle_timeout(next);
-            }
-            self.pump();
-        }
-    }
-
-    fn count(&self, wanted: &str) -> f64 {
-        let mut found = f64::NAN;
-        self.sender.count(&mut |name, value| {
-            if name == wanted {
-                found = value;
-            }
-        });
-        found
-    }
-
-    fn packets(&self, from: f64, until: f64) -> usize {
-        self.sent.iter().filter(|at| (from..until).contains(*at)).count()
-    }
+fn packets<S>(path: &Net<S>, from: f64, until: f64) -> usize {
+    path.sent.iter().filter(|at| (from..until).contains(*at)).count()
 }
 
 fn tfrc_cr(settings: TfrcCrSettings) -> TfrcCrSender {
@@ -121,22 +71,26 @@ fn one_percent_and_a_silence(at: f64, number: u64) -> bool {
 #[test]
 fn without_a_primary_user_silence_is_congestion() {
     let mut path =
-        Path::new(tfrc_cr(TfrcCrSettings::default()), Some(User(90.0, 91.0)), one_percent_and_a_silence);
+        saturated(tfrc_cr(TfrcCrSettings::default()), Some(User(90.0, 91.0)), one_percent_and_a_silence);
     path.run(9.9);
     let before = path.sender.allowed_rate();
     path.run(19.9);
     assert!(!path.sender.is_paused() && path.sender.allowed_rate() < before / 8.0);
-    assert_eq!((path.count("pauses"), path.count("restarts")), (0.0, 0.0));
-    assert!(path.count("database_queries") >= 3.0, "each expiry asks: {}", path.count("database_queries"));
+    assert_eq!((count(&path, "pauses"), count(&path, "restarts")), (0.0, 0.0));
+    assert!(
+        count(&path, "database_queries") >= 3.0,
+        "each expiry asks: {}",
+        count(&path, "database_queries")
+    );
 }
 
 /// The sender asks only when feedback stays away: on a clear path never.
 #[test]
 fn the_database_is_asked_only_when_feedback_stays_away() {
     let mut path =
-        Path::new(tfrc_cr(TfrcCrSettings::default()), Some(User(0.0, 60.0)), |_, number| number % 100 == 50);
+        saturated(tfrc_cr(TfrcCrSettings::default()), Some(User(0.0, 60.0)), |_, number| number % 100 == 50);
     path.run(50.0);
-    assert_eq!(path.count("database_queries"), 0.0);
+    assert_eq!(count(&path, "database_queries"), 0.0);
 }
 
 /// A primary user stays from 10 s to 20 s, and the path is silent as long: two looks, then one poll per A + 4
@@ -145,14 +99,14 @@ fn the_database_is_asked_only_when_feedback_stays_away() {
 #[test]
 fn a_primary_user_pauses_the_sender() {
     let mut path =
-        Path::new(tfrc_cr(TfrcCrSettings::default()), Some(User(10.0, 20.0)), one_percent_and_a_silence);
+        saturated(tfrc_cr(TfrcCrSettings::default()), Some(User(10.0, 20.0)), one_percent_and_a_silence);
     // The last feedback arrives at 10.1 s, the nofeedback timer expires 4 R later, the second look is 2 A later.
     path.run(10.45);
-    assert_eq!((path.count("database_queries"), path.count("pauses")), (0.0, 0.0));
+    assert_eq!((count(&path, "database_queries"), count(&path, "pauses")), (0.0, 0.0));
     path.run(10.6);
-    assert_eq!((path.count("database_queries"), path.count("pauses")), (1.0, 0.0));
+    assert_eq!((count(&path, "database_queries"), count(&path, "pauses")), (1.0, 0.0));
     path.run(10.75);
-    assert_eq!((path.count("database_queries"), path.count("pauses")), (2.0, 1.0));
+    assert_eq!((count(&path, "database_queries"), count(&path, "pauses")), (2.0, 1.0));
     path.run(12.0);
     assert!(path.sender.is_paused());
     let rate = path.sender.allowed_rate();
@@ -160,14 +114,14 @@ fn a_primary_user_pauses_the_sender() {
     assert!((rate - 10_000.0).abs() < 500.0, "{rate}");
     path.run(20.45);
     assert!(
-        path.sender.is_paused() && (75..=105).contains(&path.packets(12.0, 20.0)),
+        path.sender.is_paused() && (75..=105).contains(&packets(&path, 12.0, 20.0)),
         "{}",
-        path.packets(12.0, 20.0)
+        packets(&path, 12.0, 20.0)
     );
     path.run(20.55);
     assert!(!path.sender.is_paused());
-    assert_eq!((path.count("restarts"), path.sender.allowed_rate()), (1.0, 300.0));
-    assert_eq!(path.packets(20.499, 20.55), 1, "the first packet of a restart leaves at once");
+    assert_eq!((count(&path, "restarts"), path.sender.allowed_rate()), (1.0, 300.0));
+    assert_eq!(packets(&path, 20.499, 20.55), 1, "the first packet of a restart leaves at once");
     path.run(20.61);
     // min(4 s, max(2 s, 4380 B)) a round-trip time.
     assert!((path.sender.allowed_rate() - 40_000.0).abs() < 1.0, "{}", path.sender.allowed_rate());
@@ -180,9 +134,9 @@ fn a_primary_user_pauses_the_sender() {
 fn feedback_cancels_the_second_look() {
     // The database has a primary user all the time; the path is silent for just longer than the nofeedback timer.
     let short = |at: f64, number: u64| number % 100 == 50 || (10.0..10.40).contains(&at);
-    let mut path = Path::new(tfrc_cr(TfrcCrSettings::default()), Some(User(0.0, 90.0)), short);
+    let mut path = saturated(tfrc_cr(TfrcCrSettings::default()), Some(User(0.0, 90.0)), short);
     path.run(30.0);
-    assert_eq!((path.count("database_queries"), path.count("pauses")), (1.0, 0.0));
+    assert_eq!((count(&path, "database_queries"), count(&path, "pauses")), (1.0, 0.0));
 }
 
 /// The path is back at 12 s while the primary user stays until 20 s: nodes went round it. Acknowledgements
@@ -192,13 +146,13 @@ fn acknowledgements_in_a_pause_save_the_restart() {
     let round = |at: f64, number: u64| number % 100 == 50 || (10.0..11.0).contains(&at);
     for (acks_in_pause, restarts) in [(true, 0.0), (false, 1.0)] {
         let settings = TfrcCrSettings { acks_in_pause, ..TfrcCrSettings::default() };
-        let mut path = Path::new(tfrc_cr(settings), Some(User(10.0, 20.0)), round);
+        let mut path = saturated(tfrc_cr(settings), Some(User(10.0, 20.0)), round);
         path.run(20.4);
         assert!(path.sender.is_paused());
         // While paused, acknowledgements leave the rate alone.
         assert!((path.sender.allowed_rate() - 10_000.0).abs() < 500.0);
         path.run(20.6);
-        assert_eq!((path.count("pauses"), path.count("restarts")), (1.0, restarts));
+        assert_eq!((count(&path, "pauses"), count(&path, "restarts")), (1.0, restarts));
     }
 }
 
@@ -206,11 +160,11 @@ fn acknowledgements_in_a_pause_save_the_restart() {
 #[test]
 fn a_primary_user_that_stays_is_polled() {
     let mut path =
-        Path::new(tfrc_cr(TfrcCrSettings::default()), Some(User(10.0, f64::from(u32::MAX))), |at, number| {
+        saturated(tfrc_cr(TfrcCrSettings::default()), Some(User(10.0, f64::from(u32::MAX))), |at, number| {
             number % 100 == 50 || at >= 10.0
         });
     path.run(200.0);
-    assert!(path.packets(190.0, 200.0) >= 90);
+    assert!(packets(&path, 190.0, 200.0) >= 90);
 }
 
 /// TFRC may send twice what the receiver got; TFRC-CR takes the equation's rate at once. After a long time of
@@ -219,8 +173,8 @@ fn a_primary_user_that_stays_is_polled() {
 fn the_rate_is_the_equations_at_once() {
     // Most packets are lost up to 20 s, then one in a thousand.
     let lose = |at: f64, number: u64| if at < 20.0 { !number.is_multiple_of(4) } else { number % 1000 == 5 };
-    let mut own = Path::new(tfrc_cr(TfrcCrSettings::default()), None, lose);
-    let mut base = Path::new(TfrcSender::new(1000), None, lose);
+    let mut own = saturated(tfrc_cr(TfrcCrSettings::default()), None, lose);
+    let mut base = saturated(TfrcSender::new(1000), None, lose);
     let shown = |sender: &dyn Endpoint<Packet = Datagram>, wanted: &str| {
         let mut found = f64::NAN;
         sender.observe(&mut |name, value| {

@@ -1,126 +1,66 @@
 //! TP-CRAHN's rules, each in a dialogue between its ends over one hop that stamps, and whose node tells what
 //! it does.
 
+mod path;
+
 use cogtcp_crosslayer::{ChannelId, LinkEvent, StampingHop, Verdict};
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Received, Supply};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent};
 use cogtcp_rate::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
 use cogtcp_units::{Duration, Rate, Time};
-use std::collections::BTreeMap;
+use path::{Link, Path, seconds};
 
-const ONE_WAY: Duration = Duration::from_millis(50);
-
-fn seconds(s: f64) -> Time {
-    Time::from_secs_f64(s)
-}
-
-/// Both ends, and one hop of `rate` bytes per second with a queue of 50 packets that loses and marks what it
-/// is told to.
-struct Path {
-    sender: TpCrahnSender,
-    receiver: TpCrahnReceiver,
-    now: Time,
-    flying: BTreeMap<(Time, u64), (bool, Time, bool, Datagram)>,
-    order: u64,
-    hop: StampingHop,
+/// One hop of `rate` bytes per second with a queue of 50 packets that loses and marks what it is told to, and
+/// stamps.
+struct Hop {
+    stamp: StampingHop,
     rate: f64,
     free: Time,
     lose: fn(f64, u64) -> bool,
     mark: fn(f64) -> bool,
-    sent: Vec<f64>,
-    events: Vec<EndpointEvent>,
 }
 
-impl Path {
-    fn saturated(rate: f64, lose: fn(f64, u64) -> bool) -> Self {
-        let mut sender = TpCrahnSender::new(1000, TpCrahnSettings::default());
-        sender.supply(Time::ZERO, Supply::Saturated(true));
-        sender.open(Time::ZERO);
-        Self {
-            sender,
-            receiver: TpCrahnReceiver::default(),
-            now: Time::ZERO,
-            flying: BTreeMap::new(),
-            order: 0,
-            hop: StampingHop::new(Rate::from_bits_per_second(8 * rate as u64), ONE_WAY, false),
-            rate,
-            free: Time::ZERO,
-            lose,
-            mark: |_| false,
-            sent: Vec::new(),
-            events: Vec::new(),
+impl Link for Hop {
+    const ONE_WAY: Duration = Duration::from_millis(50);
+
+    fn carry(&mut self, now: Time, number: u64, _: &Datagram) -> Option<(Time, bool)> {
+        let waiting = self.free.saturating_since(now).as_secs_f64() * self.rate / 1000.0;
+        if waiting > 50.0 {
+            return None;
         }
+        self.free = self.free.max(now) + Duration::from_secs_f64(1000.0 / self.rate);
+        let at = now.as_secs_f64();
+        (!(self.lose)(at, number)).then_some((self.free, (self.mark)(at)))
     }
 
-    fn pump(&mut self) {
-        let now = self.now.as_secs_f64();
-        while let Some(Outgoing { packet, .. }) = self.sender.poll_transmit(self.now) {
-            let number = self.sent.len() as u64;
-            self.sent.push(now);
-            let waiting = self.free.saturating_since(self.now).as_secs_f64() * self.rate / 1000.0;
-            if waiting > 50.0 {
-                continue;
-            }
-            self.free = self.free.max(self.now) + Duration::from_secs_f64(1000.0 / self.rate);
-            if !(self.lose)(now, number) {
-                self.order += 1;
-                self.flying
-                    .insert((self.free + ONE_WAY, self.order), (true, self.now, (self.mark)(now), packet));
-            }
-        }
-        while let Some(Outgoing { packet, .. }) = self.receiver.poll_transmit(self.now) {
-            self.order += 1;
-            self.flying.insert((self.now + ONE_WAY, self.order), (false, self.now, false, packet));
-        }
-        while let Some(event) = self.sender.poll_event() {
-            self.events.push(event);
-        }
+    fn pass(&mut self, now: Time, after: Duration, packet: &mut Datagram) {
+        packet.stamp.pass(now, after, None, &mut self.stamp);
     }
+}
 
-    fn run(&mut self, until: f64) -> &mut Self {
-        self.pump();
-        loop {
-            let packet = self.flying.first_key_value().map_or(Time::MAX, |((at, _), _)| *at);
-            let next = packet.min(self.sender.poll_timeout());
-            if next > seconds(until) {
-                self.now = seconds(until);
-                return self;
-            }
-            self.now = next;
-            if packet == next
-                && let Some((_, (to_receiver, sent, marked, mut packet))) = self.flying.pop_first()
-            {
-                if to_receiver {
-                    packet.stamp.pass(next, next - sent, None, &mut self.hop);
-                }
-                let received = Received { packet: &packet, path: Default::default(), marked };
-                match to_receiver {
-                    true => self.receiver.handle_packet(next, received),
-                    false => self.sender.handle_packet(next, received),
-                }
-            }
-            if self.sender.poll_timeout() <= next {
-                self.sender.handle_timeout(next);
-            }
-            self.pump();
-        }
-    }
+type Net = Path<TpCrahnSender, TpCrahnReceiver, Hop>;
 
-    fn tell(&mut self, event: LinkEvent) {
-        self.sender.handle_link_event(self.now, event);
-        self.pump();
-    }
+fn saturated(rate: f64, lose: fn(f64, u64) -> bool) -> Net {
+    let stamp = StampingHop::new(Rate::from_bits_per_second(8 * rate as u64), Hop::ONE_WAY, false);
+    let link = Hop { stamp, rate, free: Time::ZERO, lose, mark: |_| false };
+    Path::saturated(TpCrahnSender::new(1000, TpCrahnSettings::default()), TpCrahnReceiver::default(), link)
+}
 
-    fn state(&self) -> TpCrahnState {
-        self.sender.state(self.now)
-    }
+/// The node of the hop tells what it does.
+fn tell(path: &mut Net, event: LinkEvent) {
+    path.sender.handle_link_event(path.now, event);
+    path.pump();
+}
 
-    fn packets(&self, from: f64, until: f64) -> usize {
-        self.sent.iter().filter(|at| (from..until).contains(*at)).count()
-    }
+fn state(path: &Net) -> TpCrahnState {
+    path.sender.state(path.now)
+}
 
-    fn timeouts(&self) -> usize {
-        self.events.iter().filter(|event| **event == EndpointEvent::Timeout).count()
-    }
+fn packets(path: &Net, from: f64, until: f64) -> usize {
+    path.sent.iter().filter(|at| (from..until).contains(*at)).count()
+}
+
+fn timeouts(path: &Net) -> usize {
+    path.events.iter().filter(|(_, event)| *event == EndpointEvent::Timeout).count()
 }
 
 fn handoff(bits: u64) -> LinkEvent {
@@ -132,11 +72,11 @@ fn handoff(bits: u64) -> LinkEvent {
 /// arrives.
 #[test]
 fn a_clear_route_is_newreno() {
-    let mut path = Path::saturated(1e9, |_, _| false);
+    let mut path = saturated(1e9, |_, _| false);
     path.run(0.09);
-    assert_eq!((path.state(), path.sent.len()), (TpCrahnState::Establishment, 10));
+    assert_eq!((state(&path), path.sent.len()), (TpCrahnState::Establishment, 10));
     path.run(0.15);
-    assert_eq!((path.state(), path.sender.congestion_window()), (TpCrahnState::Normal, 20.0));
+    assert_eq!((state(&path), path.sender.congestion_window()), (TpCrahnState::Normal, 20.0));
     path.run(0.25);
     assert_eq!(path.sender.congestion_window(), 40.0);
 }
@@ -144,10 +84,10 @@ fn a_clear_route_is_newreno() {
 /// A loss halves the window once, and is repaired without a timeout.
 #[test]
 fn a_loss_halves_the_window_once() {
-    let mut path = Path::saturated(1e8, |_, number| (60..64).contains(&number));
+    let mut path = saturated(1e8, |_, number| (60..64).contains(&number));
     path.run(10.0);
-    let losses = path.events.iter().filter(|event| **event == EndpointEvent::Loss).count();
-    assert_eq!((losses, path.timeouts(), path.sender.progress().resent_packets), (1, 0, 4));
+    let losses = path.events.iter().filter(|(_, event)| *event == EndpointEvent::Loss).count();
+    assert_eq!((losses, timeouts(&path), path.sender.progress().resent_packets), (1, 0, 4));
     assert_eq!(path.receiver.progress().duplicate_bytes, 0);
     assert!(path.receiver.progress().delivered_bytes > 3_000_000);
 }
@@ -156,20 +96,20 @@ fn a_loss_halves_the_window_once() {
 /// sign of congestion.
 #[test]
 fn a_sensing_limits_the_window_and_stops_its_growth() {
-    let mut path = Path::saturated(250_000.0, |at, _| (2.0..4.5).contains(&at));
-    path.hop.room = 5_000;
+    let mut path = saturated(250_000.0, |at, _| (2.0..4.5).contains(&at));
+    path.link.stamp.room = 5_000;
     path.run(2.0);
     let window = path.sender.congestion_window();
     assert!(window > 30.0, "{window}");
-    path.tell(LinkEvent::SensingStart { until: seconds(4.5) });
-    assert_eq!(path.state(), TpCrahnState::Sensing);
+    tell(&mut path, LinkEvent::SensingStart { until: seconds(4.5) });
+    assert_eq!(state(&path), TpCrahnState::Sensing);
     path.run(2.3);
     assert!(path.sender.progress().in_flight_bytes.unwrap() <= 5_000 + 250_000 / 10 + 1000);
     path.run(4.4);
     // All that was sent from 2 s on is lost; the timer expired, and means nothing.
-    assert_eq!((path.timeouts(), path.sender.congestion_window()), (0, window));
-    path.tell(LinkEvent::SensingEnd { verdict: Verdict::Clear });
-    assert_eq!(path.state(), TpCrahnState::Normal);
+    assert_eq!((timeouts(&path), path.sender.congestion_window()), (0, window));
+    tell(&mut path, LinkEvent::SensingEnd { verdict: Verdict::Clear });
+    assert_eq!(state(&path), TpCrahnState::Normal);
     path.run(30.0);
     assert!(path.receiver.progress().delivered_bytes > 3_000_000);
 }
@@ -178,50 +118,50 @@ fn a_sensing_limits_the_window_and_stops_its_growth() {
 /// rate, the window is 0.8 of the new bandwidth-delay product.
 #[test]
 fn a_change_of_channel_pauses_and_sets_the_window() {
-    let mut path = Path::saturated(250_000.0, |at, number| number == 60 || (10.0..13.0).contains(&at));
+    let mut path = saturated(250_000.0, |at, number| number == 60 || (10.0..13.0).contains(&at));
     path.run(10.0);
     let window = path.sender.congestion_window();
-    path.tell(LinkEvent::SwitchingStart { until: Time::MAX });
-    assert_eq!(path.state(), TpCrahnState::SpectrumChange);
+    tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
+    assert_eq!(state(&path), TpCrahnState::SpectrumChange);
     path.run(13.0);
-    assert_eq!((path.packets(10.001, 13.0), path.timeouts()), (0, 0));
+    assert_eq!((packets(&path, 10.001, 13.0), timeouts(&path)), (0, 0));
     let mut rtt = f64::NAN;
     path.sender.observe(&mut |name, value| {
         if name == "smoothed_rtt_s" {
             rtt = value;
         }
     });
-    path.rate = 125_000.0;
-    path.tell(handoff(1_000_000));
+    path.link.rate = 125_000.0;
+    tell(&mut path, handoff(1_000_000));
     // The stamps told 2 Mbit/s, to 0.1 %.
     let wanted = 0.8 * 125.0 * (rtt + 0.008 - 0.004);
     let set = path.sender.congestion_window();
     assert!((set / wanted - 1.0).abs() < 0.01 && set < window, "{set} {wanted} {window}");
-    assert_eq!(path.state(), TpCrahnState::Normal);
+    assert_eq!(state(&path), TpCrahnState::Normal);
 }
 
 /// A wider channel than the bottleneck's changes nothing, unless the channel was the bottleneck.
 #[test]
 fn a_wide_channel_leaves_the_window() {
-    let mut path = Path::saturated(250_000.0, |_, _| false);
+    let mut path = saturated(250_000.0, |_, _| false);
     path.run(3.0);
     let window = path.sender.congestion_window();
-    path.tell(LinkEvent::SwitchingStart { until: Time::MAX });
-    path.tell(handoff(9_000_000));
+    tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
+    tell(&mut path, handoff(9_000_000));
     assert_eq!(path.sender.congestion_window(), window);
 }
 
 /// A node that falls silent after it paused the sender does not pause it for ever.
 #[test]
 fn a_pause_ends() {
-    let mut path = Path::saturated(250_000.0, |_, _| false);
+    let mut path = saturated(250_000.0, |_, _| false);
     path.run(3.0);
-    path.tell(LinkEvent::SwitchingStart { until: Time::MAX });
+    tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
     path.run(12.9);
-    assert_eq!((path.state(), path.packets(3.001, 12.9)), (TpCrahnState::SpectrumChange, 0));
+    assert_eq!((state(&path), packets(&path, 3.001, 12.9)), (TpCrahnState::SpectrumChange, 0));
     path.run(13.2);
-    assert_eq!(path.state(), TpCrahnState::Normal);
-    assert!(path.packets(12.9, 13.2) > 0);
+    assert_eq!(state(&path), TpCrahnState::Normal);
+    assert!(packets(&path, 12.9, 13.2) > 0);
 }
 
 /// A mark halves the window once for a window of data. A mark of a packet that was sent during a sensing is
@@ -229,11 +169,11 @@ fn a_pause_ends() {
 #[test]
 fn marks_halve_unless_they_are_stale() {
     for senses in [false, true] {
-        let mut path = Path::saturated(250_000.0, |_, _| false);
-        path.mark = |at| (3.0..3.2).contains(&at);
+        let mut path = saturated(250_000.0, |_, _| false);
+        path.link.mark = |at| (3.0..3.2).contains(&at);
         path.run(3.0);
         if senses {
-            path.tell(LinkEvent::SensingStart { until: seconds(3.2) });
+            tell(&mut path, LinkEvent::SensingStart { until: seconds(3.2) });
         }
         let before = path.sender.congestion_window();
         path.run(3.0 + before * 0.004 + 0.25);
@@ -246,9 +186,9 @@ fn marks_halve_unless_they_are_stale() {
 /// A silence that no node tells of is congestion: one segment, and the timer backs off.
 #[test]
 fn a_silence_without_news_is_congestion() {
-    let mut path = Path::saturated(250_000.0, |at, _| (3.0..10.0).contains(&at));
+    let mut path = saturated(250_000.0, |at, _| (3.0..10.0).contains(&at));
     path.run(9.9);
-    assert!((2..=4).contains(&path.timeouts()), "{}", path.timeouts());
+    assert!((2..=4).contains(&timeouts(&path)), "{}", timeouts(&path));
     assert_eq!(path.sender.congestion_window(), 1.0);
     path.run(60.0);
     assert!(path.receiver.progress().delivered_bytes > 5_000_000);
