@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import cogtcp
-from cogtcp import Result, Scenario, ScenarioError
+from cogtcp import Result, Scenario, ScenarioError, budget, headline, report
+from cogtcp.cli import main
 from cogtcp.statistics import mean_interval
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COUPLED = ("mptcp", "mptcp-olia", "mptcp-balia")
 SEEDS = range(1, 9)
@@ -194,3 +199,82 @@ def test_a_link_off_the_way_is_refused() -> None:
     )
     with pytest.raises(ScenarioError, match='no route from "s" to "d" leads over the link "dead-end"'):
         cogtcp.run(Scenario.from_toml(text.replace('"b-d"]', '"dead-end"]', 1)), 1)
+
+
+@pytest.fixture(scope="module")
+def bonded() -> Result:
+    return cogtcp.run(Scenario.from_file("scenarios/bonded.toml"), 1, "packets")
+
+
+def test_events_name_the_subflow(bonded: Result) -> None:
+    events = bonded.rows("events")
+    (joined,) = [row for row in events if row["kind"] == "joined"]
+    assert (joined["entity"], joined["detail"]) == ("download", "licensed-channel")
+    of_subflows = [row for row in events if row["kind"] in ("timeout", "loss", "reinjected")]
+    assert {row["detail"] for row in of_subflows} == {"cr-channel", "licensed-channel"}
+    # The silences of the CR channel cost timeouts of its subflow, and its data goes out on the other.
+    silent = [row for row in of_subflows if row["kind"] == "reinjected" and row["detail"] == "cr-channel"]
+    assert silent
+    assert all(row["value"] >= 1000 for row in silent)
+    measured = [row for row in of_subflows if row["time_s"] >= 10 and row["kind"] == "timeout"]
+    for row in bonded.rows("subflows"):
+        assert sum(event["detail"] == row["link"] for event in measured) == row["rtos"]
+
+
+def test_the_capacity_of_each_path_has_an_account(bonded: Result) -> None:
+    paths = {row["link"]: row for row in bonded.rows("budget")}
+    assert list(paths) == ["cr-channel", "licensed-channel"]
+    for row in paths.values():
+        assert row["flows"] == 1
+        assert sum(row[state.column] for state in budget.STATES) == pytest.approx(row["measured_s"])
+    # 0.5 s of 5, for 50 s.
+    assert paths["cr-channel"]["silent_s"] == pytest.approx(5.0, abs=0.02)
+    assert paths["licensed-channel"]["silent_s"] == 0
+    # What a link delivered is what its path brought first.
+    for row, rate in zip(bonded.rows("subflows"), (8e6, 2e6), strict=True):
+        brought = row["goodput_bps"] / rate * 50
+        assert paths[row["link"]]["delivered_s"] == pytest.approx(brought, rel=0.01)
+    assert budget.by_path(bonded)["licensed-channel"]["silent"] == 0
+    assert "on cr-channel" in headline.of_run(bonded)
+    assert "on licensed-channel" in headline.of_run(bonded)
+
+
+def test_subflows_have_their_own_round_trip_times_and_radios(bonded: Result) -> None:
+    first, second = bonded.rows("subflows")
+    assert (first["radios"], second["radios"]) == ("cr", "")
+    # 40 and 60 ms of propagation, and queues of 60 packets at 8 Mbit/s, 30 at 2.
+    assert 0.04 < first["rtt_mean_s"] < 0.04 + 0.1
+    assert 0.06 < second["rtt_mean_s"] < 0.06 + 0.2
+    assert first["reinjected_bytes"] > 0
+    assert second["repeated_bytes"] > 0
+
+
+def test_the_page_shows_subflows(bonded: Result) -> None:
+    page = report.run_report(bonded)
+    section = page.partition("<h2>Subflows")[2].partition("<h2>All numbers")[0]
+    for words in ("cr-channel", "licensed-channel", "Share of the data", "RTT, mean", "Reinjected elsewhere"):
+        assert words in section, words
+    # Ten silences are measured, each of 0.5 s; the other path has none.
+    assert re.search(r"Silent, s</t[hd]>\s*<td[^>]*>5\.00</td>\s*<td[^>]*>0\.00", section)
+    assert "data reinjected" in section
+    assert 'fill="var(--sensing)"' in section
+    one = cogtcp.run(Scenario.from_file("scenarios/bonded.toml").with_transport("sack"), 1, "series")
+    assert "<h2>Subflows" not in report.run_report(one)
+
+
+def test_a_capture_tells_subflows_apart(bonded: Result, tmp_path: Path) -> None:
+    rows = [row for row in bonded.rows("packets") if row["event"] == "queued" and row["source"] == "sender"]
+    by_link = {row["link"]: row["stream"] for row in rows if row["link"].endswith("-channel")}
+    assert len(set(by_link.values())) == 2, "a path has streams of its own"
+    assert bonded.write_pcap(tmp_path / "cr.pcapng", "cr-channel").stat().st_size > 10_000
+
+
+def test_the_starter_bonds_a_cr_channel_with_a_licensed_one(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    assert main(["new", str(file), "--kind", "bonded"]) == 0
+    result = cogtcp.run(Scenario.from_file(file), 1, "full")
+    cr, licensed = result.rows("subflows")
+    assert (cr["link"], licensed["link"]) == ("cr-channel", "licensed-channel")
+    assert cr["goodput_bps"] > 2e6
+    assert licensed["goodput_bps"] > 1e6
+    assert [row["silent_s"] > 1 for row in result.rows("budget")] == [True, False]

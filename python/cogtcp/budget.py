@@ -78,6 +78,13 @@ def of_run(result: Result) -> dict[str, float]:
     return shares(result.rows("budget"))
 
 
+def by_path(result: Result) -> dict[str, dict[str, float]]:
+    """Return the shares of each bottleneck by its link, where a connection has several paths; else empty."""
+    if not any(row["path"] > 0 for row in result.rows("subflows")):
+        return {}
+    return {row["link"]: shares([row]) for row in result.rows("budget")}
+
+
 def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
     """Return the mean shares of a transport over its seeds; empty if none was measured."""
     found = [

@@ -27,8 +27,11 @@ def of_run(result: Result) -> str:
     names = sorted(set(result.flows.column("transport").to_pylist()))
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
-    time = budget.of_run(result)
+    time, paths = budget.of_run(result), budget.by_path(result)
     why = f" The link's time: {budget.told(time)}." if time else ""
+    if paths:
+        parts = (f"on {link} {budget.told(shares)}" for link, shares in paths.items())
+        why = f" The links' time: {'; '.join(parts)}."
     return f"{subject} {_GOODPUT.text(goodput, unit=True)}{of_capacity(efficiency)}.{why}"
 
 

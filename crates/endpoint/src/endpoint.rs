@@ -1,6 +1,6 @@
 //! The trait that every end of a connection implements.
 
-use crate::{EndpointEvent, LogEntry, Progress, SpectrumDatabase};
+use crate::{EndpointEvent, LogEntry, Progress, SpectrumDatabase, Waiting};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_units::Time;
 use std::fmt::Debug;
@@ -91,6 +91,11 @@ pub trait Endpoint: Debug {
 
     /// Returns the counters and the state that every transport has.
     fn progress(&self) -> Progress;
+
+    /// Returns what a sender waits for on one of several paths.
+    fn waiting_on(&self, _path: PathId) -> Waiting {
+        self.progress().waiting
+    }
 
     /// Shows the transport's own counts by name, each since the first connection opened: the columns of its
     /// table, in their order. The same names at every call; not-a-number where there is no value.

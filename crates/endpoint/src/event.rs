@@ -1,5 +1,6 @@
 //! Events that an endpoint reports.
 
+use crate::PathId;
 use cogtcp_units::Duration;
 
 /// What happened to an endpoint.
@@ -15,4 +16,23 @@ pub enum EndpointEvent {
     RoundTrip(Duration),
     /// The connection is over: all was sent and, where the transport promises that, delivered.
     Closed,
+    /// Something happened to the subflow on one of several paths, whose window is then so many bytes.
+    OnPath(PathId, PathEvent, u64),
+}
+
+/// What happened to one subflow of a connection that has several.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PathEvent {
+    /// The subflow has joined the connection.
+    Joined,
+    /// Its timer that waits for the peer expired.
+    Timeout,
+    /// It reacted to a loss that the peer reported.
+    Loss,
+    /// Its loss recovery ended.
+    Recovered,
+    /// So many bytes that it had sent are queued for other subflows.
+    Reinjected(u64),
+    /// It gave up after too many timeouts.
+    Aborted,
 }

@@ -20,7 +20,7 @@ mod spectrum_database;
 
 pub use datagram::Datagram;
 pub use endpoint::{Endpoint, Outgoing, PathId, Received, Supply};
-pub use event::EndpointEvent;
+pub use event::{EndpointEvent, PathEvent};
 pub use log::LogEntry;
 pub use progress::{Progress, Waiting};
 pub use protocol::{BoxedEndpoint, Connection, Pair, Protocol};

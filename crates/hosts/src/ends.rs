@@ -1,7 +1,9 @@
 //! The two ends of a connection whose transport is not TCP: over a simulated network, or over UDP sockets.
 
 use crate::End;
-use cogtcp_endpoint::{BoxedEndpoint, EndpointEvent, Pair, SpectrumDatabase, Supply, Waiting};
+use cogtcp_endpoint::{
+    BoxedEndpoint, EndpointEvent, Pair, PathEvent, PathId, SpectrumDatabase, Supply, Waiting,
+};
 use cogtcp_network::Awaited;
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{Code, EventKind};
@@ -24,6 +26,8 @@ pub const UNKNOWN: FlowSample = FlowSample {
 pub enum EndEvent {
     /// An event for the record, with its value: the congestion window in segments, not-a-number without one.
     Recorded(EventKind, f64),
+    /// The same of the subflow on one of several paths.
+    RecordedOnPath(PathId, EventKind, f64),
     /// A sample of the round-trip time.
     RoundTrip(Duration),
 }
@@ -81,12 +85,12 @@ impl DatagramEnds {
 
     /// Returns what the sender waits for.
     pub fn awaited(&self) -> Awaited {
-        match self.sender.progress().waiting {
-            Waiting::Nothing | Waiting::Application => Awaited::Application,
-            Waiting::Window => Awaited::Window,
-            Waiting::Receiver => Awaited::Receiver,
-            Waiting::Timeout => Awaited::Timeout,
-        }
+        awaited(self.sender.progress().waiting)
+    }
+
+    /// Returns what the sender waits for on one of several paths.
+    pub fn awaited_on(&self, path: PathId) -> Awaited {
+        awaited(self.sender.waiting_on(path))
     }
 
     /// Returns what `end` tells next: samples of the round-trip time and, of the sender alone, events.
@@ -98,6 +102,11 @@ impl DatagramEnds {
                 EndpointEvent::Timeout => EventKind::Timeout,
                 EndpointEvent::Loss => EventKind::Loss,
                 EndpointEvent::Closed => EventKind::Closed,
+                EndpointEvent::OnPath(path, event, window) => {
+                    let window = self.segments(Some(window));
+                    let (kind, value) = of_path_event(event, window);
+                    return Some(EndEvent::RecordedOnPath(path, kind, value));
+                }
             };
             if end == End::Sender {
                 self.is_closed |= kind == EventKind::Closed;
@@ -125,5 +134,26 @@ impl DatagramEnds {
 
     fn segments(&self, bytes: Option<u64>) -> f64 {
         bytes.map_or(f64::NAN, |bytes| bytes as f64 / f64::from(self.segment_size.max(1)))
+    }
+}
+
+fn awaited(waiting: Waiting) -> Awaited {
+    match waiting {
+        Waiting::Nothing | Waiting::Application => Awaited::Application,
+        Waiting::Window => Awaited::Window,
+        Waiting::Receiver => Awaited::Receiver,
+        Waiting::Timeout => Awaited::Timeout,
+    }
+}
+
+/// What the record says of an event of a subflow whose window is `window` segments: its kind and value.
+fn of_path_event(event: PathEvent, window: f64) -> (EventKind, f64) {
+    match event {
+        PathEvent::Joined => (EventKind::Joined, window),
+        PathEvent::Timeout => (EventKind::Timeout, window),
+        PathEvent::Loss => (EventKind::Loss, window),
+        PathEvent::Recovered => (EventKind::RecoveryExit, window),
+        PathEvent::Reinjected(bytes) => (EventKind::Reinjected, bytes as f64),
+        PathEvent::Aborted => (EventKind::Aborted, window),
     }
 }

@@ -136,7 +136,12 @@ impl Flow {
             number,
             spec,
             ids,
-            Ends::Other(Box::new(Other { ends, further: Vec::new(), warm: PathCounts::default() })),
+            Ends::Other(Box::new(Other {
+                ends,
+                further: Vec::new(),
+                warm: PathCounts::default(),
+                measured: Vec::new(),
+            })),
         )
     }
 
@@ -301,7 +306,12 @@ impl Flow {
     /// TCP uses one path.
     pub fn add_path(&mut self, ids: [StreamId; 2]) -> PathId {
         let Ends::Other(other) = &mut self.ends else { panic!("TCP uses one path") };
-        other.further.push(PathStreams { ids, counters: [StreamCounters::default(); 2] });
+        other.further.push(PathStreams {
+            ids,
+            counters: [StreamCounters::default(); 2],
+            arrived_bytes: 0,
+            warm_bytes: 0,
+        });
         PathId(other.further.len() as u16)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::DatagramEnds;
 use cogtcp_multipath::{Counts, MOST_PATHS};
+use cogtcp_network::Reached;
 use cogtcp_records::Table;
 use cogtcp_records::extensions::{SubflowRow, SubflowsBuilder};
 use cogtcp_records::ratio;
@@ -39,30 +40,53 @@ impl PathCounts {
         self.0.is_empty()
     }
 
+    /// Returns what reached the receiving host over each path, whose bytes on the wire are `wires`.
+    pub fn reached(&self, wires: impl Iterator<Item = u64>) -> Vec<Reached> {
+        let counts = self.0.iter().zip(wires);
+        counts
+            .map(|(counts, wire)| Reached {
+                wire,
+                new: counts.first_bytes as u64,
+                repeated: counts.duplicate_bytes as u64,
+            })
+            .collect()
+    }
+
     /// Returns the bytes of data that each path brought first.
     pub fn first_bytes(&self) -> impl Iterator<Item = u64> {
         self.0.iter().map(|counts| counts.first_bytes as u64)
     }
 }
 
-/// Returns the table of all subflows: of each flow its name, the links that name its paths, its counts and
-/// its measured span in seconds. `None`: no flow has subflows.
-pub fn table<'a>(flows: impl Iterator<Item = (&'a str, Vec<&'a str>, PathCounts, f64)>) -> Option<Table> {
+/// What the table says of a path beside its counts.
+#[derive(Clone, Debug, Default)]
+pub struct PathNames {
+    /// The link that names it.
+    pub link: String,
+    /// The radios on the route of its data, with blanks between them.
+    pub radios: String,
+}
+
+/// Returns the table of all subflows: of each flow its name, its paths, its counts and its measured span in
+/// seconds. `None`: no flow has subflows.
+pub fn table<'a>(flows: impl Iterator<Item = (&'a str, Vec<PathNames>, PathCounts, f64)>) -> Option<Table> {
     let mut table = SubflowsBuilder::default();
-    for (flow, links, counts, span) in flows {
+    for (flow, paths, counts, span) in flows {
         let total: f64 = counts.0.iter().map(|counts| counts.first_bytes).sum();
-        let links = links.into_iter().chain(std::iter::repeat(""));
-        for ((number, counts), link) in (0..).zip(&counts.0).zip(links) {
+        for ((number, counts), names) in (0..).zip(&counts.0).zip(&paths) {
             let row = SubflowRow {
                 flow: table.flow.intern(flow),
                 path: number,
-                link: table.link.intern(link),
+                link: table.link.intern(&names.link),
                 goodput_bps: ratio(counts.first_bytes * 8.0, span),
                 share: ratio(counts.first_bytes, total),
                 sent_segments: counts.sent_segments as u64,
                 retransmitted_segments: counts.retransmitted_segments as u64,
                 rtos: counts.rtos as u64,
                 repeated_bytes: counts.repeated_bytes as u64,
+                reinjected_bytes: counts.reinjected_bytes as u64,
+                rtt_mean_s: ratio(counts.round_trips_s, counts.round_trips),
+                radios: table.radios.intern(&names.radios),
             };
             table.push(row);
         }

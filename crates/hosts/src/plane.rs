@@ -1,7 +1,7 @@
 //! What hosts act on.
 
 use crate::End;
-use cogtcp_endpoint::Datagram;
+use cogtcp_endpoint::{Datagram, PathId};
 use cogtcp_network::{Awaited, StreamId};
 use cogtcp_records::EventKind;
 use cogtcp_transport::Segment;
@@ -54,6 +54,9 @@ pub trait Plane {
 
     /// Records an event of flow `flow` with its value.
     fn record_event(&mut self, now: Time, kind: EventKind, flow: u32, value: f64);
+
+    /// Records an event of a flow's subflow on one of several paths.
+    fn record_path_event(&mut self, now: Time, kind: EventKind, at: (u32, PathId), value: f64);
 
     /// Returns how many packets of `stream` were dropped on the way.
     fn dropped(&self, stream: StreamId) -> u64;

@@ -81,6 +81,10 @@ impl Plane for ByHand {
         self.notes.push((now, kind));
     }
 
+    fn record_path_event(&mut self, now: Time, kind: EventKind, _: (u32, PathId), _: f64) {
+        self.notes.push((now, kind));
+    }
+
     fn dropped(&self, _: StreamId) -> u64 {
         0
     }

@@ -81,6 +81,14 @@ counts! {
     rtos = names!("rtos");
     /// Bytes of data that another path had carried before.
     repeated_bytes = names!("repeated_bytes");
+    /// Bytes of data of this path that were queued for other paths.
+    reinjected_bytes = names!("reinjected_bytes");
+    /// Samples of the round-trip time.
+    round_trips = names!("round_trips");
+    /// Their sum, in seconds.
+    round_trips_s = names!("round_trips_s");
+    /// Bytes of data that the path brought again, or for which the receiver had no room.
+    duplicate_bytes = names!("duplicate_bytes");
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ pub struct MptcpReceiver {
     data: Reassembly,
     delivered: u64,
     received: u64,
-    duplicate: u64,
 }
 
 #[derive(Debug)]
@@ -31,6 +30,16 @@ struct Incoming {
     join: bool,
     /// Bytes of data that this subflow brought first.
     first_bytes: u64,
+    /// Bytes of data that other subflows had brought.
+    second_bytes: u64,
+}
+
+impl Incoming {
+    /// Bytes of payload that brought nothing new.
+    fn duplicate_bytes(&self) -> u64 {
+        let stats = self.tcp.stats();
+        self.second_bytes + stats.duplicate_bytes + stats.out_of_window_bytes
+    }
 }
 
 impl MptcpReceiver {
@@ -42,6 +51,7 @@ impl MptcpReceiver {
             scale: 0,
             join: index > 0,
             first_bytes: 0,
+            second_bytes: 0,
         };
         Self {
             subflows: (0..paths).map(subflow).collect(),
@@ -49,7 +59,6 @@ impl MptcpReceiver {
             data: Reassembly::new(0),
             delivered: 0,
             received: 0,
-            duplicate: 0,
         }
     }
 
@@ -97,8 +106,8 @@ impl Endpoint for MptcpReceiver {
             let insertion = self.data.insert(range, |_| {});
             self.delivered += insertion.advanced;
             self.received += insertion.new_bytes;
-            self.duplicate += u64::from(run.len) - insertion.new_bytes;
             subflow.first_bytes += insertion.new_bytes;
+            subflow.second_bytes += u64::from(run.len) - insertion.new_bytes;
         }
     }
 
@@ -148,12 +157,7 @@ impl Endpoint for MptcpReceiver {
         Progress {
             delivered_bytes: self.delivered,
             received_bytes: self.received,
-            duplicate_bytes: self.duplicate
-                + self
-                    .subflows
-                    .iter()
-                    .map(|one| one.tcp.stats().duplicate_bytes + one.tcp.stats().out_of_window_bytes)
-                    .sum::<u64>(),
+            duplicate_bytes: self.subflows.iter().map(Incoming::duplicate_bytes).sum(),
             waiting: Waiting::Nothing,
             ..Progress::default()
         }
@@ -162,6 +166,7 @@ impl Endpoint for MptcpReceiver {
     fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {
         for (path, subflow) in self.subflows.iter().enumerate() {
             show(Count::first_bytes.name(path), subflow.first_bytes as f64);
+            show(Count::duplicate_bytes.name(path), subflow.duplicate_bytes() as f64);
         }
     }
 }

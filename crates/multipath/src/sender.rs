@@ -8,7 +8,9 @@ use crate::scheduler::{Candidate, Scheduler, Turn};
 use crate::settings::Controls;
 use crate::subflow::{Chunk, Departure, Subflow};
 use crate::wire::{Mptcp, decode};
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, Progress, Received, Supply, Waiting};
+use cogtcp_endpoint::{
+    Datagram, Endpoint, EndpointEvent, Outgoing, PathEvent, PathId, Progress, Received, Supply, Waiting,
+};
 use cogtcp_transport::{Flags, Sender, SenderConfig, TransportEvent};
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -24,6 +26,7 @@ const FOUR: u64 = 4;
 const CWND: [&str; MOST_PATHS] = names!("cwnd_segments");
 const SRTT: [&str; MOST_PATHS] = names!("srtt_s");
 const IN_FLIGHT: [&str; MOST_PATHS] = names!("in_flight_segments");
+const DELIVERED: [&str; MOST_PATHS] = names!("delivered_bytes");
 
 /// Where the connection stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -101,9 +104,28 @@ impl MptcpSender {
         self.events.push_back(event);
     }
 
+    fn emit_on(&mut self, index: usize, event: PathEvent) {
+        let window = self.subflows[index].tcp.state().cwnd;
+        self.emit(EndpointEvent::OnPath(PathId(index as u16), event, window));
+    }
+
     /// Data that was never sent.
     fn fresh(&self) -> u64 {
         if self.saturated { u64::MAX - self.nxt } else { self.end - self.nxt }
+    }
+
+    /// What the connection waits for, or one subflow; `is_down`: it takes no data before a timer expires or
+    /// the handshake is complete.
+    fn waiting(&self, is_down: bool) -> Waiting {
+        match self.state {
+            State::Idle | State::Closed => Waiting::Nothing,
+            State::Opening => Waiting::Timeout,
+            State::Open if self.fresh() == 0 && self.una == self.nxt => Waiting::Application,
+            State::Open if is_down => Waiting::Timeout,
+            State::Open if self.fresh() == 0 => Waiting::Application,
+            State::Open if self.is_blocked(self.subflows[0].mss()) => Waiting::Receiver,
+            State::Open => Waiting::Window,
+        }
     }
 
     fn is_blocked(&self, mss: u64) -> bool {
@@ -191,6 +213,7 @@ impl MptcpSender {
             return;
         }
         let mut mappings = std::mem::take(&mut self.subflows[index].mappings);
+        let mut bytes = 0;
         let healthy = || self.subflows.iter().filter(|one| one.is_open() && !one.has_failed());
         for run in mappings.iter_mut().filter(|run| run.end() > self.una && !run.reinjected) {
             // The subflow that the copy is of may have recovered.
@@ -198,9 +221,15 @@ impl MptcpSender {
                 continue;
             }
             run.reinjected = true;
-            self.reinjections.push(index, run.data.max(self.una), run.end());
+            let from = run.data.max(self.una);
+            bytes += run.end() - from;
+            self.reinjections.push(index, from, run.end());
         }
         self.subflows[index].mappings = mappings;
+        if bytes > 0 {
+            self.subflows[index].reinjected_bytes += bytes;
+            self.emit_on(index, PathEvent::Reinjected(bytes));
+        }
     }
 
     /// Takes what subflow `index` reports.
@@ -213,17 +242,22 @@ impl MptcpSender {
                     // Other subflows join the connection once it exists (RFC 8684 section 3.2).
                     self.subflows[1..].iter_mut().for_each(|subflow| subflow.tcp.open(now));
                 }
+                TransportEvent::Connected => self.emit_on(index, PathEvent::Joined),
                 TransportEvent::Rto { .. } => {
                     if self.state == State::Closed {
                         self.subflows[index].is_gone = true;
                     } else {
-                        self.emit(EndpointEvent::Timeout);
+                        self.emit_on(index, PathEvent::Timeout);
                         self.reinject(index);
                     }
                 }
-                TransportEvent::FastRetransmit => self.emit(EndpointEvent::Loss),
+                TransportEvent::FastRetransmit => self.emit_on(index, PathEvent::Loss),
+                TransportEvent::RecoveryExit { .. } => self.emit_on(index, PathEvent::Recovered),
                 TransportEvent::Finished if self.state == State::Open => self.finish(),
                 TransportEvent::Aborted | TransportEvent::Closed => {
+                    if event == TransportEvent::Aborted {
+                        self.emit_on(index, PathEvent::Aborted);
+                    }
                     self.subflows[index].is_gone = true;
                     self.reinject(index);
                     if self.subflows.iter().all(|subflow| subflow.is_gone) && self.state != State::Closed {
@@ -367,6 +401,7 @@ impl Endpoint for MptcpSender {
             self.take_data_ack(&mptcp, window);
         }
         if is_sampled {
+            self.subflows[index].record_round_trip(sample);
             self.emit(EndpointEvent::RoundTrip(sample));
         }
         self.close_subflows();
@@ -425,18 +460,14 @@ impl Endpoint for MptcpSender {
         progress.in_flight_bytes = Some(in_flight);
         let measured = self.subflows.iter().map(Subflow::srtt).filter(|rtt| !rtt.is_zero());
         progress.smoothed_rtt = measured.min();
-        progress.waiting = match self.state {
-            State::Idle | State::Closed => Waiting::Nothing,
-            State::Opening => Waiting::Timeout,
-            State::Open if self.fresh() == 0 && self.una == self.nxt => Waiting::Application,
-            State::Open if self.subflows.iter().all(|one| !one.is_open() || one.has_failed()) => {
-                Waiting::Timeout
-            }
-            State::Open if self.fresh() == 0 => Waiting::Application,
-            State::Open if self.is_blocked(self.subflows[0].mss()) => Waiting::Receiver,
-            State::Open => Waiting::Window,
-        };
+        progress.waiting = self.waiting(self.subflows.iter().all(|one| !one.is_open() || one.has_failed()));
         progress
+    }
+
+    fn waiting_on(&self, path: PathId) -> Waiting {
+        self.waiting(
+            self.subflows.get(usize::from(path.0)).is_none_or(|one| !one.is_open() || one.has_failed()),
+        )
     }
 
     fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {
@@ -446,6 +477,9 @@ impl Endpoint for MptcpSender {
             show(Count::retransmitted_segments.name(path), stats.segments_retransmitted as f64);
             show(Count::rtos.name(path), stats.timeouts as f64);
             show(Count::repeated_bytes.name(path), subflow.repeated_bytes as f64);
+            show(Count::reinjected_bytes.name(path), subflow.reinjected_bytes as f64);
+            show(Count::round_trips.name(path), subflow.round_trips as f64);
+            show(Count::round_trips_s.name(path), subflow.round_trips_total.as_secs_f64());
         }
     }
 
@@ -456,6 +490,7 @@ impl Endpoint for MptcpSender {
             show(CWND[path], if subflow.tcp.is_established() { segments(tcp.cwnd) } else { f64::NAN });
             show(SRTT[path], if tcp.srtt.is_zero() { f64::NAN } else { tcp.srtt.as_secs_f64() });
             show(IN_FLIGHT[path], segments(tcp.in_flight));
+            show(DELIVERED[path], tcp.delivered as f64);
         }
     }
 }

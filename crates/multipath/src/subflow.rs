@@ -38,6 +38,11 @@ pub(crate) struct Subflow {
     pub(crate) is_closing: bool,
     /// Bytes of data sent on this subflow after another subflow sent them.
     pub(crate) repeated_bytes: u64,
+    /// Bytes of data of this subflow that were queued for others.
+    pub(crate) reinjected_bytes: u64,
+    /// Samples of the round-trip time, and their sum.
+    pub(crate) round_trips: u64,
+    pub(crate) round_trips_total: Duration,
     /// The count of delivered bytes with the latest round-trip time that was told.
     pub(crate) timed_at: u64,
 }
@@ -53,8 +58,17 @@ impl Subflow {
             is_gone: false,
             is_closing: false,
             repeated_bytes: 0,
+            reinjected_bytes: 0,
+            round_trips: 0,
+            round_trips_total: Duration::ZERO,
             timed_at: 0,
         }
+    }
+
+    /// An acknowledgement gave a sample of the round-trip time.
+    pub(crate) fn record_round_trip(&mut self, sample: Duration) {
+        self.round_trips += 1;
+        self.round_trips_total += sample;
     }
 
     /// Forgets the connection before a new one; `tcp` has been renewed.

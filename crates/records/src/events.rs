@@ -115,6 +115,10 @@ event_kinds! {
     Timeout = "timeout",
     /// A transport other than TCP reacts to a loss that its peer reported.
     Loss = "loss",
+    /// A subflow of Multipath TCP joins its connection: the detail names its path.
+    Joined = "joined",
+    /// Data of a subflow is queued for other subflows: the value is its bytes.
+    Reinjected = "reinjected",
 }
 
 impl EventKind {

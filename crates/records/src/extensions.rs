@@ -88,6 +88,12 @@ tables! {
         rtos: u64 in "",
         /// Data sent that another path had carried before: reinjected or redundant.
         repeated_bytes: u64 in "B",
+        /// Data of this path that was queued for other paths after a timeout.
+        reinjected_bytes: u64 in "B",
+        /// Mean of its samples of the round-trip time.
+        rtt_mean_s: f64 in "s",
+        /// The radios on the route of its data, with blanks between them.
+        radios: Code in "",
     }
 
     /// One row per row of `packets` whose packet is a TCP segment or is about one (ICMP): what TCP's header

@@ -317,7 +317,7 @@ tables! {
         /// Cause or detail. A drop: `queue`, `loss`, `silence`, `retry` or `interference`. An `interference`:
         /// the frame (`rts`, `cts`, `data`, `ack`). A `sensing_end`: `clear`, `detected`, `missed` or
         /// `false alarm`. A `pu_arrival`: the phase of the radio. A `signal_lost`: `coverage` or `tunnel`.
-        /// Otherwise empty.
+        /// What happens to a subflow: the link that names its path. Otherwise empty.
         detail: Code in "",
         /// A number that goes with the event; not-a-number where there is none. `rto`, `spurious_rto`,
         /// `fast_retransmit`, `ecn_reduction`, `recovery_exit`: the congestion window after it, in segments;

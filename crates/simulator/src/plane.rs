@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::packet::{Body, Packet, UdpDatagram};
 use crate::recorder::Recorder;
+use cogtcp_endpoint::PathId;
 use cogtcp_hosts::Wake;
 use cogtcp_link::Capacity;
 use cogtcp_network::{Awaited, Network, StreamId};
@@ -82,6 +83,10 @@ impl cogtcp_hosts::Plane for Plane {
 
     fn record_event(&mut self, now: Time, kind: EventKind, flow: u32, value: f64) {
         self.recorder.trace.flow_event(now, kind, flow, value);
+    }
+
+    fn record_path_event(&mut self, now: Time, kind: EventKind, at: (u32, PathId), value: f64) {
+        self.recorder.trace.path_event(now, kind, at, value);
     }
 
     fn dropped(&self, stream: StreamId) -> u64 {

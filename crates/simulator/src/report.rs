@@ -3,9 +3,10 @@
 use crate::frames::Frames;
 use crate::parts::Ending;
 use crate::simulation::Simulation;
+use cogtcp_hosts::multipath::PathNames;
 use cogtcp_hosts::{Flow, Measured};
 use cogtcp_hosts::{multipath, quic};
-use cogtcp_network::FlowSpan;
+use cogtcp_network::{FlowSpan, StreamId};
 use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder};
 use cogtcp_records::{Run, Table, jain_fairness, ratio};
@@ -27,7 +28,7 @@ impl Simulation<'_> {
         extensions.extend(self.parts.report(&ending));
         extensions.extend(self.plane.network.air_tables(end));
         extensions.extend(self.plane.recorder.frames.as_deref().map(Frames::table));
-        let spans: Vec<FlowSpan> = self.flows.iter().map(Flow::span).collect();
+        let spans: Vec<FlowSpan> = self.flows.iter().flat_map(Flow::spans).collect();
         let budget = self.plane.network.budget_table(experiment, &spans);
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
@@ -96,12 +97,22 @@ impl Simulation<'_> {
 
     /// The subflows of MPTCP's flows; `None`: no flow is MPTCP.
     fn subflow_table(&self) -> Option<Table> {
-        let links = &self.experiment.links;
         multipath::table(self.flows.iter().zip(&self.experiment.flows).map(|(flow, spec)| {
-            let named = spec.paths.iter().map(|path| links[path.link].name.as_str()).collect();
             let span = flow.measured.map_or(f64::NAN, |measured| measured.span.as_secs_f64());
-            (spec.name.as_str(), named, flow.subflows(), span)
+            let paths = flow.data_by_path().enumerate().map(|(path, data)| self.path_names(spec, path, data));
+            (spec.name.as_str(), paths.collect(), flow.subflows(), span)
         }))
+    }
+
+    /// What names path `path` of a flow, whose data is the stream `data`.
+    fn path_names(&self, spec: &FlowSpec, path: usize, data: StreamId) -> PathNames {
+        let link = spec.paths.get(path).map(|path| self.experiment.links[path.link].name.clone());
+        let route: Vec<usize> =
+            self.plane.network.route(data).map(|direction| direction as usize / 2).collect();
+        let on_route =
+            self.experiment.radios.iter().filter(|radio| radio.links.iter().any(|it| route.contains(it)));
+        let radios: Vec<String> = on_route.flat_map(|radio| self.experiment.radio_names(radio)).collect();
+        PathNames { link: link.unwrap_or_default(), radios: radios.join(" ") }
     }
 
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {

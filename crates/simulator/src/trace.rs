@@ -3,7 +3,7 @@
 use crate::TraceLevel;
 use crate::packet::{Body, Packet};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_endpoint::Datagram;
+use cogtcp_endpoint::{Datagram, PathId};
 use cogtcp_hosts::Owner;
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{PacketLocation, TIME_TO_LIVE};
@@ -35,6 +35,8 @@ pub(crate) struct Trace {
     /// Code of "no flow" and of "no detail".
     no_flow: Code,
     no_detail: Code,
+    /// By flow and path: the link that names the path.
+    paths: Vec<Vec<Code>>,
     causes: [Code; DropCause::ALL.len()],
     /// Codes of the causes among the packets, and of "no cause".
     packet_causes: [Code; DropCause::ALL.len()],
@@ -123,8 +125,13 @@ impl Trace {
         let causes = DropCause::ALL.map(|cause| events.detail.intern(cause.name()));
         let no_cause = packets.cause.intern("");
         let packet_causes = DropCause::ALL.map(|cause| packets.cause.intern(cause.name()));
+        let paths = experiment.flows.iter().map(|flow| {
+            flow.paths.iter().map(|path| events.detail.intern(&experiment.links[path.link].name)).collect()
+        });
+        let paths = paths.collect();
         Self {
             level,
+            paths,
             flow_series,
             control_series,
             link_series,
@@ -242,6 +249,16 @@ impl Trace {
         if self.records_events() {
             let code = Code(flow);
             self.push_row(now, kind, [code, code, self.no_detail], value);
+        }
+    }
+
+    /// Something happened to a flow's subflow.
+    pub(crate) fn path_event(&mut self, now: Time, kind: EventKind, (flow, path): (u32, PathId), value: f64) {
+        if self.records_events() {
+            let code = Code(flow);
+            let named = self.paths.get(flow as usize).and_then(|paths| paths.get(usize::from(path.0)));
+            let detail = named.copied().unwrap_or(self.no_detail);
+            self.push_row(now, kind, [code, code, detail], value);
         }
     }
 

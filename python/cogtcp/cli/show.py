@@ -89,8 +89,30 @@ def result(run: Result) -> None:
     if rows:
         headings = ["Radio", *map(_heading, protection)]
         print_table("Protection of primary users", headings, rows, left=1)
-    _budget({"": budget.of_run(run)})
+    _budget(budget.by_path(run) or {"": budget.of_run(run)})
+    _subflows(run)
     _applications(run)
+
+
+def _subflows(run: Result) -> None:
+    """Print what each path of a connection brought."""
+    rows = [
+        [
+            row["flow"],
+            row["link"] or str(row["path"]),
+            f"{row['goodput_bps'] / 1e6:.3f}",
+            f"{row['share'] * 100:.1f}",
+            f"{row['rtt_mean_s'] * 1e3:.1f}",
+            f"{row['rtos']}",
+            f"{row['reinjected_bytes'] / 1e3:.0f}",
+        ]
+        for row in run.rows("subflows")
+    ]
+    if rows:
+        headings = [
+            "Flow", "Path", "Goodput\nMbit/s", "Share\n%", "RTT\nms", "Timeouts", "Reinjected\nkB",
+        ]  # fmt: skip
+        print_table("Subflows", headings, rows, left=2)
 
 
 def _ad_hoc(run: Result) -> None:

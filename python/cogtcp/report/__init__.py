@@ -12,7 +12,7 @@ from cogtcp import budget as budgets
 from cogtcp import headline
 from cogtcp.figure import Curve
 from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
-from cogtcp.report import bars, budget, figures, page, still
+from cogtcp.report import bars, budget, figures, page, still, subflows
 from cogtcp.report.detail import detail
 from cogtcp.report.run_map import RunMap
 from cogtcp.report.series import Series
@@ -44,7 +44,8 @@ def run_report(result: Result, *, command: str | None = None) -> str:
             [("Metric", ""), ("Value", "")],
             [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],
         ),
-        budget=budget.of_runs({"": budgets.of_run(result)}),
+        budget=budget.of_runs(budgets.by_path(result) or {"": budgets.of_run(result)}),
+        subflows=subflows.of(result),
         airtime=budget.of_airtime(result),
         map=RunMap.of(result),
         time=over_time({"": series}),

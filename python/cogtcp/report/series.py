@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MOST_FLOWS = 6
 
 # A silence that starts or ends with one of these events.
-_STARTS = {"sensing_start": "sensing", "switching_start": "switching", "signal_lost": "lost"}
-_ENDS = {"sensing_end", "switching_end", "handoff", "signal_back"}
+STARTS = {"sensing_start": "sensing", "switching_start": "switching", "signal_lost": "lost"}
+ENDS = {"sensing_end", "switching_end", "handoff", "signal_back"}
 
 Span = tuple[float, float]
 
@@ -108,8 +108,8 @@ class Series:
             flows={name: _flow(result, name) for name in shown},
             hidden_flows=len(names) - len(shown),
             link=link,
-            link_series=_columns(result.link_series, "link", link, direction="forward"),
-            silences=silences(events.rows({*_STARTS, *_ENDS}), result.duration_s),
+            link_series=columns_of(result.link_series, "link", link, direction="forward"),
+            silences=silences(events.rows({*STARTS, *ENDS}), result.duration_s),
             events=events,
         )
 
@@ -160,9 +160,9 @@ def silences(events: Iterable[tuple[float, str, str, str]], end: float) -> list[
     found = []
     phases: dict[str, tuple[float, str]] = {}
     for time, kind, detail, radio in events:
-        entered = _STARTS.get(kind, "")
-        if not entered and kind in _ENDS:
-            entered = detail if detail in _STARTS.values() else "transmitting"
+        entered = STARTS.get(kind, "")
+        if not entered and kind in ENDS:
+            entered = detail if detail in STARTS.values() else "transmitting"
         if not entered:
             continue
         if radio in phases:
@@ -189,8 +189,8 @@ def _apart(silences: list[Silence]) -> list[Silence]:
 
 def _flow(result: Result, name: str) -> dict[str, Any]:
     """Return the series of a flow, with the rate that its transport allows itself."""
-    columns = _columns(result.flow_series, "flow", name)
-    rates = _columns(result.control_series, "flow", name, variable="allowed_rate_bps")
+    columns = columns_of(result.flow_series, "flow", name)
+    rates = columns_of(result.control_series, "flow", name, variable="allowed_rate_bps")
     # Both series are sampled at the same instants.
     _, at, place = np.intersect1d(columns["time_s"], rates["time_s"], return_indices=True)
     columns["allowed_rate_bps"] = np.full(len(columns["time_s"]), np.nan)
@@ -198,7 +198,7 @@ def _flow(result: Result, name: str) -> dict[str, Any]:
     return columns
 
 
-def _columns(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
+def columns_of(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
     """Return the numbers of the rows in which these texts stand."""
     mask = np.ones(table.num_rows, dtype=bool)
     for column, text in {key: name, **equal}.items():

@@ -184,7 +184,9 @@ impl Datagrams {
         for end in End::BOTH {
             while let Some(told) = self.ends.poll(end) {
                 match told {
-                    EndEvent::Recorded(kind, window) => events.push(self.account.event(now, kind, window)),
+                    EndEvent::Recorded(kind, value) | EndEvent::RecordedOnPath(_, kind, value) => {
+                        events.push(self.account.event(now, kind, value));
+                    }
                     EndEvent::RoundTrip(sample) if self.account.played.span.is_some() => {
                         self.round_trips.record(sample);
                     }

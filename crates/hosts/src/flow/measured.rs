@@ -4,6 +4,7 @@ use super::{ACKS, DATA, Ends, Flow};
 use crate::multipath::PathCounts;
 use crate::quic::QuicCounts;
 use crate::{End, Plane};
+use cogtcp_endpoint::PathId;
 use cogtcp_network::{Awaited, FlowSpan, Reached};
 use cogtcp_records::ratio;
 use cogtcp_transport::SenderStats;
@@ -80,6 +81,7 @@ impl Flow {
         self.warm = (state != Snapshot::default()).then(|| Box::new(state));
         if let Ends::Other(other) = &mut self.ends {
             other.warm = PathCounts::of(&other.ends);
+            other.further.iter_mut().for_each(|path| path.warm_bytes = path.arrived_bytes);
         }
         self.restart_frozen(now);
     }
@@ -125,17 +127,37 @@ impl Flow {
         Reached { wire: self.arrived_bytes, new, repeated }
     }
 
-    /// The flow as the budget of its bottleneck sees it.
-    pub fn span(&self) -> FlowSpan {
-        let measured = self.measured.map(|measured| (measured.bottleneck, measured.arrivals));
-        FlowSpan { stream: self.data(), measured }
+    /// The flow as the budgets of its bottlenecks see it: one for each path.
+    pub fn spans(&self) -> impl Iterator<Item = FlowSpan> {
+        let by_path = match &self.ends {
+            Ends::Other(other) => &other.measured[..],
+            Ends::Tcp(_) => &[],
+        };
+        let whole = self.measured.map(|measured| (measured.bottleneck, measured.arrivals));
+        self.data_by_path().enumerate().map(move |(path, stream)| {
+            let measured = if by_path.is_empty() { whole } else { by_path.get(path).copied() };
+            FlowSpan { flow: self.number, stream, measured }
+        })
     }
 
-    /// What the flow waits for.
-    fn awaits(&self, plane: &impl Plane) -> Awaited {
+    /// What has arrived over each of several paths since the end of the warm-up; empty: there is one path.
+    fn arrivals_by_path(&self) -> Vec<Reached> {
+        let Ends::Other(other) = &self.ends else { return Vec::new() };
+        if other.further.is_empty() {
+            return Vec::new();
+        }
+        let further = other.further.iter().map(|path| path.arrived_bytes - path.warm_bytes);
+        let whole = self.arrived_bytes - self.warm().arrivals.wire;
+        let first = whole - further.clone().sum::<u64>();
+        let wires = std::iter::once(first).chain(further);
+        self.subflows().reached(wires)
+    }
+
+    /// What the flow waits for on a path.
+    fn awaits(&self, path: PathId, plane: &impl Plane) -> Awaited {
         let tcp = match &self.ends {
             Ends::Tcp(tcp) => tcp,
-            Ends::Other(other) if self.is_active() => return other.ends.awaited(),
+            Ends::Other(other) if self.is_active() => return other.ends.awaited_on(path),
             Ends::Other(_) => return Awaited::Application,
         };
         let sender = &tcp.sender;
@@ -159,8 +181,9 @@ impl Flow {
         if self.measured.is_some() || self.completed.is_some() || self.stopped {
             return;
         }
-        let awaited = self.awaits(plane);
-        let available = self.data_by_path().map(|data| plane.begin_span(now, data, awaited)).collect();
+        let paths = (0..).map(PathId).zip(self.data_by_path());
+        let available =
+            paths.map(|(path, data)| plane.begin_span(now, data, self.awaits(path, plane))).collect();
         self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.delivered(),
@@ -173,12 +196,20 @@ impl Flow {
     pub fn end_measure(&mut self, now: Time, plane: &mut impl Plane) {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
-        let awaited = self.awaits(plane);
-        let paths = self.data_by_path().zip(&baseline.available);
-        let narrowest: Vec<_> =
-            paths.map(|(data, before)| plane.end_span(now, data, awaited, before)).collect();
+        let paths = (0..).map(PathId).zip(self.data_by_path()).zip(&baseline.available);
+        let narrowest: Vec<_> = paths
+            .map(|((path, data), before)| {
+                let awaited = self.awaits(path, plane);
+                plane.end_span(now, data, awaited, before)
+            })
+            .collect();
         // The first path's: the column names one link.
         let bottleneck = narrowest[0].map(|(link, _)| link);
+        let by_path = narrowest.iter().map(|found| found.map(|(link, _)| link)).zip(self.arrivals_by_path());
+        let by_path = by_path.collect();
+        if let Ends::Other(other) = &mut self.ends {
+            other.measured = by_path;
+        }
         self.measured = Some(Measured {
             span: now - baseline.at,
             delivered: self.delivered() - baseline.delivered,

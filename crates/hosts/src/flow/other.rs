@@ -5,7 +5,8 @@ use crate::multipath::PathCounts;
 use crate::{DatagramEnds, End, EndEvent, Plane};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, SpectrumDatabase, Supply};
-use cogtcp_network::{Awaited, StreamCounters, StreamId};
+use cogtcp_multipath::MOST_PATHS;
+use cogtcp_network::{Awaited, Reached, StreamCounters, StreamId};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -16,11 +17,41 @@ pub(super) struct Other {
     pub(super) further: Vec<PathStreams>,
     /// Counts of the subflows at the end of the warm-up.
     pub(super) warm: PathCounts,
+    /// Of each of several paths: its bottleneck, and what arrived over it in the measured span.
+    pub(super) measured: Vec<(Option<u32>, Reached)>,
 }
 
-/// What the sender waits for, where it is at work; a receiver's packets do not say.
-fn awaited_by(end: End, other: &Other) -> Awaited {
-    if end == End::Sender { other.ends.awaited() } else { Awaited::Nothing }
+/// What the sender had waited for when it was called, on each path.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Waits {
+    /// On whatever path.
+    Any(Awaited),
+    /// By path.
+    Paths([Awaited; MOST_PATHS]),
+}
+
+impl Waits {
+    /// What the sender waits for, where it is at work; a receiver's packets do not say.
+    fn of(end: End, other: &Other) -> Self {
+        if end == End::Receiver {
+            return Self::Any(Awaited::Nothing);
+        }
+        if other.further.is_empty() {
+            return Self::Any(other.ends.awaited());
+        }
+        let mut paths = [Awaited::Nothing; MOST_PATHS];
+        for (path, awaited) in (0..).zip(&mut paths[..=other.further.len().min(MOST_PATHS - 1)]) {
+            *awaited = other.ends.awaited_on(PathId(path));
+        }
+        Self::Paths(paths)
+    }
+
+    fn on(&self, path: PathId) -> Awaited {
+        match self {
+            Self::Any(awaited) => *awaited,
+            Self::Paths(paths) => paths.get(usize::from(path.0)).copied().unwrap_or(Awaited::Nothing),
+        }
+    }
 }
 
 /// The streams of a path, of data and of acknowledgements, and what the hosts counted of each.
@@ -28,6 +59,9 @@ fn awaited_by(end: End, other: &Other) -> Awaited {
 pub(super) struct PathStreams {
     pub(super) ids: [StreamId; 2],
     pub(super) counters: [StreamCounters; 2],
+    /// Bytes on the wire of the data packets that arrived over it, in all and by the end of the warm-up.
+    pub(super) arrived_bytes: u64,
+    pub(super) warm_bytes: u64,
 }
 
 impl Flow {
@@ -45,12 +79,15 @@ impl Flow {
         let Ends::Other(other) = &mut self.ends else { return };
         if end == End::Receiver {
             self.arrived_bytes += u64::from(delivery.size);
+            if let Some(further) = path.0.checked_sub(1) {
+                other.further[usize::from(further)].arrived_bytes += u64::from(delivery.size);
+            }
             if delivery.is_measured {
                 self.queuing.record(delivery.waited);
             }
         }
         // Asked before the packet changes what the sender waits for.
-        let awaited = awaited_by(end, other);
+        let awaited = Waits::of(end, other);
         other.ends.end(end).handle_packet(now, Received { packet: datagram, path, marked: is_marked });
         let delivered = other.ends.receiver.progress().delivered_bytes;
         self.pump_other(now, end, awaited, delivery.is_measured, plane);
@@ -62,7 +99,7 @@ impl Flow {
     /// The timer of `end` is due.
     pub(super) fn expire_other(&mut self, now: Time, end: End, plane: &mut impl Plane) {
         let Ends::Other(other) = &mut self.ends else { return };
-        let awaited = awaited_by(end, other);
+        let awaited = Waits::of(end, other);
         other.ends.end(end).handle_timeout(now);
         self.pump_other(now, end, awaited, false, plane);
     }
@@ -79,7 +116,7 @@ impl Flow {
         let is_active = self.is_active();
         let Ends::Other(other) = &mut self.ends else { return };
         if is_active {
-            let awaited = other.ends.awaited();
+            let awaited = Waits::of(End::Sender, other);
             other.ends.sender.handle_route_event(now, arrives, event);
             self.pump_other(now, End::Sender, awaited, false, plane);
         }
@@ -88,7 +125,7 @@ impl Flow {
     /// The radio beside the sender reports.
     pub(super) fn notify_other(&mut self, now: Time, event: LinkEvent, plane: &mut impl Plane) {
         let Ends::Other(other) = &mut self.ends else { return };
-        let awaited = other.ends.awaited();
+        let awaited = Waits::of(End::Sender, other);
         other.ends.sender.handle_link_event(now, event);
         self.pump_other(now, End::Sender, awaited, false, plane);
     }
@@ -100,14 +137,14 @@ impl Flow {
         if open {
             other.ends.open(now);
         }
-        self.pump_other(now, End::Sender, Awaited::Application, false, plane);
+        self.pump_other(now, End::Sender, Waits::Any(Awaited::Application), false, plane);
     }
 
     /// The application has no further data.
     pub(super) fn close_other(&mut self, now: Time, plane: &mut impl Plane) {
         let Ends::Other(other) = &mut self.ends else { return };
         other.ends.close(now);
-        self.pump_other(now, End::Sender, Awaited::Application, false, plane);
+        self.pump_other(now, End::Sender, Waits::Any(Awaited::Application), false, plane);
     }
 
     /// What the hosts counted of the stream on which the end `from` sends on `path`.
@@ -122,29 +159,25 @@ impl Flow {
 
     /// Sends what `end` has to send, takes its events, then sets its timer. `awaited` is what the sender had
     /// waited for; `is_measured`: samples of the round-trip time count.
-    fn pump_other(
-        &mut self,
-        now: Time,
-        end: End,
-        awaited: Awaited,
-        is_measured: bool,
-        plane: &mut impl Plane,
-    ) {
+    fn pump_other(&mut self, now: Time, end: End, awaited: Waits, is_measured: bool, plane: &mut impl Plane) {
         let Ends::Other(other) = &mut self.ends else { return };
         while let Some(Outgoing { packet, ecn_capable, path, .. }) = other.ends.end(end).poll_transmit(now) {
             let (ids, counters) = match path.0.checked_sub(1) {
                 None => (&self.ids, &mut self.counters),
                 Some(further) => {
-                    let PathStreams { ids, counters } = &mut other.further[usize::from(further)];
+                    let PathStreams { ids, counters, .. } = &mut other.further[usize::from(further)];
                     (&*ids, counters)
                 }
             };
             counters[end.index()].injected += 1;
-            plane.send_datagram(now, ids[end.index()], packet, ecn_capable, awaited);
+            plane.send_datagram(now, ids[end.index()], packet, ecn_capable, awaited.on(path));
         }
         while let Some(told) = other.ends.poll(end) {
             match told {
                 EndEvent::Recorded(kind, window) => plane.record_event(now, kind, self.number, window),
+                EndEvent::RecordedOnPath(path, kind, value) => {
+                    plane.record_path_event(now, kind, (self.number, path), value);
+                }
                 EndEvent::RoundTrip(sample) if is_measured => self.rtt.record(sample),
                 EndEvent::RoundTrip(_) => {}
             }

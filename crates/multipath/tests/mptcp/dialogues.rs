@@ -1,7 +1,7 @@
 //! Dialogues: each rule of the connection level.
 
 use crate::net::{Net, Path};
-use cogtcp_endpoint::EndpointEvent;
+use cogtcp_endpoint::{EndpointEvent, PathEvent, PathId, Waiting};
 use cogtcp_multipath::{Coupling, MptcpSettings, Scheduler, Subflows};
 use cogtcp_transport::{Parameters, Preset, ReceiverConfig, SenderConfig};
 use cogtcp_units::Time;
@@ -109,7 +109,13 @@ fn a_timeout_reinjects_on_the_other_path() {
     net.transfer(1_000_000);
     net.run_until(ms(10_000));
     assert_eq!(net.delivered(), 1_000_000);
-    assert!(net.events.iter().any(|(_, event)| *event == EndpointEvent::Timeout));
+    let told: Vec<PathEvent> = net.on_path(PathId(1));
+    assert_eq!(told[0], PathEvent::Joined);
+    let at =
+        told.iter().position(|event| *event == PathEvent::Timeout).expect("a timeout on the silent path");
+    let Some(PathEvent::Reinjected(bytes)) = told.get(at + 1) else { panic!("{told:?}") };
+    assert!(*bytes > 0 && bytes.is_multiple_of(1000), "{bytes}");
+    assert!(!net.on_path(PathId(0)).contains(&PathEvent::Timeout), "the other path goes on");
     let sent: std::collections::BTreeSet<u64> =
         net.sent.iter().filter(|(p, _)| *p == 1).map(|(_, d)| *d).collect();
     let again = net.sent.iter().filter(|(path, data)| *path == 0 && sent.contains(data)).count();
@@ -128,6 +134,8 @@ fn a_failed_subflow_gets_no_data() {
     let before = fresh(&net);
     net.run_until(ms(5900));
     assert_eq!(fresh(&net), before, "retransmissions alone");
+    let waits = [0, 1].map(|path| net.sender.waiting_on(PathId(path)));
+    assert_eq!(waits, [Waiting::Window, Waiting::Timeout], "each path has its own reason");
     net.run_until(ms(12_000));
     assert!(fresh(&net) > before, "back in use");
 }
@@ -176,5 +184,5 @@ fn one_path_is_tcp() {
     let rate = net.delivered() as f64 * 8.0 / 20.0;
     let most = 4e6 * 1000.0 / 1068.0;
     assert!((0.95 * most..=most).contains(&rate), "{rate} of {most}");
-    assert!(!net.events.iter().any(|(_, event)| *event == EndpointEvent::Timeout));
+    assert!(!net.on_path(PathId(0)).contains(&PathEvent::Timeout));
 }

@@ -1,7 +1,8 @@
 //! A network of several paths for one connection: rate, delay, queue, loss and silence of each.
 
 use cogtcp_endpoint::{
-    BoxedEndpoint, Connection, Datagram, EndpointEvent, Outgoing, Pair, Protocol, Received, Supply,
+    BoxedEndpoint, Connection, Datagram, EndpointEvent, Outgoing, Pair, PathEvent, PathId, Protocol,
+    Received, Supply,
 };
 use cogtcp_multipath::{MptcpSettings, decode};
 use cogtcp_units::{Duration, RandomStream, Time};
@@ -81,6 +82,15 @@ impl Net {
             sent: Vec::new(),
             paths,
         }
+    }
+
+    /// What happened to the subflow on a path.
+    pub(crate) fn on_path(&self, path: PathId) -> Vec<PathEvent> {
+        let events = self.events.iter().filter_map(|(_, event)| match event {
+            EndpointEvent::OnPath(at, event, _) if *at == path => Some(*event),
+            _ => None,
+        });
+        events.collect()
     }
 
     /// Opens the connection and writes `bytes`, after which the connection closes.

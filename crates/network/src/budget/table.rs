@@ -33,6 +33,8 @@ impl Reached {
 /// A flow as the budget sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSpan {
+    /// The number of the flow, which has a span for each of its paths.
+    pub flow: u32,
     /// The stream of its data.
     pub stream: StreamId,
     /// Its bottleneck, and what reached its receiving host in the measured span; `None`: it has no such span.
@@ -54,6 +56,8 @@ struct Carried {
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
     flows: u64,
+    /// The last flow that was counted: the spans of a flow follow each other.
+    last: Option<u32>,
     /// It is the bottleneck of one of them.
     is_bottleneck: bool,
     /// What reached their receiving hosts.
@@ -115,7 +119,7 @@ impl Budget {
             for direction in route(flow) {
                 let Some(place) = self.place(direction) else { continue };
                 let crossing = &mut crossings[place];
-                crossing.flows += 1;
+                crossing.flows += u64::from(crossing.last.replace(flow.flow) != Some(flow.flow));
                 let Some((bottleneck, reached)) = &flow.measured else { continue };
                 crossing.is_bottleneck |= *bottleneck == Some(direction);
                 crossing.carried.add(reached);

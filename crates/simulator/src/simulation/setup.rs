@@ -78,7 +78,9 @@ impl<'e> Simulation<'e> {
             flows.iter_mut().for_each(|flow: &mut Flow| flow.use_database(&database));
         }
         for flow in &flows {
-            plan.plane.network.watch_budget(flow.data(), experiment);
+            for data in flow.data_by_path() {
+                plan.plane.network.watch_budget(data, experiment);
+            }
         }
         plan.own.clear();
         let parts = Parts::new(Plan { flows: &mut flows, ..plan })?;

@@ -1,0 +1,155 @@
+"""The subflows of a connection with several paths: what each delivered, and when its path was silent."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cogtcp.report import scale, still
+from cogtcp.report.reduce import thin_marks
+from cogtcp.report.scale import Scale
+from cogtcp.report.series import ENDS, STARTS, Events, columns_of, silences
+from cogtcp.report.tables import Table
+
+if TYPE_CHECKING:
+    from cogtcp.report.series import Silence
+    from cogtcp.result import Result
+
+_WIDTH = 960.0
+_LANE = 26.0
+#: Lines and lanes have about so many values.
+_MOST_VALUES = 600
+_MARKS = (
+    ("timeout", "down", "alarm", "timeout"),
+    ("loss", "circle", "series-2", "loss"),
+    ("reinjected", "up", "accent", "data reinjected"),
+)
+_KINDS = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
+
+
+def of(result: Result) -> list[dict[str, Any]]:
+    """Return what the templates need of each flow with several paths: its name, table and figure."""
+    rows = result.rows("subflows")
+    flows = dict.fromkeys(row["flow"] for row in rows if row["path"] > 0)
+    events = Events.of(result.events) if flows else None
+    return [
+        _of_flow(result, events, name, [row for row in rows if row["flow"] == name])
+        for name in flows
+        if events is not None
+    ]
+
+
+def _of_flow(result: Result, events: Events, name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    paths = [row["link"] or f"path {row['path']}" for row in rows]
+    radio_events = events.rows({*STARTS, *ENDS})
+    silent = [
+        silences((row for row in radio_events if row[3] in of["radios"].split()), result.duration_s)
+        for of in rows
+    ]
+    measured = (result.duration_s - _span(result, name), result.duration_s)
+    return {
+        "name": name,
+        "table": _table(rows, paths, silent, events, measured),
+        "figure": still.both(lambda: _figure(result, events, name, paths, silent)),
+    }
+
+
+def _span(result: Result, name: str) -> float:
+    """Return the length of a flow's measured span."""
+    found = [row["measured_s"] for row in result.rows("flows") if row["flow"] == name]
+    return float(found[0]) if found else result.duration_s
+
+
+def _table(
+    rows: list[dict[str, Any]],
+    paths: list[str],
+    silent: list[list[Silence]],
+    events: Events,
+    measured: tuple[float, float],
+) -> Table:
+    begin, end = measured
+    times = [
+        math.fsum(max(0.0, min(one.end, end) - max(one.start, begin)) for one in of_path)
+        for of_path in silent
+    ]
+    return Table(
+        [
+            ("Path", ""), ("Share of the data", "%"), ("Goodput", "Mbit/s"), ("RTT, mean", "ms"),
+            ("Timeouts", ""), ("Retransmitted", "segments"), ("Reinjected elsewhere", "kB"),
+            ("Repeated for others", "kB"), ("Silent", "s"), ("Silences", ""),
+        ],
+        [
+            [
+                path,
+                f"{row['share'] * 100:.1f}",
+                f"{row['goodput_bps'] / 1e6:.3f}",
+                "–" if math.isnan(row["rtt_mean_s"]) else f"{row['rtt_mean_s'] * 1e3:.1f}",
+                str(row["rtos"]),
+                str(row["retransmitted_segments"]),
+                f"{row['reinjected_bytes'] / 1e3:,.0f}",
+                f"{row['repeated_bytes'] / 1e3:,.0f}",
+                f"{time:.2f}",
+                str(sum(one.end > begin for one in of_path)),
+            ]
+            for row, path, time, of_path in zip(rows, paths, times, silent, strict=True)
+        ],
+    ).turned()  # fmt: skip
+
+
+def _figure(result: Result, events: Events, name: str, paths: list[str], silent: list[list[Silence]]) -> str:
+    width = still.wide(_WIDTH)
+    sheet = still.Sheet(width, 0, f"The subflows of {name} over time: {', '.join(paths)}")
+    signs = [(still.sign("line", still.series(number)), path) for number, path in enumerate(paths)]
+    kinds = {one.kind for of_path in silent for one in of_path}
+    signs += [(still.sign("block", kind), said) for kind, said in _KINDS.items() if kind in kinds]
+    signs += [
+        (still.sign(shape, color), said)
+        for kind, shape, color, said in _MARKS
+        if len(events.where(kind=kind, entity=name))
+    ]
+    left = 16.0 + max(still.text_width(text) for text in (*paths, "0.00"))
+    top = sheet.legend(left, 2, signs, width) + 24
+    time = Scale(0, result.duration_s or 1.0)
+    panels = (
+        ("Delivered, Mbit/s", 150.0, [_rate(result, name, number) for number in range(len(paths))]),
+        ("RTT, ms", 110.0, [_rtt(result, name, number) for number in range(len(paths))]),
+    )
+    for title, height, lines in panels:
+        known = [float(value) for _, values in lines for value in values if math.isfinite(value)]
+        limit, _ = scale.robust_limit(known)
+        panel = sheet.panel(left, top, width - left - 20, height, time, Scale(0, limit * 1.06 or 1.0))
+        panel.axes("", title, x_ticks=[(tick, "") for tick in time.ticks(9)])
+        for number, (at, values) in enumerate(lines):
+            panel.line(at, values, color=still.series(number), width=1.4)
+        top += height + 34
+    lanes = sheet.panel(left, top, width - left - 20, _LANE * len(paths), time, Scale(len(paths) - 0.5, -0.5))
+    lanes.axes("Time, s", "", y_ticks=list(enumerate(paths)), grid="x")
+    span = result.duration_s / _MOST_VALUES
+    for number, path in enumerate(paths):
+        row = (number - 0.4, number + 0.4)
+        for one in silent[number]:
+            lanes.bar((one.start, max(one.end, one.start + span)), row, color=one.kind, opacity=0.8)
+        for kind, shape, color, _ in _MARKS:
+            at = thin_marks(events.where(kind=kind, entity=name, detail=path), (0.0, result.duration_s))
+            lanes.points(at, [number] * len(at), color=color, shape=shape)
+    sheet.height = top + _LANE * len(paths) + 44
+    return sheet.svg()
+
+
+def _rate(result: Result, name: str, path: int) -> tuple[list[float], list[float]]:
+    """Return the rate at which a path's data was acknowledged, by time."""
+    columns = columns_of(result.control_series, "flow", name, variable=f"path{path}_delivered_bytes")
+    times, bytes_ = columns["time_s"], columns["value"]
+    step = max(1, len(times) // _MOST_VALUES)
+    times, bytes_ = times[::step], bytes_[::step]
+    # A connection that opens anew counts from zero again.
+    rates = np.maximum(np.diff(bytes_), 0) * 8e-6 / np.maximum(np.diff(times), 1e-9)
+    return times[1:].tolist(), rates.tolist()
+
+
+def _rtt(result: Result, name: str, path: int) -> tuple[list[float], list[float]]:
+    columns = columns_of(result.control_series, "flow", name, variable=f"path{path}_srtt_s")
+    step = max(1, len(columns["time_s"]) // _MOST_VALUES)
+    return columns["time_s"][::step].tolist(), (columns["value"][::step] * 1e3).tolist()
