@@ -116,9 +116,26 @@ impl Window {
     }
 
     /// Silly window avoidance (RFC 9293 section 3.8.6.2.2): the right edge stays until it can move by
-    /// min(buffer / 2, MSS).
+    /// min(buffer / 2, MSS), or by all that the tuning allows of an empty buffer: a closed window opens again.
     fn edge(&self, frontier: u64, limit: u64) -> u64 {
         let room = (self.taken + self.buffer).min(frontier + limit.min(self.tuned));
-        if room >= self.right_edge + self.step { room } else { self.right_edge }
+        let step = if self.taken >= frontier { self.step.min(self.tuned.max(1)) } else { self.step };
+        if room >= self.right_edge + step { room } else { self.right_edge }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Window;
+
+    /// A buffer of less than a segment, of which the tuning leaves less than the edge moves at least.
+    #[test]
+    fn an_empty_buffer_opens_a_closed_window() {
+        let mut window = Window::new(838, 1000);
+        window.set_tuned(348);
+        assert_eq!(window.advertise(1), 348);
+        assert_eq!(window.advertise(349), 0, "348 bytes wait");
+        window.read(348);
+        assert_eq!(window.advertise(349), 348);
     }
 }
