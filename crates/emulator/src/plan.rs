@@ -67,7 +67,7 @@ fn is_multipath(flow: &FlowSpec) -> bool {
 
 /// Bytes that timestamps take of each segment.
 pub(crate) const fn timestamps(config: &SenderConfig) -> u32 {
-    if config.timestamps { TIMESTAMPS } else { 0 }
+    if config.handshake.timestamps { TIMESTAMPS } else { 0 }
 }
 
 /// A scenario that can be emulated.
@@ -260,7 +260,7 @@ impl Plan {
 
     /// The least retransmission timeout of the connections, over the round-trip time: at most Linux's.
     pub(crate) fn least_rto(&self) -> Duration {
-        let own = self.experiment.flows.iter().filter_map(FlowSpec::tcp).map(|tcp| tcp.sender.min_rto);
+        let own = self.experiment.flows.iter().filter_map(FlowSpec::tcp).map(|tcp| tcp.sender.timers.min_rto);
         own.fold(LEAST_RTO, Duration::min)
     }
 
@@ -344,7 +344,7 @@ impl Host {
             }
             sysctls.extend(settings_of(config));
             // So that a full segment has the payload and the headers that it has in the simulator.
-            mtu = config.mss + family.header() + TCP_HEADER + timestamps(config);
+            mtu = config.handshake.mss + family.header() + TCP_HEADER + timestamps(config);
         }
         // Whole packets of transports over UDP.
         let ends_here = experiment.flows.iter().filter(|flow| flow.from == node || flow.to == node);
@@ -354,7 +354,7 @@ impl Host {
         let to_here = experiment.flows.iter().filter(|flow| flow.to == node).filter_map(FlowSpec::tcp);
         let windows = to_here.filter_map(|tcp| {
             let window = receive_memory::largest_window(tcp, DEFAULT_BUFFER)?;
-            Some((window, tcp.sender.mss))
+            Some((window, tcp.sender.handshake.mss))
         });
         if let Some((window, payload)) = windows.max() {
             sysctls.push(("ipv4.tcp_rmem", receive_memory::tcp_rmem(window, mtu, payload)));
@@ -447,7 +447,9 @@ fn settings(
             congestion = congestion.name
         ));
     }
-    if tcp.sender.recovery == Recovery::NewReno && tcp.sender.newreno_variant == NewRenoVariant::Impatient {
+    if tcp.sender.recovery.algorithm == Recovery::NewReno
+        && tcp.sender.recovery.newreno_variant == NewRenoVariant::Impatient
+    {
         notes.push(format!(
             "flow \"{name}\": without SACK the kernel retransmits one lost segment per round trip, so a burst of losses takes \
              seconds to repair; newreno_variant = \"slow_but_steady\" simulates that"
@@ -458,7 +460,7 @@ fn settings(
             "flow \"{name}\": the kernel has no cap on the sender's window; max_window is ignored"
         ));
     }
-    let mss = u64::from(tcp.sender.mss);
+    let mss = u64::from(tcp.sender.handshake.mss);
     if tcp.sender.initial_window.bytes(mss) != LINUX_WINDOW * mss {
         notes.push(format!("flow \"{name}\": the kernel's initial window is {LINUX_WINDOW} segments"));
     }
@@ -470,7 +472,7 @@ fn settings(
     let is_fixed = receive_memory::largest_window(tcp, DEFAULT_BUFFER).is_none();
     // Half of the largest number, as it is doubled.
     let receive_buffer = is_fixed.then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
-    let most = tcp.sender.mss + timestamps(&tcp.sender);
+    let most = tcp.sender.handshake.mss + timestamps(&tcp.sender);
     let segment = (family == Family::V6 || is_tight).then(|| i32::try_from(most).unwrap_or(i32::MAX));
     Ok(Some(Settings { congestion, receive_buffer, segment }))
 }
@@ -478,7 +480,7 @@ fn settings(
 /// What the kernel has of a flow's transport.
 fn kernels_control(flow: &FlowSpec, tcp: &TcpSpec) -> Option<LinuxControl> {
     let known = own_variant(flow, tcp).or_else(|| linux_control(&tcp.control.name));
-    known.filter(|_| tcp.sender.recovery != Recovery::Tahoe)
+    known.filter(|_| tcp.sender.recovery.algorithm != Recovery::Tahoe)
 }
 
 /// Lists how receivers differ from the scenario's; once, since most are alike.
@@ -561,18 +563,18 @@ fn parameters_of(flow: &FlowSpec, tcp: &TcpSpec) -> Parameters {
 pub(crate) fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> {
     let flag = |is_on: bool| u8::from(is_on).to_string();
     vec![
-        ("ipv4.tcp_sack", flag(config.recovery == Recovery::Sack)),
-        ("ipv4.tcp_timestamps", flag(config.timestamps)),
-        ("ipv4.tcp_window_scaling", flag(config.window_scaling)),
+        ("ipv4.tcp_sack", flag(config.recovery.algorithm == Recovery::Sack)),
+        ("ipv4.tcp_timestamps", flag(config.handshake.timestamps)),
+        ("ipv4.tcp_window_scaling", flag(config.handshake.window_scaling)),
         // 2, the default: agree to ECN, and do not offer it.
-        ("ipv4.tcp_ecn", if config.ecn { "1" } else { "2" }.to_owned()),
-        ("ipv4.tcp_frto", if config.f_rto == FRto::Off { "0" } else { "2" }.to_owned()),
+        ("ipv4.tcp_ecn", if config.handshake.ecn { "1" } else { "2" }.to_owned()),
+        ("ipv4.tcp_frto", if config.undo.f_rto == FRto::Off { "0" } else { "2" }.to_owned()),
         ("ipv4.tcp_slow_start_after_idle", flag(config.restart_after_idle)),
         // RACK, with its window for reordering; tail loss probes.
-        ("ipv4.tcp_recovery", flag(config.rack)),
-        ("ipv4.tcp_early_retrans", if config.tlp { "3" } else { "0" }.to_owned()),
-        ("ipv4.tcp_reordering", config.dup_thresh.to_string()),
-        ("ipv4.tcp_rto_min_us", (config.min_rto.as_nanos() / 1000).to_string()),
+        ("ipv4.tcp_recovery", flag(config.recovery.rack)),
+        ("ipv4.tcp_early_retrans", if config.recovery.tlp { "3" } else { "0" }.to_owned()),
+        ("ipv4.tcp_reordering", config.recovery.dup_thresh.to_string()),
+        ("ipv4.tcp_rto_min_us", (config.timers.min_rto.as_nanos() / 1000).to_string()),
     ]
 }
 

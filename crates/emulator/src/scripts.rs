@@ -159,7 +159,7 @@ impl Stage {
         // The peer's full segments have their timestamps beside the MSS: a device other than TUN takes
         // nothing above its MTU.
         let room = if is_drilled { 0 } else { plan::timestamps(config) };
-        let mtu = if is_drilled { DRILL_MTU } else { config.mss + HEADERS + room };
+        let mtu = if is_drilled { DRILL_MTU } else { config.handshake.mss + HEADERS + room };
         let device = Devices::new(kind).make(0, &namespace, Setting { address: OWN, address6: None, mtu })?;
         let is_client = script.steps.iter().any(|step| {
             matches!(
@@ -174,7 +174,7 @@ impl Stage {
         let control = |fd: std::os::fd::BorrowedFd<'_>| {
             if room > 0 {
                 // The room is not for larger segments of its own.
-                set_flag(&fd, libc::TCP_MAXSEG, config.mss as i32)
+                set_flag(&fd, libc::TCP_MAXSEG, config.handshake.mss as i32)
                     .tried(format!("{}: TCP_MAXSEG", script.file))?;
             }
             sockets::choose_control(fd, congestion)

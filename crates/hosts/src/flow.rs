@@ -235,7 +235,7 @@ impl Flow {
             return;
         }
         let bytes = u64::from(match &self.ends {
-            Ends::Tcp(tcp) => tcp.sender.config().mss,
+            Ends::Tcp(tcp) => tcp.sender.config().handshake.mss,
             Ends::Other(other) => other.ends.segment_size,
         });
         self.writes += 1;

@@ -2,7 +2,7 @@
 
 use crate::{Coupled, MOST_PATHS, MptcpReceiver, MptcpSender, Scheduler, Shared};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
-use cogtcp_transport::{CongestionControl, Parameters, Preset, ReceiverConfig, SenderConfig, make};
+use cogtcp_transport::{CongestionControl, Parameters, Preset, ReceiverConfig, SenderConfig, make, with};
 use cogtcp_units::{Check, Named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,8 +106,8 @@ impl MptcpSettings {
         let preset = Preset::find(self.tcp()).unwrap_or_else(|_| usual());
         let mss = connection.segment_size;
         Subflows {
-            sender: Arc::new(SenderConfig { mss, ..preset.sender_config() }),
-            receiver: Arc::new(ReceiverConfig { mss, ..ReceiverConfig::default() }),
+            sender: Arc::new(with!(preset.sender_config(), handshake.mss = mss)),
+            receiver: Arc::new(with!(ReceiverConfig::default(), handshake.mss = mss)),
             control: preset.control.to_owned(),
             parameters: preset.parameters(&Parameters::new()),
         }
@@ -183,7 +183,7 @@ impl Protocol for MptcpSettings {
             parameters: subflows.parameters.clone(),
         };
         Pair {
-            segment_size: subflows.sender.mss,
+            segment_size: subflows.sender.handshake.mss,
             receiver: Box::new(MptcpReceiver::new(&subflows.receiver, paths)),
             sender: Box::new(MptcpSender::new(self.scheduler, &subflows.sender, controls, paths)),
         }

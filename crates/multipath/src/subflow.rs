@@ -130,7 +130,7 @@ impl Subflow {
 
     fn offset(&self, segment: &Segment) -> u64 {
         let una = self.tcp.state().snd_una.max(1);
-        segment.seq.offset_near(self.tcp.config().initial_sequence, una).unwrap_or(0)
+        segment.seq.offset_near(self.tcp.config().handshake.initial_sequence, una).unwrap_or(0)
     }
 
     /// A segment has arrived, with the window taken out that belongs to the connection.

@@ -11,7 +11,7 @@ use crate::script::{
 };
 use cogtcp_transport::{
     CongestionControl, Flags, Receiver, ReceiverConfig, ReceiverState, Segment, Sender, SenderConfig,
-    SeqNumber, make,
+    SeqNumber, make, with,
 };
 use cogtcp_units::{Duration, Time};
 use duplex::{Duplex, Ended};
@@ -58,8 +58,8 @@ impl fmt::Debug for Model<'_> {
 impl Model<'_> {
     fn own_initial(&self) -> SeqNumber {
         match &self.end {
-            End::Receiver(receiver) => receiver.config().initial_sequence,
-            End::Sender(_) | End::Both(_) | End::None => self.script.flow.sender.initial_sequence,
+            End::Receiver(receiver) => receiver.config().handshake.initial_sequence,
+            End::Sender(_) | End::Both(_) | End::None => self.script.flow.sender.handshake.initial_sequence,
         }
     }
 
@@ -104,8 +104,8 @@ impl Model<'_> {
     fn sender_config(&self) -> SenderConfig {
         let config = (*self.script.flow.sender).clone();
         match self.script.language {
-            Language::Own => SenderConfig { timer_tick: Duration::ZERO, ..config },
-            Language::Packetdrill(_) => SenderConfig { timer_tick: DRILL_TICK, ..config },
+            Language::Own => with!(config, timers.timer_tick = Duration::ZERO),
+            Language::Packetdrill(_) => with!(config, timers.timer_tick = DRILL_TICK),
         }
     }
 
@@ -129,7 +129,7 @@ impl Model<'_> {
                 let mut sender = self.sender_config();
                 if call == Call::Listen {
                     // Who listens agrees to ECN for both directions.
-                    sender.ecn = self.script.flow.receiver.ecn;
+                    sender.handshake.ecn = self.script.flow.receiver.handshake.ecn;
                 }
                 let mut both = Duplex::new(sender, self.receiver_config(), self.control()?);
                 if call == Call::Listen {
@@ -191,7 +191,7 @@ impl Model<'_> {
         match option {
             SocketOption::MaxSegment => Ok(match &self.end {
                 End::Both(both) => both.sender().state().mss,
-                _ => u64::from(self.script.flow.sender.mss),
+                _ => u64::from(self.script.flow.sender.handshake.mss),
             }),
             SocketOption::Error => {
                 let ended = self.both().ok().and_then(Duplex::take_end);

@@ -160,7 +160,7 @@ mod tests {
              sim: +1 nothing\n",
         )
         .unwrap();
-        assert_eq!(script.flow.sender.mss, 1000);
+        assert_eq!(script.flow.sender.handshake.mss, 1000);
         assert_eq!(script.kernel, [("ipv4.tcp_x".to_owned(), "0".to_owned())]);
         assert_eq!(script.differences, [(10, "a reason".to_owned())]);
         let planes: Vec<_> = script.steps.iter().map(|step| (step.line, step.plane)).collect();

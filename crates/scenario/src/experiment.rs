@@ -314,7 +314,7 @@ impl FlowSpec {
     /// Returns the most bytes of application data in a packet.
     pub fn segment_size(&self) -> u32 {
         match &self.protocol {
-            Protocol::Tcp(tcp) => tcp.sender.mss,
+            Protocol::Tcp(tcp) => tcp.sender.handshake.mss,
             Protocol::Other(transport, connection) => transport.kind().build(*connection).segment_size,
         }
     }

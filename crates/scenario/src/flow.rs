@@ -1,6 +1,6 @@
 //! The flows: who sends to whom, over which transport, how much.
 
-use crate::tcp::Tcp;
+use crate::TcpSettings;
 use crate::transports::Transport;
 pub use cogtcp_traffic::Traffic;
 use cogtcp_units::Duration;
@@ -49,8 +49,8 @@ pub struct Flow {
     #[serde(default)]
     pub traffic: Traffic,
     /// Settings of this flow's TCP, which override \[tcp\] and the preset.
-    #[serde(default, skip_serializing_if = "Tcp::is_empty")]
-    pub tcp: Tcp,
+    #[serde(default, skip_serializing_if = "TcpSettings::is_empty")]
+    pub tcp: TcpSettings,
 }
 
 fn one() -> u32 {

@@ -33,13 +33,11 @@ mod scenario;
 mod source;
 mod starter;
 mod suggest;
-mod tcp;
 mod topology;
 mod train;
 mod transports;
 mod tree;
 mod udp;
-mod values;
 
 pub use adhoc::{
     AdHoc, AdHocMac, AdHocRate, AreaSize, CognitiveNodes, GridPlacement, MacOfMany, MobilityModel, Phy,
@@ -53,6 +51,7 @@ pub use cognitive::{
 };
 pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
+pub use cogtcp_transport::{TcpSettings, Window};
 pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
@@ -71,11 +70,9 @@ pub use radio::Radio;
 pub use scenario::{Run, Scenario};
 pub use source::{TomlLocation, toml_place};
 pub use starter::{STARTERS, starter};
-pub use tcp::Tcp;
 pub use topology::{Chain, Dumbbell, Graph, Link, LinkEnds, NamedLink, SingleHop, Topology};
 pub use train::{RttReport, Train};
 pub use transports::{
     ControlMaker, Transport, TransportSpec, all_transports, is_known as is_known_transport,
 };
 pub use udp::Udp;
-pub use values::Window;

@@ -1,7 +1,9 @@
 //! A scenario as its author wrote it.
 
 use crate::source::Source;
-use crate::{AdHocMac, AreaSize, CognitiveNodes, Flow, Phy, Radio, Spectrum, Tcp, Topology, Train, Udp};
+use crate::{
+    AdHocMac, AreaSize, CognitiveNodes, Flow, Phy, Radio, Spectrum, TcpSettings, Topology, Train, Udp,
+};
 use cogtcp_routing::RoutingSpec;
 use cogtcp_units::Duration;
 use cogtcp_units::Seed;
@@ -23,8 +25,8 @@ pub struct Scenario {
     /// How long to simulate, and how to look at it.
     pub run: Run,
     /// Settings of every flow's TCP, which override its preset.
-    #[serde(default, skip_serializing_if = "Tcp::is_empty")]
-    pub tcp: Tcp,
+    #[serde(default, skip_serializing_if = "TcpSettings::is_empty")]
+    pub tcp: TcpSettings,
     /// The network: exactly one of single_hop, dumbbell, chain, graph, ad_hoc.
     pub topology: Topology,
     /// Where the nodes of an ad hoc network are.

@@ -415,7 +415,7 @@ fn the_profile_sets_the_initial_rto() {
         let text = RIGHT
             .replace("profile = \"ns2\"", &format!("profile = \"{profile}\""))
             .replace("transport = \"newreno\"", &format!("transport = \"{transport}\"\n{more}"));
-        resolve(&text).unwrap().flows[0].tcp().unwrap().sender.initial_rto
+        resolve(&text).unwrap().flows[0].tcp().unwrap().sender.timers.initial_rto
     };
     let second = Duration::from_secs;
     for (profile, expected) in [("standard", second(1)), ("ns2", second(3)), ("ns3", second(3))] {
@@ -428,7 +428,7 @@ fn the_profile_sets_the_initial_rto() {
     }
     let without =
         RIGHT.replace("[mac]\nprofile = \"ns2\"\nqueue = 20\n\n[mac.rules]\ncapture = \"sinr\"\n", "");
-    assert_eq!(resolve(&without).unwrap().flows[0].tcp().unwrap().sender.initial_rto, second(1));
+    assert_eq!(resolve(&without).unwrap().flows[0].tcp().unwrap().sender.timers.initial_rto, second(1));
 }
 
 /// Nodes may be looked at without traffic, and one node as well as many.

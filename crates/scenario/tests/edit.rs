@@ -39,7 +39,7 @@ fn fields_are_set_by_path() {
     let rate = set("topology.dumbbell.bottleneck.rate", "5 Mbit/s").links[2].forward.rate;
     assert_eq!(rate, Rate::from_bits_per_second(5_000_000));
     // A table that is not there yet is made.
-    assert_eq!(set("flow.0.tcp.segment_size", "500 B").flows[0].tcp().unwrap().sender.mss, 500);
+    assert_eq!(set("flow.0.tcp.segment_size", "500 B").flows[0].tcp().unwrap().sender.handshake.mss, 500);
     assert_eq!(set("radio.0.channel.range", "[\"1 Mbit/s\", \"2 Mbit/s\"]").radios.len(), 1);
     assert_eq!(
         set("flow.*.traffic", "{ size = \"1 MB\" }").flows[1].traffic,
@@ -88,8 +88,8 @@ fn the_transport_of_all_but_fixed_flows_changes() {
     let flows = scenario.with_transport("sack").unwrap().resolve().unwrap().flows;
     let names: Vec<&str> = flows.iter().map(|flow| flow.transport.as_str()).collect();
     assert_eq!(names, ["sack", "sack", "reno"]);
-    assert_eq!(flows[0].tcp().unwrap().sender.recovery, Recovery::Sack);
-    assert_eq!(flows[2].tcp().unwrap().sender.recovery, Recovery::Reno);
+    assert_eq!(flows[0].tcp().unwrap().sender.recovery.algorithm, Recovery::Sack);
+    assert_eq!(flows[2].tcp().unwrap().sender.recovery.algorithm, Recovery::Reno);
     refused(scenario.with_transport("sakc"), &["unknown transport \"sakc\"", "did you mean \"sack\"?"]);
 }
 

@@ -48,11 +48,11 @@ fn a_transport_or_a_control_may_come_from_outside() {
     )
     .unwrap();
     assert_eq!((flow.transport.as_str(), flow.tcp().unwrap().control.name.as_str()), ("m:C", "m:C"));
-    assert_eq!(flow.tcp().unwrap().sender.recovery, Recovery::Sack);
+    assert_eq!(flow.tcp().unwrap().sender.recovery.algorithm, Recovery::Sack);
     assert_eq!(flow.tcp().unwrap().control.parameters.get("gain"), Some(&ParameterValue::Number(2.0)));
     let flow = parse(text.replace("stagger =", "tcp = { congestion = \"m:C\" }\nstagger =")).unwrap();
     assert_eq!((flow.transport.as_str(), flow.tcp().unwrap().control.name.as_str()), ("newreno", "m:C"));
-    assert_eq!(flow.tcp().unwrap().sender.recovery, Recovery::NewReno);
+    assert_eq!(flow.tcp().unwrap().sender.recovery.algorithm, Recovery::NewReno);
     let changed = Scenario::parse(&text, "external").unwrap().with_transport("m:C").unwrap();
     assert_eq!(changed.resolve().unwrap().flows[0].tcp().unwrap().control.name, "m:C");
     let message = parse(text.replace("\"newreno\"", "\"m:\"")).unwrap_err().to_string();

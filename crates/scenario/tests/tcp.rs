@@ -3,8 +3,9 @@
 use cogtcp_hosts::drawn;
 use cogtcp_scenario::{Scenario, starter};
 use cogtcp_transport::{
-    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, ParameterValue,
-    PrrRules, ReceiverConfig, Recovery, RttSampling, SenderConfig, TimeoutRules,
+    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
+    NewRenoVariant, ParameterValue, PrrRules, ReceiverConfig, Recovery, RttSampling, SenderConfig,
+    TimeoutRules, Timers, Undo,
 };
 use cogtcp_units::{Duration, Time};
 use std::borrow::Cow;
@@ -66,64 +67,70 @@ fn every_setting_arrives() {
     );
     let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
     let sender = SenderConfig {
-        mss: 500,
-        initial_sequence: SenderConfig::default().initial_sequence,
         initial_window: InitialWindow::Segments(2),
         initial_ssthresh: 10_000,
-        recovery: Recovery::Reno,
-        newreno_variant: NewRenoVariant::SlowButSteady,
-        full_ack_window: FullAckWindow::Ssthresh,
-        fast_retransmit_guard: FastRetransmitGuard::Window,
-        dup_thresh: 4,
-        limited_transmit: false,
-        f_rto: FRto::Basic,
-        eifel: true,
-        d_sack_undo: true,
-        timeout_rules: TimeoutRules::Linux,
-        timer_tick: Duration::from_millis(4),
-        timer_phase: Duration::ZERO,
-        prr: true,
-        prr_rules: PrrRules::Linux,
-        rack: true,
-        tlp: true,
-        max_ack_delay: Duration::from_millis(40),
-        ecn: true,
-        timestamps: true,
-        timestamp_tick: Duration::from_millis(2),
-        window_scaling: false,
-        initial_rto: Duration::from_secs(3),
-        min_rto: Duration::from_millis(200),
-        min_rto_above_srtt: true,
         segmentation_offload: true,
-        max_rto: Duration::from_secs(64),
-        hold_ssthresh: false,
-        keep_syn_backoff: true,
-        restart_on_retransmit: false,
-        clock_granularity: Duration::from_millis(100),
-        rtt_sampling: RttSampling::EveryAck,
         max_window: Some(65_536),
         restart_after_idle: false,
         paced_resume: true,
         heeds_shrinking: false,
         window_validation: false,
-        user_timeout: Some(Duration::from_secs(300)),
-        time_wait: Duration::from_secs(1),
+        handshake: Handshake {
+            mss: 500,
+            initial_sequence: SenderConfig::default().handshake.initial_sequence,
+            ecn: true,
+            timestamps: true,
+            window_scaling: false,
+        },
+        recovery: LossRecovery {
+            algorithm: Recovery::Reno,
+            newreno_variant: NewRenoVariant::SlowButSteady,
+            full_ack_window: FullAckWindow::Ssthresh,
+            fast_retransmit_guard: FastRetransmitGuard::Window,
+            dup_thresh: 4,
+            limited_transmit: false,
+            prr: true,
+            prr_rules: PrrRules::Linux,
+            rack: true,
+            tlp: true,
+            max_ack_delay: Duration::from_millis(40),
+            hold_ssthresh: false,
+        },
+        undo: Undo { f_rto: FRto::Basic, eifel: true, d_sack_undo: true },
+        timers: Timers {
+            timeout_rules: TimeoutRules::Linux,
+            timer_tick: Duration::from_millis(4),
+            timer_phase: Duration::ZERO,
+            timestamp_tick: Duration::from_millis(2),
+            initial_rto: Duration::from_secs(3),
+            min_rto: Duration::from_millis(200),
+            min_rto_above_srtt: true,
+            max_rto: Duration::from_secs(64),
+            keep_syn_backoff: true,
+            restart_on_retransmit: false,
+            clock_granularity: Duration::from_millis(100),
+            rtt_sampling: RttSampling::EveryAck,
+            user_timeout: Some(Duration::from_secs(300)),
+            time_wait: Duration::from_secs(1),
+        },
     };
     assert_eq!(*flow.tcp().unwrap().sender, sender);
     let receiver = ReceiverConfig {
-        mss: 500,
-        initial_sequence: ReceiverConfig::default().initial_sequence,
         delayed_ack: DelayedAck::Off,
         ack_every: 3,
         paws: false,
         sack: false,
         d_sack: false,
-        ecn: true,
-        timestamps: true,
-        window_scaling: false,
         buffer: 1_000_000,
         window_tuning: true,
         manual_read: false,
+        handshake: Handshake {
+            mss: 500,
+            initial_sequence: ReceiverConfig::default().handshake.initial_sequence,
+            ecn: true,
+            timestamps: true,
+            window_scaling: false,
+        },
     };
     assert_eq!(*flow.tcp().unwrap().receiver, receiver);
     assert_eq!(flow.tcp().unwrap().control.parameters.get("decrease"), Some(&ParameterValue::Number(0.7)));
@@ -137,11 +144,14 @@ fn the_innermost_setting_counts() {
         let text = format!("{text}\n").replace("stagger =", &format!("{line}\nstagger ="));
         Scenario::parse(&text, "layers").unwrap().resolve().unwrap().flows.remove(0)
     };
-    assert_eq!(own("").tcp().unwrap().sender.recovery, Recovery::Tahoe);
-    assert_eq!(own("").tcp().unwrap().sender.mss, 1000);
+    assert_eq!(own("").tcp().unwrap().sender.recovery.algorithm, Recovery::Tahoe);
+    assert_eq!(own("").tcp().unwrap().sender.handshake.mss, 1000);
     let flow = own("tcp = { segment_size = \"500 B\", recovery = \"sack\", max_window = \"20 segments\" }");
-    assert_eq!((flow.tcp().unwrap().sender.mss, flow.tcp().unwrap().receiver.mss), (500, 500));
-    assert_eq!(flow.tcp().unwrap().sender.recovery, Recovery::Sack);
+    assert_eq!(
+        (flow.tcp().unwrap().sender.handshake.mss, flow.tcp().unwrap().receiver.handshake.mss),
+        (500, 500)
+    );
+    assert_eq!(flow.tcp().unwrap().sender.recovery.algorithm, Recovery::Sack);
     assert_eq!(flow.tcp().unwrap().sender.max_window, Some(10_000));
 }
 
@@ -180,10 +190,10 @@ fn a_seed_decides_when_flows_start_and_how_timers_tick() {
         let experiment = drawn(Cow::Owned(experiment), seed);
         let again = drawn(Cow::Borrowed(&*experiment), seed + 1);
         let flow = &experiment.flows[0];
-        let found = (flow.start, flow.tcp().unwrap().sender.timer_phase);
+        let found = (flow.start, flow.tcp().unwrap().sender.timers.timer_phase);
         assert_eq!(
             found,
-            (again.flows[0].start, again.flows[0].tcp().unwrap().sender.timer_phase),
+            (again.flows[0].start, again.flows[0].tcp().unwrap().sender.timers.timer_phase),
             "drawn twice"
         );
         found

@@ -1,13 +1,18 @@
-//! What can be set of a sender and of a receiver.
+//! What can be set of a sender and of a receiver: the groups of settings, each with its documentation and
+//! default, and [`TcpSettings`], in which a scenario sets some of them.
 
+mod settings;
 mod values;
 
-pub use values::{DelayedAck, InitialWindow, Segments};
+pub use values::{DelayedAck, InitialWindow, Segments, Window};
 
 use crate::SeqNumber;
-use cogtcp_units::Duration;
+use crate::congestion::ParameterValue;
+use cogtcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use settings::settings;
+use std::collections::BTreeMap;
 
 /// How lost segments are found and retransmitted. Congestion control is the other axis.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -90,7 +95,7 @@ pub enum FRto {
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutRules {
     /// RFC 6298 and RFC 8985 for the timers. ssthresh is lowered unless the timer had retransmitted this
-    /// segment before ([`SenderConfig::hold_ssthresh`]), and cwnd is one segment (RFC 5681 section 3.1).
+    /// segment before (`hold_ssthresh`), and cwnd is one segment (RFC 5681 section 3.1).
     #[default]
     Rfc,
     /// Linux. The variation of the RTO is the greatest of a round trip and falls by a quarter of the
@@ -134,151 +139,190 @@ pub enum RttSampling {
     EveryAck,
 }
 
-cogtcp_units::with_defaults! {
-    /// Settings of a [`crate::Sender`]. The defaults are what the RFCs recommend.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct SenderConfig {
-        /// SMSS: most payload bytes per segment, before the peer's MSS option lowers it.
-        pub mss: u32 = 1460,
-        /// Initial sequence number.
-        pub initial_sequence: SeqNumber = SeqNumber::new(0),
-        /// Congestion window after the handshake. RFC 6928.
-        pub initial_window: InitialWindow = InitialWindow::default(),
-        /// Initial slow start threshold, bytes. Unlimited (RFC 5681 section 3.1: "arbitrarily high").
-        pub initial_ssthresh: u64 = u64::MAX,
-        /// Loss recovery.
-        pub recovery: Recovery = Recovery::default(),
-        /// Timer variant of NewReno.
-        pub newreno_variant: NewRenoVariant = NewRenoVariant::default(),
-        /// Window on NewReno's full ACK.
-        pub full_ack_window: FullAckWindow = FullAckWindow::default(),
-        /// Duplicate ACKs that bring Tahoe and Reno no fast retransmit. Those after a timeout.
-        pub fast_retransmit_guard: FastRetransmitGuard = FastRetransmitGuard::default(),
-        /// Duplicate ACKs that signal a loss (RFC 5681: 3).
-        pub dup_thresh: u32 = 3,
-        /// New segments on the first two duplicate ACKs (RFC 3042).
-        pub limited_transmit: bool = true,
-        /// Forward RTO recovery.
-        pub f_rto: FRto = FRto::default(),
-        /// Undo the response to a loss when an ACK echoes a timestamp from before the first retransmission
-        /// (RFC 3522). As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another
-        /// response. Needs SACK and timestamps.
-        pub eifel: bool = false,
-        /// Undo the response to a loss when D-SACKs have reported every retransmission as a duplicate (RFC
-        /// 3708, which leaves the response open). As in Linux, cwnd and ssthresh return to their earlier
-        /// values. Needs SACK.
-        pub d_sack_undo: bool = false,
-        /// How timeouts come about and what they do to the window. RFC 6298 and RFC 5681.
-        pub timeout_rules: TimeoutRules = TimeoutRules::default(),
-        /// Send in fast recovery by Proportional Rate Reduction (RFC 9937). Needs SACK.
-        pub prr: bool = false,
-        /// How PRR counts. RFC 9937.
-        pub prr_rules: PrrRules = PrrRules::default(),
-        /// Find losses by time (RACK, RFC 8985) in place of RFC 6675's rules. Needs SACK.
-        pub rack: bool = false,
-        /// Send a tail loss probe before a timeout (TLP, RFC 8985 section 7). Needs `rack`.
-        pub tlp: bool = false,
-        /// Longest delay of an ACK that a tail loss probe allows for when one segment is in flight (RFC 8985
-        /// section 7.2: TLP.max_ack_delay). 200 ms, as in Linux.
-        pub max_ack_delay: Duration = Duration::from_millis(200),
-        /// Offer ECN (RFC 3168) and, where the peer agrees, take its echo of a mark for congestion.
-        pub ecn: bool = false,
-        /// Offer timestamps (RFC 7323 section 3).
-        pub timestamps: bool = false,
-        /// Tick of the timestamp clock. 1 ms (RFC 7323 section 5.4: 1 ms to 1 s).
-        pub timestamp_tick: Duration = Duration::from_millis(1),
-        /// Offer window scaling (RFC 7323 section 2), without which the peer cannot advertise over 65535
-        /// bytes.
-        ///
-        pub window_scaling: bool = true,
-        /// RTO before the first sample. 1 s (RFC 6298 section 2.1).
-        pub initial_rto: Duration = Duration::from_secs(1),
-        /// Least RTO. 1 s (RFC 6298 section 2.4).
-        pub min_rto: Duration = Duration::from_secs(1),
-        /// Apply [`min_rto`](Self::min_rto) to the variance term, so that the RTO is at least SRTT +
-        /// `min_rto` (Linux, `__tcp_set_rto`).
-        pub min_rto_above_srtt: bool = false,
-        /// Segments leave in packets of several segments, the last with PSH, as in Linux ("generic
-        /// segmentation offload"; `offload.rs`). A packet that cwnd would cut short waits for an ACK that is
-        /// due soon.
-        pub segmentation_offload: bool = false,
-        /// Tick of a timer wheel like Linux's since 4.8 (1/HZ). A timer fires at the first tick after it is
-        /// due. Timers from 63 ticks on are rounded up to 8 ticks, from 504 ticks on to 64, and so on
-        /// (Gleixner: timers, "switch to a non-cascading wheel"). The reordering timer and the tail loss
-        /// probe of several segments wait 2 ms longer (`TCP_TIMEOUT_MIN_US`, Linux 6.7). Zero: timers are
-        /// exact.
-        pub timer_tick: Duration = Duration::ZERO,
-        /// What the clock of that wheel reads when time begins: the ticks of a host, and the coarser ones of
-        /// its wheel, fall anywhere.
-        pub timer_phase: Duration = Duration::ZERO,
-        /// Greatest RTO, backed off or not. 60 s (RFC 6298 section 2.5).
-        pub max_rto: Duration = Duration::from_secs(60),
-        /// Hold ssthresh when a segment times out that the timer had retransmitted before (RFC 5681 section
-        /// 3.1). Else it is lowered again, to two segments as a rule: ns-2.
-        pub hold_ssthresh: bool = true,
-        /// Keep the backoff of a lost SYN until a round-trip time is measured (ns-2). Else data starts with 3
-        /// s (RFC 6298 section 5.7).
-        pub keep_syn_backoff: bool = false,
-        /// Restart the retransmission timer when fast recovery retransmits the oldest segment (BSD, Linux,
-        /// ns-2). Else it runs on (RFC 6298 section 5, ns-3) and may fire before the retransmission's ACK.
-        pub restart_on_retransmit: bool = true,
-        /// Clock granularity G of the RTO computation: samples are rounded up to it and it bounds 4 RTTVAR
-        /// from below (RFC 6298 section 2). 1 ms.
-        pub clock_granularity: Duration = Duration::from_millis(1),
-        /// Which segments feed the RTO.
-        pub rtt_sampling: RttSampling = RttSampling::default(),
-        /// Cap on the window, bytes (ns-2's `window_`).
-        pub max_window: Option<u64> = None,
-        /// Restart from the restart window when idle longer than an RTO (RFC 5681 section 4.1).
-        pub restart_after_idle: bool = true,
-        /// Once the peer's closed window has opened again, spread what cwnd lets go over a smoothed
-        /// round-trip time, in place of one burst. For a control that does not pace by itself.
-        pub paced_resume: bool = false,
-        /// Whether a window smaller than what was offered before counts (RFC 9293 section 3.8.6: a sender
-        /// "must be robust against window shrinking"); else what was once offered may be sent.
-        pub heeds_shrinking: bool = true,
-        /// Grow cwnd only when it limited the flight being acknowledged (RFC 7661's aim, Linux's rule:
-        /// `tcp_cwnd_validate`).
-        pub window_validation: bool = true,
-        /// Give up when data stays unacknowledged so long (RFC 9293 section 3.8.3). None: never.
-        pub user_timeout: Option<Duration> = None,
-        /// Time in TIME-WAIT. 240 s, twice the MSL of RFC 9293 section 3.4.2.
-        pub time_wait: Duration = Duration::from_secs(240),
-    }
+/// The settings of both ends of a connection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TcpConfig {
+    /// The sender's.
+    pub sender: SenderConfig,
+    /// The receiver's.
+    pub receiver: ReceiverConfig,
 }
 
-cogtcp_units::with_defaults! {
-    /// Settings of a receiver. The defaults are what the RFCs recommend.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct ReceiverConfig {
-        /// Most payload bytes accepted per segment: the MSS option sent.
-        pub mss: u32 = 1460,
-        /// Initial sequence number of the receiver's own direction.
-        pub initial_sequence: SeqNumber = SeqNumber::new(0),
-        /// Delayed acknowledgements.
-        pub delayed_ack: DelayedAck = DelayedAck::On { timeout: Duration::from_millis(200) },
-        /// Full-sized segments that a delayed ACK may answer. 2 (RFC 5681 section 4.2: at least every
-        /// second).
-        pub ack_every: u32 = 2,
-        /// Permit SACK when the sender offers it (RFC 2018).
-        pub sack: bool = true,
-        /// Report duplicates by D-SACK (RFC 2883).
-        pub d_sack: bool = true,
-        /// Agree to ECN when offered (RFC 3168), and then echo marks until the sender has reduced its window.
-        ///
-        pub ecn: bool = false,
-        /// Accept timestamps when offered (RFC 7323).
-        pub timestamps: bool = true,
-        /// Refuse segments whose timestamp proves them old (PAWS, RFC 7323 section 5).
-        pub paws: bool = true,
-        /// Accept window scaling when offered, and then with the least shift the buffer needs (RFC 7323).
-        pub window_scaling: bool = true,
-        /// Receive buffer, bytes: advertised window plus what waits to be read.
-        pub buffer: u64 = 4 << 20,
-        /// Offer a window that begins with 65535 bytes and grows with what the application takes, up to half
-        /// of the buffer (Linux's receive buffer tuning). Else all of the buffer is offered.
-        pub window_tuning: bool = false,
-        /// Whether the application reads only by `Receiver::read`; else it reads at once.
-        pub manual_read: bool = false,
+settings! {
+    /// What the two ends say in the handshake: the sender offers options, the receiver agrees to them.
+    pub struct Handshake for sender.handshake, receiver.handshake {
+        /// Most payload bytes per segment (the MSS, both ways), 1 to 65495 B.
+        mss as "segment_size": u32 as Bytes = 1460;
+        /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for
+        /// marks as for losses.
+        ecn: bool = false;
+        /// Whether timestamps are used (RFC 7323).
+        timestamps: bool = false;
+        /// Whether windows are scaled (RFC 7323), without which none is above 65535 B.
+        window_scaling: bool = true;
+    } and {
+        /// Initial sequence number of the end's own direction.
+        initial_sequence: SeqNumber = SeqNumber::new(0);
     }
+
+    /// How a sender finds and repairs losses.
+    pub struct LossRecovery for sender.recovery {
+        /// How lost segments are found and retransmitted; without it: as the transport does.
+        algorithm as "recovery": Recovery = Recovery::default();
+        /// When NewReno restarts its retransmission timer during recovery.
+        newreno_variant: NewRenoVariant = NewRenoVariant::default();
+        /// The window when NewReno leaves recovery.
+        full_ack_window: FullAckWindow = FullAckWindow::default();
+        /// When Tahoe and Reno refuse a second fast retransmit for losses of one window.
+        fast_retransmit_guard: FastRetransmitGuard = FastRetransmitGuard::default();
+        /// Duplicate ACKs that signal a loss (RFC 5681: 3), 1 to 1000.
+        dup_thresh: u32 = 3;
+        /// Whether the first two duplicate ACKs let out new segments (RFC 3042).
+        limited_transmit: bool = true;
+        /// Whether fast recovery sends in proportion to what is delivered (PRR, RFC 9937). Needs SACK.
+        prr: bool = false;
+        /// How PRR counts.
+        prr_rules: PrrRules = PrrRules::default();
+        /// Whether losses are found by time (RACK, RFC 8985). Needs SACK.
+        // In place of RFC 6675's rules.
+        rack: bool = false;
+        /// Whether a tail loss probe goes before a timeout (TLP, RFC 8985). Needs RACK.
+        tlp: bool = false;
+        /// Longest delay of an ACK that a tail loss probe allows for (RFC 8985: TLP.max_ack_delay).
+        // Section 7.2: counts when one segment is in flight. Linux: 200 ms.
+        max_ack_delay: Duration = Duration::from_millis(200);
+        /// Whether ssthresh is held when a segment times out again (RFC 5681 section 3.1); else it is lowered
+        /// again (ns-2).
+        // ns-2 lowers it to two segments as a rule.
+        hold_ssthresh: bool = true;
+    }
+
+    /// How a sender takes back the response to a loss that was none.
+    pub struct Undo for sender.undo {
+        /// Whether a timeout is tested for being spurious (RFC 5682).
+        f_rto: FRto = FRto::default();
+        /// Whether a response to a loss is undone when a timestamp shows that it was needless (RFC 3522). Needs
+        /// SACK and timestamps.
+        // As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another response.
+        eifel: bool = false;
+        /// Whether a response to a loss is undone when D-SACKs have reported every retransmission (RFC 3708).
+        /// Needs SACK.
+        // RFC 3708 leaves the response open. As in Linux, cwnd and ssthresh return to their earlier values.
+        d_sack_undo: bool = false;
+    }
+
+    /// A sender's timers and clocks.
+    pub struct Timers for sender.timers {
+        /// How timeouts come about, and what they do to the window.
+        timeout_rules: TimeoutRules = TimeoutRules::default();
+        /// Tick of a timer wheel as Linux's (1/HZ), up to 10 s: timers fire at ticks, later the longer they are;
+        /// 0: exact timers.
+        timer_tick: Duration = Duration::ZERO;
+        /// Tick of the timestamp clock, 1 us to 10 s.
+        // RFC 7323 section 5.4: 1 ms to 1 s.
+        timestamp_tick: Duration = Duration::from_millis(1);
+        /// RTO before the first RTT sample (RFC 6298: 1 s; in an ad hoc network under the MAC profiles ns2 and
+        /// ns3: 3 s).
+        initial_rto: Duration = Duration::from_secs(1);
+        /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
+        min_rto: Duration = Duration::from_secs(1);
+        /// Whether `min_rto` bounds 4 RTTVAR, so that the RTO is at least SRTT + `min_rto` (Linux).
+        // `__tcp_set_rto`.
+        min_rto_above_srtt: bool = false;
+        /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
+        max_rto: Duration = Duration::from_secs(60);
+        /// Whether the backoff of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts
+        /// with an RTO of 3 s (RFC 6298 section 5.7).
+        keep_syn_backoff: bool = false;
+        /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD,
+        /// Linux, ns-2); else it runs on (RFC 6298, ns-3).
+        // A timer that runs on may fire before the retransmission's ACK.
+        restart_on_retransmit: bool = true;
+        /// Clock granularity G of the RTO computation.
+        // Samples are rounded up to it, and it bounds 4 RTTVAR from below (RFC 6298 section 2).
+        clock_granularity: Duration = Duration::from_millis(1);
+        /// Which segments feed the RTO computation.
+        rtt_sampling: RttSampling = RttSampling::default();
+        /// Give up when data stays unacknowledged so long; without it: never.
+        // RFC 9293 section 3.8.3.
+        user_timeout: Option<Duration> as Duration = None;
+        /// Time in TIME-WAIT after the close.
+        // Twice the MSL of RFC 9293 section 3.4.2.
+        time_wait: Duration = Duration::from_secs(240);
+    } and {
+        /// What the clock of the timer wheel reads when time begins: a host's ticks, and the coarser ones of
+        /// its wheel, fall anywhere.
+        timer_phase: Duration = Duration::ZERO;
+    }
+
+    /// Settings of a [`crate::Sender`]. The defaults are what the RFCs recommend.
+    pub struct SenderConfig for sender {
+        /// Congestion window after the handshake: "rfc6928" or a number of segments.
+        initial_window: InitialWindow = InitialWindow::default();
+        /// Slow start threshold at the start; without it: unlimited (RFC 5681: arbitrarily high).
+        initial_ssthresh: u64 as Window = u64::MAX;
+        /// Cap on the sender's window (ns-2's `window_`); without it: none.
+        max_window: Option<u64> as Window = None;
+        /// Whether segments leave in packets of several, whose last bears PSH, as in Linux.
+        // "Generic segmentation offload" (`offload.rs`). A packet that cwnd would cut short waits for an ACK
+        // that is due soon.
+        segmentation_offload: bool = false;
+        /// Whether cwnd falls to the restart window after an idle RTO (RFC 5681 section 4.1).
+        restart_after_idle: bool = true;
+        /// Whether cwnd, once the receiver's closed window has opened again, is spread over a round-trip time
+        /// rather than sent as one burst.
+        // For a control that does not pace by itself.
+        paced_resume: bool = false;
+        /// Whether the sender heeds a window smaller than an earlier offer (RFC 9293 section 3.8.6: it must be
+        /// robust against one). Otherwise it may send what was once offered.
+        heeds_shrinking: bool = true;
+        /// Whether cwnd grows only when it was the limit.
+        // RFC 7661's aim, Linux's rule: `tcp_cwnd_validate`.
+        window_validation: bool = true;
+    } and {
+        /// What it offers.
+        handshake: Handshake = Handshake::default();
+        /// How it finds and repairs losses.
+        recovery: LossRecovery = LossRecovery::default();
+        /// How it takes back needless responses.
+        undo: Undo = Undo::default();
+        /// Its timers and clocks.
+        timers: Timers = Timers::default();
+    }
+
+    /// Settings of a receiver. The defaults are what the RFCs recommend.
+    pub struct ReceiverConfig for receiver {
+        /// Delay of ACKs. Off: "off". The longest delay (RFC 5681: at most 500 ms), with `ack_every`: "200 ms".
+        /// As long as segments keep coming, at most 500 ms (TCP-ADA): "adaptive". Linux's 40 ms, but at once at
+        /// the start, after pauses and duplicates, and while the offered window grows: "linux".
+        delayed_ack: DelayedAck = DelayedAck::On { timeout: Duration::from_millis(200) };
+        /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
+        ack_every: u32 as Segments = 2;
+        /// Whether the receiver permits SACK (RFC 2018).
+        sack: bool = true;
+        /// Whether the receiver reports duplicates (D-SACK, RFC 2883).
+        d_sack: bool = true;
+        /// Whether timestamps guard against old segments (PAWS, RFC 7323 section 5).
+        paws: bool = true;
+        /// Receive buffer: what the receiver advertises at most.
+        // The window plus what waits to be read.
+        buffer as "receive_buffer": u64 as Bytes = 4 << 20;
+        /// Whether the window that is offered begins with 65535 B and grows with what the application takes, up
+        /// to half of the buffer, as in Linux.
+        window_tuning: bool = false;
+    } and {
+        /// What it agrees to when it is offered: timestamps too.
+        handshake: Handshake = Handshake { timestamps: true, ..Handshake::default() };
+        /// Whether the application reads only by `Receiver::read`; else it reads at once.
+        manual_read: bool = false;
+    }
+
+    // The order of a scenario's canonical TOML, from which its hash is made.
+    [mss as "segment_size", initial_window, initial_ssthresh, max_window, algorithm as "recovery",
+    newreno_variant, full_ack_window, fast_retransmit_guard, dup_thresh, limited_transmit, f_rto, eifel,
+    d_sack_undo, timeout_rules, timer_tick, prr, prr_rules, rack, tlp, max_ack_delay, ecn, timestamps, paws,
+    timestamp_tick, window_scaling, initial_rto, min_rto, min_rto_above_srtt, segmentation_offload, max_rto,
+    hold_ssthresh, keep_syn_backoff, restart_on_retransmit, clock_granularity, rtt_sampling,
+    restart_after_idle, paced_resume, heeds_shrinking, window_validation, user_timeout, time_wait,
+    delayed_ack, ack_every, sack, d_sack, buffer as "receive_buffer", window_tuning]
 }

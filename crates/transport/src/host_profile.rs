@@ -2,7 +2,8 @@
 //! papers used.
 
 use crate::{
-    FRto, FullAckWindow, InitialWindow, NewRenoVariant, PrrRules, RttSampling, SenderConfig, TimeoutRules,
+    FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery, NewRenoVariant,
+    PrrRules, RttSampling, SenderConfig, TimeoutRules, Timers, Undo, with,
 };
 use cogtcp_units::Duration;
 
@@ -33,64 +34,79 @@ impl HostProfile {
         match self {
             Self::Rfc => rfc,
             Self::Linux => SenderConfig {
-                prr: true,
-                prr_rules: PrrRules::Linux,
-                rack: true,
-                tlp: true,
-                f_rto: FRto::Linux,
-                eifel: true,
-                d_sack_undo: true,
-                timeout_rules: TimeoutRules::Linux,
-                // tcp_rearm_rto follows every ACK that advances SND.UNA.
-                newreno_variant: NewRenoVariant::SlowButSteady,
-                timestamps: true,
-                rtt_sampling: RttSampling::EveryAck,
-                min_rto: Duration::from_millis(200),
-                min_rto_above_srtt: true,
                 segmentation_offload: true,
-                // HZ = 250, as in Debian's kernels.
-                timer_tick: Duration::from_millis(4),
-                max_rto: Duration::from_secs(120),
+                handshake: Handshake { timestamps: true, ..rfc.handshake },
+                recovery: LossRecovery {
+                    prr: true,
+                    prr_rules: PrrRules::Linux,
+                    rack: true,
+                    tlp: true,
+                    // tcp_rearm_rto follows every ACK that advances SND.UNA.
+                    newreno_variant: NewRenoVariant::SlowButSteady,
+                    ..rfc.recovery
+                },
+                undo: Undo { f_rto: FRto::Linux, eifel: true, d_sack_undo: true },
+                timers: Timers {
+                    timeout_rules: TimeoutRules::Linux,
+                    rtt_sampling: RttSampling::EveryAck,
+                    min_rto: Duration::from_millis(200),
+                    min_rto_above_srtt: true,
+                    max_rto: Duration::from_secs(120),
+                    // HZ = 250, as in Debian's kernels.
+                    timer_tick: Duration::from_millis(4),
+                    ..rfc.timers
+                },
                 ..rfc
             },
             Self::Ns2 => SenderConfig {
-                mss: 1000,
                 initial_window: InitialWindow::Segments(2),
                 // ssthresh starts at `window_`.
                 initial_ssthresh: 20_000,
                 max_window: Some(20_000),
-                newreno_variant: NewRenoVariant::SlowButSteady,
-                full_ack_window: FullAckWindow::Ssthresh,
-                fast_retransmit_guard: crate::FastRetransmitGuard::Window,
-                initial_rto: Duration::from_secs(3),
-                min_rto: Duration::from_millis(200),
-                clock_granularity: Duration::from_millis(10),
-                hold_ssthresh: false,
-                keep_syn_backoff: true,
                 window_validation: false,
+                handshake: Handshake { mss: 1000, ..rfc.handshake },
+                recovery: LossRecovery {
+                    newreno_variant: NewRenoVariant::SlowButSteady,
+                    full_ack_window: FullAckWindow::Ssthresh,
+                    fast_retransmit_guard: FastRetransmitGuard::Window,
+                    hold_ssthresh: false,
+                    ..rfc.recovery
+                },
+                timers: Timers {
+                    initial_rto: Duration::from_secs(3),
+                    min_rto: Duration::from_millis(200),
+                    clock_granularity: Duration::from_millis(10),
+                    keep_syn_backoff: true,
+                    ..rfc.timers
+                },
                 ..rfc
             },
             Self::Ns3In2013 => SenderConfig {
-                mss: 536,
                 initial_window: InitialWindow::Segments(1),
                 initial_ssthresh: 65_535,
-                newreno_variant: NewRenoVariant::SlowButSteady,
-                limited_transmit: false,
-                window_scaling: false,
-                initial_rto: Duration::from_secs(3),
-                min_rto: Duration::from_millis(200),
-                rtt_sampling: RttSampling::EveryAck,
-                restart_on_retransmit: false,
                 restart_after_idle: false,
                 window_validation: false,
+                handshake: Handshake { mss: 536, window_scaling: false, ..rfc.handshake },
+                recovery: LossRecovery {
+                    newreno_variant: NewRenoVariant::SlowButSteady,
+                    limited_transmit: false,
+                    ..rfc.recovery
+                },
+                timers: Timers {
+                    initial_rto: Duration::from_secs(3),
+                    min_rto: Duration::from_millis(200),
+                    rtt_sampling: RttSampling::EveryAck,
+                    restart_on_retransmit: false,
+                    ..rfc.timers
+                },
                 ..rfc
             },
-            Self::Ns3In2015 => SenderConfig {
-                timestamps: true,
-                window_scaling: true,
-                min_rto: Duration::from_secs(1),
-                ..Self::Ns3In2013.sender_config()
-            },
+            Self::Ns3In2015 => with!(
+                Self::Ns3In2013.sender_config(),
+                handshake.timestamps = true,
+                handshake.window_scaling = true,
+                timers.min_rto = Duration::from_secs(1)
+            ),
         }
     }
 }

@@ -37,8 +37,9 @@ mod undo;
 
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
-    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, InitialWindow, NewRenoVariant, PrrRules,
-    ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TimeoutRules,
+    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
+    NewRenoVariant, PrrRules, ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TcpConfig,
+    TcpSettings, TimeoutRules, Timers, Undo, Window,
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, LinuxControl, PacketInfo,

@@ -2,7 +2,7 @@
 //! declares its own presets beside itself; here they are found.
 
 use crate::congestion::{ControlInfo, ParameterValue, Parameters};
-use crate::{HostProfile, Recovery, SenderConfig};
+use crate::{HostProfile, Recovery, SenderConfig, with};
 use cogtcp_units::WrongSetting;
 use std::sync::LazyLock;
 
@@ -63,7 +63,7 @@ impl Preset {
 
     /// The sender's settings: the host's with this preset's recovery.
     pub fn sender_config(&self) -> SenderConfig {
-        SenderConfig { recovery: self.recovery, ..self.host.sender_config() }
+        with!(self.host.sender_config(), recovery.algorithm = self.recovery)
     }
 
     /// The control's parameters: this preset's, overridden by `user`.
@@ -99,7 +99,10 @@ mod tests {
         for preset in Preset::all() {
             let control = make(preset.control, &preset.parameters(&Parameters::new()));
             assert_eq!(control.as_ref().map(|control| control.name()), Ok(preset.control), "{preset:?}");
-            assert_eq!(Preset::find(preset.name).unwrap().sender_config().recovery, preset.recovery);
+            assert_eq!(
+                Preset::find(preset.name).unwrap().sender_config().recovery.algorithm,
+                preset.recovery
+            );
         }
     }
 
@@ -110,13 +113,20 @@ mod tests {
         for preset in Preset::all() {
             let today = preset.host == HostProfile::Linux;
             let sender = preset.sender_config();
-            assert_eq!((sender.prr, sender.rack, sender.tlp), (today, today, today));
+            assert_eq!(
+                (sender.recovery.prr, sender.recovery.rack, sender.recovery.tlp),
+                (today, today, today)
+            );
             // Of all hosts, only those of the RFCs let the timer run through a recovery.
-            let is_steady = sender.newreno_variant == crate::NewRenoVariant::SlowButSteady;
+            let is_steady = sender.recovery.newreno_variant == crate::NewRenoVariant::SlowButSteady;
             assert_eq!(is_steady, preset.host != HostProfile::Rfc, "{preset:?}");
-            assert_eq!(sender.recovery, preset.recovery);
+            assert_eq!(sender.recovery.algorithm, preset.recovery);
             let fast = matches!(preset.host, HostProfile::Linux | HostProfile::Ns2 | HostProfile::Ns3In2013);
-            assert_eq!(sender.min_rto, Duration::from_millis(if fast { 200 } else { 1000 }), "{preset:?}");
+            assert_eq!(
+                sender.timers.min_rto,
+                Duration::from_millis(if fast { 200 } else { 1000 }),
+                "{preset:?}"
+            );
         }
     }
 
@@ -126,20 +136,23 @@ mod tests {
     fn the_simulators_of_the_time() {
         let sender = |name| Preset::find(name).unwrap().sender_config();
         let ns2 = sender("ns2");
-        assert_eq!((ns2.mss, ns2.max_window, ns2.initial_ssthresh), (1000, Some(20_000), 20_000));
-        assert_eq!((ns2.hold_ssthresh, ns2.keep_syn_backoff, ns2.restart_on_retransmit), (false, true, true));
+        assert_eq!((ns2.handshake.mss, ns2.max_window, ns2.initial_ssthresh), (1000, Some(20_000), 20_000));
+        assert_eq!(
+            (ns2.recovery.hold_ssthresh, ns2.timers.keep_syn_backoff, ns2.timers.restart_on_retransmit),
+            (false, true, true)
+        );
         let (older, newer) = (sender("ns3-2013"), sender("ns3-2015"));
         for ns3 in [&older, &newer] {
-            assert_eq!((ns3.mss, ns3.initial_ssthresh, ns3.max_window), (536, 65_535, None));
-            assert_eq!(ns3.newreno_variant, crate::NewRenoVariant::SlowButSteady);
+            assert_eq!((ns3.handshake.mss, ns3.initial_ssthresh, ns3.max_window), (536, 65_535, None));
+            assert_eq!(ns3.recovery.newreno_variant, crate::NewRenoVariant::SlowButSteady);
             assert_eq!(
-                (ns3.hold_ssthresh, ns3.restart_on_retransmit, ns3.limited_transmit),
+                (ns3.recovery.hold_ssthresh, ns3.timers.restart_on_retransmit, ns3.recovery.limited_transmit),
                 (true, false, false)
             );
-            assert_eq!(ns3.initial_rto, Duration::from_secs(3));
+            assert_eq!(ns3.timers.initial_rto, Duration::from_secs(3));
         }
-        assert_eq!((older.timestamps, older.window_scaling), (false, false));
-        assert_eq!((newer.timestamps, newer.window_scaling), (true, true));
+        assert_eq!((older.handshake.timestamps, older.handshake.window_scaling), (false, false));
+        assert_eq!((newer.handshake.timestamps, newer.handshake.window_scaling), (true, true));
     }
 
     #[test]

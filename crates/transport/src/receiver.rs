@@ -21,7 +21,7 @@ mod window;
 pub use stats::ReceiverStats;
 
 use crate::reassembly::{Insertion, Reassembly};
-use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent};
+use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent, with};
 use cogtcp_units::{Duration, Time, prefetch};
 use deferment::Deferment;
 use quick_ack::QuickAck;
@@ -145,8 +145,9 @@ impl Receiver {
     /// A receiver in LISTEN.
     pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
         let config = config.into();
-        let tuning = config.window_tuning.then(|| Tuning::new(config.buffer, u64::from(config.mss)));
-        let mut window = Window::new(config.buffer, config.mss);
+        let tuning =
+            config.window_tuning.then(|| Tuning::new(config.buffer, u64::from(config.handshake.mss)));
+        let mut window = Window::new(config.buffer, config.handshake.mss);
         if let Some(tuning) = &tuning {
             window.set_tuned(tuning.window(0));
         }
@@ -199,8 +200,8 @@ impl Receiver {
     pub fn renew(&mut self) {
         let config = &*self.config;
         // After the SYN and the FIN.
-        let initial_sequence = SeqNumber::from_offset(config.initial_sequence, 2);
-        let config = ReceiverConfig { initial_sequence, ..config.clone() };
+        let initial_sequence = SeqNumber::from_offset(config.handshake.initial_sequence, 2);
+        let config = with!(config.clone(), handshake.initial_sequence = initial_sequence);
         *self = Self { stats: self.stats, taken_before: self.delivered(), ..Self::new(config) };
     }
 
@@ -269,7 +270,7 @@ impl Receiver {
             }
             let mut fin = self.acknowledge(now);
             // Also a retransmission, after which this side's next number is 2.
-            fin.seq = SeqNumber::from_offset(self.config.initial_sequence, 1);
+            fin.seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
             fin.flags = fin.flags | Flags::FIN;
             return Some(fin);
         }
@@ -325,7 +326,7 @@ impl Receiver {
             state => state == ReceiverState::Closed,
         };
         let mut ack = Segment::new(
-            SeqNumber::from_offset(self.config.initial_sequence, 1 + u64::from(fin_sent)),
+            SeqNumber::from_offset(self.config.handshake.initial_sequence, 1 + u64::from(fin_sent)),
             SeqNumber::from_offset(self.irs, self.reassembly.frontier()),
             0,
             window,
@@ -399,12 +400,12 @@ impl Receiver {
         self.irs = segment.seq;
         self.sack = self.config.sack && segment.sack_permitted();
         // RFC 3168 section 6.1.1: an ECN-setup SYN has both flags.
-        self.ecn = self.config.ecn && segment.flags.contains(Flags::ECE | Flags::CWR);
-        if let Some(offered) = segment.timestamps().filter(|_| self.config.timestamps) {
+        self.ecn = self.config.handshake.ecn && segment.flags.contains(Flags::ECE | Flags::CWR);
+        if let Some(offered) = segment.timestamps().filter(|_| self.config.handshake.timestamps) {
             self.timestamps = true;
             self.ts_recent = offered.value;
         }
-        if self.config.window_scaling && segment.window_scale().is_some() {
+        if self.config.handshake.window_scaling && segment.window_scale().is_some() {
             self.window.negotiate_scale();
         }
         self.syn_option = segment.custom();
@@ -480,7 +481,7 @@ impl Receiver {
             && segment.is_bare()
             && segment.len > 0
             && segment.seq == SeqNumber::from_offset(self.irs, frontier)
-            && segment.ack == SeqNumber::from_offset(self.config.initial_sequence, 1)
+            && segment.ack == SeqNumber::from_offset(self.config.handshake.initial_sequence, 1)
             && frontier + u64::from(segment.len) <= self.window.right_edge()
             && !self.reassembly.has_gap()
             && self.fin_offset == u64::MAX
@@ -591,7 +592,7 @@ impl Receiver {
             ReceiverState::SynReceived | ReceiverState::Established | ReceiverState::CloseWait => 1,
             _ => 2,
         };
-        let acked = segment.ack.offset_near(self.config.initial_sequence, 1);
+        let acked = segment.ack.offset_near(self.config.handshake.initial_sequence, 1);
         match acked {
             Some(acked) if acked > sent => {
                 // It acknowledges what was never sent.
@@ -862,7 +863,7 @@ impl Receiver {
     fn send_syn_ack(&mut self, now: Time) -> Segment {
         self.syn_ack_sent = now;
         let mut segment = Segment::new(
-            self.config.initial_sequence,
+            self.config.handshake.initial_sequence,
             SeqNumber::from_offset(self.irs, 1),
             0,
             // RFC 7323 section 2.2: the window of a segment with SYN is not scaled.
@@ -870,7 +871,7 @@ impl Receiver {
             Flags::SYN | Flags::ACK,
         );
         // The option has 16 bits (RFC 9293 section 3.2).
-        segment.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
+        segment.set_mss(self.config.handshake.mss.min(u32::from(u16::MAX)) as u16);
         if self.ecn {
             // RFC 3168 section 6.1.1: an ECN-setup SYN-ACK has ECE alone.
             segment.flags = segment.flags | Flags::ECE;

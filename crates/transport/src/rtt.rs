@@ -1,6 +1,6 @@
 //! The retransmission timeout (RFC 6298).
 
-use crate::{SenderConfig, TimeoutRules};
+use crate::{TimeoutRules, Timers};
 use cogtcp_units::Duration;
 
 /// SRTT, RTTVAR and the timeout with its backoff.
@@ -53,12 +53,12 @@ impl LinuxVariation {
 }
 
 impl RttEstimator {
-    pub(crate) fn new(config: &SenderConfig) -> Self {
+    pub(crate) fn new(timers: &Timers) -> Self {
         Self {
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
             sampled: false,
-            base: config.initial_rto.max(granularity(config)).min(longest(config)),
+            base: timers.initial_rto.max(granularity(timers)).min(longest(timers)),
             backoff: 0,
             linux: LinuxVariation::default(),
         }
@@ -66,9 +66,9 @@ impl RttEstimator {
 
     /// Takes a sample (RFC 6298 sections 2.2 to 2.5) by an ACK of `una`, with data up to `nxt` sent. The
     /// timeout falls back from any backoff.
-    pub(crate) fn sample(&mut self, rtt: Duration, config: &SenderConfig, una: u64, nxt: u64) {
-        if config.timeout_rules == TimeoutRules::Linux {
-            let (rtt, least) = (rtt.max(Duration::from_nanos(1)), config.min_rto);
+    pub(crate) fn sample(&mut self, rtt: Duration, timers: &Timers, una: u64, nxt: u64) {
+        if timers.timeout_rules == TimeoutRules::Linux {
+            let (rtt, least) = (rtt.max(Duration::from_nanos(1)), timers.min_rto);
             if self.sampled {
                 self.linux.sample(rtt, self.srtt, least, una, nxt);
                 self.srtt = (self.srtt * 7 + rtt) / 8;
@@ -77,11 +77,11 @@ impl RttEstimator {
                 self.linux = LinuxVariation::first(rtt, least, nxt);
             }
             self.rttvar = self.linux.mean / 4;
-            self.base = (self.srtt + self.linux.held).min(longest(config));
+            self.base = (self.srtt + self.linux.held).min(longest(timers));
             self.backoff = 0;
             return;
         }
-        let g = granularity(config).as_nanos();
+        let g = granularity(timers).as_nanos();
         let r = Duration::from_nanos(rtt.as_nanos().max(1).div_ceil(g) * g);
         if self.sampled {
             // RTTVAR before SRTT, with beta = 1/4 and alpha = 1/8 (2.3).
@@ -91,9 +91,9 @@ impl RttEstimator {
             (self.srtt, self.rttvar, self.sampled) = (r, r / 2, true);
         }
         // Linux bounds the variation, and with it the RTO (`__tcp_set_rto`).
-        let least = if config.min_rto_above_srtt { config.min_rto } else { Duration::ZERO };
-        let rto = self.srtt + (self.rttvar * 4).max(granularity(config)).max(least);
-        self.base = rto.max(config.min_rto).min(longest(config));
+        let least = if timers.min_rto_above_srtt { timers.min_rto } else { Duration::ZERO };
+        let rto = self.srtt + (self.rttvar * 4).max(granularity(timers)).max(least);
+        self.base = rto.max(timers.min_rto).min(longest(timers));
         self.backoff = 0;
     }
 
@@ -103,21 +103,21 @@ impl RttEstimator {
     }
 
     /// The SYN timed out: data starts with 3 s (RFC 6298 section 5.7), unless it was configured longer.
-    pub(crate) fn after_lost_syn(&mut self, config: &SenderConfig) {
+    pub(crate) fn after_lost_syn(&mut self, timers: &Timers) {
         if !self.sampled {
-            self.base = self.base.max(Duration::from_secs(3)).min(longest(config));
+            self.base = self.base.max(Duration::from_secs(3)).min(longest(timers));
         }
         self.backoff = 0;
     }
 
     /// The timeout now, with backoff.
-    pub(crate) fn rto(&self, config: &SenderConfig) -> Duration {
-        self.backed_off(self.backoff, config)
+    pub(crate) fn rto(&self, timers: &Timers) -> Duration {
+        self.backed_off(self.backoff, timers)
     }
 
     /// The timeout after `doublings`.
-    pub(crate) fn backed_off(&self, doublings: u32, config: &SenderConfig) -> Duration {
-        (self.base * (1u64 << doublings.min(40))).min(longest(config))
+    pub(crate) fn backed_off(&self, doublings: u32, timers: &Timers) -> Duration {
+        (self.base * (1u64 << doublings.min(40))).min(longest(timers))
     }
 
     /// The timeout without backoff.
@@ -137,13 +137,13 @@ impl RttEstimator {
 }
 
 /// G.
-fn granularity(config: &SenderConfig) -> Duration {
-    config.clock_granularity.max(Duration::from_nanos(1))
+fn granularity(timers: &Timers) -> Duration {
+    timers.clock_granularity.max(Duration::from_nanos(1))
 }
 
 /// The upper bound of the timeout.
-fn longest(config: &SenderConfig) -> Duration {
-    config.max_rto.max(granularity(config))
+fn longest(timers: &Timers) -> Duration {
+    timers.max_rto.max(granularity(timers))
 }
 
 #[cfg(test)]
@@ -155,10 +155,10 @@ mod tests {
     }
 
     /// An estimator with its settings.
-    struct Estimator(RttEstimator, SenderConfig);
+    struct Estimator(RttEstimator, Timers);
 
     impl Estimator {
-        fn new(config: SenderConfig) -> Self {
+        fn new(config: Timers) -> Self {
             Self(RttEstimator::new(&config), config)
         }
 
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn estimator() -> Estimator {
-        Estimator::new(SenderConfig { min_rto: ms(200), ..SenderConfig::default() })
+        Estimator::new(Timers { min_rto: ms(200), ..Timers::default() })
     }
 
     /// RFC 6298 section 2, by hand: R = 100, then 140, then 60 ms.
@@ -194,12 +194,12 @@ mod tests {
     /// Section 2.3: G bounds 4 RTTVAR from below; sections 2.4 and 2.5: the bounds of RTO.
     #[test]
     fn bounds() {
-        let config = SenderConfig { clock_granularity: ms(100), min_rto: ms(1), ..SenderConfig::default() };
+        let config = Timers { clock_granularity: ms(100), min_rto: ms(1), ..Timers::default() };
         let mut rtt = Estimator::new(config);
         (0..60).for_each(|_| rtt.sample(ms(250)));
         // Samples round up to 300 ms, RTTVAR decays to nothing: 300 + G.
         assert_eq!((rtt.0.srtt(), rtt.rto()), (ms(300), ms(400)));
-        let mut rtt = Estimator::new(SenderConfig::default());
+        let mut rtt = Estimator::new(Timers::default());
         rtt.sample(ms(10));
         assert_eq!(rtt.rto(), ms(1000));
         rtt.sample(Duration::from_secs(500));
@@ -211,8 +211,7 @@ mod tests {
     #[test]
     fn the_least_rto_above_srtt() {
         for (above, expected) in [(false, 200), (true, 300)] {
-            let config =
-                SenderConfig { min_rto: ms(200), min_rto_above_srtt: above, ..SenderConfig::default() };
+            let config = Timers { min_rto: ms(200), min_rto_above_srtt: above, ..Timers::default() };
             let mut rtt = RttEstimator::new(&config);
             (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));
             assert_eq!(rtt.rto(&config), ms(expected));
@@ -226,7 +225,7 @@ mod tests {
     #[test]
     fn a_round_trip_of_no_time_is_a_sample() {
         for timeout_rules in [TimeoutRules::Rfc, TimeoutRules::Linux] {
-            let config = SenderConfig { timeout_rules, ..SenderConfig::default() };
+            let config = Timers { timeout_rules, ..Timers::default() };
             let mut rtt = RttEstimator::new(&config);
             rtt.sample(Duration::ZERO, &config, 1, 10);
             assert!(rtt.srtt() > Duration::ZERO, "{timeout_rules:?}");
@@ -237,7 +236,7 @@ mod tests {
     #[test]
     fn the_host_of_linux_has_its_least_rto_above_srtt() {
         let linux = crate::host_profile::HostProfile::Linux.sender_config();
-        let config = SenderConfig { timeout_rules: TimeoutRules::Rfc, ..linux };
+        let config = Timers { timeout_rules: TimeoutRules::Rfc, ..linux.timers };
         let mut rtt = RttEstimator::new(&config);
         (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));
         assert_eq!(rtt.rto(&config), ms(300));
@@ -248,8 +247,7 @@ mod tests {
     /// trip's greatest is gone.
     #[test]
     fn the_variation_of_linux() {
-        let config =
-            SenderConfig { min_rto: ms(200), timeout_rules: TimeoutRules::Linux, ..SenderConfig::default() };
+        let config = Timers { min_rto: ms(200), timeout_rules: TimeoutRules::Linux, ..Timers::default() };
         let mut rtt = RttEstimator::new(&config);
         rtt.sample(ms(100), &config, 1, 10);
         assert_eq!(rtt.rto(&config), ms(300));
@@ -287,7 +285,7 @@ mod tests {
 
     #[test]
     fn lost_syn() {
-        let mut rtt = Estimator::new(SenderConfig::default());
+        let mut rtt = Estimator::new(Timers::default());
         rtt.0.back_off();
         rtt.0.after_lost_syn(&rtt.1);
         assert_eq!(rtt.rto(), Duration::from_secs(3));

@@ -28,7 +28,7 @@ use crate::rack::Rack;
 use crate::rate_sample::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportEvent};
+use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportEvent, with};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::EcnState;
 use handshake::Connection;
@@ -175,11 +175,11 @@ impl Sender {
     /// A sender at rest: [`Sender::open`] starts it.
     pub fn new(config: impl Into<Arc<SenderConfig>>, control: Box<dyn CongestionControl>) -> Self {
         let config = config.into();
-        let last_in_order = config.timeout_rules == TimeoutRules::Linux;
-        let rack = config.rack.then(|| Box::new(Rack::new(last_in_order)));
+        let last_in_order = config.timers.timeout_rules == TimeoutRules::Linux;
+        let rack = config.recovery.rack.then(|| Box::new(Rack::new(last_in_order)));
         let rate = RateEstimator::new(control.uses_delivery_rate());
-        let mss = u64::from(config.mss.max(1));
-        let rtt = RttEstimator::new(&config);
+        let mss = u64::from(config.handshake.mss.max(1));
+        let rtt = RttEstimator::new(&config.timers);
         let initial_window = config.initial_window.bytes(mss);
         let tcp = TcpState {
             ssthresh: config.initial_ssthresh,
@@ -261,8 +261,8 @@ impl Sender {
         let config = &*self.config;
         // After the SYN, the data and the FIN.
         let used = self.board.nxt().max(self.data_end) + 1;
-        let initial_sequence = SeqNumber::from_offset(config.initial_sequence, used);
-        let config = SenderConfig { initial_sequence, ..config.clone() };
+        let initial_sequence = SeqNumber::from_offset(config.handshake.initial_sequence, used);
+        let config = with!(config.clone(), handshake.initial_sequence = initial_sequence);
         *self = Self { stats: self.stats, tag: self.tag, ..Self::new(config, control) };
     }
 
@@ -345,7 +345,7 @@ impl Sender {
     /// if that segment is outstanding (RFC 5927 section 4.1), and does something only if the congestion
     /// control wants it to.
     pub fn handle_unreachable(&mut self, now: Time, seq: SeqNumber) {
-        let quoted = seq.offset_near(self.config.initial_sequence, self.board.una());
+        let quoted = seq.offset_near(self.config.handshake.initial_sequence, self.board.una());
         let outstanding = quoted.is_some_and(|at| self.board.una() <= at && at < self.board.nxt());
         if !self.is_established() || !outstanding || self.timer == Timer::Persist {
             return;
@@ -382,7 +382,7 @@ impl Sender {
 
     /// Loss recovery in use: the configured one, or NewReno where SACK was not negotiated.
     pub fn recovery(&self) -> Recovery {
-        match self.config.recovery {
+        match self.config.recovery.algorithm {
             Recovery::Sack if !self.sack_ok => Recovery::NewReno,
             recovery => recovery,
         }
@@ -390,7 +390,7 @@ impl Sender {
 
     /// The retransmission timeout now, with backoff.
     pub fn rto(&self) -> Duration {
-        self.rtt.rto(&self.config)
+        self.rtt.rto(&self.config.timers)
     }
 
     /// Whether all data and the FIN are acknowledged.
@@ -479,14 +479,14 @@ impl Sender {
 
     /// Ticks of the timestamp clock (RFC 7323 section 5.4).
     fn ticks(&self, now: Time) -> u32 {
-        timestamp_ticks(now, self.config.timestamp_tick)
+        timestamp_ticks(now, self.config.timers.timestamp_tick)
     }
 
     /// A segment with the fields that every segment carries.
     #[expect(clippy::inline_always, reason = "the segment is made where it is to be, and not copied there")]
     #[inline(always)]
     fn segment(&mut self, now: Time, offset: u64, flags: crate::Flags) -> Segment {
-        let seq = SeqNumber::from_offset(self.config.initial_sequence, offset);
+        let seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, offset);
         let ack = SeqNumber::from_offset(self.peer_isn, self.peer_nxt);
         // Nothing is received but the peer's SYN and FIN: the window is as large as it goes unscaled.
         let mut segment = Segment::new(seq, ack, 0, u16::MAX, flags);

@@ -10,7 +10,6 @@
 
 mod bytes;
 mod check;
-mod defaults;
 mod heap;
 mod measures;
 mod overlay;

@@ -3,7 +3,7 @@
 use crate::net::{Net, Path};
 use cogtcp_endpoint::{EndpointEvent, PathEvent, PathId, Waiting};
 use cogtcp_multipath::{Coupling, MptcpSettings, Scheduler, Subflows};
-use cogtcp_transport::{Parameters, Preset, ReceiverConfig, SenderConfig};
+use cogtcp_transport::{Parameters, Preset, ReceiverConfig, SenderConfig, with};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ fn settings(scheduler: Scheduler) -> MptcpSettings {
 fn with_buffer(scheduler: Scheduler, buffer: u64) -> MptcpSettings {
     let sack = Preset::find("sack").unwrap();
     let subflows = Subflows {
-        sender: Arc::new(SenderConfig { mss: 1000, ..sack.sender_config() }),
-        receiver: Arc::new(ReceiverConfig { mss: 1000, buffer, ..ReceiverConfig::default() }),
+        sender: Arc::new(with!(sack.sender_config(), handshake.mss = 1000)),
+        receiver: Arc::new(with!(ReceiverConfig::default(), handshake.mss = 1000, buffer = buffer)),
         control: sack.control.to_owned(),
         parameters: sack.parameters(&Parameters::new()),
     };

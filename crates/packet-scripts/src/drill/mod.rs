@@ -158,42 +158,42 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     };
     let mut flow = head::flow_of(transport, "", file)?;
     let sender = Arc::make_mut(&mut flow.sender);
-    sender.mss = MSS;
+    sender.handshake.mss = MSS;
     // Only 1 makes an end ask for ECN; 2 agrees to it.
-    sender.ecn = settings.get("tcp_ecn") == Some("1");
-    sender.timestamps = settings.is_on("tcp_timestamps");
-    sender.window_scaling = settings.get("tcp_window_scaling") != Some("0");
-    sender.recovery = if settings.is_on("tcp_sack") { Recovery::Sack } else { Recovery::NewReno };
-    sender.f_rto = if settings.is_on("tcp_frto") { FRto::Linux } else { FRto::Off };
+    sender.handshake.ecn = settings.get("tcp_ecn") == Some("1");
+    sender.handshake.timestamps = settings.is_on("tcp_timestamps");
+    sender.handshake.window_scaling = settings.get("tcp_window_scaling") != Some("0");
+    sender.recovery.algorithm = if settings.is_on("tcp_sack") { Recovery::Sack } else { Recovery::NewReno };
+    sender.undo.f_rto = if settings.is_on("tcp_frto") { FRto::Linux } else { FRto::Off };
     sender.restart_after_idle = settings.is_on("tcp_slow_start_after_idle");
-    sender.rack = settings.is_on("tcp_recovery");
-    sender.tlp = settings.is_on("tcp_early_retrans");
+    sender.recovery.rack = settings.is_on("tcp_recovery");
+    sender.recovery.tlp = settings.is_on("tcp_early_retrans");
     if let Some(dup_thresh) = settings.get("tcp_reordering").and_then(|value| value.parse().ok()) {
-        sender.dup_thresh = dup_thresh;
+        sender.recovery.dup_thresh = dup_thresh;
     }
     // An option of the socket is part of the end's settings here: planes have no call that changes an end at
     // work.
     for step in steps {
         match &step.action {
             Action::System(System { call: Call::SetOption(SocketOption::MaxSegment, mss), .. }) => {
-                sender.mss = (*mss).max(1) as u32;
+                sender.handshake.mss = (*mss).max(1) as u32;
             }
             Action::System(System { call: Call::SetOption(SocketOption::UserTimeout, millis), .. }) => {
-                sender.user_timeout = Some(Duration::from_millis((*millis).max(0) as u64));
+                sender.timers.user_timeout = Some(Duration::from_millis((*millis).max(0) as u64));
             }
             _ => {}
         }
     }
-    let mss = sender.mss;
-    let (timestamps, window_scaling) = (sender.timestamps, sender.window_scaling);
+    let mss = sender.handshake.mss;
+    let (timestamps, window_scaling) = (sender.handshake.timestamps, sender.handshake.window_scaling);
     let receiver = Arc::make_mut(&mut flow.receiver);
-    receiver.mss = mss;
+    receiver.handshake.mss = mss;
     receiver.delayed_ack = DelayedAck::Linux;
     receiver.window_tuning = true;
     // tcp_ecn = 2, Linux's default, agrees to ECN and does not offer it.
-    receiver.ecn = settings.is_on("tcp_ecn");
-    receiver.timestamps = timestamps;
-    receiver.window_scaling = window_scaling;
+    receiver.handshake.ecn = settings.is_on("tcp_ecn");
+    receiver.handshake.timestamps = timestamps;
+    receiver.handshake.window_scaling = window_scaling;
     receiver.sack = settings.is_on("tcp_sack");
     receiver.d_sack = settings.is_on("tcp_dsack");
     // The last of three values is the most that window tuning may reach.

@@ -29,7 +29,7 @@ fn a_script_is_read() {
     let script = parse(SCRIPT, "a.pkt").unwrap();
     assert_eq!(script.about, "Sends two segments.");
     assert_eq!(script.transport, "linux-cubic");
-    assert_eq!(script.flow.sender.recovery, Recovery::NewReno);
+    assert_eq!(script.flow.sender.recovery.algorithm, Recovery::NewReno);
     assert_eq!(
         script.language,
         Language::Packetdrill(Slack { least: Duration::from_millis(6), share: 0.125, stamp_tick: None })

@@ -184,7 +184,7 @@ impl Duplex {
     /// ICMP destination unreachable about the segment that begins with `seq`. An end that connects gives up
     /// (RFC 1122 section 4.2.3.9 has it so for ports and protocols; Linux for hosts too).
     pub(super) fn handle_unreachable(&mut self, now: Time, seq: SeqNumber) {
-        if self.phase == Phase::SynSent && seq == self.sender.config().initial_sequence {
+        if self.phase == Phase::SynSent && seq == self.sender.config().handshake.initial_sequence {
             self.end(Ended::Unreachable);
         } else {
             self.sender.handle_unreachable(now, seq);
@@ -256,7 +256,7 @@ impl Duplex {
     /// The receiver of an end that connects takes the peer's SYN-ACK for a SYN.
     fn open_receiver(&mut self, now: Time, syn_ack: &Segment) {
         let own = self.sender.config();
-        let own_number = own.initial_sequence;
+        let own_number = own.handshake.initial_sequence;
         let mut syn = Segment::new(syn_ack.seq, SeqNumber::new(0), 0, syn_ack.window, Flags::SYN);
         if self.sender.uses_ecn() {
             syn.flags = syn.flags | Flags::ECE | Flags::CWR;
@@ -264,10 +264,10 @@ impl Duplex {
         if syn_ack.sack_permitted() {
             syn.set_sack_permitted();
         }
-        if let Some(shift) = syn_ack.window_scale().filter(|_| own.window_scaling) {
+        if let Some(shift) = syn_ack.window_scale().filter(|_| own.handshake.window_scaling) {
             syn.set_window_scale(shift);
         }
-        if let Some(stamps) = syn_ack.timestamps().filter(|_| own.timestamps) {
+        if let Some(stamps) = syn_ack.timestamps().filter(|_| own.handshake.timestamps) {
             syn.set_timestamps(stamps.value, 0);
         }
         self.receiver.handle_segment(now, &syn);
@@ -298,7 +298,7 @@ impl Duplex {
             self.phase = Phase::Closed;
             return;
         }
-        let own = self.sender.config().initial_sequence;
+        let own = self.sender.config().handshake.initial_sequence;
         let is_ack = segment.flags.contains(Flags::ACK) && segment.ack == own.plus(1);
         if !is_ack {
             self.receiver.handle_segment(now, segment);
@@ -319,7 +319,7 @@ impl Duplex {
         if let Some(stamps) = segment.timestamps().filter(|_| shown.timestamps().is_some()) {
             answer.set_timestamps(stamps.value, stamps.echo);
         }
-        if self.receiver.config().ecn && syn.flags.contains(Flags::ECE | Flags::CWR) {
+        if self.receiver.config().handshake.ecn && syn.flags.contains(Flags::ECE | Flags::CWR) {
             answer.flags = answer.flags | Flags::ECE;
         }
         let answer = self.without_room_for_timestamps(answer);
@@ -334,15 +334,15 @@ impl Duplex {
     /// Departure of the model: its segments do not grow smaller by the options that they carry (RFC 6691).
     /// Here the handshake settles for so much less.
     fn without_room_for_timestamps(&self, mut answer: Segment) -> Segment {
-        if answer.timestamps().is_some() && self.sender.config().timestamps {
-            let mss = answer.mss().unwrap_or(536).min(self.sender.config().mss as u16);
+        if answer.timestamps().is_some() && self.sender.config().handshake.timestamps {
+            let mss = answer.mss().unwrap_or(536).min(self.sender.config().handshake.mss as u16);
             answer.set_mss(mss.saturating_sub(TIMESTAMPS));
         }
         answer
     }
 
     fn handle_established(&mut self, now: Time, segment: &Segment) {
-        let own = self.sender.config().initial_sequence;
+        let own = self.sender.config().handshake.initial_sequence;
         let outstanding = self.sender.outstanding();
         let (una, nxt) = (outstanding.start, outstanding.end);
         let acked = segment.ack.offset_near(own, una);
@@ -511,7 +511,7 @@ impl Duplex {
     }
 
     fn as_own(&mut self, mut ack: Segment) -> Segment {
-        let own = self.sender.config().initial_sequence;
+        let own = self.sender.config().handshake.initial_sequence;
         // At least 1: after the SYN an ACK has the number behind it.
         ack.seq = SeqNumber::from_offset(own, self.sender.outstanding().end.max(1));
         ack.flags = Flags::from_bits(ack.flags.bits() & !Flags::FIN.bits());

@@ -17,7 +17,7 @@ pub(super) fn field(both: &Duplex, now: Time, name: &str) -> Result<f64, String>
         "tcpi_snd_cwnd" => tcp.cwnd / tcp.mss,
         "tcpi_snd_ssthresh" => (tcp.ssthresh / tcp.mss).min(UNSET),
         "tcpi_snd_mss" => tcp.mss,
-        "tcpi_advmss" => u64::from(both.receiver().config().mss),
+        "tcpi_advmss" => u64::from(both.receiver().config().handshake.mss),
         "tcpi_unacked" => outstanding.segments,
         "tcpi_sacked" => outstanding.sacked,
         "tcpi_lost" => outstanding.lost,

@@ -1,6 +1,6 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-use cogtcp_scenario::{JourneyMap, Scenario, Tcp, TransportSpec};
+use cogtcp_scenario::{JourneyMap, Scenario, TcpSettings, TransportSpec};
 use cogtcp_transport::{ControlInfo, ParameterKind, Preset};
 use serde_json::Value;
 use std::fmt::Write;
@@ -118,7 +118,7 @@ pub(crate) fn reference() -> String {
     for (heading, name) in scenario_tables() {
         let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
         // The defaults of [tcp] are those of the endpoints: the schema does not know them.
-        let defaults = if name == "Tcp" { serde_json::json!(Tcp::defaults()) } else { Value::Null };
+        let defaults = if name == "Tcp" { serde_json::json!(TcpSettings::defaults()) } else { Value::Null };
         table(&mut text, heading, object, &defaults);
     }
     for (heading, name) in disciplines(&schema) {

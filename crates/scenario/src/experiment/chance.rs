@@ -68,7 +68,7 @@ impl FlowSpec {
         // Nobody knows what a control from outside does. Those in the registry draw nothing.
         let at_random = self.traffic.kind().is_random();
         let starts_at_random = !self.start_jitter.is_zero();
-        let is_drawn = |tcp: &TcpSpec| !tcp.sender.timer_tick.is_zero();
+        let is_drawn = |tcp: &TcpSpec| !tcp.sender.timers.timer_tick.is_zero();
         let is_foreign = self.external_control().is_some();
         at_random || starts_at_random || is_foreign || self.tcp().is_some_and(is_drawn)
     }

@@ -2,16 +2,14 @@
 
 use super::{Findings, Under, adhoc};
 use crate::limits::{LARGEST_BUFFER, LARGEST_SEGMENT, LONGEST};
-use crate::tcp::Endpoints;
 use crate::transports;
 use crate::tree::KeyPath;
-use crate::{
-    ControlSpec, Flow, Protocol, Scenario, Tcp, TcpSpec, TransportSpec, Window, external, is_external,
-};
+use crate::{ControlSpec, Flow, Protocol, Scenario, TcpSpec, TransportSpec, external, is_external};
 use cogtcp_endpoint::Connection;
 use cogtcp_multipath::{MptcpSettings, Subflows};
 use cogtcp_transport::{
-    ControlInfo, DelayedAck, HostProfile, Parameters, Preset, ReceiverConfig, Recovery, SenderConfig,
+    ControlInfo, DelayedAck, Handshake, HostProfile, Parameters, Preset, ReceiverConfig, Recovery,
+    SenderConfig, TcpConfig, TcpSettings, Window,
 };
 use cogtcp_units::{Bytes, Duration};
 use std::sync::Arc;
@@ -26,7 +24,7 @@ pub(super) fn resolve(
 ) -> Option<(Protocol, u32)> {
     let Some(mut spec) = flow.transport.spec() else {
         let (ends, control) = resolve_tcp(scenario, flow, flow.transport.name(), path, findings)?;
-        let segment_size = ends.sender.mss;
+        let segment_size = ends.sender.handshake.mss;
         let (sender, receiver) = (Arc::new(ends.sender), Arc::new(ends.receiver));
         return Some((Protocol::Tcp(TcpSpec { sender, receiver, control }), segment_size));
     };
@@ -43,7 +41,7 @@ pub(super) fn resolve(
             format!("take them out, or write transport = {{ {name} = {{ ... }} }} with settings of {name}"),
         );
     }
-    let size = scenario.tcp.segment_size.map_or(u64::from(SenderConfig::default().mss), Bytes::get);
+    let size = scenario.tcp.mss.map_or(u64::from(Handshake::default().mss), Bytes::get);
     let connection = Connection {
         segment_size: size.clamp(1, LARGEST_SEGMENT) as u32,
         paths: flow.paths.len().max(1) as u16,
@@ -99,7 +97,7 @@ fn resolve_tcp(
     transport: &str,
     path: &KeyPath,
     findings: &mut Findings,
-) -> Option<(Endpoints, ControlSpec)> {
+) -> Option<(TcpConfig, ControlSpec)> {
     let preset = Preset::find(transport).ok();
     if preset.is_none() && !is_external(transport) {
         let (message, remedy) = transports::unknown(transport);
@@ -111,58 +109,61 @@ fn resolve_tcp(
     if preset.is_none_or(|preset| preset.host == HostProfile::Rfc)
         && let Some(initial_rto) = adhoc::initial_rto(scenario)
     {
-        sender.initial_rto = initial_rto;
+        sender.timers.initial_rto = initial_rto;
     }
-    let mut ends = Endpoints { sender, receiver: ReceiverConfig::default() };
+    let mut ends = TcpConfig { sender, receiver: ReceiverConfig::default() };
     layers.iter().for_each(|(tcp, path)| check(tcp, path, findings));
     // Windows in segments, of whatever layer, are of the size that counts in the end.
-    let size = layers.iter().rev().find_map(|(tcp, _)| tcp.segment_size);
-    let mss = size.map_or(ends.sender.mss, |size| size.get().clamp(1, LARGEST_SEGMENT) as u32);
+    let size = layers.iter().rev().find_map(|(tcp, _)| tcp.mss);
+    let mss = size.map_or(ends.sender.handshake.mss, |size| size.get().clamp(1, LARGEST_SEGMENT) as u32);
     layers.iter().for_each(|(tcp, _)| tcp.apply(&mut ends, mss));
-    let Endpoints { sender, receiver } = &ends;
+    let TcpConfig { sender, receiver } = &ends;
     // A check of two settings together points at the one that the flow's author wrote last.
-    let blame = |is_set: fn(&Tcp) -> bool, key: &str| {
+    let blame = |is_set: fn(&TcpSettings) -> bool, key: &str| {
         let layer = layers.iter().rev().find(|(tcp, _)| is_set(tcp));
         layer.map_or_else(|| path.key("transport"), |(_, at)| at.key(key))
     };
-    if sender.min_rto > sender.max_rto {
+    if sender.timers.min_rto > sender.timers.max_rto {
         findings.error(
             &blame(|tcp| tcp.min_rto.is_some() || tcp.max_rto.is_some(), "min_rto"),
-            format!("the minimum RTO (\"{}\") is above the maximum (\"{}\")", sender.min_rto, sender.max_rto),
+            format!(
+                "the minimum RTO (\"{}\") is above the maximum (\"{}\")",
+                sender.timers.min_rto, sender.timers.max_rto
+            ),
             "write min_rto at most max_rto",
         );
     }
-    if receiver.buffer < u64::from(receiver.mss) {
+    if receiver.buffer < u64::from(receiver.handshake.mss) {
         findings.error(
-            &blame(|tcp| tcp.receive_buffer.is_some(), "receive_buffer"),
+            &blame(|tcp| tcp.buffer.is_some(), "receive_buffer"),
             format!(
                 "the receive buffer (\"{}\") does not hold one segment (\"{}\")",
                 Bytes::new(receiver.buffer),
-                Bytes::new(u64::from(receiver.mss))
+                Bytes::new(u64::from(receiver.handshake.mss))
             ),
             "write a buffer of several segments",
         );
     }
-    if sender.max_window.is_some_and(|window| window < u64::from(sender.mss)) {
+    if sender.max_window.is_some_and(|window| window < u64::from(sender.handshake.mss)) {
         findings.error(
             &blame(|tcp| tcp.max_window.is_some(), "max_window"),
             "the cap on the window is below one segment: nothing could be sent",
             "write at least \"1 segment\"",
         );
     }
-    if sender.recovery == Recovery::Sack && !receiver.sack {
+    if sender.recovery.algorithm == Recovery::Sack && !receiver.sack {
         findings.warn(
             &blame(|tcp| tcp.sack.is_some(), "sack"),
             "the sender recovers by SACK and the receiver does not permit it: the flow falls back to NewReno",
             "take sack = false out, or choose another transport",
         );
     }
-    let no_sack = sender.recovery != Recovery::Sack;
-    type IsSet = fn(&Tcp) -> bool;
+    let no_sack = sender.recovery.algorithm != Recovery::Sack;
+    type IsSet = fn(&TcpSettings) -> bool;
     let options: [(bool, IsSet, &str, &str); 3] = [
-        (sender.prr && no_sack, |tcp| tcp.prr.is_some(), "prr", "recovery = \"sack\""),
-        (sender.rack && no_sack, |tcp| tcp.rack.is_some(), "rack", "recovery = \"sack\""),
-        (sender.tlp && !sender.rack, |tcp| tcp.tlp.is_some(), "tlp", "rack = true"),
+        (sender.recovery.prr && no_sack, |tcp| tcp.prr.is_some(), "prr", "recovery = \"sack\""),
+        (sender.recovery.rack && no_sack, |tcp| tcp.rack.is_some(), "rack", "recovery = \"sack\""),
+        (sender.recovery.tlp && !sender.recovery.rack, |tcp| tcp.tlp.is_some(), "tlp", "rack = true"),
     ];
     for (idle, is_set, key, needs) in options {
         if idle {
@@ -187,7 +188,7 @@ fn resolve_tcp(
 /// from that layer on: a layer that names a control starts from the control's own defaults.
 fn override_control(
     transport: ControlSpec,
-    layers: &[(&Tcp, KeyPath); 2],
+    layers: &[(&TcpSettings, KeyPath); 2],
     findings: &mut Findings,
 ) -> ControlSpec {
     let ControlSpec { mut name, mut parameters } = transport;
@@ -226,8 +227,8 @@ fn override_control(
 }
 
 /// Bounds of each setting by itself.
-fn check(tcp: &Tcp, path: &KeyPath, findings: &mut Findings) {
-    if let Some(size) = tcp.segment_size
+fn check(tcp: &TcpSettings, path: &KeyPath, findings: &mut Findings) {
+    if let Some(size) = tcp.mss
         && !(1..=LARGEST_SEGMENT).contains(&size.get())
     {
         findings.error(
@@ -236,7 +237,7 @@ fn check(tcp: &Tcp, path: &KeyPath, findings: &mut Findings) {
             format!("write \"1 B\" to \"{LARGEST_SEGMENT} B\" (an IPv4 packet without its headers)"),
         );
     }
-    if let Some(buffer) = tcp.receive_buffer
+    if let Some(buffer) = tcp.buffer
         && buffer.get() > LARGEST_BUFFER
     {
         findings.error(

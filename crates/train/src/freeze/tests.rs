@@ -1,6 +1,8 @@
 use super::*;
 use cogtcp_transport::congestion::make;
-use cogtcp_transport::{Parameters, Preset, Receiver, ReceiverConfig, Sender, SenderConfig, TransportEvent};
+use cogtcp_transport::{
+    Parameters, Preset, Receiver, ReceiverConfig, Sender, SenderConfig, TransportEvent, with,
+};
 use cogtcp_units::RandomStream;
 
 const MSS: u64 = 1000;
@@ -36,19 +38,19 @@ fn ms(millis: u64) -> Time {
 
 impl World {
     fn new(beside: Beside, timestamps: bool, silences: &[(u64, u64)]) -> Self {
-        let config = SenderConfig {
-            mss: MSS as u32,
-            recovery: cogtcp_transport::Recovery::NewReno,
-            restart_after_idle: false,
-            timestamps,
-            max_window: Some(20 * MSS),
-            ..SenderConfig::default()
-        };
-        let receiver = ReceiverConfig {
-            mss: MSS as u32,
-            delayed_ack: cogtcp_transport::DelayedAck::Off,
-            ..ReceiverConfig::default()
-        };
+        let config = with!(
+            SenderConfig::default(),
+            handshake.mss = MSS as u32,
+            recovery.algorithm = cogtcp_transport::Recovery::NewReno,
+            restart_after_idle = false,
+            handshake.timestamps = timestamps,
+            max_window = Some(20 * MSS)
+        );
+        let receiver = with!(
+            ReceiverConfig::default(),
+            handshake.mss = MSS as u32,
+            delayed_ack = cogtcp_transport::DelayedAck::Off
+        );
         let preset = Preset::find("newreno").unwrap();
         let control = make(preset.control, &preset.parameters(&Parameters::new())).unwrap();
         let mut sender = Sender::new(config, control);

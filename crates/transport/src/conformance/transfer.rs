@@ -3,6 +3,7 @@
 use super::{Failure, guarded};
 use crate::{
     CongestionControl, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig, TransportEvent,
+    with,
 };
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -20,8 +21,15 @@ const LIMIT: Time = Time::from_millis(600_000);
 
 /// Every loss recovery, and the one of today's hosts.
 fn recoveries() -> [(&'static str, SenderConfig); 5] {
-    let plain = |recovery| SenderConfig { mss: 1000, recovery, ..SenderConfig::default() };
-    let today = SenderConfig { prr: true, rack: true, tlp: true, timestamps: true, ..plain(Recovery::Sack) };
+    let plain =
+        |recovery| with!(SenderConfig::default(), handshake.mss = 1000, recovery.algorithm = recovery);
+    let today = with!(
+        plain(Recovery::Sack),
+        recovery.prr = true,
+        recovery.rack = true,
+        recovery.tlp = true,
+        handshake.timestamps = true
+    );
     [
         ("Tahoe", plain(Recovery::Tahoe)),
         ("Reno", plain(Recovery::Reno)),

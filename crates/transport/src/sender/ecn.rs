@@ -21,14 +21,14 @@ impl Sender {
     /// True if the next SYN is an ECN-setup SYN. A retransmitted SYN is not: a middlebox may drop ECN-setup
     /// SYNs (RFC 3168 section 6.1.1.1; Linux's `tcp_ecn_fallback`).
     pub(super) fn offers_ecn(&self) -> bool {
-        self.config.ecn && self.syn_count == 0
+        self.config.handshake.ecn && self.syn_count == 0
     }
 
     /// Whether the SYN-ACK agrees (RFC 3168 section 6.1.1: ECE without CWR), and no SYN was sent that did not
     /// offer ECN: after that no data may be ECN-capable.
     pub(super) fn negotiate_ecn(&mut self, syn_ack: &Segment) {
         let agrees = syn_ack.flags.contains(Flags::ECE) && !syn_ack.flags.contains(Flags::CWR);
-        self.ecn.on = self.config.ecn && self.syn_count == 1 && agrees;
+        self.ecn.on = self.config.handshake.ecn && self.syn_count == 1 && agrees;
     }
 
     /// Whether both ends agreed to use ECN.

@@ -16,7 +16,9 @@ impl Sender {
     #[inline]
     pub(super) fn take_expected(&mut self, now: Time, segment: &Segment) -> bool {
         let una = self.board.una();
-        let Some(ack) = segment.ack.offset_near(self.config.initial_sequence, una) else { return false };
+        let Some(ack) = segment.ack.offset_near(self.config.handshake.initial_sequence, una) else {
+            return false;
+        };
         let repeats_header = segment.flags == Flags::ACK
             && segment.is_bare()
             && segment.len == 0

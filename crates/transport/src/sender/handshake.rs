@@ -30,11 +30,11 @@ impl Sender {
         let mut syn = self.segment(now, 0, Flags::SYN);
         syn.ack = SeqNumber::new(0);
         // The option has 16 bits (RFC 9293 section 3.2).
-        syn.set_mss(self.config.mss.min(u32::from(u16::MAX)) as u16);
-        if self.config.recovery == crate::Recovery::Sack {
+        syn.set_mss(self.config.handshake.mss.min(u32::from(u16::MAX)) as u16);
+        if self.config.recovery.algorithm == crate::Recovery::Sack {
             syn.set_sack_permitted();
         }
-        if self.config.window_scaling {
+        if self.config.handshake.window_scaling {
             // Our own window needs no scaling; the option lets the peer scale its.
             syn.set_window_scale(0);
         }
@@ -42,7 +42,7 @@ impl Sender {
             // RFC 3168 section 6.1.1: an ECN-setup SYN.
             syn.flags = syn.flags | Flags::ECE | Flags::CWR;
         }
-        if self.config.timestamps {
+        if self.config.handshake.timestamps {
             syn.set_timestamps(self.ticks(now), 0);
         }
         if let Some(value) = self.control.extension().and_then(ControlExtension::syn_option) {
@@ -54,7 +54,7 @@ impl Sender {
             self.stats.syn_retransmits += 1;
         }
         self.syn_count += 1;
-        self.arm(Timer::Syn, now + self.rtt.rto(&self.config));
+        self.arm(Timer::Syn, now + self.rtt.rto(&self.config.timers));
         syn
     }
 
@@ -62,7 +62,7 @@ impl Sender {
     /// passive.
     pub(super) fn handle_syn_sent(&mut self, now: Time, segment: &Segment) {
         let ours = segment.flags.contains(Flags::ACK)
-            && segment.ack == SeqNumber::from_offset(self.config.initial_sequence, 1);
+            && segment.ack == SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
         if !ours {
             return;
         }
@@ -84,8 +84,8 @@ impl Sender {
         if self.syn_count == 1 {
             // Karn: unambiguous only when the SYN went once.
             self.take_rtt(now.saturating_since(self.syn_sent_at));
-        } else if !self.config.keep_syn_backoff {
-            self.rtt.after_lost_syn(&self.config);
+        } else if !self.config.timers.keep_syn_backoff {
+            self.rtt.after_lost_syn(&self.config.timers);
             self.tcp.rto = self.rtt.base();
         }
         self.tcp.initial_window = self.config.initial_window.bytes(mss);
@@ -139,13 +139,13 @@ impl Sender {
         // 536 where the peer says nothing (RFC 9293 section 3.7.1). Departure: SMSS counts payload alone and
         // is not lowered by options (RFC 6691), the path being taken to have room for them.
         let peer = syn_ack.mss().map_or(536, u64::from);
-        self.tcp.mss = u64::from(self.config.mss).min(peer).max(1);
-        self.sack_ok = self.config.recovery == crate::Recovery::Sack && syn_ack.sack_permitted();
+        self.tcp.mss = u64::from(self.config.handshake.mss).min(peer).max(1);
+        self.sack_ok = self.config.recovery.algorithm == crate::Recovery::Sack && syn_ack.sack_permitted();
         self.negotiate_ecn(syn_ack);
         self.peer_scale =
             // RFC 7323 section 2.3: a shift over 14 counts as 14.
-            if self.config.window_scaling { syn_ack.window_scale().unwrap_or(0).min(14) } else { 0 };
-        if self.config.timestamps
+            if self.config.handshake.window_scaling { syn_ack.window_scale().unwrap_or(0).min(14) } else { 0 };
+        if self.config.handshake.timestamps
             && let Some(ts) = syn_ack.timestamps()
         {
             self.timestamps_ok = true;
@@ -182,7 +182,7 @@ impl Sender {
 
     fn enter_time_wait(&mut self, now: Time) {
         self.connection = Connection::TimeWait;
-        self.arm(Timer::TimeWait, now + self.config.time_wait);
+        self.arm(Timer::TimeWait, now + self.config.timers.time_wait);
     }
 
     pub(super) fn abort(&mut self) {

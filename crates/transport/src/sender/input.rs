@@ -55,7 +55,7 @@ impl Sender {
             return;
         }
         let una = self.board.una();
-        let Some(ack) = segment.ack.offset_near(self.config.initial_sequence, una) else { return };
+        let Some(ack) = segment.ack.offset_near(self.config.handshake.initial_sequence, una) else { return };
         if ack > self.board.nxt() {
             if ack > self.probed_to {
                 // It acknowledges what was never sent.
@@ -278,7 +278,7 @@ impl Sender {
     /// resume.
     #[cold]
     fn end_episodes(&mut self, segment: &Segment, ack: u64) {
-        let (tick, timestamps_ok) = (self.config.timestamp_tick, self.timestamps_ok);
+        let (tick, timestamps_ok) = (self.config.timers.timestamp_tick, self.timestamps_ok);
         let Some(rare) = &mut self.rare else { return };
         rare.resume = rare.resume.filter(|(_, end)| ack < *end);
         if !rare.spurious.is_open() {
@@ -307,7 +307,7 @@ impl Sender {
     ) {
         // A D-SACK block reports a duplicate and delivers nothing (RFC 2883 section 4).
         let skip = usize::from(self.is_d_sack(segment, ack));
-        let isn = self.config.initial_sequence;
+        let isn = self.config.handshake.initial_sequence;
         let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
         let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
@@ -350,7 +350,7 @@ impl Sender {
             if self.tcp.ca_state != CaState::Loss && !rack_in_use {
                 // In `Loss` everything outstanding at the timeout is marked; what was sent since waits for
                 // the next fast recovery (RFC 6675 section 5.1).
-                self.rate.lost += self.board.update_lost(self.config.dup_thresh);
+                self.rate.lost += self.board.update_lost(self.config.recovery.dup_thresh);
             }
         }
     }
@@ -358,7 +358,7 @@ impl Sender {
     /// Whether the first block reports a duplicate (RFC 2883 section 4): below the cumulative
     /// acknowledgement, or inside the second block.
     fn is_d_sack(&mut self, segment: &Segment, ack: u64) -> bool {
-        let isn = self.config.initial_sequence;
+        let isn = self.config.handshake.initial_sequence;
         let offsets = |index: usize| {
             let block = segment.sack().get(index)?;
             Some((block.start.offset_near(isn, ack)?, block.end.offset_near(isn, ack)?))
@@ -448,7 +448,7 @@ impl Sender {
             sample.rtt = Some(rtt);
             self.tcp.latest_rtt = rtt;
             self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
-            if self.config.rtt_sampling == RttSampling::EveryAck {
+            if self.config.timers.rtt_sampling == RttSampling::EveryAck {
                 // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest
                 // segment (RFC 7323 section 4.3, case A).
                 self.take_rtt(hint.earliest.map_or(rtt, |first| now.saturating_since(first)));
@@ -462,7 +462,7 @@ impl Sender {
             let ticks = self.ticks(now).wrapping_sub(ts.echo);
             // Zero is no echo (Linux: `tcp_ack_update_rtt`). From 2^31 on the echo is ahead of the clock.
             if ts.echo != 0 && ticks < 1 << 31 {
-                let rtt = self.config.timestamp_tick * u64::from(ticks);
+                let rtt = self.config.timers.timestamp_tick * u64::from(ticks);
                 sample.rtt = Some(rtt);
                 self.tcp.latest_rtt = rtt;
                 self.take_rtt(rtt);
@@ -478,7 +478,7 @@ impl Sender {
 
     /// Feeds the retransmission timeout.
     pub(super) fn take_rtt(&mut self, rtt: Duration) {
-        self.rtt.sample(rtt, &self.config, self.board.una(), self.board.nxt());
+        self.rtt.sample(rtt, &self.config.timers, self.board.una(), self.board.nxt());
         self.tcp.srtt = self.rtt.srtt();
         self.tcp.rttvar = self.rtt.rttvar();
         self.tcp.rto = self.rtt.base();

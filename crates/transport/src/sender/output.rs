@@ -115,7 +115,7 @@ impl Sender {
         match self.tcp.ca_state {
             CaState::Open | CaState::Disorder | CaState::Cwr => {
                 // Without limited transmit, what SACK says to have left the network makes no room yet.
-                let used = if self.recovery() == Recovery::Sack && self.config.limited_transmit {
+                let used = if self.recovery() == Recovery::Sack && self.config.recovery.limited_transmit {
                     self.board.in_flight()
                 } else {
                     self.board.flight_size()
@@ -261,7 +261,7 @@ impl Sender {
     }
 
     fn is_idle(&self, now: Time) -> bool {
-        self.stats.segments_sent > 0 && now > self.last_data_at + self.rtt.rto(&self.config)
+        self.stats.segments_sent > 0 && now > self.last_data_at + self.rtt.rto(&self.config.timers)
     }
 
     /// RFC 5681 section 4.1: cwnd falls to the restart window, min(IW, cwnd).
@@ -336,7 +336,7 @@ impl Sender {
         if let Frto::NewData { budget } = &mut self.frto {
             *budget = budget.saturating_sub(1);
         }
-        if self.config.rtt_sampling == RttSampling::OncePerFlight
+        if self.config.timers.rtt_sampling == RttSampling::OncePerFlight
             && self.timed().is_none()
             && self.tcp.ca_state != CaState::Recovery
         {
@@ -417,8 +417,9 @@ impl Sender {
         }
         // The Impatient variant does not restart the timer after the first partial ACK (RFC 6582 section 3.2
         // step 3).
-        let impatient = self.config.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
-        let runs_on = impatient || !self.config.restart_on_retransmit;
+        let impatient =
+            self.config.recovery.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
+        let runs_on = impatient || !self.config.timers.restart_on_retransmit;
         let leave_running = runs_on && self.tcp.ca_state == CaState::Recovery;
         if (index == 0 && !leave_running) || self.timer == Timer::Off {
             // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2;

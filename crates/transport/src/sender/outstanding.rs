@@ -39,7 +39,7 @@ impl Sender {
                 .rack
                 .as_ref()
                 .map_or(0, |rack| rack.extent().div_ceil(self.tcp.mss))
-                .max(u64::from(self.config.dup_thresh)),
+                .max(u64::from(self.config.recovery.dup_thresh)),
             timeouts: self.rto_count,
             probes: self.probe_count,
             ..Outstanding::default()

@@ -19,13 +19,13 @@ impl Sender {
     /// Whether RACK finds the losses.
     #[inline]
     pub(super) fn rack_in_use(&self) -> bool {
-        self.config.rack && self.recovery() == Recovery::Sack
+        self.config.recovery.rack && self.recovery() == Recovery::Sack
     }
 
     /// The timestamp echoed, for RACK.
     pub(super) fn echo(&self, segment: &Segment) -> Echo {
         let ts = segment.timestamps().filter(|ts| self.timestamps_ok && ts.echo != 0)?;
-        Some((ts.echo, self.config.timestamp_tick))
+        Some((ts.echo, self.config.timers.timestamp_tick))
     }
 
     /// A segment of the scoreboard leaves, first or again.
@@ -46,7 +46,7 @@ impl Sender {
         let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
             // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
-            || self.board.sacked() > u64::from(self.config.dup_thresh.saturating_sub(1)) * self.tcp.mss;
+            || self.board.sacked() > u64::from(self.config.recovery.dup_thresh.saturating_sub(1)) * self.tcp.mss;
         let window = rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
         let rare = self.rare.get_or_insert_default();
         rare.reorder_at = None;
@@ -111,7 +111,7 @@ impl Sender {
     }
 
     fn dup_thresh_bytes(&self) -> u64 {
-        u64::from(self.config.dup_thresh) * self.tcp.mss
+        u64::from(self.config.recovery.dup_thresh) * self.tcp.mss
     }
 
     /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly
@@ -151,7 +151,7 @@ impl Sender {
             let nothing = AckSample { lost: newly, ..AckSample::default() };
             match self.tcp.ca_state {
                 CaState::Open | CaState::Disorder | CaState::Cwr => {
-                    let linux = self.config.prr_rules == PrrRules::Linux;
+                    let linux = self.config.recovery.prr_rules == PrrRules::Linux;
                     let delivered = if linux { self.tcp.mss } else { 0 };
                     self.enter_fast_recovery(now, &AckSample { delivered, ..nothing });
                 }
@@ -174,20 +174,20 @@ impl Sender {
 
     /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
     pub(super) fn arm_next(&mut self, now: Time) {
-        let longer = if self.config.timer_tick.is_zero() { Duration::ZERO } else { LEAST_TIMEOUT };
+        let longer = if self.config.timers.timer_tick.is_zero() { Duration::ZERO } else { LEAST_TIMEOUT };
         // Section 8: these timers exclude each other.
         let (timer, at) = if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
             (Timer::Reordering, (at + longer).min(self.rto_at))
         } else if self.may_probe_tail() {
             let one = self.board.flight_size() <= self.tcp.mss;
-            let pto = probe_timeout(self.tcp.srtt, one, self.config.max_ack_delay);
+            let pto = probe_timeout(self.tcp.srtt, one, self.config.recovery.max_ack_delay);
             // Section 7.2: a probe goes in the place of an earlier RTO.
             let at = now + pto + if one { Duration::ZERO } else { longer };
             (Timer::TailProbe, at.min(self.rto_at))
         } else {
             (Timer::Retransmit, self.rto_at)
         };
-        self.arm(timer, on_wheel(now, at.max(now), &self.config));
+        self.arm(timer, on_wheel(now, at.max(now), &self.config.timers));
     }
 
     /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or
@@ -204,7 +204,7 @@ impl Sender {
         if self.times_out_as_linux()
             && let Some(front) = self.board.get(0)
         {
-            let due = front.sent_at + self.rtt.rto(&self.config);
+            let due = front.sent_at + self.rtt.rto(&self.config.timers);
             self.rto_at = if due > now { due } else { self.rto_at };
         }
         self.arm_next(now);
@@ -213,7 +213,7 @@ impl Sender {
     /// Section 7.2: outside of loss recovery with nothing SACKed, one probe at a time, and none without a
     /// round-trip time since the last.
     fn may_probe_tail(&self) -> bool {
-        self.config.tlp
+        self.config.recovery.tlp
             && self.rack_in_use()
             && matches!(self.tcp.ca_state, CaState::Open | CaState::Cwr)
             && !self.board.has_sacks()
@@ -224,8 +224,8 @@ impl Sender {
     pub(super) fn tail_probe_timeout(&mut self, now: Time) {
         self.rare.get_or_insert_default().tlp.pending = true;
         // Section 7.3: after the attempt to probe the RTO runs, not the PTO.
-        self.rto_at = now + self.rtt.rto(&self.config);
-        self.arm(Timer::Retransmit, on_wheel(now, self.rto_at, &self.config));
+        self.rto_at = now + self.rtt.rto(&self.config.timers);
+        self.arm(Timer::Retransmit, on_wheel(now, self.rto_at, &self.config.timers));
     }
 
     /// The probe has left.

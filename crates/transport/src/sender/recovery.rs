@@ -69,7 +69,7 @@ impl Sender {
             self.enter_fast_recovery(now, ack);
             return Outcome {
                 grow: false,
-                restart_timer: ack.acked > 0 || self.config.restart_on_retransmit,
+                restart_timer: ack.acked > 0 || self.config.timers.restart_on_retransmit,
             };
         }
         if !ack.duplicate {
@@ -78,9 +78,9 @@ impl Sender {
         let sack = self.recovery() == Recovery::Sack;
         let lost = if sack {
             // RFC 6675 section 5, steps 1 and 2.
-            self.dup_acks >= self.config.dup_thresh || self.board.front_is_lost()
+            self.dup_acks >= self.config.recovery.dup_thresh || self.board.front_is_lost()
         } else {
-            self.dup_acks >= self.config.dup_thresh && self.may_fast_retransmit()
+            self.dup_acks >= self.config.recovery.dup_thresh && self.may_fast_retransmit()
         };
         let lost = lost || self.control_asks_to_retransmit(now);
         if lost {
@@ -89,12 +89,12 @@ impl Sender {
             // running.
             return Outcome {
                 grow: false,
-                restart_timer: ack.acked > 0 || self.config.restart_on_retransmit,
+                restart_timer: ack.acked > 0 || self.config.timers.restart_on_retransmit,
             };
         }
-        if self.config.limited_transmit && !sack {
+        if self.config.recovery.limited_transmit && !sack {
             // RFC 3042: one new segment for each of the first two duplicates, beyond cwnd.
-            let allowed = self.dup_acks.min(self.config.dup_thresh.saturating_sub(1));
+            let allowed = self.dup_acks.min(self.config.recovery.dup_thresh.saturating_sub(1));
             self.inflation = i64::from(allowed) * self.tcp.mss as i64;
         }
         grow
@@ -111,7 +111,7 @@ impl Sender {
     /// RFC 6582 section 3.2 step 1: the ACK must cover more than what was outstanding at the last loss event,
     /// or the duplicates may come from needless retransmissions. Tahoe and Reno: as configured.
     fn may_fast_retransmit(&self) -> bool {
-        let guard = self.config.fast_retransmit_guard;
+        let guard = self.config.recovery.fast_retransmit_guard;
         let guarded = match self.recovery() {
             Recovery::NewReno => true,
             Recovery::Reno if guard == FastRetransmitGuard::Timeout => self.after_rto,
@@ -168,7 +168,7 @@ impl Sender {
                 let newly_lost = self.board.mark_front_lost();
                 self.rate.lost += newly_lost;
                 // RFC 5681 section 3.2 step 3: the three segments that have left the network.
-                self.inflation = i64::from(self.config.dup_thresh) * self.tcp.mss as i64;
+                self.inflation = i64::from(self.config.recovery.dup_thresh) * self.tcp.mss as i64;
                 self.lower_cwnd();
                 self.set_ca_state(now, CaState::Recovery);
             }
@@ -183,7 +183,7 @@ impl Sender {
                     self.board.get(0).map(|front| self.board.una() + u64::from(front.len()));
                 self.inflation = 0;
                 if self.prr_in_use() {
-                    let prr = if self.config.prr_rules == PrrRules::Linux {
+                    let prr = if self.config.recovery.prr_rules == PrrRules::Linux {
                         Prr::start_in_segments(self.tcp.prior_cwnd, self.tcp.mss)
                     } else {
                         let (flight, sacked) = (self.board.flight_size(), self.board.sacked());
@@ -218,7 +218,9 @@ impl Sender {
             }
             Recovery::NewReno if ack.acked > 0 && full => {
                 // RFC 6582 section 3.2 step 3, full acknowledgement.
-                if self.config.full_ack_window == FullAckWindow::FlightSize && !self.control.owns_cwnd() {
+                if self.config.recovery.full_ack_window == FullAckWindow::FlightSize
+                    && !self.control.owns_cwnd()
+                {
                     // The RFC's first option: it prevents a burst when much has left the network.
                     let flight = self.board.flight_size().max(self.tcp.mss) + self.tcp.mss;
                     self.tcp.cwnd = self.tcp.ssthresh.min(flight);
@@ -238,8 +240,8 @@ impl Sender {
                     self.inflation += self.tcp.mss as i64;
                 }
                 // RFC 6582 section 3.2 step 3: Impatient restarts the timer at the first partial ACK alone.
-                let restart_timer =
-                    self.config.newreno_variant == NewRenoVariant::SlowButSteady || self.partial_acks == 1;
+                let restart_timer = self.config.recovery.newreno_variant == NewRenoVariant::SlowButSteady
+                    || self.partial_acks == 1;
                 return Outcome { grow: false, restart_timer };
             }
             Recovery::NewReno => {
@@ -283,14 +285,14 @@ impl Sender {
 
     /// Whether PRR rules how much is sent in fast recovery. A control that owns cwnd has rules of its own.
     pub(super) fn prr_in_use(&self) -> bool {
-        self.config.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
+        self.config.recovery.prr && self.recovery() == Recovery::Sack && !self.control.owns_cwnd()
     }
 
     /// An ACK of fast recovery under PRR. An ACK that neither delivers nor loses anything changes nothing; in
     /// Linux, an ACK that delivers nothing (`tcp_cwnd_reduction`). So losses that RACK's timer finds in a
     /// recovery are retransmitted at once.
     pub(super) fn reduce_rate(&mut self, ack: &AckSample) {
-        let loses = ack.lost > 0 && self.config.prr_rules == PrrRules::Rfc;
+        let loses = ack.lost > 0 && self.config.recovery.prr_rules == PrrRules::Rfc;
         if self.prr_in_use() && (ack.delivered > 0 || loses) {
             self.set_prr_window(ack);
         }
@@ -360,7 +362,7 @@ impl Sender {
     /// F-RTO's verdict on this ACK. True when the timeout was spurious and is undone.
     fn judge_frto(&mut self, now: Time, sample: &AckSample, ack: FrtoAck) -> bool {
         let sack = self.recovery() == Recovery::Sack;
-        let verdict = match self.config.f_rto {
+        let verdict = match self.config.undo.f_rto {
             FRto::Sack if sack => self.frto.sack(ack),
             FRto::Linux if sack => self.frto.linux(ack),
             _ => self.frto.basic(ack),

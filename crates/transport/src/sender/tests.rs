@@ -3,7 +3,7 @@
 
 use crate::{
     CaState, DelayedAck, FRto, Flags, Parameters, Preset, Receiver, ReceiverConfig, Recovery, Segment,
-    Sender, SenderConfig, make,
+    Sender, SenderConfig, make, with,
 };
 use cogtcp_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -80,7 +80,7 @@ fn run(sender: &mut Sender, receiver: &mut Receiver, link: &mut Link) -> Time {
 
 fn transfer(config: SenderConfig, bytes: u64, link: &mut Link) -> (Sender, Receiver, Time) {
     let control = make("aimd", &Parameters::new()).expect("aimd is registered");
-    let mut sender = Sender::new(SenderConfig { mss: 1000, ..config }, control);
+    let mut sender = Sender::new(with!(config, handshake.mss = 1000), control);
     let mut receiver = Receiver::new(ReceiverConfig::default());
     sender.write(bytes);
     sender.close();
@@ -132,8 +132,12 @@ fn duplicates_of_needless_retransmits_do_not_stop_growth() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
         let mut link = Link::new(&[]);
         link.pause = (Time::from_millis(2000), Time::from_millis(5000));
-        let config =
-            SenderConfig { mss: 1000, recovery, initial_ssthresh: 10_000, ..SenderConfig::default() };
+        let config = with!(
+            SenderConfig::default(),
+            handshake.mss = 1000,
+            recovery.algorithm = recovery,
+            initial_ssthresh = 10_000
+        );
         let mut sender = Sender::new(config, make("aimd", &Parameters::new()).expect("aimd is registered"));
         let mut receiver = Receiver::new(ReceiverConfig {
             delayed_ack: crate::DelayedAck::Off,
@@ -162,7 +166,12 @@ fn a_pause_makes_timeouts_spurious() {
     ] {
         let mut link = Link::new(&[]);
         link.pause = (Time::from_millis(2000), Time::from_millis(5000));
-        let config = SenderConfig { recovery, f_rto, max_window: Some(20_000), ..SenderConfig::default() };
+        let config = with!(
+            SenderConfig::default(),
+            recovery.algorithm = recovery,
+            undo.f_rto = f_rto,
+            max_window = Some(20_000)
+        );
         let (sender, _, _) = transfer(config, 600_000, &mut link);
         let stats = sender.stats();
         assert!(stats.timeouts >= 1, "{recovery:?} {f_rto:?}: {stats:?}");
@@ -177,12 +186,14 @@ fn a_pause_makes_timeouts_spurious() {
 
 #[test]
 fn sequence_numbers_wrap() {
-    let config = SenderConfig {
-        initial_sequence: crate::SeqNumber::new(u32::MAX - 20_000),
-        ..SenderConfig::default()
-    };
+    let config =
+        with!(SenderConfig::default(), handshake.initial_sequence = crate::SeqNumber::new(u32::MAX - 20_000));
     for recovery in [Recovery::Reno, Recovery::Sack] {
-        transfer(SenderConfig { recovery, ..config.clone() }, 100_000, &mut Link::new(&[15, 25, 26]));
+        transfer(
+            with!(config.clone(), recovery.algorithm = recovery),
+            100_000,
+            &mut Link::new(&[15, 25, 26]),
+        );
     }
 }
 
@@ -205,7 +216,7 @@ fn an_expected_segment_does_what_any_other_does() {
             let receiver = || Receiver::new(ReceiverConfig { delayed_ack, ..ReceiverConfig::default() });
             let sender = || {
                 let control = make("aimd", &Parameters::new()).expect("aimd is registered");
-                let mut sender = Sender::new(SenderConfig { mss: 1000, ..preset.sender_config() }, control);
+                let mut sender = Sender::new(with!(preset.sender_config(), handshake.mss = 1000), control);
                 sender.write(300_000);
                 sender.close();
                 sender.open(Time::ZERO);

@@ -5,7 +5,7 @@ use super::{Sender, handshake::Connection};
 use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
 use crate::scoreboard::{RETRANSMITTED_BY_TIMER, SACKED};
-use crate::{FRto, Recovery, SenderConfig, TransportEvent};
+use crate::{FRto, Recovery, Timers, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
 /// What the deadline is for.
@@ -22,14 +22,14 @@ pub(super) enum Timer {
     TimeWait,
 }
 
-/// When a timer fires that is set at `now` and due at `at`, on the host's wheel
-/// ([`SenderConfig::timer_tick`]).
-pub(super) fn on_wheel(now: Time, at: Time, config: &SenderConfig) -> Time {
-    let tick = config.timer_tick.as_nanos();
+/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`Timers::timer_tick`]): Linux's
+/// since 4.8 (Gleixner: timers, "switch to a non-cascading wheel").
+pub(super) fn on_wheel(now: Time, at: Time, timers: &Timers) -> Time {
+    let tick = timers.timer_tick.as_nanos();
     if tick == 0 || at == Time::MAX {
         return at;
     }
-    let phase = config.timer_phase.as_nanos();
+    let phase = timers.timer_phase.as_nanos();
     let clock = (now.as_nanos() + phase) / tick;
     let ticks = at.saturating_since(now).as_nanos().div_ceil(tick);
     let mut granularity = 1;
@@ -81,12 +81,12 @@ impl Sender {
         self.rtt.back_off();
         self.syn_pending = true;
         self.arm(Timer::Off, Time::MAX);
-        self.emit(TransportEvent::Rto { count: self.syn_count, next: self.rtt.rto(&self.config) });
+        self.emit(TransportEvent::Rto { count: self.syn_count, next: self.rtt.rto(&self.config.timers) });
     }
 
     /// The user timeout (RFC 9293 section 3.8.3).
     fn gives_up(&mut self, now: Time) -> bool {
-        let over = self.config.user_timeout.is_some_and(|limit| now >= self.progress_at + limit);
+        let over = self.config.timers.user_timeout.is_some_and(|limit| now >= self.progress_at + limit);
         if over {
             self.abort();
         }
@@ -102,7 +102,7 @@ impl Sender {
             self.arm(Timer::Off, Time::MAX);
             return;
         };
-        let again = front.is(RETRANSMITTED_BY_TIMER) && self.config.hold_ssthresh;
+        let again = front.is(RETRANSMITTED_BY_TIMER) && self.config.recovery.hold_ssthresh;
         let linux = self.times_out_as_linux();
         let front_len = front.len();
         if front.is(SACKED) {
@@ -112,11 +112,11 @@ impl Sender {
         self.stats.timeouts += 1;
         self.rto_count += 1;
         self.rtt.back_off();
-        self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto(&self.config) });
+        self.emit(TransportEvent::Rto { count: self.rto_count, next: self.rtt.rto(&self.config.timers) });
 
         // These read the state before the timeout: ca_state, `frto` and the marks of loss change below.
         let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
-        let frto = self.config.f_rto != FRto::Off && self.may_start_frto();
+        let frto = self.config.undo.f_rto != FRto::Off && self.may_start_frto();
         self.frto_timeouts = if self.frto == Frto::Retransmitted { self.frto_timeouts + 1 } else { 1 };
         self.frto_end = self.board.una() + u64::from(front_len);
 
@@ -234,7 +234,7 @@ impl Sender {
     #[inline]
     pub(super) fn start_rto(&mut self, now: Time) {
         if self.timer != Timer::Persist {
-            self.rto_at = now + self.rtt.rto(&self.config);
+            self.rto_at = now + self.rtt.rto(&self.config.timers);
             self.arm_next(now);
         }
     }
@@ -266,8 +266,8 @@ impl Sender {
         self.probe_count = 0;
         // The time for which the window is closed is no round-trip time.
         self.stop_timing();
-        let due = now + self.rtt.backed_off(0, &self.config);
-        self.arm(Timer::Persist, on_wheel(now, due, &self.config));
+        let due = now + self.rtt.backed_off(0, &self.config.timers);
+        self.arm(Timer::Persist, on_wheel(now, due, &self.config.timers));
         self.emit(TransportEvent::ZeroWindow);
         self.sync();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Frozen);
@@ -289,8 +289,8 @@ impl Sender {
         }
         self.probe_due = true;
         self.probe_count += 1;
-        let due = now + self.rtt.backed_off(self.probe_count, &self.config);
-        self.arm(Timer::Persist, on_wheel(now, due, &self.config));
+        let due = now + self.rtt.backed_off(self.probe_count, &self.config.timers);
+        self.arm(Timer::Persist, on_wheel(now, due, &self.config.timers));
     }
 
     /// The peer's window opened.
@@ -345,15 +345,15 @@ mod tests {
     #[test]
     fn the_wheel_rounds_up() {
         let ms = Time::from_millis;
-        let exact = SenderConfig::default();
+        let exact = Timers::default();
         assert_eq!(on_wheel(ms(10), ms(311), &exact), ms(311));
-        let config = SenderConfig { timer_tick: Duration::from_millis(4), ..exact };
+        let config = Timers { timer_tick: Duration::from_millis(4), ..exact };
         let fires = |at| on_wheel(ms(10), ms(at), &config);
         assert_eq!((fires(10), fires(11), fires(210)), (ms(12), ms(16), ms(212)));
         assert_eq!((fires(310), fires(1034)), (ms(320), ms(1056)));
         assert_eq!(fires(2710), ms(2816));
         // The wheel's clock is 6 ms ahead: multiples of 32 ms come 6 ms before ours.
-        let ahead = SenderConfig { timer_phase: Duration::from_millis(6), ..config };
+        let ahead = Timers { timer_phase: Duration::from_millis(6), ..config };
         assert_eq!(
             (on_wheel(ms(10), ms(310), &ahead), on_wheel(ms(10), ms(318), &ahead)),
             (ms(314), ms(346))

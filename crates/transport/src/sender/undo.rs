@@ -12,12 +12,12 @@ impl Sender {
     /// Whether responses are undone by timestamps or D-SACK.
     #[inline]
     fn may_undo(&self) -> bool {
-        (self.config.eifel || self.config.d_sack_undo) && self.recovery() == Recovery::Sack
+        (self.config.undo.eifel || self.config.undo.d_sack_undo) && self.recovery() == Recovery::Sack
     }
 
     /// Whether timeouts have Linux's consequences.
     pub(super) fn times_out_as_linux(&self) -> bool {
-        self.config.timeout_rules == TimeoutRules::Linux
+        self.config.timers.timeout_rules == TimeoutRules::Linux
     }
 
     /// There will be a response to a loss: what it changes is kept, so that it can be undone.
@@ -45,7 +45,7 @@ impl Sender {
 
     /// A D-SACK reports so many bytes, which end at `end`.
     pub(super) fn record_d_sack(&mut self, end: u64, bytes: u64) {
-        if self.config.d_sack_undo {
+        if self.config.undo.d_sack_undo {
             let segments = u32::try_from(bytes.div_ceil(self.tcp.mss)).unwrap_or(u32::MAX);
             self.rare.get_or_insert_default().undo.on_d_sack(end, segments);
         }
@@ -53,7 +53,7 @@ impl Sender {
 
     /// Whether the ACK's timestamp is from before the first retransmission of the episode.
     fn is_delayed(&self, echo: Echo) -> bool {
-        let Some(rare) = self.rare.as_ref().filter(|_| self.config.eifel && self.may_undo()) else {
+        let Some(rare) = self.rare.as_ref().filter(|_| self.config.undo.eifel && self.may_undo()) else {
             return false;
         };
         rare.undo.is_delayed(|first| {

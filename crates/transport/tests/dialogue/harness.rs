@@ -27,18 +27,18 @@ pub fn ms(ms: u64) -> Duration {
 
 /// A sender's settings for dialogues: segments of [`MSS`] bytes, so many in the initial window.
 pub fn sender_config(recovery: Recovery, initial_window: u32) -> SenderConfig {
-    SenderConfig {
-        mss: MSS,
-        recovery,
-        initial_window: InitialWindow::Segments(initial_window),
-        ..SenderConfig::default()
-    }
+    with!(
+        SenderConfig::default(),
+        handshake.mss = MSS,
+        recovery.algorithm = recovery,
+        initial_window = InitialWindow::Segments(initial_window)
+    )
 }
 
 /// A receiver's settings for dialogues: segments of [`MSS`] bytes, a buffer of 64,000 bytes, every segment
 /// acknowledged.
 pub fn receiver_config() -> ReceiverConfig {
-    ReceiverConfig { mss: MSS, delayed_ack: DelayedAck::Off, buffer: 64_000, ..ReceiverConfig::default() }
+    with!(ReceiverConfig::default(), handshake.mss = MSS, delayed_ack = DelayedAck::Off, buffer = 64_000)
 }
 
 /// RFC 5681's congestion control.
@@ -251,7 +251,7 @@ impl SenderDialogue {
 
     /// The same with another congestion control.
     pub fn with_control(config: SenderConfig, control: Box<dyn CongestionControl>) -> Self {
-        let isn = config.initial_sequence;
+        let isn = config.handshake.initial_sequence;
         Self::new(Sender::new(config, control), isn, SCRIPT_ISN)
     }
 
@@ -259,7 +259,7 @@ impl SenderDialogue {
     /// not scale its window, advertises 65,535 bytes and answers timestamps if they are offered.
     #[track_caller]
     pub fn connected(config: SenderConfig) -> Self {
-        let timestamps = config.timestamps;
+        let timestamps = config.handshake.timestamps;
         let mut dialogue = Self::closed(config);
         dialogue.handshake(&format!(
             "S. ack 1 mss 1460 sackOK ws 0{}",
@@ -314,7 +314,7 @@ impl ReceiverDialogue {
 
     /// The same, the script's sequence numbers beginning at `isn`.
     pub fn from_isn(config: ReceiverConfig, isn: SeqNumber) -> Self {
-        let own = config.initial_sequence;
+        let own = config.handshake.initial_sequence;
         Self::new(Receiver::new(config), own, isn)
     }
 

@@ -8,7 +8,7 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn run(recovery: Recovery, drops: &[u64]) -> Pipe {
-    run_with(SenderConfig { limited_transmit: false, ..sender_config(recovery, 10) }, drops)
+    run_with(with!(sender_config(recovery, 10), recovery.limited_transmit = false), drops)
 }
 
 fn run_with(config: SenderConfig, drops: &[u64]) -> Pipe {
@@ -86,11 +86,11 @@ fn rfc6582_1_reno_times_out_with_three_drops_and_more() {
 /// timer.
 #[test]
 fn reno_with_the_guard_of_a_window_times_out_with_two_drops() {
-    let config = SenderConfig {
-        limited_transmit: false,
-        fast_retransmit_guard: FastRetransmitGuard::Window,
-        ..sender_config(Recovery::Reno, 10)
-    };
+    let config = with!(
+        sender_config(Recovery::Reno, 10),
+        recovery.limited_transmit = false,
+        recovery.fast_retransmit_guard = FastRetransmitGuard::Window
+    );
     let pipe = run_with(config, &[1, 3]);
     assert_eq!((pipe.sender.stats().fast_retransmits, pipe.sender.stats().timeouts), (1, 1));
     assert_eq!(pipe.retransmissions()[..2], [(200, 1), (1_300, 3)]);
@@ -113,7 +113,7 @@ fn tahoe_recovers_by_slow_start() {
 #[test]
 fn the_classic_order() {
     let time = |recovery, drops: &[u64]| {
-        let config = SenderConfig { limited_transmit: false, ..sender_config(recovery, 10) };
+        let config = with!(sender_config(recovery, 10), recovery.limited_transmit = false);
         let mut pipe = Pipe::new(config, receiver_config()).drop_first(drops).transfer(60);
         pipe.run_to_delivery(60)
     };
@@ -128,8 +128,11 @@ fn the_classic_order() {
 /// RFC 3782 section 4, Impatient: the timer runs from the first partial ACK; many holes end in a timeout.
 #[test]
 fn rfc3782_4_impatient() {
-    let config =
-        SenderConfig { min_rto: ms(350), limited_transmit: false, ..sender_config(Recovery::NewReno, 16) };
+    let config = with!(
+        sender_config(Recovery::NewReno, 16),
+        timers.min_rto = ms(350),
+        recovery.limited_transmit = false
+    );
     let pipe = run_with(config, &[1, 3, 5, 7, 9, 11, 13, 15]);
     // One hole per round trip; the timer of 350 ms runs from 300 ms on.
     let expected = [(200, 1), (300, 3), (400, 5), (500, 7), (600, 9), (650, 9)];
@@ -143,12 +146,12 @@ fn rfc3782_4_impatient() {
 /// RFC 3782 section 4, Slow-but-Steady: every partial ACK restarts the timer.
 #[test]
 fn rfc3782_4_slow_but_steady() {
-    let config = SenderConfig {
-        min_rto: ms(350),
-        newreno_variant: NewRenoVariant::SlowButSteady,
-        limited_transmit: false,
-        ..sender_config(Recovery::NewReno, 16)
-    };
+    let config = with!(
+        sender_config(Recovery::NewReno, 16),
+        timers.min_rto = ms(350),
+        recovery.newreno_variant = NewRenoVariant::SlowButSteady,
+        recovery.limited_transmit = false
+    );
     let pipe = run_with(config, &[1, 3, 5, 7, 9, 11, 13, 15]);
     let expected: Vec<_> = (0..8).map(|k| (200 + 100 * k, 1 + 2 * k)).collect();
     assert_eq!(pipe.retransmissions(), expected);
@@ -159,7 +162,7 @@ fn rfc3782_4_slow_but_steady() {
 #[test]
 fn rfc6675_5_lost_retransmission() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
-        let config = SenderConfig { limited_transmit: false, ..sender_config(recovery, 10) };
+        let config = with!(sender_config(recovery, 10), recovery.limited_transmit = false);
         let mut pipe = Pipe::new(config, receiver_config()).drop(&[(1, 1), (1, 2)]).transfer(60);
         pipe.run_to_delivery(60);
         // The timer has run since 100 ms, or since the retransmission (RFC 6675 section 5 step 4.3 leaves
@@ -205,7 +208,7 @@ fn rfc5681_4_2_lost_acks() {
 #[test]
 fn rfc3042_1_limited_transmit_saves_a_timeout() {
     for (limited_transmit, timeouts) in [(true, 0), (false, 1)] {
-        let config = SenderConfig { limited_transmit, ..sender_config(Recovery::NewReno, 3) };
+        let config = with!(sender_config(Recovery::NewReno, 3), recovery.limited_transmit = limited_transmit);
         let pipe = run_with(config, &[1]);
         assert_eq!(pipe.sender.stats().timeouts, timeouts);
     }

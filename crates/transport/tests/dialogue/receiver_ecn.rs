@@ -4,7 +4,7 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn config() -> ReceiverConfig {
-    ReceiverConfig { ecn: true, ..receiver_config() }
+    with!(receiver_config(), handshake.ecn = true)
 }
 
 /// A receiver that has agreed to ECN.

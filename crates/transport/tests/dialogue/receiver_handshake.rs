@@ -28,8 +28,12 @@ fn rfc9293_3_10_7_2_listen_ignores_what_is_no_syn() {
 fn rfc7323_1_3_options_need_both_ends() {
     let mut d = ReceiverDialogue::listening(receiver_config());
     d.exchange("S @0 mss 1460 sackOK ws 3 ts 77/0", "S. @0 ack 1 sackOK ws 0 ts 0/77");
-    let refuses =
-        ReceiverConfig { sack: false, timestamps: false, window_scaling: false, ..receiver_config() };
+    let refuses = with!(
+        receiver_config(),
+        sack = false,
+        handshake.timestamps = false,
+        handshake.window_scaling = false
+    );
     let mut d = ReceiverDialogue::listening(refuses);
     d.exchange("S @0 mss 1460 sackOK ws 3 ts 77/0", "S. @0 ack 1 nosackOK nows nots");
     let mut d = ReceiverDialogue::listening(receiver_config());
@@ -209,7 +213,7 @@ fn rfc9293_3_10_7_4_ack_of_unsent_data() {
 #[test]
 fn rfc9293_3_4_sequence_numbers_wrap() {
     for isn in [u32::MAX, u32::MAX - 1, u32::MAX - 1_500, u32::MAX - 2_000, u32::MAX - 3_500] {
-        let config = ReceiverConfig { initial_sequence: SeqNumber::new(u32::MAX), ..receiver_config() };
+        let config = with!(receiver_config(), handshake.initial_sequence = SeqNumber::new(u32::MAX));
         let mut d = ReceiverDialogue::from_isn(config, SeqNumber::new(isn));
         d.establish("S @0 sackOK");
         d.exchange("#1", "@1 ack #2");

@@ -4,7 +4,7 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn config(recovery: Recovery) -> SenderConfig {
-    SenderConfig { ecn: true, limited_transmit: false, ..sender_config(recovery, 10) }
+    with!(sender_config(recovery, 10), handshake.ecn = true, recovery.limited_transmit = false)
 }
 
 /// Ten segments sent at 100 ms over a connection with ECN; it is 200 ms now.

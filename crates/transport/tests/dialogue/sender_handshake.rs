@@ -18,7 +18,11 @@ fn rfc9293_3_5_active_open() {
 /// RFC 2018 section 2, RFC 7323 section 1.3: nothing is offered that is not configured.
 #[test]
 fn rfc7323_1_3_options_are_a_choice() {
-    let config = SenderConfig { window_scaling: false, timestamps: true, ..sender_config(Recovery::Reno, 1) };
+    let config = with!(
+        sender_config(Recovery::Reno, 1),
+        handshake.window_scaling = false,
+        handshake.timestamps = true
+    );
     let mut d = SenderDialogue::closed(config);
     d.end.open(d.now());
     d.expect("S @0 mss 1000 nosackOK nows ts 0/0");
@@ -171,9 +175,8 @@ fn rfc9293_3_10_7_4_ack_of_unsent_data() {
 fn rfc9293_3_4_sequence_numbers_wrap() {
     for isn in [u32::MAX, u32::MAX - 4_500, u32::MAX - 10_000] {
         for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
-            let config =
-                SenderConfig { initial_sequence: SeqNumber::new(isn), ..sender_config(recovery, 10) };
-            let receiver = ReceiverConfig { initial_sequence: SeqNumber::new(u32::MAX), ..receiver_config() };
+            let config = with!(sender_config(recovery, 10), handshake.initial_sequence = SeqNumber::new(isn));
+            let receiver = with!(receiver_config(), handshake.initial_sequence = SeqNumber::new(u32::MAX));
             let mut pipe = Pipe::new(config, receiver).drop_first(&[3, 5]).transfer(30);
             pipe.run_to_delivery(30);
             pipe.run_until(1_000_000);
@@ -202,7 +205,7 @@ fn rfc9293_3_6_close_survives_losses() {
 #[test]
 fn rfc9293_3_10_7_4_a_fin_out_of_order() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { time_wait: ms(1_000), ..sender_config(Recovery::Sack, 2) });
+        SenderDialogue::connected(with!(sender_config(Recovery::Sack, 2), timers.time_wait = ms(1_000)));
     d.end.close();
     d.expect("F. @1 ack 1");
     d.at(200);

@@ -5,16 +5,16 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn rfc() -> SenderConfig {
-    SenderConfig {
-        rack: true,
-        limited_transmit: false,
-        min_rto: ms(200),
-        ..sender_config(Recovery::Sack, 10)
-    }
+    with!(
+        sender_config(Recovery::Sack, 10),
+        recovery.rack = true,
+        recovery.limited_transmit = false,
+        timers.min_rto = ms(200)
+    )
 }
 
 fn linux() -> SenderConfig {
-    SenderConfig { timeout_rules: TimeoutRules::Linux, ..rfc() }
+    with!(rfc(), timers.timeout_rules = TimeoutRules::Linux)
 }
 
 /// A saturated sender whose first window left at 100 ms; it is 200 ms now.
@@ -54,8 +54,8 @@ fn a_sack_restarts_the_retransmission_timer() {
 /// last ACK.
 #[test]
 fn the_probe_comes_no_later_than_the_timeout_of_the_oldest_segment() {
-    let probe = |config| {
-        let mut d = SenderDialogue::connected(SenderConfig { tlp: true, ..config });
+    let probe = |config: SenderConfig| {
+        let mut d = SenderDialogue::connected(with!(config, recovery.tlp = true));
         d.write_segments(2);
         d.expect("#1-2");
         d.at(120);
@@ -134,7 +134,7 @@ fn a_recovery_follows_a_recovery_that_leaves_something_lost() {
 }
 
 fn prr(prr_rules: PrrRules) -> SenderConfig {
-    SenderConfig { prr: true, prr_rules, ..linux() }
+    with!(linux(), recovery.prr = true, recovery.prr_rules = prr_rules)
 }
 
 /// `tcp_cwnd_reduction`: PRR counts whole segments. ssthresh is 5 of 10: one leaves for the first, the third
@@ -143,7 +143,7 @@ fn prr(prr_rules: PrrRules) -> SenderConfig {
 #[test]
 fn prr_rounds_up_to_segments() {
     let play = |rules, answers: [&str; 4]| {
-        let mut d = in_flight(SenderConfig { limited_transmit: true, ..prr(rules) });
+        let mut d = in_flight(with!(prr(rules), recovery.limited_transmit = true));
         d.exchange("ack #1 sack #2", "#11");
         d.exchange("ack #1 sack #2-3", "#12");
         d.exchange("ack #1 sack #2-4", "#1");
@@ -160,7 +160,7 @@ fn prr_rounds_up_to_segments() {
 /// second of two delivered later is the third.
 #[test]
 fn prr_counts_a_segment_where_the_timer_begins_a_recovery() {
-    let mut d = in_flight(SenderConfig { limited_transmit: true, ..prr(PrrRules::Linux) });
+    let mut d = in_flight(with!(prr(PrrRules::Linux), recovery.limited_transmit = true));
     d.exchange("ack #1 sack #2", "#11");
     d.expect_at(225, "#1");
     d.exchange("ack #1 sack #2-3", "");
@@ -194,7 +194,7 @@ fn prr_and_the_reordering_timer() {
 #[test]
 fn rfc3522_3_2_eifel_after_a_timeout() {
     let play = |echo: u64| {
-        let config = SenderConfig { eifel: true, timestamps: true, rack: false, ..rfc() };
+        let config = with!(rfc(), undo.eifel = true, handshake.timestamps = true, recovery.rack = false);
         let mut d = SenderDialogue::connected(config);
         d.end.set_saturated(true);
         d.expect("#1-10");
@@ -214,7 +214,7 @@ fn rfc3522_3_2_eifel_after_a_timeout() {
 #[test]
 fn rfc3522_3_2_eifel_after_a_fast_retransmit() {
     let play = |echo: u64| {
-        let config = SenderConfig { eifel: true, timestamps: true, rack: false, ..rfc() };
+        let config = with!(rfc(), undo.eifel = true, handshake.timestamps = true, recovery.rack = false);
         let mut d = in_flight(config);
         d.send("ack #1 sack #2 ts 5200/100; ack #1 sack #2-3 ts 5200/100; ack #1 sack #2-4 ts 5200/100");
         d.drained();
@@ -269,7 +269,7 @@ fn segments_leave_in_pairs_whose_second_bears_psh() {
 /// up to 6.6, would be 240 and 416 ms.
 #[test]
 fn reordering_timer_and_probe_wait_two_milliseconds_longer() {
-    let config = SenderConfig { timer_tick: ms(4), tlp: true, ..linux() };
+    let config = with!(linux(), timers.timer_tick = ms(4), recovery.tlp = true);
     let mut d = in_flight(config.clone());
     d.exchange("ack #1 sack #4", "");
     assert_eq!(d.end.poll_timeout(), at(232));

@@ -12,7 +12,7 @@ fn connected(name: &str, config: SenderConfig) -> SenderDialogue {
 
 fn unreachable(d: &mut SenderDialogue, offset: u64) {
     let now = d.now();
-    d.end.handle_unreachable(now, SeqNumber::from_offset(d.end.config().initial_sequence, offset));
+    d.end.handle_unreachable(now, SeqNumber::from_offset(d.end.config().handshake.initial_sequence, offset));
 }
 
 /// RFC 1122 section 4.2.3.9: destination unreachable is no reason to do anything.
@@ -109,11 +109,11 @@ fn rfc5927_4_1_unreachable_must_quote_what_is_outstanding() {
 /// ATCP, loss: three duplicate ACKs retransmit the segment and leave the window alone.
 #[test]
 fn atcp_retransmits_without_reducing() {
-    let config = SenderConfig {
-        initial_ssthresh: 6_000,
-        limited_transmit: false,
-        ..sender_config(Recovery::NewReno, 6)
-    };
+    let config = with!(
+        sender_config(Recovery::NewReno, 6),
+        initial_ssthresh = 6_000,
+        recovery.limited_transmit = false
+    );
     let mut d = connected("atcp", config);
     d.write_segments(12);
     d.expect("#1-6");

@@ -5,11 +5,11 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn rack() -> SenderConfig {
-    SenderConfig { rack: true, limited_transmit: false, ..sender_config(Recovery::Sack, 10) }
+    with!(sender_config(Recovery::Sack, 10), recovery.rack = true, recovery.limited_transmit = false)
 }
 
 fn rack_tlp() -> SenderConfig {
-    SenderConfig { tlp: true, ..rack() }
+    with!(rack(), recovery.tlp = true)
 }
 
 /// A saturated sender whose first window left at 100 ms; it is 200 ms now.
@@ -131,7 +131,7 @@ fn rfc8985_9_3_one_response_to_the_retransmissions_before_it() {
 /// the retransmission.
 #[test]
 fn rfc8985_6_2_timestamps_tell_the_original_from_the_retransmission() {
-    let mut d = in_flight(SenderConfig { timestamps: true, ..rack() }, "#1-10");
+    let mut d = in_flight(with!(rack(), handshake.timestamps = true), "#1-10");
     d.exchange("ack #1 sack #2 ts 5100/100", "");
     d.expect_at(225, "#1");
     // 105 ms after the retransmission, longer than the least round-trip time, the original is acknowledged.
@@ -143,7 +143,7 @@ fn rfc8985_6_2_timestamps_tell_the_original_from_the_retransmission() {
 /// Section 6.3: at a timeout only the oldest segment and what is overdue are lost.
 #[test]
 fn rfc8985_6_3_timeout_marks_what_is_overdue() {
-    let config = SenderConfig { min_rto: ms(200), ..rack() };
+    let config = with!(rack(), timers.min_rto = ms(200));
     let mut d = SenderDialogue::connected(config);
     d.write_segments(2);
     d.expect("#1-2");
@@ -189,7 +189,7 @@ fn rfc8985_7_2_one_segment_in_flight() {
     d.expect("#1");
     d.expect_at(500, "#1");
 
-    let mut d = SenderDialogue::connected(SenderConfig { min_rto: ms(200), ..rack_tlp() });
+    let mut d = SenderDialogue::connected(with!(rack_tlp(), timers.min_rto = ms(200)));
     d.write_segments(1);
     d.expect("#1");
     // R = 100 ms: the RTO is 300 ms, before the 400 ms of the probe, which takes its place.
@@ -260,12 +260,12 @@ fn rfc8985_7_4_2_repaired_loss_halves_the_flight() {
 /// 6, 8, 9, 11 a whole one more. RFC 6675 alone is silent until half of the window has arrived.
 #[test]
 fn rfc9937_6_2_sends_in_proportion() {
-    let prr = SenderConfig {
-        prr: true,
-        limited_transmit: false,
-        initial_ssthresh: 20_000,
-        ..sender_config(Recovery::Sack, 20)
-    };
+    let prr = with!(
+        sender_config(Recovery::Sack, 20),
+        recovery.prr = true,
+        recovery.limited_transmit = false,
+        initial_ssthresh = 20_000
+    );
     let mut d = in_flight(prr, "#1-20");
     d.exchange("ack #1 sack #2", "");
     d.exchange("ack #1 sack #2-3", "");
@@ -295,12 +295,12 @@ fn rfc9937_6_2_sends_in_proportion() {
 /// segment go (CRB).
 #[test]
 fn rfc9937_6_2_conservative_bound() {
-    let prr = SenderConfig {
-        prr: true,
-        limited_transmit: false,
-        initial_ssthresh: 20_000,
-        ..sender_config(Recovery::Sack, 20)
-    };
+    let prr = with!(
+        sender_config(Recovery::Sack, 20),
+        recovery.prr = true,
+        recovery.limited_transmit = false,
+        initial_ssthresh = 20_000
+    );
     let mut d = in_flight(prr, "#1-20");
     // #1 to #14 are lost. pipe is 3 of 10 when recovery begins.
     d.exchange("ack #1 sack #15-17", "#1-3");
@@ -314,12 +314,12 @@ fn rfc9937_6_2_conservative_bound() {
 /// delivers, however little it moves, unless it reveals a loss.
 #[test]
 fn rfc9937_6_2_slow_start_bound() {
-    let prr = SenderConfig {
-        prr: true,
-        limited_transmit: false,
-        initial_ssthresh: 20_000,
-        ..sender_config(Recovery::Sack, 20)
-    };
+    let prr = with!(
+        sender_config(Recovery::Sack, 20),
+        recovery.prr = true,
+        recovery.limited_transmit = false,
+        initial_ssthresh = 20_000
+    );
     let mut d = in_flight(prr, "#1-20");
     // #1 to #14 and #17 are lost; that #17 is does not show yet. pipe is 3 of 10, with #19 and #20.
     d.exchange("ack #1 sack #15-16 #18", "#1-3");

@@ -6,7 +6,7 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn config(recovery: Recovery) -> SenderConfig {
-    SenderConfig { limited_transmit: false, ..sender_config(recovery, 10) }
+    with!(sender_config(recovery, 10), recovery.limited_transmit = false)
 }
 
 /// Ten segments sent at 100 ms; it is 200 ms now.
@@ -42,7 +42,7 @@ fn rfc5681_3_2_threshold_of_three() {
 #[test]
 fn rfc5681_3_2_threshold_of_five() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
-        let mut d = ten_in_flight(SenderConfig { dup_thresh: 5, ..config(recovery) });
+        let mut d = ten_in_flight(with!(config(recovery), recovery.dup_thresh = 5));
         for last in 2..=5 {
             d.exchange(&format!("ack #1 sack #2-{last}"), "");
         }
@@ -235,7 +235,7 @@ fn rfc6582_3_2_newreno_partial_ack() {
 fn rfc6582_3_2_full_ack_options() {
     for (option, window) in [(FullAckWindow::FlightSize, 1), (FullAckWindow::Ssthresh, 5)] {
         let mut d =
-            SenderDialogue::connected(SenderConfig { full_ack_window: option, ..config(Recovery::NewReno) });
+            SenderDialogue::connected(with!(config(Recovery::NewReno), recovery.full_ack_window = option));
         d.write_segments(10);
         d.expect("#1-10");
         d.at(200);
@@ -588,12 +588,12 @@ fn rfc2018_8_absurd_blocks() {
 #[test]
 fn the_impatient_variant_restarts_the_timer_at_the_fast_retransmit() {
     for newreno_variant in [NewRenoVariant::Impatient, NewRenoVariant::SlowButSteady] {
-        let config = SenderConfig {
-            min_rto: ms(350),
-            limited_transmit: false,
-            newreno_variant,
-            ..sender_config(Recovery::NewReno, 4)
-        };
+        let config = with!(
+            sender_config(Recovery::NewReno, 4),
+            timers.min_rto = ms(350),
+            recovery.limited_transmit = false,
+            recovery.newreno_variant = newreno_variant
+        );
         let mut d = SenderDialogue::connected(config);
         d.write_segments(4);
         d.expect("#1-4");
@@ -608,7 +608,7 @@ fn the_impatient_variant_restarts_the_timer_at_the_fast_retransmit() {
 #[test]
 fn rfc6675_5_1_sacks_after_a_timeout_mark_nothing() {
     let config =
-        SenderConfig { limited_transmit: false, min_rto: ms(200), ..sender_config(Recovery::Sack, 10) };
+        with!(sender_config(Recovery::Sack, 10), recovery.limited_transmit = false, timers.min_rto = ms(200));
     let mut d = SenderDialogue::connected(config);
     d.end.set_saturated(true);
     d.expect("#1-10");

@@ -5,7 +5,11 @@ use cogtcp_transport::*;
 
 /// The handshake took 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4 * 50 = 300 ms.
 fn quick(recovery: Recovery, initial_window: u32) -> SenderConfig {
-    SenderConfig { min_rto: ms(200), limited_transmit: false, ..sender_config(recovery, initial_window) }
+    with!(
+        sender_config(recovery, initial_window),
+        timers.min_rto = ms(200),
+        recovery.limited_transmit = false
+    )
 }
 
 /// RFC 6298 section 2.2: after the first sample R the RTO is R + 4 * R / 2.
@@ -50,7 +54,7 @@ fn rfc6298_2_4_minimum() {
 #[test]
 fn rfc6298_2_5_maximum() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { max_rto: ms(4_000), ..sender_config(Recovery::Sack, 1) });
+        SenderDialogue::connected(with!(sender_config(Recovery::Sack, 1), timers.max_rto = ms(4_000)));
     d.write_segments(1);
     d.expect("#1");
     for time in [1_100, 3_100, 7_100, 11_100, 15_100] {
@@ -61,7 +65,7 @@ fn rfc6298_2_5_maximum() {
 /// RFC 6298 section 2.1: the initial value is a setting (the papers have 3 s).
 #[test]
 fn rfc6298_2_1_initial_value() {
-    let config = SenderConfig { initial_rto: ms(3_000), ..sender_config(Recovery::Sack, 1) };
+    let config = with!(sender_config(Recovery::Sack, 1), timers.initial_rto = ms(3_000));
     let mut d = SenderDialogue::closed(config);
     d.end.open(d.now());
     d.expect("S @0");
@@ -72,7 +76,7 @@ fn rfc6298_2_1_initial_value() {
 #[test]
 fn rfc6298_2_3_clock_granularity() {
     let config =
-        SenderConfig { clock_granularity: ms(100), min_rto: ms(0), ..sender_config(Recovery::Sack, 1) };
+        with!(sender_config(Recovery::Sack, 1), timers.clock_granularity = ms(100), timers.min_rto = ms(0));
     let mut d = SenderDialogue::connected(config);
     let mut now = 100;
     for k in 1..=60 {
@@ -135,7 +139,7 @@ fn rfc6298_3_karn() {
 /// RFC 7323 section 4: with timestamps the ACK of a retransmitted segment is a sample.
 #[test]
 fn rfc7323_4_timestamps_time_retransmissions() {
-    let config = SenderConfig { timestamps: true, ..quick(Recovery::NewReno, 1) };
+    let config = with!(quick(Recovery::NewReno, 1), handshake.timestamps = true);
     let mut d = SenderDialogue::connected(config);
     d.write_segments(1);
     d.expect("#1 ts 100/5000");
@@ -150,7 +154,7 @@ fn rfc7323_4_timestamps_time_retransmissions() {
 #[test]
 fn rfc7323_4_3_sender_echoes() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { timestamps: true, ..sender_config(Recovery::Sack, 1) });
+        SenderDialogue::connected(with!(sender_config(Recovery::Sack, 1), handshake.timestamps = true));
     d.end.set_saturated(true);
     d.expect("#1 ts 100/5000");
     d.at(200);
@@ -184,10 +188,10 @@ fn rfc6298_5_2_timer_stops() {
 /// RFC 6298 section 5: duplicate ACKs do not restart the timer.
 #[test]
 fn rfc6298_5_duplicates_do_not_restart_the_timer() {
-    let mut d = SenderDialogue::connected(SenderConfig {
-        limited_transmit: false,
-        ..sender_config(Recovery::NewReno, 4)
-    });
+    let mut d = SenderDialogue::connected(with!(
+        sender_config(Recovery::NewReno, 4),
+        recovery.limited_transmit = false
+    ));
     d.write_segments(4);
     d.expect("#1-4");
     d.at(600);
@@ -234,7 +238,7 @@ fn rfc5681_3_1_timeout_skips_what_is_acknowledged() {
 #[test]
 fn rfc5682_2_spurious_timeout() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+        SenderDialogue::connected(with!(sender_config(Recovery::NewReno, 4), undo.f_rto = FRto::Basic));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -255,7 +259,7 @@ fn rfc5682_2_spurious_timeout() {
 #[test]
 fn rfc5682_2_genuine_timeout() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+        SenderDialogue::connected(with!(sender_config(Recovery::NewReno, 4), undo.f_rto = FRto::Basic));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -271,7 +275,7 @@ fn rfc5682_2_genuine_timeout() {
 #[test]
 fn rfc5682_2_duplicate_ack_first() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+        SenderDialogue::connected(with!(sender_config(Recovery::NewReno, 4), undo.f_rto = FRto::Basic));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -285,7 +289,7 @@ fn rfc5682_2_duplicate_ack_first() {
 #[test]
 fn rfc5682_2_everything_acknowledged() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+        SenderDialogue::connected(with!(sender_config(Recovery::NewReno, 4), undo.f_rto = FRto::Basic));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -300,8 +304,7 @@ fn rfc5682_2_everything_acknowledged() {
 /// timeout.
 #[test]
 fn rfc5682_3_1_sack_enhanced() {
-    let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Sack, ..sender_config(Recovery::Sack, 4) });
+    let mut d = SenderDialogue::connected(with!(sender_config(Recovery::Sack, 4), undo.f_rto = FRto::Sack));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -317,7 +320,7 @@ fn rfc5682_3_1_sack_enhanced() {
 #[test]
 fn rfc5682_2_1_timeouts_in_a_row() {
     for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
-        let mut d = SenderDialogue::connected(SenderConfig { f_rto, ..sender_config(recovery, 4) });
+        let mut d = SenderDialogue::connected(with!(sender_config(recovery, 4), undo.f_rto = f_rto));
         d.end.set_saturated(true);
         d.expect("#1-4");
         d.expect_at(1_100, "#1");
@@ -337,7 +340,7 @@ fn rfc5682_2_1_timeouts_in_a_row() {
 #[test]
 fn rfc5682_2_1_timeout_in_the_recovery_of_another() {
     let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Basic, ..sender_config(Recovery::NewReno, 4) });
+        SenderDialogue::connected(with!(sender_config(Recovery::NewReno, 4), undo.f_rto = FRto::Basic));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -357,7 +360,7 @@ fn rfc5682_2_1_timeout_in_the_recovery_of_another() {
 #[test]
 fn rfc5682_2_1_part_of_the_segment() {
     for (f_rto, recovery) in [(FRto::Basic, Recovery::NewReno), (FRto::Sack, Recovery::Sack)] {
-        let mut d = SenderDialogue::connected(SenderConfig { f_rto, ..sender_config(recovery, 4) });
+        let mut d = SenderDialogue::connected(with!(sender_config(recovery, 4), undo.f_rto = f_rto));
         d.end.set_saturated(true);
         d.expect("#1-4");
         d.expect_at(1_100, "#1");
@@ -373,11 +376,11 @@ fn rfc5682_2_1_part_of_the_segment() {
 #[test]
 fn rfc5682_3_1_not_in_fast_recovery() {
     for f_rto in [FRto::Basic, FRto::Sack] {
-        let mut d = SenderDialogue::connected(SenderConfig {
-            f_rto,
-            limited_transmit: false,
-            ..sender_config(Recovery::Sack, 10)
-        });
+        let mut d = SenderDialogue::connected(with!(
+            sender_config(Recovery::Sack, 10),
+            undo.f_rto = f_rto,
+            recovery.limited_transmit = false
+        ));
         d.end.set_saturated(true);
         d.expect("#1-10");
         d.at(200);
@@ -393,8 +396,7 @@ fn rfc5682_3_1_not_in_fast_recovery() {
 /// RFC 5682 section 3.1 step 3a: a duplicate ACK that tells nothing new ends the algorithm, with cwnd 3.
 #[test]
 fn rfc5682_3_1_duplicate_without_news() {
-    let mut d =
-        SenderDialogue::connected(SenderConfig { f_rto: FRto::Sack, ..sender_config(Recovery::Sack, 4) });
+    let mut d = SenderDialogue::connected(with!(sender_config(Recovery::Sack, 4), undo.f_rto = FRto::Sack));
     d.end.set_saturated(true);
     d.expect("#1-4");
     d.expect_at(1_100, "#1");
@@ -411,7 +413,7 @@ fn rfc5682_3_1_duplicate_without_news() {
 fn rfc5682_3_1_recovery_point() {
     for (answer, undone) in [("ack #3", 1), ("ack #4", 0)] {
         let mut d =
-            SenderDialogue::connected(SenderConfig { f_rto: FRto::Sack, ..sender_config(Recovery::Sack, 2) });
+            SenderDialogue::connected(with!(sender_config(Recovery::Sack, 2), undo.f_rto = FRto::Sack));
         d.end.set_saturated(true);
         d.expect("#1-2");
         d.expect_at(1_100, "#1");
@@ -427,10 +429,10 @@ fn rfc5682_3_1_recovery_point() {
 /// delayed ACK answers: 130 ms; the control sees the latest's 100 ms.
 #[test]
 fn rfc7323_4_3_the_wait_of_a_delayed_ack() {
-    let mut d = SenderDialogue::connected(SenderConfig {
-        rtt_sampling: RttSampling::EveryAck,
-        ..sender_config(Recovery::Sack, 4)
-    });
+    let mut d = SenderDialogue::connected(with!(
+        sender_config(Recovery::Sack, 4),
+        timers.rtt_sampling = RttSampling::EveryAck
+    ));
     d.write_segments(1);
     d.expect("#1");
     d.at(130);
@@ -460,7 +462,7 @@ fn rfc5682_off_goes_back() {
 #[test]
 fn rfc5682_2_pause_end_to_end() {
     for (f_rto, undone) in [(FRto::Off, 0), (FRto::Basic, 1)] {
-        let config = SenderConfig { f_rto, ..sender_config(Recovery::NewReno, 10) };
+        let config = with!(sender_config(Recovery::NewReno, 10), undo.f_rto = f_rto);
         let mut pipe = Pipe::new(config, receiver_config()).pause(90, 1_300).transfer(30);
         pipe.run_to_delivery(30);
         let stats = pipe.sender.stats();
@@ -486,7 +488,7 @@ fn genuine_timeouts_are_not_counted_as_spurious() {
 /// RFC 9293 section 3.8.3: the user timeout gives up on a dead peer.
 #[test]
 fn rfc9293_3_8_3_user_timeout() {
-    let config = SenderConfig { user_timeout: Some(ms(10_000)), ..sender_config(Recovery::Sack, 1) };
+    let config = with!(sender_config(Recovery::Sack, 1), timers.user_timeout = Some(ms(10_000)));
     let mut d = SenderDialogue::connected(config);
     d.write_segments(1);
     d.expect("#1");
@@ -502,8 +504,10 @@ fn rfc9293_3_8_3_user_timeout() {
 #[test]
 fn rfc5681_3_1_ssthresh_at_a_repeated_timeout() {
     for (hold_ssthresh, second) in [(true, 5), (false, 2)] {
-        let mut d =
-            SenderDialogue::connected(SenderConfig { hold_ssthresh, ..sender_config(Recovery::Reno, 10) });
+        let mut d = SenderDialogue::connected(with!(
+            sender_config(Recovery::Reno, 10),
+            recovery.hold_ssthresh = hold_ssthresh
+        ));
         d.end.set_saturated(true);
         d.expect("#1-10");
         d.expect_at(1_100, "#1");
@@ -517,7 +521,7 @@ fn rfc5681_3_1_ssthresh_at_a_repeated_timeout() {
 /// section 5.7 has 3 s.
 #[test]
 fn rfc6298_5_7_or_the_back_off_of_the_syn() {
-    let config = SenderConfig { keep_syn_backoff: true, ..quick(Recovery::Reno, 10) };
+    let config = with!(quick(Recovery::Reno, 10), timers.keep_syn_backoff = true);
     let mut d = SenderDialogue::closed(config);
     d.end.open(d.now());
     d.expect("S @0");
@@ -547,11 +551,11 @@ fn rfc6298_5_7_or_the_back_off_of_the_syn() {
 fn rfc6298_5_the_timer_at_a_fast_retransmit() {
     for (restart_on_retransmit, expiry) in [(true, 1_900), (false, 1_100)] {
         for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
-            let mut d = SenderDialogue::connected(SenderConfig {
-                restart_on_retransmit,
-                limited_transmit: false,
-                ..sender_config(recovery, 10)
-            });
+            let mut d = SenderDialogue::connected(with!(
+                sender_config(recovery, 10),
+                timers.restart_on_retransmit = restart_on_retransmit,
+                recovery.limited_transmit = false
+            ));
             d.end.set_saturated(true);
             d.expect("#1-10");
             d.at(900);
@@ -567,10 +571,8 @@ fn rfc6298_5_the_timer_at_a_fast_retransmit() {
 /// receiver has taken back what it said, and all is retransmitted, what was SACKed too.
 #[test]
 fn rfc2018_8_reneging() {
-    let mut d = SenderDialogue::connected(SenderConfig {
-        limited_transmit: false,
-        ..sender_config(Recovery::Sack, 4)
-    });
+    let mut d =
+        SenderDialogue::connected(with!(sender_config(Recovery::Sack, 4), recovery.limited_transmit = false));
     d.write_segments(4);
     d.expect("#1-4");
     d.at(200);

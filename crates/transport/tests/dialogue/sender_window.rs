@@ -177,7 +177,7 @@ fn rfc7323_2_3_window_scale() {
 /// RFC 7323 section 2.2: a scale that was not offered is not used.
 #[test]
 fn rfc7323_2_2_window_scale_needs_both() {
-    let config = SenderConfig { window_scaling: false, ..sender_config(Recovery::Sack, 10) };
+    let config = with!(sender_config(Recovery::Sack, 10), handshake.window_scaling = false);
     let mut d = SenderDialogue::closed(config);
     d.handshake("S. @0 ack 1 mss 1460 ws 3 win 2000");
     d.end.set_saturated(true);
@@ -223,7 +223,7 @@ fn rfc9293_3_8_6_1_persist() {
 /// stays.
 #[test]
 fn rfc9293_3_8_6_1_persist_never_gives_up() {
-    let config = SenderConfig { max_rto: ms(4_000), ..sender_config(Recovery::Sack, 2) };
+    let config = with!(sender_config(Recovery::Sack, 2), timers.max_rto = ms(4_000));
     let mut d = SenderDialogue::connected(config);
     d.write_segments(10);
     d.expect("#1-2");

@@ -78,7 +78,7 @@ impl World {
         };
         // A buffer of a few bytes takes a round trip for each half of it.
         let total = total.min(receiver.buffer * 50);
-        let smallest_mss = u64::from(sender.mss.min(receiver.mss));
+        let smallest_mss = u64::from(sender.handshake.mss.min(receiver.handshake.mss));
         let mut world = Self {
             seed,
             now: Time::ZERO,
@@ -324,7 +324,7 @@ impl World {
 
     /// Stream position of a number of the sender's direction; the stream is shorter than 2^31.
     fn position(&self, number: SeqNumber) -> u64 {
-        let isn = self.sender.config().initial_sequence;
+        let isn = self.sender.config().handshake.initial_sequence;
         u64::from(number.get().wrapping_sub(isn.get()).wrapping_sub(1))
     }
 }

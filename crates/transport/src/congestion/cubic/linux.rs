@@ -17,7 +17,7 @@
 //!
 //! Windows are whole segments. Written from the kernel's behaviour (Linux 6.18) and these papers;
 //! `cogtcp agree` compares the two. Departures: the ticks begin with the run, whatever
-//! [`SenderConfig::timer_phase`](crate::SenderConfig::timer_phase) is; the minimum RTT is taken from the
+//! [`Timers::timer_phase`](crate::Timers::timer_phase) is; the minimum RTT is taken from the
 //! sender's ACK samples.
 
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};

@@ -45,7 +45,7 @@ pub struct Pipe {
 
 impl Pipe {
     pub fn new(sender: SenderConfig, receiver: ReceiverConfig) -> Self {
-        let isn = sender.initial_sequence;
+        let isn = sender.handshake.initial_sequence;
         Self {
             sender: Sender::new(sender, aimd()),
             receiver: Receiver::new(receiver),
