@@ -33,6 +33,7 @@ enum Entry<P> {
 
 /// The addresses that a node knows, and the packets that wait for others.
 #[derive(Debug)]
+// In this order: `next_change` mostly reads the first two alone.
 #[repr(C)]
 pub struct ArpTable<P> {
     /// How many of the entries are asked for.

@@ -163,6 +163,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         for number in 0..self.nodes.len() as u32 {
             let channel = self.channels.number(self.nodes[number as usize].channel);
             let node = &mut self.nodes[number as usize];
+            // The first channel that routing hears of is where it begins, and no handoff.
             node.routing.handle_host_update(Time::ZERO, HostUpdate::Handoff { channel });
             node.routing.start(Time::ZERO);
             self.begin_radio(number);

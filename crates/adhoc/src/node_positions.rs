@@ -48,7 +48,7 @@ impl Leg {
         Self { until: to.time, shift, span: (to.time - from.time).as_nanos() as f64, ..leg }
     }
 
-    /// As `Path::position` has it, to the last bit.
+    /// As `Trajectory::position` has it, to the last bit.
     #[inline]
     fn position(&self, now: Time) -> Position {
         let share = now.saturating_since(self.from).as_nanos() as f64 / self.span;

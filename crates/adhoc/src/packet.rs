@@ -63,7 +63,7 @@ impl<T> RoutedPacket<T> {
 }
 
 impl RouteRecord {
-    /// The hash of no node.
+    /// The hash of no node: the offset basis of FNV-1a.
     pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
 
     /// It has come to a node.

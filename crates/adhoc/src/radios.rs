@@ -178,6 +178,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         if let Some(change) = LinkEvent::of_change(!before.is_silent(), !after.is_silent()) {
             happened.push((now, change));
         }
+        // Also from one silence to the next: the medium waits for the end of the new one.
         if before != after {
             // The medium tunes the radio before it opens: it must not hear its old channel for an instant.
             if !after.is_silent() && loaded != self.nodes[number as usize].channel {

@@ -53,6 +53,7 @@ impl Timers {
             return None;
         }
         times.armed = Time::MAX;
+        // The slot was put off, and the entry for it is used up: another one is needed.
         if times.due > time {
             let due = times.due;
             self.set(slot, due);

@@ -125,6 +125,7 @@ impl FileLine<'_> {
     }
 
     fn metres(self, field: &'static str, text: &str) -> Result<f64, TraceError> {
+        // NaN, which parses, is not below anything.
         let value = text.parse().ok().filter(|value: &f64| value.abs() <= 1e9);
         self.field(field, text, "metres, as 250.5, at most 1e9", value)
     }

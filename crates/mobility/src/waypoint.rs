@@ -135,6 +135,7 @@ impl RandomWaypoint {
         }
         let vertices = walk.vertices;
         debug_assert!(vertices.windows(2).all(|pair| pair[0].time < pair[1].time));
+        // It cannot fail: there is a vertex, times rise, and places are finite.
         Trajectory::new(vertices).unwrap_or_else(|_| Trajectory::still(Position::default())).cut(end)
     }
 
@@ -149,6 +150,7 @@ impl RandomWaypoint {
         let longest = self.area.diagonal();
         let (from, to) = loop {
             let (from, to) = (self.area.uniform(draw), self.area.uniform(draw));
+            // Rejection: a pair of ends is kept with a probability proportional to its distance.
             if draw.uniform() * longest < from.distance(to) {
                 break (from, to);
             }

@@ -96,6 +96,7 @@ impl Lookup {
     /// spreads consecutive keys (Knuth, The Art of Computer Programming 3, 6.4).
     #[inline]
     fn home(&self, key: u64) -> usize {
+        // At least three, as there are at least eight places: a shift by 64 would overflow.
         let bits = self.places.len().trailing_zeros();
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
     }

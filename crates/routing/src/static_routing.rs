@@ -90,6 +90,7 @@ impl Routing for StaticRouting {
         _neighbor: NodeAddress,
         _lost: LostPacket<'_>,
     ) -> AfterFailure {
+        // The host alone says which links there are.
         AfterFailure::Lost
     }
 

@@ -226,12 +226,14 @@ impl RouteTable {
         route.sequence = offer.sequence.or(route.sequence);
         route.valid = true;
         route.in_repair = false;
+        // Perhaps before the route ends: it is looked at again then.
         self.record_expiry(place, offer.until);
         Taken::Installed { before }
     }
 
     /// Sets the lifetime of an active route to at least this.
     pub fn prolong(&mut self, now: Time, destination: NodeAddress, until: Time) {
+        // The end that is noted comes before the new one, and the route is looked at again then.
         if let Some(route) = self.active_mut(now, destination) {
             route.expires = route.expires.max(until);
         }
@@ -244,6 +246,7 @@ impl RouteTable {
         if route.is_active(now) {
             route.in_repair = true;
             route.expires = until;
+            // This may be before the end that is noted.
             self.record_expiry(place, until);
         }
     }

@@ -104,6 +104,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     there.heard_channels.insert(from, channel);
                 }
                 there.counters.routing_received += 1;
+                // A copy changes nothing: there is nothing to settle.
                 if there.routing.is_copy(now, &packet) {
                     return;
                 }

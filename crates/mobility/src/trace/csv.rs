@@ -14,6 +14,7 @@ const HEADER: &str = "a header with the columns node, time, x and y";
 
 /// Reads a CSV file. `file` names it in errors.
 pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
+    // The byte order mark that spreadsheets write.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines =
         text.lines().enumerate().map(|(index, line)| (FileLine { file, line: index + 1 }, line.trim()));

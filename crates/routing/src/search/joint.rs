@@ -72,6 +72,7 @@ fn shortcut(current: &[Hop], paths: &[ChannelPath], switching: Duration) -> Opti
         let now = rest + switching * (switches as u64 + entering(hop.channel));
         for other in paths.iter().filter(|path| path.channel != hop.channel) {
             let Some(index) = other.nodes.iter().position(|(node, _)| *node == hop.node) else { continue };
+            // The other path has one channel: it switches at most once, to enter it.
             let then = other.remaining(index) + switching * entering(other.channel);
             let rejoined = hops(other, index);
             // No node twice on a path.

@@ -32,6 +32,7 @@ impl Search {
     pub(super) fn handle_error(&mut self, now: Time, from: NodeAddress, search: SearchId) {
         let pair = (search.source, search.destination);
         // Number 0: the sender knows of no route of this pair at all.
+        // An error about an older search than the one that made this route came late.
         let concerns = |hop: &Hop| search.number == 0 || !is_newer(hop.number, search.number);
         let route = self.routes.get_mut(&pair).filter(|hop| hop.valid && hop.next == from);
         if let Some(hop) = route.filter(|hop| concerns(hop)) {
@@ -86,6 +87,7 @@ impl Search {
 
     /// The lowest channel that is free here and, as its last beacon said, at a neighbour.
     fn common(&self, neighbor: NodeAddress) -> Option<ChannelNumber> {
+        // Of a neighbour without a beacon nothing is known that would forbid a channel.
         let there = self.neighbors.get(&neighbor).map_or(0, |neighbor| neighbor.occupied);
         let mut channels = (1..=self.config.channels).map(ChannelNumber);
         channels.find(|channel| (self.occupied | there) & bit(*channel) == 0)
