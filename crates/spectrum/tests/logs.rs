@@ -267,6 +267,10 @@ fn bad_lines_are_named_with_file_line_and_reason() {
             "f:1: the header is \"time,1,1\"; expected a name of its own",
         ),
         (
+            occupancy::read("f", "time,1,01\n").map(drop),
+            "f:1: the header is \"time,1,01\"; expected a name of its own",
+        ),
+        (
             occupancy::read("f", "time,1,2\n1,0\n").map(drop),
             "f:2: 2 fields; expected as many as the header has",
         ),

@@ -173,10 +173,13 @@ impl Layout {
             ["time", ref bands @ ..] => {
                 // Columns with names count from 1; columns with numbers keep them.
                 let numbers: Option<Vec<u32>> = bands.iter().map(|name| name.parse().ok()).collect();
-                for (place_of, name) in bands.iter().enumerate() {
-                    if name.is_empty() || bands[..place_of].contains(name) {
-                        return wrong("a name of its own for each column");
-                    }
+                // By number where all have one: 1 and 01 are one band.
+                let is_taken = |at: usize| match &numbers {
+                    Some(numbers) => numbers[..at].contains(&numbers[at]),
+                    None => bands[..at].contains(&bands[at]),
+                };
+                if bands.iter().enumerate().any(|(at, name)| name.is_empty() || is_taken(at)) {
+                    return wrong("a name of its own for each column");
                 }
                 Ok(Self::Wide(numbers.unwrap_or_else(|| (1..=bands.len() as u32).collect())))
             }
