@@ -161,6 +161,7 @@ impl AdHocAccount {
         stream.hops_min = stream.hops_min.min(route.hops);
         stream.hops_max = stream.hops_max.max(route.hops);
         let before = stream.route.replace(route.hash);
+        // A row of the table stands for a change: packets that follow the same nodes add none.
         if before == Some(route.hash) {
             return;
         }
@@ -186,6 +187,7 @@ impl AdHocAccount {
     }
 
     fn served(&mut self, node: u32, service: Duration) {
+        // Distributions cannot be subtracted at the end, as counters are: only what counts enters.
         if self.warm {
             self.service.record(service);
             let (sum, count) = &mut self.node_service[node as usize];
@@ -216,6 +218,8 @@ impl AdHocAccount {
         now: Time,
         air: &AdHocNetwork<T, S>,
     ) {
+        // Hosts on links have names here too, and no place: there is one entry of `warm_radios` for each
+        // node.
         for (number, name) in self.names.iter().take(self.warm_radios.len()).enumerate() {
             let (node, at) = (number as u32, air.position(number as u32, now));
             let row = PlaceRow {
@@ -234,6 +238,7 @@ impl AdHocAccount {
     pub(crate) fn end_warmup<T: Clone, S: Surroundings>(&mut self, now: Time, air: &mut AdHocNetwork<T, S>) {
         self.warm = true;
         self.warm_searches = self.searches.len();
+        // Searches under way stay open: their entry is needed for the time at which they began.
         self.begun.clear();
         (self.route_changes, self.route_losses) = (0, 0);
         for stream in &mut self.streams {
@@ -245,6 +250,7 @@ impl AdHocAccount {
         for (node, warm) in self.warm_radios.iter_mut().enumerate() {
             if let Some(radio) = air.radio_mut(node as u32) {
                 *warm = (radio.stats(now), radio.protection(now));
+                // A greatest value is no difference of two readings.
                 radio.restart_maximum();
             }
         }
@@ -286,6 +292,7 @@ impl Stream {
             ends,
             delivered: 0,
             hops: 0,
+            // Above every route, so that the first packet sets it.
             hops_min: u8::MAX,
             hops_max: 0,
             route: None,
@@ -296,6 +303,8 @@ impl Stream {
 
     /// Counts from zero; the route stays.
     fn begin(&mut self) {
+        // So the first packet that counts is a change of route only if it took another than the packet
+        // before.
         let route = self.route;
         *self = Self::new(std::mem::take(&mut self.name), self.kind, self.ends);
         self.route = route;

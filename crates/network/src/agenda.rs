@@ -48,6 +48,7 @@ pub(crate) enum Kind {
     Positions,
 }
 
+// With the sequence number, a code fills the lower word of a key: 40 bits are left for the sequence.
 const INDEX_BITS: u32 = 20;
 const CODE_BITS: u32 = INDEX_BITS + 4;
 
@@ -116,6 +117,7 @@ impl Change {
     pub(crate) fn kind(self) -> Kind {
         let index = self.0 & (MAX_INDEX - 1);
         match self.0 >> INDEX_BITS {
+            // Arrivals are kind 0, so that one comparison with the index tells them ([`is_arrival`]).
             0 => Kind::Arrival(index),
             2 => Kind::Radio(index),
             8 => Kind::Pair(index),
@@ -218,6 +220,7 @@ impl Agenda {
     /// same instant or later, comes after it.
     #[inline]
     pub fn peek(&mut self) -> Option<(Time, Due)> {
+        // Nothing took the place of the entry that is done with: it must not be returned again.
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
@@ -227,6 +230,7 @@ impl Agenda {
         if key == NEVER {
             return None;
         }
+        // The cast drops the time and most of the sequence, the mask the rest of it.
         let due = Due::from_code(key as u32 & ((1 << CODE_BITS) - 1));
         Some((Time::from_nanos((key >> 64) as u64), due))
     }
@@ -356,6 +360,7 @@ const NEVER: u128 = <u128 as HeapKey>::NEVER;
 /// Removes the key of the entry of this code, wherever it is.
 fn remove(heap: &mut Heap<u128>, code: u32) {
     let is_its = |place: &usize| heap.key(*place) as u32 & ((1 << CODE_BITS) - 1) == code;
+    // A search through the whole heap: only a link that goes down in a silence asks for it.
     if let Some(place) = (0..heap.len()).find(is_its) {
         heap.remove(place);
     }
@@ -367,6 +372,8 @@ fn raised(heap: &Heap<u128>) -> [Option<u128>; 5] {
     let rest = heap.rest();
     let mut place = rest;
     LEVEL_ENDS.map(|end| {
+        // The parent of a place in a heap with four children each; `(end - 1) / 4` is the first place of a
+        // level.
         while place >= end {
             place = (place - 1) / 4;
         }

@@ -80,6 +80,7 @@ impl Boards {
                 self.fresh.push_back(node);
             }
             for code in &there.readers {
+                // One call is enough: a reader takes all that it has not read.
                 if !self.calls.contains(code) {
                     self.calls.push_back(*code);
                 }

@@ -131,6 +131,7 @@ impl Budget {
         }
         self.places[direction as usize] = self.watches.len() as u32;
         link.watched = true;
+        // Pairs have set the gates of their links before any watch; cells show theirs in `observe`.
         let gate = link.gate();
         let served = match gate {
             Gate::Served => Some(Occupation::Idle),
@@ -239,11 +240,15 @@ impl Budget {
     ) {
         let size = u64::from(frame.size());
         if frame.packet.awaited() == Awaited::Nothing {
+            // `offered` counted it before it was known whether the link takes it. What was carried did take
+            // time.
             if let Some(watch) = self.of(direction).filter(|_| carried == Carriage::None) {
                 watch.account.other_bytes -= size;
             }
             return;
         }
+        // Links of the route up to here carried the packet for nothing; this one only if it lost what it had
+        // carried.
         let Some(place) = route.iter().position(|hop| *hop == direction) else { return };
         if carried == Carriage::Interfered
             && let Some(watch) = self.of(direction)
@@ -279,6 +284,8 @@ impl Budget {
     ) {
         let Some(watch) = self.of(direction) else { return };
         let account = watch.close(now, link, awaited);
+        // The span of a link is the union of its flows' spans: the first to begin opens it, the last to end
+        // closes it.
         watch.begin.get_or_insert(account);
     }
 
@@ -305,6 +312,7 @@ impl Watch {
             return;
         }
         if let Some(since) = link.idle_since(Time::from_nanos(now)) {
+            // A part of this pause may be counted already, by a look at the account in the middle of it.
             self.pending += now - since.as_nanos().max(self.idle_to);
             self.idle_to = now;
         }
@@ -314,6 +322,7 @@ impl Watch {
     /// time that the packet `waited` on other links.
     fn resolve(&mut self, awaited: Awaited, waited: u64) {
         let idle = std::mem::take(&mut self.pending);
+        // The packet may have waited longer than this link was idle, since before the pause began.
         let upstream = idle.min(waited);
         self.account.add(State::Upstream, upstream);
         self.account.add(awaited.state(), idle - upstream);
@@ -340,6 +349,8 @@ impl Watch {
         let at = now.as_nanos();
         self.advance(at, link);
         let scheduled = link.set_channel(now, gate, rate);
+        // A frame that is cut was not carried after all, and the link has taken back what it counted. What
+        // went out of it before the span stands in `begin`, and comes off there.
         if let (Some(cut), Some(begin)) = (link.cut(), &mut self.begin) {
             begin.carried -= cut.sent_by(Time::from_nanos(begin.at));
         }
@@ -394,6 +405,7 @@ impl Watch {
         let idle = match (slot.waits, slot.all) {
             (false, _) => None,
             (true, _) if slot.is_moving => Some(State::Handover),
+            // No resource blocks at all: the pattern gives this slot to the other direction.
             (true, 0) => Some(State::Pattern),
             (true, _) => Some(State::Grant),
         };

@@ -182,6 +182,7 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
+        // First, so that what the change schedules may take the place of its entry.
         self.agenda.pop(Due::Network(change));
         match change.kind() {
             Kind::Arrival(_) => unreachable!("arrivals are played by `step`"),
@@ -210,6 +211,7 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
     ) {
         let start = self.route_starts[stream.index()];
+        // The hop that comes next counts up when a link takes the packet ([`Transit::enter`]).
         payload.set_transit(Transit { stream, next: start });
         let frame = Frame::new(payload, bytes);
         match self.routes[start as usize] {
@@ -239,6 +241,7 @@ impl<P: Payload> Network<P> {
                 None => return Some(local(now, payload, bytes)),
             }
         }
+        // Sending may have brought more news, such as a packet that is for its own host.
         self.has_news = !self.arrived.is_empty() || self.boards.has_news();
         None
     }
@@ -317,6 +320,8 @@ impl<P: Payload> Network<P> {
     #[inline]
     fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.directions[direction as usize];
+        // Data behind other data ends no pause. Everything else counts its bytes, whether the link is idle or
+        // not.
         if link.watched && (link.free_at() < now || frame.packet.awaited() == Awaited::Nothing) {
             self.budget.offered(now, direction, link, frame);
         }
@@ -348,6 +353,7 @@ impl<P: Payload> Network<P> {
         cause: DropCause,
         observer: &mut impl Observer<P>,
     ) {
+        // A location is worked out from `next` as if the link had taken the packet.
         let mut frame = *frame;
         frame.packet.enter();
         self.drop_packet(now, direction, &frame, (cause, true), observer);
@@ -411,6 +417,7 @@ impl<P: Payload> Network<P> {
     fn place(&self, direction: u32, packet: &P) -> PacketLocation {
         let Transit { stream, next } = packet.transit();
         let start = self.route_starts[stream.index()];
+        // `next` is past the hop of `direction`, hence the one less.
         PacketLocation { direction, ends: self.ends[stream.index()], hops: next.saturating_sub(start + 1) }
     }
 
@@ -538,6 +545,7 @@ impl<P: Payload> Network<P> {
         // Nearly every link direction is always followed by the same hop: its label tells it, without a look
         // at the route, which would be another cache line for every packet.
         for step in self.routes[start..].windows(2) {
+            // Only links have labels: after the air, the route of a packet is looked up.
             if step[0] >= AIR {
                 continue;
             }

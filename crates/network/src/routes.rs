@@ -77,6 +77,7 @@ impl<'a> Routes<'a> {
 
     /// The hops from node `from` to node `to`; `None` when there is no route.
     pub fn find(&mut self, from: usize, to: usize) -> Option<Vec<Hop>> {
+        // One hop: on the way the routing protocol decides, not this table.
         if from.max(to) < self.on_air {
             return Some(vec![Hop::Air((from as u32, to as u32))]);
         }
@@ -168,6 +169,7 @@ impl<'a> Routes<'a> {
     }
 
     fn delay(&self, direction: u32) -> u64 {
+        // The air's hop has no link and no delay: `air` counts it before all delays.
         let Some(link) = self.experiment.links.get(direction as usize / 2) else { return 0 };
         let spec = if direction.is_multiple_of(2) { &link.forward } else { &link.reverse };
         spec.delay.as_nanos()

@@ -154,6 +154,7 @@ impl StationPair {
             if self.packets[end].is_some() {
                 continue;
             }
+            // Only its size: the link keeps the packet until the MAC is done with it.
             let Some(size) = links[self.config.directions[end] as usize].head_size() else { continue };
             self.packets[end] = Some(PacketInService { size, arrived: false });
             let to = Destination::Interface(interface(1 - end));
@@ -204,6 +205,7 @@ impl StationPair {
         if before != (after, self.radios[number].radio.phase_end()) {
             self.tell_medium(number, now);
         }
+        // The end alone may have moved, which the medium had to know and the links need not.
         if before.0 == after {
             return;
         }
@@ -220,6 +222,7 @@ impl StationPair {
         let stations = [interface(0), interface(1)];
         let stations = &stations[self.ends_of(number)];
         for station in stations {
+            // Tuned first: a radio that opens is to be heard on its new channel.
             self.medium.tune(now, *station, channel);
         }
         self.medium.set_silent(now, stations, silent, until);

@@ -131,11 +131,13 @@ fn ways(account: &AdHocAccount) -> Table {
             to: table.to.intern(&names[stream.ends.1 as usize]),
             delivered_packets: stream.delivered,
             hops_mean: stream.mean_hops(),
+            // Without a packet these are the values that they begin with, not hops.
             hops_min: if some { f64::from(stream.hops_min) } else { f64::NAN },
             hops_max: if some { f64::from(stream.hops_max) } else { f64::NAN },
             path_changes: stream.path_changes,
             searches: account.begun.get(&stream.ends).copied().unwrap_or(0),
             discovery_mean_s: ratio(times.iter().sum(), times.len() as f64),
+            // `f64::max` ignores a NaN: without a search that found a route the column stays NaN.
             discovery_max_s: times.iter().copied().fold(f64::NAN, f64::max),
             drops_routing: dropped(stream, Layer::Routing),
             drops_queue: dropped(stream, Layer::Queue),

@@ -21,6 +21,7 @@ impl Few {
 
     pub(super) fn new() -> Self {
         let mut keys = Box::new([0; PLACES]);
+        // The other places are 0, which ends the search of `push` below the first entry.
         keys[0] = NEVER;
         Self { keys, start: 0, end: 0 }
     }
@@ -34,6 +35,8 @@ impl Few {
     #[inline]
     pub(super) fn push(&mut self, key: u128) {
         debug_assert!(self.end.wrapping_sub(self.start) < Self::MOST, "one entry for a link direction");
+        // Start and end run on and wrap: `PLACES` divides 2^64, so that the remainder is right after a wrap,
+        // too.
         let mut place = self.end;
         self.end = place.wrapping_add(1);
         self.keys[self.end % PLACES] = NEVER;
@@ -50,6 +53,7 @@ impl Few {
 
     #[inline]
     pub(super) fn pop(&mut self) {
+        // `push` compares up to here: below every key, it needs no check of a bound.
         self.keys[self.start % PLACES] = 0;
         self.start = self.start.wrapping_add(1);
     }

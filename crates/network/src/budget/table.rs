@@ -146,12 +146,15 @@ impl Watch {
                 "the budget of link direction {direction} over {span} ns {what} {time} ns: {spent:?}"
             ))
         };
+        // Of a served link every instant is noted as some state. Other links note all but the time they
+        // transmit.
         if self.served.is_some() && sum != span {
             return wrong("sums to", sum as f64);
         }
         if sum > span {
             return wrong("has", sum as f64);
         }
+        // With several rates the bytes alone do not say how long they took.
         if self.served.is_none() && link.has_one_rate() {
             let busy = (span - sum) as f64;
             let rate = link.channel_rate().bits_per_second().max(1) as f64;
@@ -175,12 +178,14 @@ struct Spent {
 impl Spent {
     fn new(begin: &Account, end: &Account, is_served: bool, weights: &Carried) -> Self {
         let states = difference(begin, end);
+        // A MAC's own times are states: only the packets themselves are shared out among what was carried.
         let busy = if is_served {
             states[State::Data as usize]
         } else {
             (end.at - begin.at).saturating_sub(states.iter().sum())
         };
         let mut carried = weights.share(busy);
+        // What a silence cut off was transmitted for nothing, and is in no count of bytes.
         carried.lost += states[State::Cut as usize];
         Self { states, carried }
     }
@@ -219,6 +224,7 @@ impl Crossing {
         Carried {
             lost: end.lost_bytes - begin.lost_bytes,
             interfered: end.interfered_bytes - begin.interfered_bytes,
+            // A packet offered before the span and dropped in it uncarried is subtracted: the count may fall.
             other: end.other_bytes.saturating_sub(begin.other_bytes),
             ..self.carried
         }

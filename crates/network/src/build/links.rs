@@ -15,6 +15,7 @@ fn build<P: Payload>(direction: &LinkDirectionSpec, link: &str, name: &str, seed
     // Keyed by the name of the link: a link more or less leaves the losses of the others as they were.
     let stream = |part: &str| RandomStream::new(seed, &format!("{part}/{link}/{name}"), 0);
     let mut queue = DropTail::UNLIMITED;
+    // A queue discipline keeps packets and marks them itself: the link's own queue has no limit then.
     if let QueueSpec::DropTail(limit) = direction.queue {
         queue = DropTail::of(limit);
         queue.mark_at = direction.mark.map_or(u64::MAX, u64::from);

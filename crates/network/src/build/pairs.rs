@@ -91,6 +91,7 @@ fn build(
 fn medium(cognitive: &CognitiveSpec, link: &LinkSpec, air: &Arc<Air>, seed: u64) -> PairMedium {
     let user = &cognitive.user;
     let [first, second] = &cognitive.ends;
+    // One packet at a time: the link keeps the queue, with its limit and its discipline.
     let mac = MacConfig { rules: Rules::two_stations(), queue_packets: 1, ..user.mac.clone().into() };
     let propagation = Propagation::new(PathLoss::Paper(air.propagation.attenuation));
     let distance = first.position.distance(second.position);

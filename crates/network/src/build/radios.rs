@@ -34,7 +34,9 @@ pub fn timetable(
     seed: u64,
     end: Time,
 ) -> Vec<(Outage, &'static str)> {
+    // A second radio from the same seed draws the same silences, and can be played ahead of the run.
     let Some(mut twin) = radio(spec, course, seed) else { return Vec::new() };
+    // A journey's phases say only that there is no signal; its course says why.
     let cause = |at: Time, phase: Phase| match course {
         Some(course) => course.outages().find(|outage| outage.0 == at).map_or("", |outage| outage.2.name()),
         None => phase.name(),

@@ -19,6 +19,7 @@ impl<P: Payload> Network<P> {
         let is_gated = |direction: u32| is_gated[direction as usize / 2];
         let route: Vec<u32> = self.route(stream).collect();
         let steady = route.iter().copied().filter(|direction| !is_gated(*direction));
+        // By number among equals, as the bottleneck of a flow is found at its end.
         let slowest =
             steady.min_by_key(|direction| (self.directions[*direction as usize].channel_rate(), *direction));
         for direction in route.into_iter().filter(|direction| is_gated(*direction)).chain(slowest) {

@@ -139,6 +139,7 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
             protocol: spec.config.routing.name(),
             armed: Time::MAX,
             recording,
+            // No finer than the other samples: there is a row for each node.
             every: PLACES_EVERY.max(experiment.run.sample_interval),
         })
     }
@@ -168,6 +169,7 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
             match event {
                 AdHocEvent::Delivered { time, packet, route } => {
                     let mut frame = packet.payload.frame(packet.bytes);
+                    // Waiting at nodes counts as waiting in queues of links does.
                     frame.add_wait(route.waited);
                     crossed(Crossed::Arrived(time, frame, u64::from(route.hops)));
                 }
@@ -242,6 +244,7 @@ impl<P: Payload> Network<P> {
     /// A packet is to go over the air: its nodes take it at this instant.
     #[inline(never)]
     pub(super) fn enter_air(&mut self, now: Time, frame: Frame<P>) {
+        // One entry is enough for all packets of an instant.
         if self.outgoing.is_empty() {
             self.agenda.push(now, Kind::Sending);
         }
@@ -313,6 +316,7 @@ impl<P: Payload> Network<P> {
                     self.budget.lost(&self.routes[carried], &frame);
                 }
                 Crossed::Radio(at, node, event) => {
+                    // There is no link whose number or rate the node could state.
                     self.boards.publish(node as usize, at, 0, event, Rate::ZERO);
                     self.has_news |= self.boards.has_news();
                 }

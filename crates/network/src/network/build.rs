@@ -103,6 +103,7 @@ impl<P: Payload> Network<P> {
             baselines: Vec::new(),
             warm_at: Time::ZERO,
         };
+        // Before links are marked: a cell knows itself which of its frames primary users meet.
         network.add_cells(experiment, seed);
         network.mark_unshared();
         pairs.into_iter().for_each(|placed| network.add_pair(placed));

@@ -115,6 +115,7 @@ impl<P: Payload> Network<P> {
         let it = &mut cells[place];
         let Some(user) = radios[radio].user_mut() else { return };
         let is_silent = user.radio().phase().is_silent();
+        // Less power changes the rates that the links promise to those who ask for their capacity.
         if it.cell.set_power(Decibel(-user.radio().power_reduction().0)) {
             for (stream, rate) in it.rates.iter_mut().enumerate() {
                 *rate = it.cell.rate(stream / 2, DIRECTIONS[stream % 2]);
@@ -203,6 +204,8 @@ impl<P: Payload> Network<P> {
                     self.drop_packet(now, direction, &frame, (cause, false), observer);
                 } else {
                     self.hops += 1;
+                    // A link that is served has no arrival of its own, where other links' packets are
+                    // stamped.
                     self.stamp_at(now, direction, &mut frame);
                     self.record(now, PacketStep::Received, direction, &frame, observer);
                     *into = Arrival { at: now, direction: Some(direction), frame };
@@ -222,6 +225,7 @@ impl<P: Payload> Network<P> {
         let Self { cells, radios, directions: links, .. } = self;
         let CellLinks { radio, cell, directions, .. } = &mut cells[place];
         let Some(user) = radios[*radio].user_mut() else { return };
+        // The first is a downlink, which leads away from the station.
         let station = (directions[0] % 2) as usize;
         let slot = cell.step(now, &mut Queues { links, directions }, &mut Around { user, station });
         if slot.is_none() {

@@ -18,6 +18,7 @@ impl<P: Payload> Network<P> {
         streams: impl Iterator<Item = (StreamId, StreamCounters)>,
         mut see: impl FnMut(&P),
     ) -> Result<(), String> {
+        // Packets that a host has for itself are of no stream: their number lies beyond this list.
         let mut inside = vec![0u64; self.dropped.len()];
         let mut count = |frame: &Frame<P>| {
             if let Some(inside) = inside.get_mut(frame.packet.transit().stream.index()) {

@@ -24,6 +24,7 @@ impl<P: Payload> Network<P> {
         };
         match next {
             HOST => Some(Goal::Host(packet.transit().stream)),
+            // A hop over the air, or no label, is no link that could be asked for.
             next => ((next as usize) < self.directions.len()).then_some(Goal::Direction(next)),
         }
     }

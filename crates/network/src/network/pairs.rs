@@ -102,6 +102,7 @@ impl<P: Payload> Network<P> {
                 has_arrived = self.forward(self.directions[direction as usize].label, into, observer);
             }
         }
+        // Even if nothing was due: the entry is used up, and what it was for may only have moved.
         self.arm_pair(now, place as usize);
         self.has_news |= self.boards.has_news();
         has_arrived

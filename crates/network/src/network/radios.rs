@@ -203,6 +203,7 @@ impl<P: Payload> Network<P> {
             self.stamp_at(now, direction, frame);
         }
         let link = &mut self.directions[direction as usize];
+        // It left the transmitter one propagation delay ago.
         let until = Time::from_nanos(now.as_nanos().saturating_sub(link.delay().as_nanos()));
         let user = self.radios.iter_mut().filter(|radio| radio.directions.contains(&direction));
         let user = user.filter_map(|radio| match &mut radio.mover {

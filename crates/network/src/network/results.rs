@@ -70,6 +70,7 @@ impl<P: Payload> Network<P> {
         for number in 0..self.directions.len() {
             let link = &experiment.links[number / 2];
             let (from, to) = if number % 2 == 0 { (link.from, link.to) } else { (link.to, link.from) };
+            // Without a warm-up there is no reading to subtract.
             let before = self.baselines.get(number).copied().unwrap_or_default();
             // Links without a MAC count no attempts.
             let mac = self.mac(number as u32);

@@ -14,6 +14,7 @@ impl<P: Payload> Network<P> {
         let directions: Vec<u32> = self.route(stream).collect();
         for direction in directions {
             let link = &mut self.directions[direction as usize];
+            // An arrival asks this flag alone: links without stamps pay nothing more.
             link.settles = true;
             let hop = StampingHop::new(link.available_rate(), link.delay(), false);
             self.stamping.entry(direction).or_insert(hop);
@@ -33,6 +34,7 @@ impl<P: Payload> Network<P> {
     pub(super) fn stamp_at(&mut self, now: Time, direction: u32, frame: &mut Frame<P>) {
         if let Some(hop) = self.stamping.get_mut(&direction) {
             let link = &self.directions[direction as usize];
+            // Read at each packet: queue and rate change while the run goes on.
             hop.room = link.room(frame.size());
             hop.rate = link.channel_rate();
             frame.packet.stamp(now, None, hop);

@@ -112,12 +112,15 @@ impl ChannelUser {
         let (channel, rate) = (self.radio.loaded(), self.radio.rate().unwrap_or_default());
         let is_reduced = self.is_reduced();
         if let Some(last) = self.openings.back_mut().filter(|last| last.until == Time::MAX) {
+            // Nothing that a frame could notice has changed: the opening goes on.
             if open && (last.channel, last.rate, last.is_reduced) == (channel, rate, is_reduced) {
                 return;
             }
             last.until = now;
         }
         if open {
+            // Frames refer to openings when they arrive. With none under way, no earlier opening is asked for
+            // again.
             if !has_packets {
                 self.openings.clear();
             }
@@ -134,6 +137,7 @@ impl ChannelUser {
         frame: &Frame<P>,
         lost: Option<DropCause>,
     ) -> Option<DropCause> {
+        // A link tells when a frame arrives, not when it began: that follows from the rate of its opening.
         let start_at = |rate: Rate| {
             let span = rate.transmission_time(u64::from(frame.size()));
             Time::from_nanos(until.as_nanos().saturating_sub(span.as_nanos()))
@@ -147,6 +151,7 @@ impl ChannelUser {
             .iter()
             .take_while(|opening| start.saturating_since(opening.until) > LONGEST_ORDER)
             .count();
+        // Never the one that this frame was sent in.
         self.openings.drain(..passed.min(place));
         if lost == Some(DropCause::Silence) {
             // Nothing of it was sent into the silence that destroyed it.
@@ -182,6 +187,7 @@ impl ChannelUser {
     /// Whether the channel's own errors strike a frame of direction 0 or 1.
     fn errs(&mut self, direction: usize, channel: ChannelId) -> bool {
         let rate = self.radio.air().channels.get(channel).map_or(0.0, |entry| entry.error_rate.get());
+        // No draw where nothing can go wrong: the sequence of draws is that of channels with errors.
         rate > 0.0 && self.errors[direction].uniform() < rate
     }
 
@@ -205,6 +211,7 @@ impl ChannelUser {
     /// Counts that a frame was on the air of `channel`, unless at reduced power, but for the time for which
     /// another one of this radio is counted.
     fn count_on_air(&mut self, channel: ChannelId, is_reduced: bool, from: Time, until: Time) {
+        // At this power it does not reach the primary user: no harm is counted.
         if is_reduced {
             return;
         }
@@ -242,6 +249,7 @@ impl ChannelUser {
         }
         self.covered.drain(first..last);
         self.covered.insert(first, (from, until));
+        // The list stays short: new frames are near its end.
         if self.covered.len() > REMEMBERED {
             self.covered.pop_front();
         }

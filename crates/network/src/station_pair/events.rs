@@ -160,6 +160,8 @@ impl StationPair {
         finished: &mut Finished,
     ) {
         let Some(Underway::Open { data }) = self.exchanges[sender].take() else { return };
+        // Only the exchange in which it arrives has `data`: what is repeated for want of an ACK carries
+        // nothing new.
         let carried = data != (Time::ZERO, Time::ZERO) && self.packets[sender].is_some_and(|it| it.arrived);
         finished.decided[sender] = Some(self.exchange(sender, now, carried.then_some(data), cause));
     }
@@ -174,6 +176,7 @@ impl StationPair {
     ) {
         let size = self.packets[end].take().map_or(0, |packet| packet.size);
         let link = &mut links[self.config.directions[end] as usize];
+        // Only senders that lost a packet to the full queue wait for room.
         if link.take_overflow() {
             let bytes = link.room(size);
             events.push_back(PairEvent::Board(end, now, LinkEvent::QueueFree { bytes }));
