@@ -73,6 +73,7 @@ impl Part for Applications {
 
     fn handle_event(&mut self, now: Time, index: u32, world: &mut World<'_>) -> Tally {
         let (flow, is_delivery) = codes::of_application(index);
+        // The applications stand in the order of their flows, of which not every one has an application.
         let Ok(place) = self.all.binary_search_by_key(&flow, |(it, _)| it.flow()) else {
             return Tally::Stale;
         };

@@ -141,6 +141,8 @@ impl Frames {
             retry,
             ..content
         };
+        // An attempt that fails is marked in the row of its last RTS or data frame, never in that of an
+        // answer.
         if is_first {
             self.attempts.insert(from, self.length);
         }
@@ -156,6 +158,8 @@ impl Frames {
         kept: Kept<'_>,
     ) -> (FrameRow, bool) {
         let Some(content) = &frame.content else { return (self.nothing, false) };
+        // A retry bears the number of its first attempt (IEEE 802.11), and no two packets in a row have the
+        // same.
         if let Some((sequence, row)) = self.last.get(&from)
             && *sequence == frame.sequence
         {
@@ -178,6 +182,7 @@ impl Frames {
             FrameContent::Routing(packet, _) => {
                 let address = |node: NodeAddress| match node.is_broadcast() {
                     true => u32::MAX,
+                    // The addresses that captures give to nodes: 10.0.0.1 and up.
                     false => (10 << 24) + node.number() + 1,
                 };
                 let octets = packet.message.octets(packet.from, address).unwrap_or_default();
@@ -197,6 +202,7 @@ impl Frames {
             }
             FrameContent::Channel(_) => FrameRow {
                 protocol: self.rows.protocol.intern("channel"),
+                // Nobody passes an announcement on.
                 ttl: 1,
                 wire_bytes: u64::from(ANNOUNCEMENT_BYTES),
                 ..nothing

@@ -191,6 +191,7 @@ impl OptionStore {
     /// The packet of a segment whose wire size is `wire`. Every one is to be taken out once.
     #[inline]
     pub(crate) fn pack(&mut self, segment: &Segment, sent_at: Time, wire: u32) -> Packet {
+        // By the size on the wire, which the caller has worked out: no option is looked at again.
         let body = if wire == IPV4_HEADER + TCP_HEADER + segment.len {
             Body::Tcp {
                 seq: segment.seq,
@@ -280,6 +281,8 @@ impl DatagramStore {
             self.datagrams.push(cogtcp_endpoint::Datagram::default());
             self.datagrams.len() as u32 - 1
         });
+        // Nodes on the way write into the stamp: it goes with the packet, where they reach it without the
+        // store.
         let stamp = datagram.stamp;
         self.datagrams[place as usize] = datagram;
         let ecn = EcnBits(u8::from(ecn_capable) * EcnBits::CAPABLE);
@@ -296,6 +299,7 @@ impl DatagramStore {
     pub(crate) fn unpack(&mut self, packet: &Packet) -> Option<cogtcp_endpoint::Datagram> {
         let Body::Endpoint { place, stamp } = packet.body else { return None };
         self.free.push(place);
+        // Taken, not copied: the place then holds no bytes on the heap.
         let datagram = std::mem::take(&mut self.datagrams[place as usize]);
         Some(cogtcp_endpoint::Datagram { stamp, ..datagram })
     }

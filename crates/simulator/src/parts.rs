@@ -37,6 +37,7 @@ fn tell_sources(plan: &mut Plan<'_, '_>) -> Result<Option<Box<dyn Part>>, RunErr
     let told = plan.plane.network.tell_sources(plan.experiment, &mut plan.routes, &streams);
     let nodes = &plan.experiment.nodes;
     told.map_err(|route| no_route(nodes, route, format!("ICMP of {}", nodes[route.from])))?;
+    // Not a part of its own: the network sends, counts and delivers these packets.
     Ok(None)
 }
 
@@ -51,6 +52,7 @@ pub(crate) mod codes {
     use std::ops::Range;
 
     /// The timer of a train's router, its radio's measurements, its board.
+    // Index 0 of this kind is the end of the warm-up.
     pub(crate) const TRAIN: Range<u32> = Event::codes(6, 1..4);
     /// Primary users, by number.
     pub(crate) const PRIMARY_USERS: Range<u32> = Event::codes(9, 0..MOST);
@@ -130,6 +132,7 @@ impl Plan<'_, '_> {
         flow: &str,
         what: impl FnOnce() -> String,
     ) -> Result<StreamId, RunError> {
+        // A node reaches itself over no hops, which would be no network at all.
         let path = self.routes.find(from, to).filter(|path| !path.is_empty());
         let wrong = || no_route(&self.experiment.nodes, NoRoute { from, to }, what());
         Ok(self.add_stream_over(from, to, &path.ok_or_else(wrong)?, kind, flow))
@@ -162,6 +165,7 @@ impl Plan<'_, '_> {
 
     /// Adds a stream from a node to itself, which needs no network.
     pub(crate) fn add_local_stream(&mut self, node: usize) -> StreamId {
+        // Without a name: it never enters the air, whose tables names are for.
         let stream = self.plane.network.add_stream(node, node, &[]);
         self.own.push(stream);
         stream

@@ -38,6 +38,7 @@ impl Plane {
     /// Returns the link directions that may be the bottleneck of `stream`: its path, unless the path crosses
     /// an ad hoc network.
     fn links(&self, stream: StreamId) -> Vec<u32> {
+        // What an ad hoc network can carry is no number of a link: such a path has no bottleneck among links.
         if self.network.crosses_air(stream) { Vec::new() } else { self.network.route(stream).collect() }
     }
 }
@@ -111,6 +112,7 @@ impl cogtcp_hosts::Plane for Plane {
         let capacities = links.iter().zip(before).map(|(direction, before)| {
             (self.network.direction(*direction).capacity(now).available - before, *direction)
         });
+        // The least capacity; among equals the link direction of the lowest number.
         capacities.min().map(|(available, direction)| (direction, Capacity::bytes(available)))
     }
 }

@@ -42,6 +42,7 @@ impl Part for PrimaryUsers {
     fn handle_event(&mut self, now: Time, number: u32, world: &mut World<'_>) -> Tally {
         let user = &self.air.activity.users[number as usize];
         let intervals = &user.activity;
+        // At the instant of an arrival a user is ON, at that of a departure OFF.
         let is_on = intervals.is_on(now);
         world.plane.recorder.trace.primary_user(now, user.id, user.band, is_on);
         let next = if is_on { intervals.next_departure(now) } else { intervals.next_arrival(now) };

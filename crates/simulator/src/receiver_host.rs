@@ -32,6 +32,7 @@ impl ReceiverHost for FlowReceiverHost<'_> {
 #[cold]
 pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, flows: &mut [Flow]) {
     let Some(mut hook) = flows[flow].tcp_mut().and_then(|tcp| tcp.receiver_hook.take()) else { return };
+    // The hook is out of its flow meanwhile: it looks at all flows, its own among them.
     let answer = hook.answer_syn(syn.custom(), &FlowReceiverHost { flow, network, flows });
     let Some(tcp) = flows[flow].tcp_mut() else { return };
     tcp.receiver.set_syn_ack_option(answer);

@@ -44,6 +44,7 @@ impl Recorder {
             options: OptionStore::default(),
             datagrams: DatagramStore::default(),
             frames: records.then(|| Box::new(Frames::new(&experiment.nodes, flows()))),
+            // Only nodes of an ad hoc network appear in events by name.
             nodes: if experiment.adhoc.is_some() { experiment.nodes.clone() } else { Vec::new() },
             trace,
             streams: Streams::default(),
@@ -105,6 +106,7 @@ impl Observer<Packet> for Recorder {
     fn lost(&mut self, at: Time, node: u32, frame: &Frame<Packet>, cause: &'static str) {
         let owner = self.streams.owner(frame.packet.transit.stream);
         self.trace.lost(at, owner, frame, &self.nodes[node as usize], cause);
+        // After it is recorded: the record reads what the store has.
         self.release(&frame.packet);
     }
 

@@ -33,6 +33,7 @@ impl Simulation<'_> {
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
             self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
+        // Last: it takes the record apart, and parts report from it.
         let ([flow_series, control_series, link_series, events, packets], contents) =
             self.plane.recorder.trace.finish();
         extensions.extend(contents);
@@ -145,6 +146,7 @@ impl Simulation<'_> {
             medium: table
                 .medium
                 .intern(direction.map_or("", |direction| self.experiment.medium(direction as usize / 2))),
+            // Of packets whose fate is known: what is under way at the end is neither delivered nor lost.
             delivery_ratio: ratio(arrived as f64, (arrived + drops) as f64),
             rtt_min_s: flow.rtt.least(),
             rtt_mean_s: flow.rtt.mean(),
@@ -167,6 +169,7 @@ impl Simulation<'_> {
         let mut payload = vec![0; self.plane.network.directions().len()];
         for flow in &self.flows {
             let subflows = flow.subflows();
+            // Of MPTCP each subflow's links count what came by that subflow first.
             for (data, bytes) in flow.data_by_path().zip(subflows.first_bytes()) {
                 for direction in self.plane.network.route(data) {
                     payload[direction as usize] += bytes;

@@ -116,6 +116,7 @@ impl Simulation<'_> {
             }
             debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?} with {due:?}");
             last = now;
+            // Here and not before the loop, for the time that the progress is told.
             if number == 0 {
                 self.check(now, options)?;
             }
@@ -141,6 +142,7 @@ impl Simulation<'_> {
         match self.plane.network.tally(now, change) {
             Tally::Event => self.digest.add(now, due),
             Tally::Stale => {}
+            // The loop has counted it. A run counts the same with a record of events and without.
             Tally::Observation => self.events -= 1,
         }
         let Plane { network, recorder } = &mut self.plane;
@@ -201,6 +203,7 @@ impl Simulation<'_> {
         let Some(segment) = &opened else { return self.deliver_other(now, frame) };
         let Owner::Flow { flow, from, .. } = self.owner(frame) else { return };
         let delivery = self.delivery(frame);
+        // Before the segment is taken: the SYN-ACK is built while it is.
         if segment.flags.contains(Flags::SYN) && from == End::Sender {
             receiver_host::answer_syn(flow as usize, segment, &self.plane.network, &mut self.flows);
         }
@@ -260,6 +263,8 @@ impl Simulation<'_> {
             let flows = flows.to_vec();
             for flow in flows {
                 let about = (flow, node, notice.link);
+                // A sender hears its own node at once, whatever that tells. Other nodes tell it by messages,
+                // and only of the link of its route.
                 match self.route_news.arrival(now, &self.plane.network, about) {
                     Some((_, true)) => {
                         self.flows[flow as usize].link_event(now, notice.event, &mut self.plane);

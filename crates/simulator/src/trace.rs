@@ -95,6 +95,7 @@ impl Trace {
             events.flow.intern(&flow.name);
             packets.flow.intern(&flow.name);
         }
+        // The code after the flows, as among the events: `flow_of` gives it in both.
         packets.flow.intern("");
         if level >= TraceLevel::Packets {
             // A node's code is its number.
@@ -196,6 +197,8 @@ impl Trace {
             time_s: now.as_secs_f64(),
             event: event.code(),
             cause: cause.map_or(self.no_cause, |(cause, _)| self.packet_causes[cause as usize]),
+            // Of a packet lost to a full queue before it was queued; one lost to silence was no question of
+            // room.
             refused: cause == Some((DropCause::Queue, true)),
             link: Code(place.direction / 2),
             direction: Code(place.direction % 2),
@@ -390,6 +393,7 @@ impl Trace {
             self.packets.finish(),
         ];
         let contents = [self.segments.finish(), self.payloads.finish()];
+        // A run that records no packets has neither table.
         (tables, contents.into_iter().filter(|table| !table.is_empty()))
     }
 }

@@ -59,6 +59,7 @@ impl Train {
             return Err(wrong("a train's radio has a cycle (sensing), not [radio.cr]"));
         }
         let up = RouterHost::uplink(experiment, &spec);
+        // Both directions of a link have neighbouring numbers.
         let down = up ^ 1;
         if spec.settings.buffer {
             plan.plane.network.hold(up);
@@ -167,6 +168,7 @@ impl Train {
     }
 
     fn send(&mut self, now: Time, client: usize, message: RouterMessage, world: &mut World<'_>) {
+        // It crosses no LAN, so it costs no bytes and takes no time.
         if self.clients[client].local {
             self.take(now, client, message, world);
             return;
@@ -197,6 +199,7 @@ impl Part for Train {
         if event == BOARD {
             self.host.read_board(now, world.plane.network.boards());
             self.send_messages(now, world);
+            // A call of the board is no entry of the agenda: nobody reads this answer.
             return Tally::Observation;
         }
         if event == MEASUREMENT {
@@ -209,6 +212,7 @@ impl Part for Train {
             // What the router makes of it are events of their own.
             return Tally::Observation;
         }
+        // An entry that an earlier one has overtaken.
         if self.armed != now {
             return Tally::Stale;
         }

@@ -65,6 +65,7 @@ impl CongestionEpisode {
 
     /// Goes on for `span`, with a congestion window of `window` bytes from the next acknowledgement on.
     pub fn go_on(&mut self, window: u64, span: Duration) -> Result<CongestionView, RunError> {
+        // Relaxed: the run goes on in this thread. It is atomic as controls must be `Send`.
         self.window.store(window, Ordering::Relaxed);
         let until = self.view().time + span;
         self.simulation.play_until(until, &self.options)?;
@@ -114,6 +115,7 @@ impl CongestionControl for Steered {
     }
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        // A loss does not lower the window. RFC 5681 has no threshold below two segments.
         tcp.cwnd.max(2 * tcp.mss)
     }
 

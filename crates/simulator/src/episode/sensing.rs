@@ -96,6 +96,7 @@ impl SensingEpisode {
             let radio = &self.simulation.experiment.radios[self.pair];
             return Err(RunError::radio(&radio.name, &error.to_string()));
         }
+        // First into the sensing: the present phase is the one whose end was awaited here.
         let begins = self.pair().first_radio().phase_end();
         self.simulation.play_until(begins, &self.options)?;
         self.play_to_decision()?;
@@ -114,6 +115,7 @@ impl SensingEpisode {
                     None => Ok(()),
                 };
             }
+            // The run ends within this sensing: no decision is left.
             if until > self.simulation.end {
                 return self.simulation.play_until(until, &self.options);
             }

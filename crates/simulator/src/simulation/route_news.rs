@@ -32,6 +32,7 @@ impl RouteNews {
         for direction in network.route(stream).collect::<Vec<_>>() {
             let link = &experiment.links[direction as usize / 2];
             let node = if direction % 2 == 0 { link.from } else { link.to };
+            // A message goes back over the links so far, hence the delay before this one is added.
             self.hear(network, (flow, source), node, (Some(direction / 2), delay));
             delay += network.directions()[direction as usize].delay();
         }

@@ -61,6 +61,7 @@ impl<'e> Simulation<'e> {
             if options.trace == TraceLevel::Packets {
                 flow.keep_logs();
             }
+            // The first path has its streams already; TCP runs over one.
             for path in spec.paths.iter().skip(1).filter(|_| spec.tcp().is_none()) {
                 flow.add_path(plan.add_path(spec, path));
             }
@@ -73,6 +74,7 @@ impl<'e> Simulation<'e> {
             flow.enter(&mut plan.plane.recorder.streams);
             flows.push(flow);
         }
+        // After all flows: they share one database of the primary users.
         if let Some(air) = plan.plane.network.spectrum() {
             let database = cogtcp_hosts::database(air);
             flows.iter_mut().for_each(|flow: &mut Flow| flow.use_database(&database));
@@ -82,6 +84,7 @@ impl<'e> Simulation<'e> {
                 plan.plane.network.watch_budget(data, experiment);
             }
         }
+        // The streams of flows are no part's.
         plan.own.clear();
         let parts = Parts::new(Plan { flows: &mut flows, ..plan })?;
         let mut simulation = Self {
@@ -97,6 +100,7 @@ impl<'e> Simulation<'e> {
             plane,
             route_news,
             flows,
+            // FNV's offset basis of 64 bits; the multiplier is FNV's prime.
             digest: Digest(0xcbf2_9ce4_8422_2325),
             events: 0,
         };

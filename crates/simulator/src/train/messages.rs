@@ -16,7 +16,9 @@ pub(super) fn write(message: RouterMessage) -> ControlMessage {
         RouterMessage::GoingUp => (1, 0),
         RouterMessage::Request => (2, 0),
         RouterMessage::Reply { rtt } => {
+            // At least one microsecond: zero says that no time is known.
             let micros = rtt.map_or(0, |rtt| (rtt.as_nanos() / 1000).max(1));
+            // Over an hour, which no path takes.
             (3, u32::try_from(micros).unwrap_or(u32::MAX))
         }
     };
@@ -28,6 +30,8 @@ pub(super) fn read(message: ControlMessage, predicted: &[Predicted]) -> Option<R
     let content = message.content;
     Some(match message.kind {
         0 => {
+            // A real message has the times in its 36 bytes. Here both ends share the list, and its number is
+            // enough.
             let said = predicted.get(content as usize)?;
             let (start, until) = (said.prediction.start, said.warned?.until);
             RouterMessage::GoingDown { prediction: content, start, until }
