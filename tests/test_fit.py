@@ -176,6 +176,22 @@ def test_a_capacity_in_steps_is_replayed(tmp_path: Path) -> None:
     )
 
 
+def test_pings_late_in_a_capture_show_the_same_silences() -> None:
+    # Ten pings a second; the link is silent for a second of every five. Other packets began the capture.
+    found = []
+    for start in (0.0, 600.0):
+        sent = [Sent(start + n / 10, 0, 0, 84) for n in range(300)]
+        for ping in sent:
+            if (ping.time - start) % 5 < 4:
+                ping.answered, ping.fresh = ping.time + 0.02, True
+        answers = [ping.answered for ping in sent if not ping.lost]
+        silences = fit_link([Connection("sender", sent, answers, ack_bytes=84, mss=0, probes=True)]).silences
+        assert silences is not None
+        assert silences.mode == "drop"
+        found.append(silences.period)
+    assert found == pytest.approx([5, 5], abs=0.05)
+
+
 def test_silences_show_that_probes_alone_do_not() -> None:
     """A queue of 0.3 s in front of a gate that holds: packets that nobody probed tell of its silences.
 

@@ -93,9 +93,11 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
     packet_bytes = round(median([sent.size for c in same if not c.probes for sent in c.data] or [1500]))
     if main.probes:
         capacity = unknown("capacity", "bit/s", "probes do not fill the link; the scenario has 10 Mbit/s")
-        spacing = main.data[-1].time / max(1, len(main.data) - 1) * 0.5
+        # From the first to the last: other packets may have begun the capture long before.
+        spacing = (main.data[-1].time - main.data[0].time) / max(1, len(main.data) - 1) * 0.5
     else:
         capacity, _ = _capacity(groups, packet_bytes)
+        # Two: with delayed ACKs every second packet is answered.
         spacing = 2 * packet_bytes * 8 / capacity.value if capacity.known else 0.01
     base, delay = _delay(same, capacity)
     # The gate passes acknowledgements half of the round-trip time before the sender sees them.
@@ -170,8 +172,10 @@ def _capacity(groups: Sequence[_Group], packet_bytes: int) -> tuple[Estimate, fl
         return unknown(name, unit, "too few packets; the scenario has 10 Mbit/s"), 0.0
     weights: dict[int, float] = {}
     for index, rate in windows:
+        # Bins of the logarithm: equally wide in relation to the rate.
         place = math.floor(math.log(rate) / _BIN)
         weights[place] = weights.get(place, 0.0) + groups[index + 1].size
+    # With its neighbours: the edge of a bin may cut the peak in two.
     top = max(weights, key=lambda b: sum(weights.get(b + step, 0.0) for step in (-1, 0, 1)))
     mode = math.exp((top + 0.5) * _BIN)
     slopes = _runs(groups, windows, mode)
@@ -183,6 +187,7 @@ def _capacity(groups: Sequence[_Group], packet_bytes: int) -> tuple[Estimate, fl
     low, high = bootstrap([rate for rate, _ in slopes])
     if math.isnan(low):
         low, high = 0.97 * value, 1.03 * value
+    # The value is weighted by bytes and the bootstrap is not: the interval must hold it all the same.
     low, high = min(low, value), max(high, value)
     how = f"the most frequent rate between successive packets ({share * 100:.0f} % of the bytes within 10 %)"
     return Estimate(name, value, low, high, unit, how), share
@@ -195,6 +200,7 @@ def _runs(
     found: list[tuple[float, float]] = []
     begin: int | None = None
     last = -2
+    # A last window far off ends the run that is open.
     for index, rate in [*windows, (len(groups) + 9, math.inf)]:
         near = abs(rate / mode - 1) <= _NEAR
         if begin is not None and (not near or index != last + 1):
@@ -404,6 +410,7 @@ def _waits(connections: Sequence[Connection]) -> dict[int, float] | None:
     for connection in connections:
         stamped = [sent for sent in connection.data if sent.stamp is not None]
         if len(stamped) < 10 or stamped[-1].stamp == stamped[0].stamp:
+            # One connection without stamps is enough: all must be judged alike.
             return None
         first, last = stamped[0], stamped[-1]
         ticks = ((last.stamp or 0) - (first.stamp or 0)) % (1 << 32)
@@ -417,6 +424,7 @@ def _waits(connections: Sequence[Connection]) -> dict[int, float] | None:
             - (((sent.stamp or 0) - (first.stamp or 0) + (1 << 31)) % (1 << 32) - (1 << 31)) * tick
             for sent in stamped
         }
+        # The two clocks have no common zero: only differences to the quickest packet tell.
         least = min(late.values())
         found |= {key: value - least for key, value in late.items()}
     return found
@@ -462,6 +470,7 @@ def _varying(
         if found.known and share >= _SHARP and full:
             rates.append((start, end, found.value))
     values = [rate for _, _, rate in rates]
+    # A rate that most stretches do not show is no law of the link.
     if len(values) < max(4, stretches / 2):
         return capacity, [], None
     middle = median(values)
@@ -514,6 +523,7 @@ def _queue(
         return unknown(
             name, unit, f"no loss at a full queue was seen; {seen}; the scenario has one BDP, {bdp} packets"
         )
+    # And the packet that is being sent.
     value = median(full) * packets + 1
     low, high = bootstrap(full)
     how = f"the queue in front of packets just before {len(full)} losses"
@@ -552,6 +562,7 @@ def _loss(
             continue
         if sent.fresh:
             wait = max(0.0, sent.answered - sent.time - after)
+        # What was sent in the last round trips may still have been answered after the capture.
         stretches[-1].append(sent.lost and wait < 0.5 * limit and sent.time < last - 2 * base)
     sent_count = sum(map(len, stretches))
     lost_count = sum(map(sum, stretches))
