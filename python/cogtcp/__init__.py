@@ -122,6 +122,7 @@ def __getattr__(name: str) -> object:
 
     module, attribute = _LATER[name]
     found = import_module(module)
+    # Kept, so that this function is not asked again.
     value = globals()[name] = getattr(found, attribute) if attribute else found
     return value
 

@@ -38,12 +38,14 @@ def array_of(values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     valid = bits(~gaps) if gaps.any() else None
     if kind == pa.string():
         encoded = [b"" if value is None else value.encode() for value in known]
+        # Arrow's texts of this type lie one behind the other: 32-bit offsets say where each begins.
         offsets = array("i", accumulate(map(len, encoded), initial=0))
         data = pa.py_buffer(b"".join(encoded))
         return pa.StringArray.from_buffers(len(known), pa.py_buffer(offsets), data, valid)
     if kind == pa.bool_():
         buffer = bits(np.fromiter((bool(value) for value in known), bool, len(known)))
     else:
+        # Something must stand where a null is.
         numbers = [0 if value is None else value for value in known]
         buffer = pa.py_buffer(array(_CODES[kind], numbers))
     return pa.Array.from_buffers(kind, len(known), [valid, buffer])

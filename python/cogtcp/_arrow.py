@@ -85,5 +85,6 @@ def numbers(column: pa.ChunkedArray | pa.Array) -> Any:
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     dtype = {"double": "f8", "float": "f4"}.get(str(whole.type)) or str(whole.type)
     if len(whole) == 0:
+        # An array without rows may have no buffer.
         return np.zeros(0, dtype)
     return np.frombuffer(whole.buffers()[1], dtype=dtype)[whole.offset : whole.offset + len(whole)]

@@ -115,6 +115,7 @@ class ConformanceError(CogtcpError):
         self.detail = detail
 
     def __reduce__(self) -> tuple[object, ...]:
+        # An exception is pickled with the arguments of `Exception`, which here is the message alone.
         return (ConformanceError, (self.control, self.check, self.detail))
 
 

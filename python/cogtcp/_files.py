@@ -29,6 +29,7 @@ def read_text(path: str | Path, what: str) -> str:
             reason = "cannot be read: it is a named pipe"
         else:
             with Path(path).open("rb") as stream:
+                # Not by the size that the system states: a device or a pipe has none.
                 data = stream.read(LARGEST + 1)
             if len(data) <= LARGEST:
                 return data.decode()

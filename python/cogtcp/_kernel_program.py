@@ -24,6 +24,7 @@ def do(program: str, what: str, *words: str) -> str:
 
 def check(program: str, code: int, said: str) -> None:
     """Raise what the program said on standard error, if it ended with another code than 0."""
+    # The programs end with 2 where they were called wrongly, as cogtcp does.
     if code == 2:
         raise UsageError(said.strip())
     if code:

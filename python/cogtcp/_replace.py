@@ -58,6 +58,7 @@ def begin_file(target: Path, flags: int = os.O_WRONLY) -> tuple[Path, int]:
     while True:
         path = staging(target)
         descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        # Another process may have taken it for left over before it was locked: then another one.
         if _hold(descriptor, path):
             return path, descriptor
         os.close(descriptor)
@@ -86,6 +87,7 @@ def _hold(descriptor: int, path: Path) -> bool:
     # Some network file systems have no locks. Waits for no longer than another process takes to look.
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+    # The lock may be on a file that has been removed meanwhile: what bears the name now must be the same.
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
@@ -99,6 +101,7 @@ def put(new: Path, target: Path) -> bool:
             exchange(new, target)
         except FileNotFoundError:
             return False
+        # After the exchange the old folder bears the new one's name.
         shutil.rmtree(new, ignore_errors=True)
         return True
     try:
@@ -117,9 +120,11 @@ def exchange(one: Path, other: Path) -> None:
         code = swap(os.fsencode(one), os.fsencode(other))
         if code == 0:
             return
+        # These say that kernel or file system cannot exchange; any other error is one.
         if code not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
             raise OSError(code, os.strerror(code), str(one), None, str(other))
     aside = staging(other).with_suffix(".old")
+    # The old folder is locked while it stands aside: nobody is to take it for left over.
     held = None if fcntl is None else os.open(other, os.O_RDONLY)
     try:
         if held is not None:
@@ -128,8 +133,10 @@ def exchange(one: Path, other: Path) -> None:
         try:
             one.rename(other)
         except OSError:
+            # The old one back, rather than nothing there.
             aside.rename(other)
             raise
+        # As after an exchange: the caller removes what bears the name of `one`.
         aside.rename(one)
     finally:
         if held is not None:
@@ -157,6 +164,7 @@ def _clear_up(folder: Path, name: str | None) -> list[Cleared]:
         if found is None or (name is not None and found[1] != name):
             continue
         path, target = folder / each, folder / found[1]
+        # Another process may clear up at the same time, or the folder may not be ours to change.
         with contextlib.suppress(OSError), _claim(path, int(found[2])) as ours:
             if not ours:
                 continue
@@ -196,6 +204,7 @@ def _claim(path: Path, process: int) -> Iterator[bool]:
 
 def _long_gone(path: Path, process: int) -> bool:
     """Whether nobody writes `path`, where there are no locks that would tell."""
+    # A number may belong to another process by now: then the file stays for longer than it had to, no more.
     if _alive(process):
         return False
     if path.is_dir():
@@ -211,6 +220,7 @@ def _alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
+        # It is there, and belongs to somebody else.
         return True
     return True
 

@@ -35,6 +35,7 @@ def locate(given: str, folder: Path | None = None) -> Path:
         UsageError: It is nearly the name of a shipped scenario, and no file has it.
     """
     path = Path(given) if folder is None else folder / given
+    # With a folder or an ending in it, it is a path, even if there is no such file.
     if Path(given).name != given or path.suffix or os.path.lexists(path):
         return path
     files = shipped()

@@ -96,6 +96,7 @@ class Places:
 
     def at(self, node: str, time: float) -> tuple[float, float, int]:
         """Return east, north and channel at the last record before `time`."""
+        # Before the first record a node is where that says.
         place = max(bisect_right(self._times[node], time) - 1, 0)
         return self._of[node][place][1:]
 
@@ -136,6 +137,7 @@ def exchanges(rows: Iterable[Mapping[str, Any]]) -> list[Frame]:
             carried[number] = last[row["transmitter"], row["receiver"]] = found
         elif row["frame"] == "ack":
             carried[number] = last.get((row["receiver"], row["transmitter"]), _NOTHING)
+    # Backwards: the next data frame is the last one seen.
     coming: dict[tuple[str, str], _Carried] = {}
     for number in range(len(rows) - 1, -1, -1):
         row = rows[number]
@@ -227,6 +229,7 @@ def _shares(
         from_, until = max(frame.start, covered), min(frame.end, span[1])
         if until <= from_:
             continue
+        # Places are recorded by the second: all frames of a node in one second have one distance.
         key = (frame.transmitter, int(frame.start))
         if key not in heard:
             east, north, channel = places.at(node, frame.start)
@@ -246,12 +249,14 @@ def _shares(
             time[state] += spent
     whole = span[1] - span[0]
     rest = max(whole - math.fsum(time.values()), 0.0)
+    # How long a radio was silent is known, not when: frames that were heard meanwhile come first.
     time["silent"] = min(rest, silent.get(node, 0.0) * whole)
     time["idle"] = rest - time["silent"]
     return {name: seconds / whole for name, seconds in time.items()}
 
 
 def _state(flow: str, node: str, frame: Frame) -> str:
+    # The order decides: what a primary user destroys is its doing, whatever the frame carried.
     if frame.failed == "interfered":
         return "interference"
     if frame.protocol in _ROUTING:

@@ -103,6 +103,7 @@ def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
 def shares(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Return the share of each state in rows of the table `budget`, together."""
     rows = list(rows)
+    # Times are summed before they are divided: a link that was measured for longer weighs more.
     whole = math.fsum(row["measured_s"] for row in rows)
     if not whole > 0:
         return {}

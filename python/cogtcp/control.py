@@ -244,6 +244,7 @@ def control_name(control: str | type) -> str:
         raise UsageError(
             f"{control!r} is not a transport; name one, or give a class with the hooks of CongestionControl"
         )
+    # No module has it under a name, and every run, also in another process, finds a control by its name.
     if "<locals>" in control.__qualname__:
         raise UsageError(
             f"the class {control.__qualname__} is defined in a function; define it in the module"

@@ -113,6 +113,7 @@ def _mac(row: headers.Row, numbers: Mapping[str, int]) -> bytes:
     if row["receiver"]:
         receiver = mac_address(numbers[row["receiver"]], row["receiver_radio"])
     transmitter = mac_address(numbers[row["transmitter"]], row["transmitter_radio"])
+    # Nanoseconds first: the double may lie a hair above a whole microsecond, which would be rounded up.
     duration = min(math.ceil(round(row["reserves_s"] * 1e9) / 1000), _LONGEST_DURATION)
     kind = row["frame"]
     flags = _RETRY if row["retry"] else 0
@@ -121,6 +122,7 @@ def _mac(row: headers.Row, numbers: Mapping[str, int]) -> bytes:
         return first
     if kind == "rts":
         return first + transmitter
+    # Sequence numbers have 12 bits; the 4 below are the number of the fragment (7.1.3.4).
     return first + transmitter + _BSSID + struct.pack("<H", row["sequence"] % 4096 << 4)
 
 
@@ -149,6 +151,7 @@ def _body(
     else:
         # Its content is not written: no RFC says how it looks.
         length = row["wire_bytes"]
+        # A checksum over the whole length, and then the header alone: 28 bytes are IPv4's and UDP's.
         content = headers.datagram((_OTHERS, _OTHERS), bytes(length - 28), source, target)[:8]
     whole = head + headers.ipv4(length, row["ttl"], 0, headers.UDP, source, target) + content
     return whole, len(head) + length

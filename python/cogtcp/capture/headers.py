@@ -72,6 +72,7 @@ def options(row: Row) -> bytes:
     if not math.isnan(row["mss"]):
         result += struct.pack(">BBH", 2, 4, int(row["mss"]))
     if stamped:
+        # Two bytes in front of the ten of timestamps: SACK-permitted, or padding (NOP).
         result += b"\x04\x02" if row["sack_permitted"] else b"\x01\x01"
         result += struct.pack(">BBII", 8, 10, int(row["tsval"]), int(row["tsecr"]))
     elif row["sack_permitted"]:
@@ -96,7 +97,9 @@ def checksum(data: bytes) -> int:
 
 def ports(stream: int) -> tuple[int, int]:
     """Return the ports of a stream: a sender's is dynamic, its receiver's the one listened on."""
+    # Streams come in pairs: data, then acknowledgements.
     flow, back = divmod(stream, 2)
+    # More flows than dynamic ports: the next ones go to another listening port.
     listening, dynamic = divmod(flow, _DYNAMIC)
     pair = (_FIRST_DYNAMIC + dynamic, _LISTENING + listening)
     return pair[::-1] if back else pair
@@ -118,6 +121,7 @@ def _tcp(row: Row, source: bytes, target: bytes) -> bytes:
     length = 20 + len(added)
     numbers = (row["seq"], row["ack"], length << 2, flags, row["window"])
     first = struct.pack(">HHIIBBH", *ports(row["stream"]), *numbers)
+    # The payload counts in the length; its zeros add nothing to the sum.
     pseudo = source + target + struct.pack(">HI", _TCP, length + row["payload_bytes"])
     total = checksum(pseudo + first + b"\0\0\0\0" + added)
     return first + struct.pack(">HH", total, 0) + added

@@ -59,6 +59,7 @@ def names(addresses: Mapping[bytes, str]) -> bytes:
     records = b"".join(
         _padded(struct.pack("<HH", 1, 4 + len(text) + 1), address + text + b"\0")
         for address, name in addresses.items()
+        # A zero byte ends a name in this block.
         for text in [_text(name).replace(b"\0", b"?")]
     )
     return _block(_NAME_RESOLUTION, records + struct.pack("<HH", 0, 0))
@@ -86,6 +87,7 @@ def packet(
 
 def _block(kind: int, body: bytes) -> bytes:
     length = struct.pack("<I", 12 + len(body))
+    # The length stands at both ends, so that a file can be read backwards.
     return struct.pack("<I", kind) + length + body + length
 
 
@@ -96,6 +98,7 @@ def _options(options: Iterable[tuple[int, bytes]]) -> bytes:
 
 def _text(text: str) -> bytes:
     """Return a text as an option may have it: at most 65,535 bytes of UTF-8."""
+    # Cut in bytes, which may split a character: what is left of it goes.
     return text.encode(errors="replace")[:65_000].decode(errors="ignore").encode()
 
 

@@ -61,6 +61,7 @@ def find_point(scenario: Scenario, link: str, node: str | None = None) -> Point:
             f"{scenario.name}: an ad hoc network has no link {given!r}; capture what goes over the {AIR!r}"
         )
     name, at = link, node
+    # A link's own name may have an `@`.
     if link not in ends and node is None and "@" in link:
         name, at = link.rsplit("@", 1)
     first, second = ends[pick(name, ends, "link")]

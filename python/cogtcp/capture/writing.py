@@ -58,6 +58,8 @@ def _blocks(result: Result, point: Point) -> Iterator[bytes]:
     deaths = _deaths(result, point)
     for number, row in _rows(result, point, _WRITTEN):
         outgoing = row["direction"] == point.outgoing
+        # What the node sends is seen when it enters the queue, also what that refuses; what comes, when it
+        # arrives.
         if row["event"] != ("queued" if outgoing else "received") and not (outgoing and row["refused"]):
             continue
         comments = [deaths[number]] if number in deaths else []
@@ -83,6 +85,7 @@ def _deaths(result: Result, point: Point) -> dict[int, str]:
                 waiting.popleft()
         elif row["refused"]:
             deaths[number] = _death(row)
+        # Packets that come towards the node and are lost on the way are never seen there.
         elif waiting:
             deaths[waiting.popleft()] = _death(row)
     return deaths
@@ -106,6 +109,8 @@ def _rows(result: Result, point: Point, columns: tuple[str, ...]) -> Iterator[tu
 
 def _addresses(result: Result) -> dict[str, bytes]:
     """Return the addresses of the nodes by name: in the order of the scenario."""
+    # From the dictionary of the column, which has all nodes in order, whether or not packets were sent by
+    # them.
     *_, columns = result._sources["packets"]
     nodes = next(column for column in columns if column[0] == "from")[5] or []
     return {name: headers.address(number) for number, name in enumerate(nodes)}

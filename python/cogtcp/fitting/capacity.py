@@ -74,6 +74,7 @@ def _scored(
     n = len(logs)
     variance = math.fsum((x - y) ** 2 for x, y in zip(logs, fitted, strict=True)) / n
     spread = math.sqrt(variance)
+    # No law gets credit for fitting better than rates can be measured.
     floor = max(variance, _NOISE**2)
     likelihood = -n / 2 * (math.log(2 * math.pi * floor) + variance / floor) + extra
     return spread, parameters * math.log(n) - 2 * likelihood
@@ -94,6 +95,7 @@ def _cost(logs: Sequence[float]) -> list[list[float]]:
         for end in range(first + 1, n + 1):
             total += logs[end - 1]
             squares += logs[end - 1] ** 2
+            # The difference of two sums may come out a little below zero.
             found[first][end] = max(0.0, squares - total * total / (end - first))
     return found
 
@@ -141,6 +143,7 @@ def _apart(levels: Sequence[float]) -> bool:
 
 def _steps(logs: Sequence[float]) -> RateLaw | None:
     best: RateLaw | None = None
+    # Two values a step at least: a step of one value would be noise.
     for starts in _cut(logs, min(_STEPS + 1, len(logs) // 2))[1:]:
         if len(set(starts)) < len(starts):
             continue
@@ -170,6 +173,7 @@ def _markov(logs: Sequence[float]) -> RateLaw | None:
         for before, after in itertools.pairwise(states):
             counts[before][after] += 1
         moves = tuple(
+            # A state that nothing follows, as at the end of the data: any may come next.
             tuple(count / total for count in row) if (total := sum(row)) else (1 / len(row),) * len(row)
             for row in counts
         )

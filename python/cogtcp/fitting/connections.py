@@ -103,6 +103,7 @@ def connections(packets: Sequence[Packet]) -> list[Connection]:
     """Return the connections with data enough to say something, the largest first."""
     groups: dict[tuple[Address, Address], list[Packet]] = {}
     for packet in packets:
+        # One key for both directions.
         key = min((packet.source, packet.target), (packet.target, packet.source))
         groups.setdefault(key, []).append(packet)
     found = []
@@ -110,6 +111,7 @@ def connections(packets: Sequence[Packet]) -> list[Connection]:
         bytes_of: dict[Address, int] = {}
         for packet in group:
             bytes_of[packet.source] = bytes_of.get(packet.source, 0) + packet.payload
+        # The end that sent more payload: the other direction has acknowledgements.
         sender = max(bytes_of, key=lambda address: bytes_of[address])
         data = [packet for packet in group if packet.source == sender]
         answers = [packet for packet in group if packet.source != sender]
@@ -154,9 +156,11 @@ def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
     for packet in data:
         if 0 < packet.payload <= _LARGEST:
             sizes[packet.payload] = sizes.get(packet.payload, 0) + 1
+    # The size that carries the most bytes: small segments may be more in number.
     mss = max(sizes, key=lambda size: sizes[size] * size) if sizes else 1448
     announced = [packet.mss for packet in (*data, *answers) if packet.mss]
     if announced:
+        # A capture behind the host's offload sees larger segments than the wire.
         mss = min(mss, min(announced))
     merged = [packet for packet in data if packet.payload > 1.5 * mss]
     if merged:
@@ -203,6 +207,7 @@ def _side(data: list[Packet], answers: list[Packet]) -> Literal["sender", "recei
             continue
         after = bisect.bisect_left(times, packet.time)
         end = (packet.seq + packet.payload) % _WRAP
+        # Bounded, so that a long capture with a lost packet is not searched to its end for each.
         for answer in answers[after : after + 200]:
             if (answer.ack - end) % _WRAP < _WRAP // 2:
                 mine = min(mine, answer.time - packet.time)
@@ -219,6 +224,7 @@ def _side(data: list[Packet], answers: list[Packet]) -> Literal["sender", "recei
             before = bisect.bisect_right(times, packet.time) - 1
             if before >= 0 and packet.payload:
                 theirs = min(theirs, packet.time - times[before])
+    # At the sender data are answered after a round trip, and answers let data go at once.
     return "sender" if mine >= theirs else "receiver"
 
 
@@ -233,6 +239,7 @@ def _data(packets: list[Packet], mss: int) -> list[Sent]:
             continue
         if base is None:
             base = packet.seq
+        # Unwrapped by the nearest to what was seen last: a transfer of more than 4 GiB goes round.
         seq = highest + _signed(packet.seq - base - highest)
         header = packet.size - packet.payload
         at = seq
@@ -285,11 +292,14 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         for sent in covered:
             copies.setdefault(sent.seq, []).append(sent)
         for group in copies.values():
+            # 0.9: the least so far may be a little above the true one.
             able = [sent for sent in group if answer.time - sent.time >= 0.9 * best] or group[:1]
             chosen = able[-1] if math.isfinite(best) else group[0]
             chosen.answered = answer.time
+            # Karn's rule: of bytes that were sent twice nobody knows which copy was answered.
             if len(group) == 1 and not chosen.resent:
                 best = min(best, max(answer.time - chosen.time, 1e-6))
+        # The others may have waited for it: a delayed or cumulative ACK tells the time of the last one only.
         newest = covered[-1]
         newest.fresh = not newest.lost and len(copies[newest.seq]) == 1 and not newest.resent
         open_ = rest
@@ -310,6 +320,7 @@ def _handshake(result: Connection, data: list[Packet], answers: list[Packet]) ->
     opening.sort(key=lambda packet: packet.time)
     first = [packet for packet in opening if not packet.flags & ACK]
     second = [packet for packet in opening if packet.flags & ACK]
+    # A repeated SYN: which of them was answered is not known.
     if len(first) != 1 or len(second) != 1:
         return
     syn, answer = first[0], second[0]
@@ -318,6 +329,7 @@ def _handshake(result: Connection, data: list[Packet], answers: list[Packet]) ->
         result.handshake_s = answer.time - syn.time
         result.handshake_bytes = syn.size + answer.size
         return
+    # From the other end: the time from the SYN-ACK that left here to the ACK that it brought.
     third = next(
         (
             p

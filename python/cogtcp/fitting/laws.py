@@ -141,6 +141,7 @@ def _hyper(values: Sequence[float]) -> Law | None:
     """Fit two phases by expectation and maximisation."""
     n = len(values)
     mean = math.fsum(values) / n
+    # Started apart on both sides of the mean: equal rates would stay equal for ever.
     share, fast, slow = 0.5, 3 / mean, 0.4 / mean
     for _ in range(_STEPS):
         weights = []
@@ -154,6 +155,7 @@ def _hyper(values: Sequence[float]) -> Law | None:
         fast = total / math.fsum(w * v for w, v in zip(weights, values, strict=True))
         slow = (n - total) / math.fsum((1 - w) * v for w, v in zip(weights, values, strict=True))
     log = math.fsum(
+        # So that a span far out of both phases has no logarithm of zero.
         math.log(share * fast * math.exp(-fast * v) + (1 - share) * slow * math.exp(-slow * v) + 1e-300)
         for v in values
     )

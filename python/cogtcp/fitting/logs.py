@@ -65,11 +65,13 @@ def ping(text: str, file: str) -> Log:
     numbered: dict[int, tuple[float, int, float]] = {}
     turn, last = 0, rows[0][0]
     for seq, rtt, size, stamp in rows:
+        # A step far back is a wrap; one a little back is a reply that was late.
         if seq < last - _TURN // 2:
             turn += _TURN
         last = seq
         numbered.setdefault(seq + turn, (rtt, size, stamp))
     first, end = min(numbered), max(numbered)
+    # `ping -D` prints the time of the reply: the request was one round trip earlier.
     stamped = sorted((seq, stamp - rtt) for seq, (rtt, _, stamp) in numbered.items() if not math.isnan(stamp))
     interval = 1.0
     if len(stamped) > 1:
@@ -83,6 +85,7 @@ def ping(text: str, file: str) -> Log:
         found = numbered.get(seq)
         at = (seq - first) * interval
         if found is None:
+            # Lost: ping prints no line. Its size counts without the IP header.
             data.append(Sent(at, 0, 0, rows[0][2] + 20))
             continue
         rtt, size, stamp = found
@@ -136,6 +139,7 @@ def _irtt(data: dict[str, Any], file: str) -> Log:
         if rtt is None or str(trip.get("lost", "false")) != "false":
             rtt = math.nan
         at = sent - origin
+        # 28 bytes: headers of IPv4 and UDP.
         size = int((data.get("config") or {}).get("length") or 60) + 28
         found.append(Sent(at, 0, 0, size, False, None, at + rtt / 1e9, not math.isnan(rtt)))
     if not any(not sent.lost for sent in found):
@@ -149,6 +153,7 @@ def _iperf3(data: dict[str, Any], file: str) -> Log:
     log = Log()
     for interval in data["intervals"]:
         total = interval.get("sum") or {}
+        # Seconds that iperf3 was told to leave out (`-O`).
         if total.get("omitted") or "bits_per_second" not in total:
             continue
         log.rates.append((float(total["start"]), float(total["end"]), float(total["bits_per_second"])))

@@ -72,6 +72,7 @@ def fit_losses(stretches: Sequence[Sequence[bool]]) -> LossLaw | None:
     # One parameter against two.
     gain = (2 - 2 * single) - (4 - 2 * chain)
     low, high = share_interval(counts[1][0], lost)
+    # Only longer runs than chance has are runs: losses that repel each other are Bernoulli here.
     chained = gain > 0 and back < 1 - share
     name = "gilbert-elliott" if chained else "bernoulli"
     return LossLaw(

@@ -418,6 +418,7 @@ def _rates_text(link: LinkFit, law: RateLaw) -> str:
         if law.name == "steps":
             level = law.levels[bisect.bisect_right(law.starts, number) - 1]
         elif law.name == "markov":
+            # By ratio, as the levels were fitted in logarithms.
             level = min(law.levels, key=lambda each: abs(math.log(each / rate)))
         lines.append(f"{start - origin:.6f},{round(level)}")
     return "\n".join([*lines, f"{link.rates[-1][1] - origin:.6f},0", ""])
@@ -540,6 +541,7 @@ def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
         ):
             continue
         low, high = round(max(estimate.low, 0.0) * scale), round(estimate.high * scale)
+        # Narrower than a hundredth it is no range worth drawing from.
         if low >= 1 and high > low * 1.01:
             found[path] = f"{low} {unit}..{high} {unit}"
     loss = by_name.get("loss")

@@ -158,6 +158,7 @@ def _in_time(packets: list[Packet], found: Read) -> list[Packet]:
     result = []
     for packet in packets:
         time = packet.time + shift
+        # Packets of two processors may be a little out of order: a small step back is none of the clock.
         if time < last - _BACK_S or time > last + _FORWARD_S:
             shift += last - time
             time, steps = last, steps + 1
@@ -179,6 +180,7 @@ def _pcap(content: bytes, found: Read) -> Iterator[Frame]:
         found.notes.append("the file is cut off within its header")
         return
     (link,) = struct.unpack_from(order + "I", content, 20)
+    # The upper four bits of the field tell of frame check sequences.
     link &= 0x0FFFFFFF
     scale = round(unit * 1e9)
     at = 24
@@ -188,9 +190,11 @@ def _pcap(content: bytes, found: Read) -> Iterator[Frame]:
             return
         seconds, fraction, captured, length = struct.unpack_from(order + "IIII", content, at)
         at += 16
+        # 64 MiB are no packet: the file is damaged here.
         if at + captured > len(content) or captured > 0x4000000:
             found.notes.append(f"the file is cut off after {at} bytes: read up to there")
             return
+        # 256 bytes hold the longest headers: payloads are not kept in memory.
         yield seconds * 1_000_000_000 + fraction * scale, link, content[at : at + min(captured, 256)], length
         at += captured
 
@@ -206,6 +210,7 @@ def _pcapng(content: bytes, found: Read) -> Iterator[Frame]:
         (kind,) = struct.unpack_from(order + "I", content, at)
         if kind == 0x0A0D0D0A:
             order = "<" if content[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">"
+            # Each section counts its interfaces anew.
             interfaces = []
         (size,) = struct.unpack_from(order + "I", content, at + 4)
         if size < 12 or at + size > len(content):
@@ -286,6 +291,7 @@ def _ipv4(time: float, data: bytes, at: int, length: int, found: Read) -> Packet
     head = (data[at] & 0x0F) * 4
     (total,) = struct.unpack_from(">H", data, at + 2)
     (fragment,) = struct.unpack_from(">H", data, at + 6)
+    # Only the first fragment has TCP's header.
     if fragment & 0x1FFF:
         return _other(found, "later fragments")
     # A sender that leaves segmentation to its network card may write 0.

@@ -140,6 +140,7 @@ class Fit:
     @property
     def segment(self) -> int:
         """Payload of a full segment, bytes."""
+        # 52: headers of IPv4 and TCP with time stamps.
         return max(1, (self.link.packet_bytes if self.link is not None else 1500) - 52)
 
     @property
@@ -210,6 +211,7 @@ class Fit:
             extra.append(write_file(target.with_name(f"{target.stem}.{suffix}"), text))
             assert self._folder is not None  # noqa: S101
             here = (self._folder / f"{self.name}.{suffix}").as_posix()
+            # The scenario names the file in the temporary folder: beside the scenario its name is enough.
             toml = toml.replace(f'"{here}"', f'"{target.stem}.{suffix}"')
         written = [write_file(target, toml)]
         ranges = "".join(f'"{field}" = "{text}"\n' for field, text in self.ranges.items())

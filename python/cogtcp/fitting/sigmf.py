@@ -68,6 +68,7 @@ def occupancy(data: dict[str, Any], file: str) -> tuple[str, list[str]]:
         if math.isfinite(low + high):
             notes.append(f"{file}: channel {channel} is {low * 1e-6:.6g} to {high * 1e-6:.6g} MHz")
     rows.sort()
+    # A last row that changes nothing says how long the channels were watched.
     if rows[-1][0] < end:
         rows.append((end, 1, 0))
     lines = [f"{time:.9f},{channel},{busy}" for time, channel, busy in rows]
@@ -81,6 +82,7 @@ def _end(data: dict[str, Any], rate: float) -> float:
 
 
 def _same(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    # Without both edges there is no width to compare.
     if math.inf in (one[1], other[1]) or -math.inf in (one[0], other[0]):
         return one == other
     both = min(one[1], other[1]) - max(one[0], other[0])

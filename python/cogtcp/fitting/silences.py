@@ -118,6 +118,7 @@ class Silences:
     def covers(self, start: float, end: float) -> bool:
         """Whether a stretch of time overlaps a silence, also one of the timetable that no gap shows."""
         if not math.isnan(self.phase):
+            # The first silence of the timetable that ends after `start`, were it as long as it can be.
             following = self.phase + math.ceil((start - self.high - self.phase) / self.period) * self.period
             if following < end:
                 return True
@@ -134,6 +135,7 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
     if len(gaps) < 2:
         return None
     usual = median([gap.lost for gap in gaps if not gap.held])
+    # `not <`: without any loss the median is no number, and nothing is left out.
     gaps = [gap for gap in gaps if gap.held or gap.probes >= _PROBES or not gap.lost < _FEW * usual]
     timetable, tolerance = None, 0.0
     for factor in _LOOSER:
@@ -211,10 +213,12 @@ def _timetable(starts: Sequence[float], tolerance: float) -> tuple[float, float,
     candidates: set[float] = set()
     for index, start in enumerate(starts):
         for other in starts[index + 1 : index + 8]:
+            # Beginnings may be missing in between: a difference may be up to four periods.
             candidates.update((other - start) / parts for parts in (1, 2, 3, 4))
     span = starts[-1] - starts[0]
     best: tuple[float, float, list[tuple[int, float]]] | None = None
     for candidate in sorted(candidates):
+        # A grid that fine is kept by anything; one of less than two periods is no grid.
         if candidate < 8 * tolerance or candidate > span / 2:
             continue
         found = _keepers(starts, candidate, tolerance)
@@ -262,6 +266,7 @@ def _keepers(
     """Return the chain of beginnings that are whole periods apart, from the best one to begin with."""
     best: list[tuple[int, float]] = []
     phase = starts[0]
+    # A chain that begins in the later half cannot be kept by most.
     for first in starts[: max(1, len(starts) // 2)]:
         # Step by step, so that a small error of the period does not add up.
         at, number, step = first, 0, period

@@ -20,6 +20,7 @@ def scenario_of(given: Scenario | str) -> Scenario:
 
 def flow_of(scenario: Scenario, flow: int) -> int:
     """Return the number of a flow, which the scenario must have."""
+    # `count` makes several flows of one entry.
     if not 0 <= flow < sum(int(each.get("count", 1)) for each in scenario.to_dict()["flow"]):
         raise UsageError(f"unknown flow {flow}; flows are numbered from 0")
     return flow
@@ -27,5 +28,7 @@ def flow_of(scenario: Scenario, flow: int) -> int:
 
 def draw_run_seed(generator: np.random.Generator, options: dict[str, Any] | None) -> int:
     """Return the seed of the next run: `options["run_seed"]`, or one drawn. It draws either way."""
+    # A draw that is not used, too: the seeds of later episodes are the same whether this one was named or
+    # not.
     drawn = int(generator.integers(2**31))
     return int((options or {}).get("run_seed", drawn))

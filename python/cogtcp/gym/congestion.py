@@ -129,9 +129,11 @@ def _narrowest(scenario: Scenario) -> float:
     """Return the rate of the narrowest bottleneck of its flows, in bit/s, silences apart."""
     from cogtcp.result import run
 
+    # A second tells: the bottleneck is that of the routes, and rates without silences need no warm-up.
     short = run(scenario.set("run.duration", "1 s").set("run.warmup", "0 s"), trace="summary")
     ways = {(row["bottleneck"], row["bottleneck_direction"]) for row in short.rows("flows")}
     rates = [
         row["channel_bytes"] * 8 for row in short.rows("links") if (row["link"], row["direction"]) in ways
     ]
+    # Something above zero: the reward divides by it.
     return min((rate for rate in rates if rate > 0), default=1.0)

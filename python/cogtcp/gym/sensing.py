@@ -140,6 +140,7 @@ class Sensing(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         sensed, reported = now.sensings - before.sensings, now.reports - before.reports
         if sensed > 0:
             # As a rule one; a policy that stays senses more than once.
+            # The mean as if each sensing had been weighed by itself with the share of all.
             kept = (1 - _RECENT) ** sensed
             self._recent = kept * self._recent + (1 - kept) * min(1.0, reported / sensed)
         delivered = (now.delivered - before.delivered) * 8 / now.fastest_bps

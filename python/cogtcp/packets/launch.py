@@ -21,6 +21,7 @@ def on_kernel(texts: list[tuple[str, str]], device: str) -> list[dict[str, Any]]
     """
     # The interpreter is ours, and there is no shell.
     process = subprocess.Popen(
+        # `-P`: no module of the current folder is taken for one of ours.
         [sys.executable, "-P", "-m", "cogtcp.packets.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

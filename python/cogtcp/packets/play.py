@@ -135,6 +135,7 @@ def play(paths: Sequence[str | Path], plane: str = "sim", *, device: str = "any"
         raise UsageError(f'unknown plane "{plane}"; scripts run on {" and ".join(PLANES)}')
     from cogtcp.packets.launch import on_kernel
 
+    # Before the kernel is asked: one script that cannot be read would end all that are played with it.
     faults = [_fault(text) for text in texts]
     sound = [text for text, fault in zip(texts, faults, strict=True) if fault is None]
     played: list[dict[str, Any]] = []

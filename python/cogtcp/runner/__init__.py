@@ -130,6 +130,8 @@ class Runner:
         keys = Keys()
         wanted = [keys.of(case) for case in cases]
         found: dict[str, Outcome] = {}
+        # The stream yields a case that is asked for twice once: the copies count as known, so that the counts
+        # add up.
         copies = len(cases) - len(set(wanted))
         stream = self.stream(cases, keys=keys)
         try:
@@ -138,6 +140,7 @@ class Runner:
                 if outcome.error and stop_at_failure:
                     raise RunError(f"{case.describe()}: {outcome.error}")
         finally:
+            # Now, not when the garbage collector comes to it: closing stops the runs that are under way.
             stream.close()
         self.progress.known += copies
         if copies:
@@ -154,6 +157,7 @@ class Runner:
 
     def _say(self) -> None:
         if self._tell is not None:
+            # A copy: the listener may keep it, while the runner goes on counting.
             self._tell(replace(self.progress))
 
 
@@ -195,6 +199,8 @@ class _Stream:
         runner, progress = self._runner, self._runner.progress
         source = self._missing()
         if self._recall:
+            # All at once: what is known is yielded before any run, and counted before the first word of
+            # progress.
             missing = list(source)
             runner._say()
             yield from self._ready

@@ -131,6 +131,7 @@ class Keys:
 
     def _scenario(self, scenario: Scenario) -> str:
         known = self._scenarios.get(id(scenario))
+        # An `id` is given out again once its object is gone; the scenario is kept beside it for that.
         if known is not None and known[0] is scenario:
             return known[1]
         found = identity.of_scenario(scenario)
@@ -149,6 +150,7 @@ class Keys:
 
     def _change(self, scenario: Scenario, path: str, text: str) -> str:
         """Return what identifies files and code that a value names; nothing for numbers and quantities."""
+        # Most values by far, and none of them names a file: a sweep of a million runs looks at none.
         if text[:1].isdigit() or text in ("true", "false"):
             return ""
         place = (id(scenario), path, text)

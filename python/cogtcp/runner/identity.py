@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 #: The modules of this package that a run and its numbers go through; `_core` is the engine.
 _PACKAGE = ("_arrow", "_core", "control", "metrics", "result", "scenario", "statistics")
-# What may be a control in Python, `module:Class`, in a scenario.
 
 
 def digest(*parts: str) -> str:
     """Return a hash of texts, 128 bits in hexadecimal."""
+    # A zero byte joins them: it is in no text, so that two lists of texts cannot read alike.
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @functools.cache
 def engine() -> str:
-    """Return what identifies the code of a control called `module:Class`; its name if it is not found."""
+    """Return what identifies the engine and the modules of this package that a run goes through."""
     files = [Path(_core.__file__) if name == "_core" else _here(name) for name in _PACKAGE]
     return digest(provenance.version(), *map(_file, files))
 
@@ -62,6 +62,7 @@ def of_control(name: str) -> str:
     except Exception:
         # No control then, or one that cannot be loaded: the run itself will say so.
         return name
+    # Byte code differs between versions of Python.
     return digest(name, sys.version, *_sources(found), *_loaded(found))
 
 
@@ -99,8 +100,10 @@ def _loaded(thing: Any) -> Iterator[str]:
         yield repr(thing.__defaults__)
     elif inspect.isclass(thing):
         for base in thing.__mro__:
+            # This package's own classes are part of `engine`, and `object` of the version of Python.
             if base.__module__.partition(".")[0] not in ("builtins", "cogtcp"):
                 for name, value in sorted(vars(base).items()):
+                    # What a class method, a static method or a property wraps.
                     function = getattr(value, "__func__", getattr(value, "fget", value))
                     if isinstance(function, FunctionType):
                         yield f"{name} {_code(function.__code__)}"
@@ -115,6 +118,7 @@ def _code(code: CodeType) -> str:
 
 def _without_place(code: CodeType) -> CodeType:
     constants = tuple(_without_place(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    # Where the file lies does not decide what it does.
     return code.replace(co_filename="", co_consts=constants)
 
 
@@ -151,6 +155,7 @@ def _imports(name: str, package: str, path: Path) -> Iterator[tuple[str, str, Pa
                 base = ".".join([*parents[: len(parents) - node.level + 1], *filter(None, [base])])
             names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
     for imported in sorted(names - {name, ""}):
+        # Part of `engine`.
         if imported.partition(".")[0] == "cogtcp":
             continue
         spec = _spec(imported)

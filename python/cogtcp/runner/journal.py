@@ -100,7 +100,9 @@ class Journal:
         for path in self.files():
             if path.name in self._own:
                 continue
+            # Another process may join files meanwhile: what was in this one comes by the new one.
             with contextlib.suppress(OSError), path.open("rb") as stream:
+                # Only what is new: journals are large, and this is called twice a second.
                 stream.seek(self._read.get(path.name, 0))
                 for line in stream:
                     if line[-1:] != b"\n":
@@ -164,6 +166,7 @@ class Journal:
             small = [path for path in self.files() if not _is_written(path) and size(path) < _MOST_BYTES]
             if len(small) <= _MOST_FILES:
                 return
+            # First the new file, then the old ones go: a kill in between leaves runs twice, never none.
             write_all(self.folder, (outcome for path in small for outcome in read(path)))
             for path in small:
                 path.unlink(missing_ok=True)
@@ -206,6 +209,7 @@ def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
 
 
 def _new_path(folder: Path) -> Path:
+    # The number alone may be that of a process on another machine, or of an earlier one.
     return folder / f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
 
 
@@ -219,6 +223,7 @@ def line(outcome: Outcome) -> bytes:
     if outcome.limit_s:
         head["limit_s"] = outcome.limit_s
     body = f"{json.dumps(head)}\t{outcome.text}".encode()
+    # JSON escapes line ends: the only one is that of the line.
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
@@ -253,6 +258,7 @@ def _is_written(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
+        # A shared lock: two that look at the same file at once do not take each other for its writer.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True  # locked, or there are no locks here: then nothing is known
@@ -267,6 +273,7 @@ def only_one(folder: Path, *, wait: bool = False) -> Iterator[bool]:
     if fcntl is None:
         yield True
         return
+    # The folder itself is locked: no file of its own that could be left behind.
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:

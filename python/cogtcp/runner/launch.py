@@ -116,14 +116,19 @@ class Local:
             error: BaseException | None = None
             try:
                 while not (stopping.cancelled or worker.abandoned):
+                    # A generator takes one caller at a time.
                     with turn:
                         case = next(cases, None)
                     if case is None:
                         break
                     outcome = self._one(worker, stopping, *case, time_limit)
+                    # A thread that was given up has been replaced, and its run counted as failed: what it
+                    # brings late is void.
                     if outcome is not None and not worker.abandoned:
                         keep(outcome)
                         done.put(outcome)
+                    # Whoever takes the outcomes may be slower than the runs: memory is not to grow with the
+                    # difference.
                     while done.qsize() > _AHEAD and not stopping.cancelled:
                         time.sleep(_WAKE_S / 10)
             except BaseException as raised:  # raised in the main thread
@@ -132,6 +137,7 @@ class Local:
                 done.put(error)
 
         def hire() -> None:
+            # A daemon: a thread that hangs in C must not keep the process from ending.
             worker = _Worker(Thread(target=lambda: work(worker), daemon=True))
             workers.append(worker)
             worker.thread.start()
@@ -160,10 +166,12 @@ class Local:
                         yield lost
                         hire()
         finally:
+            # First for all, then for each run: no worker begins another meanwhile.
             stopping.cancel()
             for worker in workers:
                 worker.cancel.cancel()
             for worker in workers:
+                # Ctrl-C may come before a thread was started: it cannot be joined.
                 if worker.thread.ident is not None and not worker.abandoned:
                     worker.thread.join()
 
@@ -171,6 +179,7 @@ class Local:
         self, worker: _Worker, stopping: _core.Cancel, key: str, case: Case, time_limit: float | None
     ) -> Outcome | None:
         """Make one run; None if it was interrupted, or given up by `_watch`."""
+        # The key last: `_watch` looks only at workers that have one, and must find all the rest as it is now.
         worker.cancel, worker.asked = _core.Cancel(), 0
         worker.started, worker.label, worker.key = time.monotonic(), case.label, key
         if stopping.cancelled:
@@ -180,8 +189,10 @@ class Local:
         except _TimeLimitError:
             outcome = Outcome(key, error="interrupted", label=case.label)
         worker.key = ""
+        # The error may be that of being stopped: the run is not kept, and made next time.
         if stopping.cancelled and outcome.error:
             return None
+        # A run that finished in spite of being asked to end is a good run.
         if worker.asked and outcome.error and time_limit is not None:
             return _too_long(outcome, time_limit)
         return outcome
@@ -210,6 +221,8 @@ def _watch(workers: list[_Worker], time_limit: float) -> list[Outcome]:
         elif worker.asked == 2:
             ident = ctypes.c_ulong(worker.thread.ident or 0)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_TimeLimitError))
+        # The exception is seen only between two instructions of Python: it gets some seconds, then the thread
+        # is given up.
         elif worker.asked > 4:
             worker.abandoned = True
             outcome = Outcome(key, seconds=now - worker.started, label=worker.label)

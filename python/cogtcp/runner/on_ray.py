@@ -63,6 +63,7 @@ class OnRay:
         ours = not ray.is_initialized()
         if ours:
             self._connect(ray)
+        # Workers have no such package: its functions travel with their code, not by name.
         ray.cloudpickle.register_pickle_by_value(sys.modules[package])
         try:
             yield
@@ -76,6 +77,7 @@ class OnRay:
     ) -> Generator[Outcome, None, None]:
         """Make runs, see `cogtcp.runner.Launcher`."""
         ray = _ray()
+        # Whoever connected before, as `ready` does, disconnects, too.
         ours = not ray.is_initialized()
         if ours:
             self._connect(ray)
@@ -131,6 +133,7 @@ def _launch(
     seconds, made = 0.0, 0
 
     def next_batch() -> _Batch | None:
+        # What was lost goes out first: it is what the rest waits for in the end.
         if again:
             return again.pop()
         # The first ones are single cases: they tell how long one takes.
@@ -141,6 +144,7 @@ def _launch(
 
     try:
         while True:
+            # Asked each time: a cluster grows and shrinks.
             room = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
             while len(under_way) < room and (batch := next_batch()) is not None:
                 under_way[remote.remote(batch.cases, limit)] = batch
@@ -157,6 +161,7 @@ def _launch(
                     again += _broken_up(batch, error)
                     outcomes = [] if batch.tries < _TRIES or len(batch.cases) > 1 else [_lost(batch, error)]
                 for outcome in outcomes:
+                    # A batch that was thought lost may have come back before.
                     if outcome.key in waiting:
                         waiting.discard(outcome.key)
                         seconds, made = seconds + outcome.seconds, made + 1
@@ -169,6 +174,7 @@ def _launch(
 
 def make_batch(cases: list[tuple[str, Case]], time_limit: float | None) -> list[Outcome]:
     """Make the runs of a batch, one after the other, where Ray puts it."""
+    # One at a time, as Ray counts one processor for it; for its time limits, which `make` has not.
     return list(Local(1).launch(iter(cases), _nothing, time_limit))
 
 
@@ -183,6 +189,7 @@ def _broken_up(batch: _Batch, error: Exception) -> list[_Batch]:
         return []
     if batch.tries == 0:
         return [_Batch(batch.cases, 1)]  # a node may have gone: nobody is to blame yet
+    # Lost twice: alone, the case that kills its worker stands out.
     return [_Batch([case], batch.tries + 1 if len(batch.cases) == 1 else 1) for case in batch.cases]
 
 

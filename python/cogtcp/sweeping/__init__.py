@@ -155,6 +155,7 @@ def _carry_out(
         from cogtcp.sweeping.store import Store
 
         place = Store(store)
+        # Before anything is looked up: what the store has need not be run.
         place.pull(folder)
     journal = Journal(folder / RUNS)
     interrupted = False
@@ -180,10 +181,12 @@ def _carry_out(
         if more is None:
             break
         plan, cases, total = more
+    # Nothing was finished: there is no result to return.
     if interrupted and not (runner.progress.made + runner.progress.known):
         raise KeyboardInterrupt
     save(result, command, quantiles)
     if temporary is not None:
+        # The folder goes when the result does, which reads from it as long as it lives.
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
     if place is not None:
         place.push(folder)

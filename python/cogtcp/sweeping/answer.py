@@ -65,6 +65,7 @@ def tally(runs: Runs, axes: Sequence[str]) -> Tally:
     counts: Counter[str] = Counter()
     for number, name_ in enumerate(best):
         beats = sure[first[number] : first[number + 1]]
+        # Without another transport there is nobody to beat.
         if beats and all(beats):
             counts[names[name_]] += 1
     return Tally(counts, len(best) - counts.total(), len(best), names[best[-1]] if best else "")
@@ -89,10 +90,13 @@ def in_memory(runs: pa.Table, axes: Sequence[str]) -> Runs:
 
 def _compared(runs: Runs, axes: Sequence[str]) -> Iterator[tuple[Point, str, list[float]]]:
     """Yield each point, who has the highest mean there, and the p-values of its differences to the others."""
+    # All transports are sorted alike, so that rows of one point and seed come together, and few are in
+    # memory.
     rows = heapq.merge(*(_rows(name, tables, axes) for name, tables in runs.items()))
     for place, group in itertools.groupby(rows, key=itemgetter(0)):
         means: dict[str, Spread] = {}
         gaps: dict[tuple[str, str], Spread] = {}
+        # By seed: differences are taken between runs of one seed, which met the same chance.
         for _, same in itertools.groupby(group, key=itemgetter(1)):
             found = [(name, goodput) for _, _, name, goodput in same]
             for name, goodput in found:
@@ -100,6 +104,7 @@ def _compared(runs: Runs, axes: Sequence[str]) -> Iterator[tuple[Point, str, lis
             for (one, mine), (other, its) in itertools.combinations(found, 2):
                 gaps.setdefault((one, other), Spread()).add(mine - its)
         best = max(means, key=lambda name: means[name].mean)
+        # Gaps are kept by names in the order of the rows, which is alphabetical.
         pairs = [tuple(sorted((best, name))) for name in means if name != best]
         yield (
             tuple(value for _, _, value in place),
@@ -119,6 +124,7 @@ def _rows(
         rows = zip(table["seed"].to_pylist(), table["goodput_bps"].to_pylist(), strict=True)
         for place, (seed, goodput) in zip(places, rows, strict=bool(columns)):
             if goodput is not None:
+                # Texts and numbers do not compare in Python: kind first, as the tables are sorted.
                 key = tuple((value is None, isinstance(value, str), value) for value in place)
                 yield key, seed, name, goodput
 

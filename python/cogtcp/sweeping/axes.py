@@ -108,6 +108,7 @@ def axes(
                 ()
                 if drawn
                 else tuple(
+                    # Two steps of a narrow range of whole numbers may round to one value.
                     dict.fromkeys(parameter.text(parameter.at(step / (count - 1))) for step in range(count))
                 )
             )
@@ -121,9 +122,11 @@ def axes(
             raise UsageError(f"axis {path}: give it at least one value")
         if len(set(texts)) < len(texts):
             raise UsageError(f"axis {path}: a value is named twice; name each once")
+        # Now, so that a wrong value is an error before the first run, not of some of the runs.
         for text in texts:
             scenario.set_text(path, text)
         axis = Axis(path, name, texts, _unit(texts))
+        # `1 s` and `1000 ms`, say: rows could not be told apart.
         if len({axis.value(text) for text in texts}) < len(texts):
             raise UsageError(f"axis {path}: two values are the same; name each once")
         found.append(axis)
@@ -171,6 +174,7 @@ def halton(index: int, dimension: int) -> float:
 
 def drawn(axes: Sequence[Axis], sampling: str, index: int) -> tuple[str, ...]:
     """Return one sample: the text of each axis. The same index gives the same, however many are drawn."""
+    # A generator for each index: more samples later leave the earlier ones as they are.
     stream = random.Random(f"cogtcp sweep {index}")  # noqa: S311
     texts = []
     for dimension, axis in enumerate(axes):
@@ -178,6 +182,7 @@ def drawn(axes: Sequence[Axis], sampling: str, index: int) -> tuple[str, ...]:
         if axis.range is not None:
             texts.append(axis.range.text(axis.range.at(share)))
         else:
+            # A share of exactly 1 would be one past the end.
             texts.append(axis.texts[min(int(share * len(axis.texts)), len(axis.texts) - 1)])
     return tuple(texts)
 
@@ -201,6 +206,7 @@ def _unit(texts: Sequence[str]) -> str:
 def _quantity(text: str) -> tuple[float, str] | None:
     """Return number and unit of a value; a percentage is a share, as the ends of ranges are."""
     found = quantity(text)
+    # 15 digits: what dividing by 100 adds in the last places is no part of the value.
     return (float(f"{found[0] / 100:.15g}"), "") if found is not None and found[1] == "%" else found
 
 

@@ -90,6 +90,7 @@ def budget(plan: Plan, jobs: int | None = None, folder: Path | None = None) -> B
         folder: Where it is to go: runs that are finished there are not made again.
     """
     cases = list(_spread(plan))
+    # No key: what a probe makes is thrown away, so that a budget leaves no trace in the folder.
     outcomes = [make("0" * 32, case, _core.Cancel()) for case in cases]
     good = [outcome for outcome in outcomes if not outcome.error]
     if not good:
@@ -124,6 +125,7 @@ def _finished(plan: Plan, folder: Path) -> int:
     """Return how many runs of a plan a folder has: nothing in it is changed."""
     data, keys = dataset.known(folder), Keys()
     journal = {outcome.key for outcome in Journal(folder / RUNS).outcomes()}
+    # Nothing there: the keys of a million cases need not be worked out.
     if not journal and not dataset.tables(folder):
         return 0
     return sum(key in journal or data.get(key) is not None for key in map(keys.of, plan.cases()))

@@ -35,6 +35,7 @@ def types(name: str) -> dict[str, pa.DataType]:
         return {**first, "error": pa.string(), "limit_s": pa.float64(), "digest": pa.string(), **numbers}
     columns = next(columns for table, _, columns in _core.columns() if table == name)
     kinds = {column: _KINDS[kind] for column, kind, *_ in (*columns, *columns_of_tcp(name))}
+    # The column `transport` of a sweep says what was set; a flow's own, as a fixed one's, may be another.
     if "transport" in kinds:
         kinds = {
             "flow_transport" if column == "transport" else column: kind for column, kind in kinds.items()

@@ -53,6 +53,7 @@ def load(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Ta
         with pq.ParquetFile(path) as file:
             table = file.read(columns=None if columns is None else list(columns))
         parts.append(table.add_column(0, "transport", pa.repeat(pa.scalar(transport), table.num_rows)))
+    # Readers find the columns also where nothing has been made yet.
     if not parts:
         return pa.schema([("transport", pa.string()), *types(name).items()]).empty_table()
     return pa.concat_tables(parts, promote_options="permissive")
@@ -65,6 +66,7 @@ def batches(
     for _, path in _files(folder, name, transport):
         with pq.ParquetFile(path) as file:
             there = None if columns is None else [c for c in columns if c in file.schema_arrow.names]
+            # One thread: in the order of the file, and little in memory.
             for batch in file.iter_batches(_SOME, columns=there, use_threads=False):
                 yield pa.Table.from_batches([batch])
 
@@ -88,6 +90,7 @@ def with_values(folder: Path) -> set[str]:
     """Return the columns of the table of runs in which any run has a value."""
     found: set[str] = set()
     for _, path in _files(folder, RUNS):
+        # By the statistics in the file's foot: no row is read.
         about = pq.read_metadata(path)
         for group in range(about.num_row_groups):
             part = about.row_group(group)
@@ -116,6 +119,7 @@ class Known:
 
     def get(self, key: str, /) -> Outcome | None:
         """Return what is known of a run; its record is not read."""
+        # The first 64 of 128 bits: half the memory. Among ten million runs two collide with a chance of 3e-6.
         wanted = int(key[:16], 16)
         place = bisect_left(self.keys, wanted)
         if place == len(self.keys) or self.keys[place] != wanted:
@@ -133,6 +137,7 @@ def known(folder: Path) -> Known:
             for row in table.filter(pc.is_valid(table["error"])).to_pylist():
                 outcome = Outcome(row["key"], error=row["error"], limit_s=row["limit_s"] or 0.0, known=True)
                 failed[outcome.key] = outcome
+    # Arrow sorts the numbers where they lie: as Python's objects they would take several times the memory.
     numbers = pa.Array.from_buffers(pa.uint64(), len(keys), [None, pa.py_buffer(keys)])
     in_order = numbers.take(pc.array_sort_indices(numbers))
     return Known(memoryview(in_order.buffers()[1]).cast("B").cast("Q")[: len(keys)], failed)
@@ -148,7 +153,9 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
     Raises:
         OutputError: The data set cannot be written.
     """
+    # So that this process's own journal is taken in, too.
     journal.close()
+    # Where `data` is a link, what it points to is replaced, and the link stays.
     real = Path(os.path.realpath(folder / DATA))
     try:
         with only_one(journal.folder, wait=True) as alone:
@@ -167,6 +174,7 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
                     shutil.rmtree(new, ignore_errors=True)
                     if lock is not None:
                         os.close(lock)
+            # Only now: until the new data set is in its place, the journals are all there is of these runs.
             for path in idle:
                 path.unlink(missing_ok=True)
             journal.forget(idle)
@@ -198,6 +206,7 @@ def _kinds_of_axes(folder: Path, fresh: Columns) -> dict[str, pa.DataType]:
     for schema in (*old, *map(_piece_schema, fresh.pieces(RUNS))):
         for name in axes_of(RUNS, schema.names):
             kind = schema.field(name).type
+            # One text among the values makes texts of all.
             found[name] = pa.string() if pa.types.is_string(found.get(name, kind)) else kind
     return dict(sorted(found.items()))
 
@@ -208,6 +217,7 @@ def _bring_together(
     """Write one transport's rows in one table: old and new, each run once."""
     pieces = fresh.pieces(name, transport)
     before = [path for _, path in _files(folder, name, transport)]
+    # The new table of runs, written just before: other tables keep the rows of its runs alone.
     runs = [] if name == RUNS else [path for _, path in _files(new.parent, RUNS, transport, new.name)]
     schemas = [*map(_piece_schema, pieces), *map(pq.read_schema, before)]
     schema, mixed = _schema(name, schemas, [pq.read_schema(path) for path in runs], kinds)
@@ -235,6 +245,8 @@ def _bring_together(
     if name == RUNS:
         rows = _each_run_once(ordered.merged(sources, how), [*names, "seed"])
     else:
+        # A mark in front of each run's rows tells that the run is in the data set: no set of keys is held in
+        # memory.
         sources.append(conform(_aged(table, 1)) for table in _marks(runs, names))
         rows = _of_runs(ordered.merged(sources, how), [*names, "seed", "key"])
     ordered.write_files(new / name / _segment(transport), schema.remove(schema.get_field_index(AGE)), rows)
@@ -324,6 +336,7 @@ def _files(
     """Yield transports and files of a table, in the order of their rows."""
     root = folder / data / name
     for part in sorted(root.glob("transport=*") if transport is None else [root / _segment(transport)]):
+        # By number: as texts, part-10 would come before part-2.
         files = sorted(part.glob("part-*.parquet"), key=lambda path: int(path.stem.partition("-")[2]))
         for path in files:
             yield unquote(part.name.partition("=")[2]), path

@@ -36,6 +36,7 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False, command: s
     for folder, name in zip(folders, names, strict=True):
         about = manifest(folder)
         table = _runs(folder, about)
+        # Two folders may hold the same run: with the folder's name in front both stay.
         keys = [f"{name}/{key or number}" for number, key in enumerate(table["key"].to_pylist())]
         table = table.set_column(table.column_names.index("key"), "key", pa.array(keys, pa.string()))
         parts.append(table.append_column(SOURCE, pa.repeat(pa.scalar(name), table.num_rows)))
@@ -101,6 +102,7 @@ def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
     for metric in METRICS:
         if metric.name in table.column_names:
             place = table.column_names.index(metric.name)
+            # Not-a-number to nothing, as a data set has it.
             values = [None if v is None or v != v else float(v) for v in table[metric.name].to_pylist()]
             table = table.set_column(place, metric.name, pa.array(values, pa.float64()))
     return table

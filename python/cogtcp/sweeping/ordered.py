@@ -82,6 +82,7 @@ def merged(sources: Sequence[Iterator[pa.Table]], order: Order) -> Iterator[pa.T
     rows = dict.fromkeys(alive, 0)  # of each, those that wait
     while True:
         parts = [] if waiting is None else [waiting]
+        # A source is read on only when few of its rows wait: each holds some hundred rows at a time.
         for number in [number for number in alive if rows[number] < _ROWS]:
             table = next((part for part in alive[number] if part.num_rows), None)
             if table is None:
@@ -131,6 +132,7 @@ def differ(table: pa.Table, same: Sequence[str]) -> pa.Array:
         values = table[column].combine_chunks()
         here, there = values.slice(0, rows - 1), values.slice(1)
         found = pc.or_(found, pc.fill_null(pc.not_equal(here, there), False))
+        # Comparing with nothing gives nothing in Arrow: both nothing is equal, one alone differs.
         found = pc.or_(found, pc.xor(pc.is_null(here), pc.is_null(there)))
     return found
 
@@ -140,6 +142,7 @@ def once(table: pa.Table, same: Sequence[str], then: Order) -> pa.Table:
     table = sort(table, [*ascending(same), *then]).combine_chunks()
     if table.num_rows < 2:
         return table
+    # The last row has no next one: it is always kept.
     return table.filter(pa.concat_arrays([differ(table, same), pa.array([True])]))
 
 
@@ -166,6 +169,7 @@ def _portions(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[pa.Tabl
     for table in tables:
         start = 0
         while start < table.num_rows:
+            # Groups of one size, whatever the portions: the bytes of a file do not tell how rows came.
             part = table.slice(start, GROUP_ROWS - rows).select(schema.names).cast(schema)
             start += part.num_rows
             rows += part.num_rows

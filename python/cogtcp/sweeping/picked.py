@@ -40,6 +40,7 @@ def picked(sweep: Sweep) -> tuple[list[dict[str, Any]], int]:
     step, number, transport = math.ceil(total / _MOST), 0, None
     for part in everything:
         for row in part.to_pylist():
+            # Counted anew for each transport, so that all keep the same points.
             number = 0 if row["transport"] != transport else number + 1
             transport = row["transport"]
             if number % step == 0:
@@ -63,6 +64,7 @@ def thinned(values: Sequence[Sequence[Any]], most: int) -> list[list[Any]]:
     [[1, 3, 5], [1, 2]]
     """
     bound = max((len(each) for each in values), default=1)
+    # All axes are cut to the same bound: the longest loses first.
     while bound > 1 and math.prod(min(len(each), bound) for each in values) > most:
         bound -= 1
     sizes = [min(len(each), bound) for each in values]

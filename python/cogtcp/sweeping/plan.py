@@ -128,6 +128,7 @@ class Plan:
         trace = _trace(self.keep)
         measure = partial(record, self.keep)
         paths = [axis.path for axis in self.axes]
+        # Worked out once: a grid of a million points has few values.
         columns = [{text: axis.value(text) for text in axis.texts} for axis in self.axes]
         for seed in self.seeds:
             for texts in self.combinations():
@@ -138,6 +139,8 @@ class Plan:
                 }
                 for transport in self.transports:
                     label = (transport, seed, values)
+                    # The label is in the data set: of a run that fails there is no record that could say
+                    # where it belongs.
                     yield Case(self.scenario, seed, measure, trace, transport, changes, label=label)
 
     def describe(self) -> str:
@@ -212,6 +215,7 @@ def plan(
     )
     if len(set(made.listed)) < len(made.listed):
         raise UsageError("a point is listed twice; list each once")
+    # One point with every transport: the rest fail, if they do, as single runs.
     for case in itertools.islice(made.cases(), len(made.transports)):
         case.prepared().check()
     return made
@@ -255,6 +259,7 @@ def _field(message: str, data: Mapping[str, Any]) -> str:
     if element:
         steps = [element[1], str(int(element[2]) - 1), element[3]]
         return ".".join(step for step in steps if step)
+    # A message about an axis begins with its path, which may stand in the file at any place.
     for number, axis in enumerate(data.get("axis", [])):
         if isinstance(axis, dict) and message.startswith(f"{axis.get('path')}:"):
             return f"axis.{number}.{'values' if 'values' in axis else 'range'}"
@@ -292,6 +297,7 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
             steps[at] = _whole(axis["steps"], f"{where}.steps")
         if "name" in axis:
             names[at] = str(axis["name"])
+    # After the changes: the warm-up is that of the scenario that is run.
     scenario = _warmed_up(scenario, data)
     limit = data.get("time_limit")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0):

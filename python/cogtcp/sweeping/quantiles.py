@@ -41,6 +41,7 @@ def of_folder(folder: Path, quantiles: Sequence[float]) -> Iterator[pa.Table]:
             ("n", pa.int64()),
         ]
     )
+    # First, so that the file has its columns even if nothing follows.
     yield schema.empty_table()
     rows: list[dict[str, Any]] = []
     for transport in dataset.transports(folder):

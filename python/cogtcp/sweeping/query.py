@@ -36,6 +36,8 @@ def connect(folder: Path) -> Any:
     connection.execute("SET enable_progress_bar = false")
     for name in dataset.tables(folder):
         pattern = _text(str(folder.resolve() / dataset.DATA / name / "*" / "*.parquet"))
+        # No guessing of types: a transport called `1` stays a text. Files of sweeps with more axes have more
+        # columns.
         options = "hive_partitioning = true, union_by_name = true, hive_types_autocast = false"
         connection.execute(f'CREATE VIEW "{name}" AS FROM read_parquet({pattern}, {options})')
     for path in sorted(folder.glob("*.parquet")):
@@ -58,6 +60,7 @@ def _add_of_tcp(connection: Any) -> None:
         added = [column for column, *_ in columns_of_tcp(name) if column in there]
         if added:
             own = {column for table, _, columns in _core.columns() if table == name for column, *_ in columns}
+            # Axes and seed go along: they belong to neither table's own columns.
             front = [column for column in there if column == key or column not in {*own, *added}]
             columns = ", ".join(f'"{column}"' for column in [*front, *added])
             has = f'"{added[0]}" IS NOT NULL'

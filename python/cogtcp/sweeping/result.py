@@ -106,11 +106,13 @@ class Sweep:
             for part in self.summaries()
             for row in self.own(part).select([n for n in shown if n in part.column_names]).to_pylist()
         )
+        # All axes of the folder, as `own` has to see those that others varied.
         columns = [*dataset.axes(self.folder), "seed", "goodput_bps"]
         runs = {
             name: (self.own(part) for part in dataset.batches(self.folder, RUNS, name, columns))
             for name in dataset.transports(self.folder)
         }
+        # Sorted, as the rows are sorted by the axes in the order of their names.
         return sentence(points, runs, sorted(self.axes))
 
     @cached_property

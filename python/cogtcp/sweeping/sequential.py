@@ -39,12 +39,14 @@ def next_round(sweep: Sweep, precision: float, most: int) -> tuple[Plan, Iterato
         for *place, mean, low, high, n in zip(
             *(column.to_pylist() for column in sweep.own(part).select(columns).columns), strict=True
         )
+        # An interval from few seeds may be narrow by chance: none is believed before the tenth.
         if have < _LEAST or mean is None or low is None or not enough(Interval(mean, low, high, n), precision)
     }
     if not wide:
         return None
     first = max(plan.seeds) + 1
     fresh = tuple(range(first, first + count - have))
+    # Only the new seeds are made; the result is that of all.
     more = replace(plan, seeds=fresh)
     longer = replace(plan, seeds=(*plan.seeds, *fresh))
     return longer, _only(more, wide), len(wide) * len(plan.transports) * len(fresh)

@@ -68,6 +68,7 @@ class Store:
         data = [path.relative_to(folder) for path in sorted((folder / DATA).rglob("*.parquet"))]
         names = [path.as_posix() for path in data] + [name for name in _ALSO if (folder / name).exists()]
         try:
+            # Also so that a store of a newer version is refused before anything is written.
             before = self._marker(all_of_it=True)
             self._system.create_dir(self._root, recursive=True)
             for name in names:
@@ -79,6 +80,7 @@ class Store:
             with self._system.open_output_stream(f"{self._root}/{MARKER}") as sink:
                 marker = {**made_by(), "kind": "sweep", "stored": names}
                 sink.write(json.dumps(marker, indent=2).encode())
+            # After the marker: nobody is told any more of what goes.
             for name in set(before) - set(names):
                 self._system.delete_file(f"{self._root}/{name}")
         except (ArrowException, OSError) as error:

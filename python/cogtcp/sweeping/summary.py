@@ -98,6 +98,7 @@ def _parts(runs: pa.Table, axes: dict[str, pa.DataType], metrics: Sequence[str])
     for name, kind in axes.items():
         if name not in runs.column_names:
             runs = runs.append_column(name, pa.nulls(runs.num_rows, kind))
+    # A sweep without axes has one point: grouping needs a column.
     by = ["_all", *axes]
     runs = runs.append_column("_all", pa.repeat(pa.scalar(0), runs.num_rows))
     wanted: list[Any] = []
@@ -105,6 +106,7 @@ def _parts(runs: pa.Table, axes: dict[str, pa.DataType], metrics: Sequence[str])
         if name not in runs.column_names:
             runs = runs.append_column(name, pa.nulls(runs.num_rows, pa.float64()))
         wanted += [(name, "count"), (name, "mean"), (name, "variance"), (name, "min"), (name, "max")]
+    # One thread, so that sums are made in the same order and groups come in the order of the rows.
     found = runs.group_by(by, use_threads=False).aggregate(wanted)
     columns = [found[name].cast(kind) for name, kind in axes.items()]
     names = list(axes)
@@ -113,6 +115,7 @@ def _parts(runs: pa.Table, axes: dict[str, pa.DataType], metrics: Sequence[str])
         # A mean of equal values must be that value: an interval of width zero says that nothing varies.
         equal = pc.equal(low, high)
         columns += [n, pc.if_else(equal, low, found[f"{name}_mean"])]
+        # Arrow's variance divides by n: times n it is the sum of squares, which parts can be combined with.
         columns += [pc.if_else(equal, 0.0, pc.multiply(found[f"{name}_variance"], n)), low, high]
         names += [f"{name}_{part}" for part in _PARTS]
     return pa.table(columns, names)

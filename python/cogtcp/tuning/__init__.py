@@ -99,6 +99,7 @@ def require() -> None:
             warnings.filterwarnings("ignore", message="IProgress not found")
             from optuna import Trial
     except ModuleNotFoundError as error:
+        # Optuna is there, and one of its own parts is not: installing Optuna would not help.
         if error.name != "optuna":
             raise
         raise UsageError(f"tune needs Optuna, which is not installed; {remedy}") from None

@@ -101,6 +101,7 @@ class Simulator:
         self, scenarios: Sequence[Scenario | ScenarioError], seeds: Sequence[int]
     ) -> list[Evaluation]:
         """Simulate scenarios over the same seeds, in parallel."""
+        # By what the scenario says, not by point: two points may be rounded to one scenario.
         missing: dict[tuple[str, int], Case] = {}
         hashes: list[str] = []
         for scenario in scenarios:
@@ -128,6 +129,8 @@ class Simulator:
         records: list[dict[str, float]] = []
         for seed in seeds:
             outcome = self._known[digest, seed]
+            # One failed seed fails the point: a mean over the others would favour points that fail where it
+            # is hard.
             if outcome.error:
                 return Evaluation(tuple(seeds), error=outcome.error)
             records.append({name: float(value) for name, value in outcome.record.items()})
@@ -140,6 +143,7 @@ def scenario_of(base: Scenario, parameters: Sequence[Parameter], point: Point) -
     for parameter, value in zip(parameters, point, strict=True):
         text = parameter.text(float(value)) if isinstance(parameter, Range) else str(value)
         scenario = scenario.set_text(parameter.path, text)
+    # After all values: some are wrong only together with others.
     scenario.check()
     return scenario
 

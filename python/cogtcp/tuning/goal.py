@@ -60,10 +60,12 @@ class Constraint:
 
     def excess(self, mean: float) -> float:
         """Return by how much a mean breaks the limit, as a share of it; not above zero where it keeps it."""
+        # A limit of zero has no share: the excess itself stands for it.
         return self.sign * (mean - self.limit) / (abs(self.limit) or 1.0)
 
     def judge(self, interval: Interval) -> Kept:
         """Return whether the limit is kept beyond chance, broken beyond chance, or neither."""
+        # Ends that are not known, as with one seed, are on neither side.
         if self.excess(interval.low) <= 0 and self.excess(interval.high) <= 0:
             return "kept"
         if self.excess(interval.low) > 0 and self.excess(interval.high) > 0:
@@ -124,6 +126,7 @@ def _metric(name: str, where: str) -> Metric:
     known = {metric.name: metric for metric in METRICS}
     for metric in METRICS:
         for suffix in _SUFFIXES:
+            # The first metric keeps a short name that two have; an alias, set later, comes before both.
             known.setdefault(metric.name.removesuffix(suffix), metric)
     known.update({alias: BY_NAME[target] for alias, target in _ALIASES.items()})
     given = name.strip().replace("-", "_")

@@ -335,6 +335,7 @@ def ranked(trials: Sequence[Trial], objective: Objective, constraints: Sequence[
         and all(c.excess(trial.evaluation.interval(c.metric).mean) <= 0 for c in constraints)
     ]
     fit.sort(key=lambda trial: -objective.sign * trial.evaluation.interval(objective.metric).mean)
+    # Two proposals may be one point once they are rounded: the better rank of the two stays.
     once = {tuple(trial.values.items()): trial for trial in reversed(fit)}
     return [trial for trial in fit if once[tuple(trial.values.items())] is trial]
 

@@ -145,6 +145,7 @@ def search(
 
     def advance(done: int, known: int) -> None:
         if progress:
+            # What is to come is estimated first: the final's runs are known only when the search has ended.
             progress(done, max(known, expected))
 
     runner = Runner(None if folder is None else folder / _RUNS, jobs, advance)
@@ -167,6 +168,7 @@ def search_with(plan: Plan, runner: Runner) -> Tuning:
         grid = _grid(plan, simulator)
         finalists = _finalists(plan, simulator, trials, grid, known)
     except KeyboardInterrupt:
+        # Without a trial that worked there is nothing to show.
         interrupted = any(not trial.error for trial in trials)
         if not interrupted:
             raise
@@ -215,10 +217,12 @@ def _ask_and_tell(plan: Plan, simulator: Simulator, trials: list[Trial]) -> None
         for trial, made in zip(asked, found, strict=True):
             trials.append(made)
             if made.error:
+                # The estimator then leaves the trial out, as it has no number to learn from.
                 study.tell(trial, state=TrialState.FAIL)
                 continue
             for index, constraint in enumerate(plan.constraints):
                 mean = made.evaluation.interval(constraint.metric).mean
+                # Above zero is broken, for Optuna as here.
                 trial.set_constraint(str(index), constraint.excess(mean))
             study.tell(trial, made.evaluation.interval(plan.objective.metric).mean)
         if len(trials) >= min(plan.trials, _GIVE_UP) and all(trial.error for trial in trials):
@@ -228,6 +232,7 @@ def _ask_and_tell(plan: Plan, simulator: Simulator, trials: list[Trial]) -> None
 def _give_up(trials: Sequence[Trial]) -> None:
     """Raise the error of trials none of which has a result."""
     first = trials[0].evaluation
+    # A scenario that refuses the values says best what is wrong.
     for trial in trials:
         if trial.evaluation.invalid is not None:
             raise trial.evaluation.invalid
@@ -296,6 +301,7 @@ def _finalists(
     named += [("best of the grid", t.point) for t in ranked(grid, plan.objective, plan.constraints)[:1]]
     named += [] if isinstance(known, str) else [("theory", known.point)]
     named.append(("as it is", _as_it_is(plan)))
+    # By the hash of the scenario: a finalist with two names is simulated once and bears both.
     scenarios: dict[str, Scenario] = {}
     names: dict[str, list[str]] = {}
     points: dict[str, Point | None] = {}
@@ -333,6 +339,7 @@ def _as_it_is(plan: Plan) -> Point | None:
                 return None
             values.append(int(number) if parameter.whole else number)
         else:
+            # The scenario compares itself: `1 s` and `1000 ms` are one value.
             same = [v for v in parameter.values if plan.scenario.set_text(parameter.path, v) == plan.scenario]
             if not same:
                 return None
@@ -389,6 +396,7 @@ def _save(result: Tuning, folder: Path, command: str | None) -> None:
     if result.winner is not None:
         write_file(folder / _BEST, result.scenario_of(result.winner).to_toml())
     else:
+        # Of an earlier search into this folder.
         (folder / _BEST).unlink(missing_ok=True)
     document: dict[str, Any] = {"provenance": result.provenance, "command": command, **result.to_dict()}
     write_file(folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

@@ -76,6 +76,7 @@ class Range:
         value = min(max(value, self.low), self.high)
         if self.whole:
             return float(round(value))
+        # On a logarithmic scale steps are ratios: their size grows with the value.
         step = value * math.log(self.high / self.low) if self.log else self.high - self.low
         return min(max(round(value, -math.floor(math.log10(step / _FINENESS))), self.low), self.high)
 
@@ -208,6 +209,7 @@ def _range(scenario: Scenario, path: str, text: str, low: str, high: str, scale:
     between = Range(path, place, first, last, unit, False, log).at(0.414)
     whole = between != round(between) and not _takes(scenario, path, f"{between!r} {unit}".strip())
     if whole:
+        # A field that takes neither is refused here, with its own message.
         scenario.set_text(path, f"{round(between)} {unit}".strip())
     return Range(path, place, first, last, unit, whole, log)
 

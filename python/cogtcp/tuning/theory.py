@@ -139,6 +139,7 @@ def _values(axis: Range | None, fixed: float) -> list[float]:
         return [fixed]
     low, high = (math.log(axis.low), math.log(axis.high)) if axis.log else (axis.low, axis.high)
     inner = [low + (high - low) * step / _STEPS for step in range(1, _STEPS)]
+    # The ends themselves, not what the logarithm and back make of them: `at_edge` compares them.
     values = [axis.low, *(math.exp(value) if axis.log else value for value in inner), axis.high]
     return [value for value in values if value > 0]
 
