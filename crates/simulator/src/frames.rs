@@ -5,7 +5,6 @@ use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
 use cogtcp_adhoc::{ARP_BYTES, AirEvent, AirFrame, FrameContent, NodeRadio};
 use cogtcp_hosts::Streams;
-use cogtcp_link::Payload;
 use cogtcp_network::Carried;
 use cogtcp_records::extensions::{FrameRow, FramesBuilder};
 use cogtcp_records::{Code, Table};
@@ -239,13 +238,7 @@ impl Frames {
             from: Code(packet.source),
             to: Code(packet.destination),
             ttl: u64::from(packet.time_to_live),
-            ecn: if segment.is_some_and(Segment::is_marked) {
-                3
-            } else if segment.is_some_and(Segment::is_l4s) {
-                1
-            } else {
-                2 * u64::from(carried.is_ecn_capable())
-            },
+            ecn: u64::from(carried.ecn_field()),
             flags: self.rows.flags.intern(&flags_text(segment)),
             seq: u64::from(seq),
             payload_bytes: u64::from(payload),

@@ -316,3 +316,23 @@ fn frames_are_recorded_and_change_nothing() {
         }
     }
 }
+
+/// A mark that a packet got on a wire before the gateway is on it in the air: congestion experienced, of TCP
+/// and of QUIC.
+#[test]
+fn frames_keep_the_marks_of_wires() {
+    for transport in ["transport = \"newreno\"\ntcp.ecn = true", "transport = { quic = { ecn = true } }"] {
+        let wired = r#"
+[topology.ad_hoc.wired]
+nodes = ["server"]
+links = [{ name = "wire", from = "n0", to = "server", rate = "1 Mbit/s", delay = "5 ms", mark = "1 packet" }]
+"#;
+        let flows = format!("{wired}[[flow]]\nfrom = \"server\"\nto = \"n1\"\n{transport}\n");
+        let options = RunOptions { trace: TraceLevel::Packets, ..RunOptions::default() };
+        let run = run(&experiment(&chain(2, "", &flows)), &options).unwrap();
+        let (packets, frames) = (&run.packets, extension(&run, "frames"));
+        let marked = |table: &Table| (0..table.len()).any(|row| table.number("ecn", row) == Some(3.0));
+        assert!(marked(packets), "{transport}: on the wire");
+        assert!(marked(frames), "{transport}: in the air");
+    }
+}
