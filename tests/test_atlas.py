@@ -53,6 +53,16 @@ def test_a_point_is_a_scenario_and_comes_back_of_it() -> None:
             assert getattr(back, axis.name) == pytest.approx(getattr(place, axis.name), rel=tolerance)
 
 
+def test_a_queue_of_bytes_is_the_same_place_as_one_of_packets() -> None:
+    scenario = point(0).scenario().set("tcp.segment_size", "500 B")
+    found = [
+        place_of(scenario.set("topology.single_hop.link.queue", queue))
+        for queue in ("100 packets", f"{100 * (500 + 52)} B")
+    ]
+    assert not any(isinstance(each, str) for each in found)
+    assert found[0] == found[1]
+
+
 def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey, "SURVEYED", ("newreno", "linux-cubic"))
     assert survey.survey(2, tmp_path, jobs=1)

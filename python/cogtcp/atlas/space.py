@@ -105,6 +105,7 @@ class SurveyPoint:
         """How long a run lasts."""
         wanted = max(_CYCLES * self.period_rtt * self.rtt_s, _TRIPS * self.rtt_s, _SHORTEST_S)
         afford = _PACKETS * (SEGMENT + _HEADERS) * 8 / self.rate_bps
+        # Three periods in any case, even of a link that carries more packets in them.
         return min(max(min(wanted, afford), 3 * self.period_rtt * self.rtt_s), _LONGEST_S)
 
     def scenario(self) -> Scenario:
@@ -254,22 +255,21 @@ def place_of(scenario: Scenario) -> tuple[SurveyPoint, list[str]] | str:
         waiting = packets
     else:
         segment = quantity(data.get("tcp", {}).get("segment_size", "1460 B")) or (1460.0, "B")
-        per_packet = 1.0 if size[1] == "packets" else segment[0] + _HEADERS
-        waiting = (
-            size[0]
-            / per_packet
-            * (1.0 if size[1] != "packets" else (segment[0] + _HEADERS) / (SEGMENT + _HEADERS))
-        )
+        # In packets of the atlas, as the bandwidth-delay product is: the scenario's may be smaller.
+        per_unit = segment[0] + _HEADERS if size[1] == "packets" else 1.0
+        waiting = size[0] * per_unit / (SEGMENT + _HEADERS)
     found = SurveyPoint(
         silence_rtt=silent / rtt,
         period_rtt=(silent + gap) / rtt,
         rtt_s=rtt,
         bdp=packets,
         queue_bdp=waiting / packets,
+        # A logarithmic axis has no zero: no loss stands at its low end.
         loss=max(float(link.get("loss", 0.0)), AXIS["loss"].low),
         rate_range=max(1.0, spread),
         law=law,
         silence="hold" if silence == "hold" else "drop",
+        # The nearest by ratio.
         flows=min(FLOWS, key=lambda n: abs(math.log(n / max(flows, 1)))),
     )
     for axis in AXES:
