@@ -153,10 +153,12 @@ class Advice:
             return paired_difference(ours, theirs)
         if not ours or not math.fsum(theirs) > 0:
             return nothing
+        # Where nothing is random: one run of each, and no interval.
         if len(ours) == 1:
             share = self.wanted.objective.sign * (ours[0] / theirs[0] - 1)
             return Interval(share, share, share, 1)
         ratio = ratio_interval(ours, theirs)
+        # With less wanted the gain turns round, and with it the ends.
         ends = sorted(self.wanted.objective.sign * (end - 1) for end in (ratio.low, ratio.high))
         return Interval(self.wanted.objective.sign * (ratio.mean - 1), ends[0], ends[1], ratio.n)
 

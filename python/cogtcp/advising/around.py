@@ -99,6 +99,7 @@ def look(question: Question, bench: Bench, advice: Advice) -> None:
     if not rivals:
         return
     base = winner.scenario_of(question.scenario)
+    # What is decided or drawn cannot be held at a value besides.
     decided = {path for path, _ in winner.changes} | {p.path for p in question.inputs.parameters}
     probes = []
     for path, text in fields(base):
@@ -142,6 +143,7 @@ def _narrow(
     for _ in range(_STEPS):
         if bench.spent(1.0):
             return
+        # In ratios, as the factors are.
         middle = math.sqrt(near * probe.factor)
         at = _at(base, probe, middle)
         if at is None or at in (probe.at, probe.stands):
@@ -182,6 +184,7 @@ def _beaten(
         if not question.is_random:
             low = mean = sign * (values[0] - ours[0])
         else:
+            # One of several rivals may win by chance: Bonferroni over them.
             apart = paired_difference(values, ours, 1 - 0.05 / len(rivals))
             mean, low = sign * apart.mean, min(sign * apart.low, sign * apart.high)
         scale = 1.0 if wanted.additive else abs(math.fsum(ours) / len(ours))
@@ -225,6 +228,7 @@ def _values(question: Question, rows: Sequence[Sequence[dict[str, Any] | str]]) 
 def _at(base: Scenario, probe: Probe, factor: float) -> str | None:
     """Return the field's value times a factor as the scenario reads it; None if it does not take that."""
     number, unit = quantity(probe.value) or (math.nan, "")
+    # Four digits first; a field of whole numbers takes the second.
     for text in (
         f"{float(f'{number * factor:.4g}')!r} {unit}".strip(),
         f"{round(number * factor)} {unit}".strip(),
@@ -234,5 +238,6 @@ def _at(base: Scenario, probe: Probe, factor: float) -> str | None:
             changed.check()
         except ScenarioError:
             continue
+        # Rounded to the same value nothing is changed.
         return text if changed.hash != base.hash else None
     return None

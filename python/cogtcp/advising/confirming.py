@@ -110,6 +110,7 @@ def confirm(advice: Advice, seeds: int = 2, say: Callable[[str], None] = lambda 
             try:
                 value = once(candidate, advice.seed + number)
             except NoKernelPlaneError:
+                # No plane at all concerns every candidate; other errors this one alone.
                 raise
             except CogtcpError as error:
                 refused[candidate.name] = str(error).splitlines()[0]

@@ -94,6 +94,7 @@ class Question:
                 raise UsageError(f"{one.path} is in both --over and --uncertain; leave it out of one")
         first = scenario.seed if seed is None else seed
         check_seed(first)
+        # Races and the search take blocks of seeds one after the other: the last must be a seed, too.
         check_seed(first + 10 * MOST_SEEDS)
         inputs.check(scenario, first)
         candidates = _candidates(scenario, transports, [p for p in varied if isinstance(p, Choice)])
@@ -149,6 +150,7 @@ def _candidates(
             f"{len(names)} transports and {len(changes)} combinations of values are more than "
             f"{MOST_CANDIDATES} candidates; name fewer, or write ranges, which are searched"
         )
+    # By hash: two candidates that make the same scenario are one.
     found = {scenario.hash: Candidate("as it is")}
     errors: list[str] = []
     for name, change in itertools.product(names, changes):
@@ -209,6 +211,7 @@ class Bench:
         """Return the records of candidates by seed; `more` are changes on top of the candidates' own."""
         question = self.question
         scenarios = [candidate.scenario_of(question.scenario) for candidate in candidates]
+        # A field that is changed on purpose keeps that value: the seed's draw of it is left out.
         drawn = {path for path, _ in more}
         cases = [
             Case(
@@ -226,6 +229,7 @@ class Bench:
             [self._record(outcome) for outcome in outcomes[i :: len(scenarios)]]
             for i in range(len(scenarios))
         ]
+        # Runs with a field changed are not runs of the candidate.
         if not more:
             for candidate, found in zip(candidates, rows, strict=True):
                 self.records.setdefault(candidate.name, {}).update(zip(seeds, found, strict=True))
@@ -236,6 +240,7 @@ class Bench:
             return outcome.error
         record = {name: float(value) for name, value in outcome.record.items()}
         metric = self.question.wanted.objective.metric
+        # A mean over the other seeds would favour what fails to have a value where it is hard.
         if math.isnan(record[metric.name]):
             return f"{metric.name} has no value"
         return record
@@ -350,6 +355,7 @@ def _race(
             race.values[name] = [*got] * 5 if not isinstance(got, str) else []
         _settle(question, bench, race, by_name, found)
         return race
+    # Two rounds of runs at a time keep all processors at work, and time is looked at between them.
     batch = max(1, math.ceil(2 * jobs / len(candidates)))
     race.run(sample, most=MOST_SEEDS, enough=lambda: bench.spent(share), at_look=broken, batch=batch)
     return race
@@ -431,6 +437,7 @@ def _search(question: Question, bench: Bench, advice: Advice, jobs: int) -> None
     advice.race = _race(
         question, bench, finalists, question.seed + MOST_SEEDS, _RACE_BEFORE_SEARCH + _SEARCH, jobs
     )
+    # Candidates that did not race again keep what is known of them.
     for name, rows in before.items():
         if name not in bench.records:
             bench.records[name] = rows

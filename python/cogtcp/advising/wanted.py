@@ -70,6 +70,7 @@ class Wanted:
         """
         name, colon, value = text.partition(":")
         name = name.strip().replace("_", "-")
+        # Without a size `completion` is the metric of that name.
         if name not in _OWN or (name == "completion" and not colon):
             return cls(text, goal.objective(text))
         metric = _OWN[name]

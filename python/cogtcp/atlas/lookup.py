@@ -240,6 +240,7 @@ class _Near:
         """Return the mean ratio of two transports, each at most a factor of 2."""
         mine, theirs = self._values[name], self._values[other]
         return math.fsum(
+            # Bounded: a point at which one of them delivers nearly nothing is not to outweigh all others.
             weight * min(2.0, max(0.5, mine[index] / max(theirs[index], 1e-9)))
             for weight, index in self._near
         )

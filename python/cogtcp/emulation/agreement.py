@@ -119,6 +119,7 @@ class Agreement:
         simulated = [pair.simulated[measure] for pair in pairs]
         emulated = [pair.emulated[measure] for pair in pairs]
         mean = mean_interval(simulated)
+        # Of nothing there is no share.
         if mean.mean > 0:
             ratio = ratio_interval(emulated, simulated)
             relative = Interval(ratio.mean - 1, ratio.low - 1, ratio.high - 1, ratio.n)
@@ -252,6 +253,7 @@ def agree(
     cases = [
         (scenario.with_transport(transport), transport) for scenario in scenarios for transport in transports
     ]
+    # All before the first: runs in real time take minutes.
     for scenario, _ in cases:
         check(scenario)
     seeds = list(seeds)
@@ -280,6 +282,7 @@ def _pair(
         if real.is_evidence:
             break
     case = (scenario.name, transport)
+    # Only the first seed is shown, in full.
     simulation = run(scenario, seed, "summary" if case in agreement.shown else "full")
     agreement.shown.setdefault(case, (simulation, real))
     pair = Pair(

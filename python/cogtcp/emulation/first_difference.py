@@ -137,6 +137,7 @@ def compare(simulated: list[Seen], emulated: list[Seen], doubt: str = "") -> Dif
                 break
     if not found:
         return Difference(simulated, emulated, None, True, doubt)
+    # The earlier of the two: the other may follow from it.
     _, at, sent = min(found)
     return Difference(simulated, emulated, at, sent, doubt)
 
@@ -206,6 +207,7 @@ def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[
         if not is_of_flow((source, target)):
             continue
         flags = "".join(letter for bit, letter in enumerate(_FLAGS) if bits >> bit & 1)
+        # The first SYN is the sender's, who opens the connection.
         if sender is None and flags.startswith("S"):
             sender = source
         is_sent = source == sender

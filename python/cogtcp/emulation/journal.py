@@ -77,6 +77,7 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
         _link_direction(result, point.link, direction)
         for direction in (point.outgoing, _OTHER[point.outgoing])
     )
+    # A first reading for the fates: a capture has the comment at the packet, before the drop is known.
     lost = {
         (record.came_ns, record.place): record
         for record in read(file)

@@ -60,6 +60,7 @@ def find(proc: Path = Path("/proc")) -> list[Leftover]:
             marks = [match for value in variables if (match := marked.fullmatch(value))]
             if marks and not _is_alive(proc, int(marks[0][1])):
                 line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                # Its number in its own namespace is 1.
                 is_first = re.search(r"^NSpid:.*\t1$", (folder / "status").read_text(), re.MULTILINE)
                 found.append(Leftover(int(folder.name), line.strip(), bool(is_first)))
     return sorted(found, key=lambda leftover: leftover.process)
@@ -73,9 +74,11 @@ def remove(leftovers: list[Leftover]) -> list[Leftover]:
     """
     until = time.monotonic() + _ENDING_S
     ended = []
+    # Those of no namespace of their own first: the first process of a namespace ends all of its.
     for leftover in sorted(leftovers, key=lambda leftover: leftover.is_first):
         while leftover.is_first and _is_alive(Path("/proc"), leftover.process) and time.monotonic() < until:
             time.sleep(0.05)
+        # It may have ended meanwhile.
         with contextlib.suppress(ProcessLookupError):
             os.kill(leftover.process, signal.SIGKILL)
             ended.append(leftover)

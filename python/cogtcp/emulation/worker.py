@@ -42,6 +42,7 @@ def main() -> None:
 def _plain(run: _core.Run) -> dict[str, Any]:
     """Return a run as what goes from process to process."""
     tables = [
+        # Buffers of the engine cannot be pickled: their bytes can.
         (name, meaning, rows, [(*column[:4], bytes(memoryview(column[4])), column[5]) for column in columns])
         for name, meaning, rows, columns in run.tables
     ]

@@ -53,6 +53,7 @@ class Lab:
     ) -> None:
         # Classes in Python (`module:Class`) that the file names, and no other: a link may hold any scenario.
         self.controls = frozenset(controls)
+        # Controls in Python need Python: the page then asks this server.
         wasm = None if native or self.controls else site.shipped_wasm()
         self.files = site.contents(file, wasm, controls=self.controls)
         self.token = token or secrets.token_urlsafe(16)
@@ -95,9 +96,11 @@ class Lab:
         if host.rpartition(":")[0] not in ("127.0.0.1", "localhost"):
             return PlainTextResponse("this host is not served\n", 421)
         origin = request.headers.get("origin")
+        # Forms and scripts of other pages send their origin; a page that is opened by hand sends none.
         if origin is not None and origin != f"http://{host}":
             return PlainTextResponse("other origins are not served\n", 403)
         given = request.path_params.get("token", "")
+        # In constant time: how long the answer takes says nothing of the token.
         if not secrets.compare_digest(given.encode(), self.token.encode()):
             return PlainTextResponse("open the address that `cogtcp lab` printed: it contains a token\n", 403)
         return None
@@ -111,6 +114,7 @@ class Lab:
 
     async def _ask(self, request: Request) -> Response:
         body = bytearray()
+        # Counted as it comes: a request need not state its length, or the true one.
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
@@ -127,6 +131,7 @@ class Lab:
             async with self._limiter, anyio.create_task_group() as group:
                 group.start_soon(_cancel_when_gone, request, cancel)
                 answer = await run_in_threadpool(_core.ask, asked, cancel, self.controls)
+                # The answer is there: nobody has to look any more whether who asked is.
                 group.cancel_scope.cancel()
         finally:
             self._waiting -= 1

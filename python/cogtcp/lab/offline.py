@@ -37,6 +37,7 @@ def page(contents: Mapping[str, bytes]) -> bytes:
     }
     style = text["page.css"] + text["lab.css"]
     start = text["offline.js"]
+    # The page's own script and style by their hashes: nothing else that is inline runs.
     policy = _POLICY.format(script=_hash(start), style=_hash(style))
     found = text["index.html"]
     found = re.sub(
@@ -46,6 +47,7 @@ def page(contents: Mapping[str, bytes]) -> bytes:
     )
     found = re.sub(r'<link rel="stylesheet"[^>]*>\n', "", found)
     found = re.sub(r"<script [^>]*></script>\n", "", found)
+    # No `</script>` in it can end the element.
     inside = json.dumps(files, ensure_ascii=False).replace("<", "\\u003c")
     data = f'<script type="application/json" id="offline">{inside}</script>\n<script>{start}</script>\n'
     found = found.replace("</head>", f"<style>{style}</style>\n</head>")
@@ -53,6 +55,7 @@ def page(contents: Mapping[str, bytes]) -> bytes:
 
 
 def _deflated(content: bytes) -> bytes:
+    # Raw deflate, without header: what browsers call `deflate-raw`.
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
     return squeeze.compress(content) + squeeze.flush()
 

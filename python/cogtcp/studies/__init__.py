@@ -215,6 +215,7 @@ def reproduce(
     count = seeds if seeds is not None else found.quick_seeds if quick else found.seeds
     if count < 1:
         raise StudyError(f"a study needs at least one seed, not {count}")
+    # A study may have been edited since this process loaded it.
     code.forget(found)
     folder = None if out is None else _prepare(out, found, force=force)
     context = Context(
@@ -405,6 +406,7 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
     base = context.study.space.base if kept_at else context.study.space.parsed(at)
     shared: dict[str, Judged] = {}
     if not kept_at:
+        # One failed run fails them all here: then each claim is judged by itself below.
         with contextlib.suppress(RunError):
             # All in one go: runs are made in parallel, and those that two claims share are made once.
             judged = judge(context, rows, base)
@@ -419,6 +421,8 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
             else:
                 here = shared.get(row.id) or judge(context, [row], base)[0]
                 best = None
+                # The quick version is done in seconds, and a setting that is named is not to be mixed with
+                # another.
                 if reading is not None and not context.quick and at == "base":
                     (best,) = judge(context, [row], reading.setting)
             outcome = conclude(context, row, here, best, reading, kept)

@@ -96,9 +96,11 @@ def effects(
                 best, explained = split, value
         levels = [parameter.level(setting[parameter.name]) for setting, _ in known]
         shares = _by_level(parameter, levels, held)
+        # One more on both sides: the data themselves are one of the shuffles, and p is never zero.
         p = (1 + sum(value >= explained - 1e-12 for value in chance)) / (1 + len(chance)) if best else 1.0
         better = ("", math.nan, math.nan, ()) if best is None else _sides(best, held)
         found.append(Effect(parameter.name, shares, _range(shares), explained, p, *better))
+    # By name among equals, so that the outcome does not hang on the order of the parameters.
     return sorted(found, key=lambda effect: (-effect.explained, effect.parameter))
 
 
@@ -132,6 +134,7 @@ def _splits(parameter: Unsaid, values: Sequence[object]) -> Iterator[_Split]:
         for size in range(1, len(present) // 2 + 1):
             for group in itertools.combinations(present, size):
                 others = [choice for choice in present if choice not in group]
+                # Of two halves each is the other's rest: one of them is enough.
                 if 2 * size == len(present) and present[0] not in group:
                     continue
                 members = tuple(index for index, value in enumerate(values) if value in group)
@@ -142,6 +145,7 @@ def _splits(parameter: Unsaid, values: Sequence[object]) -> Iterator[_Split]:
     numbers = [float(values[index]) for index in order]  # type: ignore[arg-type]
     for cut in range(SMALLEST, len(order) - SMALLEST + 1):
         low, high = numbers[cut - 1], numbers[cut]
+        # Equal values cannot be told apart by a threshold.
         if low == high:
             continue
         middle = math.sqrt(low * high) if parameter.log else (low + high) / 2
@@ -187,6 +191,7 @@ def _chance(splits: Sequence[Sequence[_Split]], held: Sequence[bool]) -> list[fl
         for of_one in splits
         for split in of_one
     ]
+    # Only how many hold on a side counts: a few hundred values for many thousands of calls.
     explained = cache(partial(_between, total=total, n=n))
     found = []
     for _ in range(SHUFFLES):

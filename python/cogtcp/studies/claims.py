@@ -37,6 +37,7 @@ class Number:
     def measured(self, grid: Mapping[Point, Cell]) -> float:
         """Return what was measured for it; NaN where nothing was."""
         found = self._mean(grid, self.at)
+        # A ratio to zero has no value.
         return found if self.than is None else found / (self._mean(grid, self.than) or math.nan)
 
     def _mean(self, grid: Mapping[Point, Cell], wanted: Mapping[str, Any]) -> float:
@@ -160,6 +161,7 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
     said = [statement.says for statement in statements]
     if len(set(said)) != len(said):
         raise ValueError("two statements of a claim say the same")
+    # Blocks may share points: each is measured once.
     points = tuple(dict.fromkeys(point for block in row.pop("points", []) for point in cross_product(block)))
     if not statements or not points:
         raise ValueError(f"the claim {row.get('id')} needs [[claim.statement]] and [[claim.points]]")

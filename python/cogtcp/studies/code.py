@@ -91,6 +91,7 @@ def _execute(name: str, path: Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
+    # A module that was loaded in part must not be found whole the next time.
     except BaseException:
         del sys.modules[name]
         raise

@@ -72,6 +72,7 @@ def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Fi
         all(more[seed] > less[seed] for more, less in pairs)  # a tie is no order
         for seed in range(len(pairs[0][0]))
     ]
+    # The verdict is one-sided on either side, hence the narrower interval; the wider one is told.
     inner = share(sum(shown), len(shown), 1 - 2 * verdicts.LEVEL)
     outer = share(sum(shown), len(shown), 1 - verdicts.LEVEL)
     verdict: verdicts.Verdict = (

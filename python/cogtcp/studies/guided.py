@@ -133,6 +133,7 @@ def find_reading(
     pool = pool or Pool()
     varied = touching(study, claim)
     shared = pool.of(claim)
+    # They cost nothing, and must not take the place of trials.
     trials += len(shared)
     starts = [
         *shared,
@@ -178,6 +179,7 @@ def find_reading(
         seeds=(CONFIRM_SEED, CONFIRM_SEED + seeds - 1),
         # At least: some of an earlier search's settings are judged again.
         evaluated=max(len(made) + len(looked), 0 if kept is None else kept.evaluated),
+        # JSON has no infinity.
         least=best.least if math.isfinite(best.least) else math.copysign(99.0, best.least),
         numbers=tuple(numbers(claim, confirmed.grid)),
         nearest=nearest,
@@ -250,6 +252,7 @@ def _is_close(claim: ClaimRow, judged: Judged) -> bool:
 
 def clearance(finding: Finding) -> float:
     """Return the clearance of a finding; by its verdict where its test has none."""
+    # Bounded below: one hopeless statement is not to drown what the others say.
     if not math.isnan(finding.clearance):
         return max(finding.clearance, _NEVER)
     slack = finding.slack if math.isfinite(finding.slack) else 0.0
@@ -267,6 +270,7 @@ def _race(study: Context, claim: ClaimRow, setting: Setting) -> Trial:
     """Judge a setting on more and more seeds, as long as there is hope."""
     for count in RUNGS:
         judged = _judge(study, claim, setting, SEARCH_SEED, count)
+        # A clearance is in standard errors, which shrink with the root of the seeds: so all rungs compare.
         scale = math.sqrt(RUNGS[-1] / count)
         seen = [clearance(finding) for finding in judged.findings]
         trial = Trial(setting, judged, tuple(value * scale for value in seen), count)
@@ -278,6 +282,7 @@ def _race(study: Context, claim: ClaimRow, setting: Setting) -> Trial:
 def _score(claim: ClaimRow, trial: Trial) -> float:
     """Return the objective: the statements on the right side, the least clearance, the paper's numbers."""
     if trial.least < CLEAR:
+        # Less than a half either way: no clearance outweighs a statement.
         return trial.holding + math.tanh(trial.least / 10) / 2
     return trial.holding + 1 + 1 / (1 + distance_to_numbers(claim, trial.judged))
 
@@ -311,6 +316,7 @@ def _explored(
             raise
         raise StudyError('the guided search needs Optuna: pip install "cogtcp[tune]"') from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # By the claim, so that its search is the same whichever others are searched with it.
     seed = int.from_bytes(claim.id.encode()[-4:], "big")
     sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=RANDOM)
     asked = optuna.create_study(sampler=sampler, direction="maximize")
@@ -371,6 +377,7 @@ def _distribution(parameter: Unsaid) -> Any:
 
 
 def _rounded(value: Value) -> Value:
+    # Three digits: settings are to be read and typed again.
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
@@ -380,6 +387,7 @@ def _confirming_seeds(claim: ClaimRow, trial: Trial, most: int) -> int:
     if not clear:
         return FEWEST
     normal = NormalDist()
+    # All statements must be found together: each needs more than the power of the whole.
     wanted = normal.inv_cdf(1 - LEVEL) + normal.inv_cdf(power.POWER ** (1 / len(claim.statements)))
     least = min(clear)
     return int(min(max(math.ceil(RUNGS[-1] * (wanted / least) ** 2), FEWEST), most))
@@ -417,6 +425,7 @@ def _turn(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], reading: Se
                     start = middle
             change = abs(stop - parameter.share(here))
             found.append((parameter, Turn(parameter.name, here, parameter.at(stop), change)))
+    # From the smallest change up: what few seeds made of chance is passed over.
     for parameter, turn in sorted(found, key=lambda item: item[1].change):
         if least(parameter, turn.there, RUNGS[-1]) < HOPELESS:
             return turn

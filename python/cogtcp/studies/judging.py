@@ -67,6 +67,7 @@ def measure(study: Context, claims: Sequence[ClaimRow], setting: Setting) -> lis
                     Case(scenario(study, setting, point, seed), seed, reads, claim.trace)  # type: ignore[arg-type]
                     for seed in study.seeds
                 ]
+    # All runs in one call: they are made in parallel.
     records = iter(study.run([case for of_point in cases.values() for case in of_point]))
     cells = {key: Cell([next(records) for _ in of_point]) for key, of_point in cases.items()}
     return [{point: cells[claim.measure, claim.trace, point] for point in claim.points} for claim in claims]
@@ -89,6 +90,7 @@ def distance_to_numbers(claim: ClaimRow, judged: Judged) -> float:
     errors = []
     for number in claim.numbers:
         measured = number.measured(judged.grid)
+        # A quantity of zero has no logarithm: 5 is a factor of some 150.
         errors.append(abs(math.log(measured / number.value)) if measured > 0 else 5.0)
     return sum(errors) / len(errors) if errors else 0.0
 

@@ -131,6 +131,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
             judged = judge(first, rows, design.settings[index])
             for row, item in zip(rows, judged, strict=True):
                 was = design.claims[row.id].claim_verdicts()[index]
+                # From holds to fails or back: what is inconclusive now or then has not changed beyond chance.
                 if {was, item.verdict} == {"holds", "fails"}:
                     told.append(f"{row.id}: at setting {index + 1} of the design it no longer {was}")
         told += _contradicted(context, rows, design, sample)

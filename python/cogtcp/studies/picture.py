@@ -102,6 +102,7 @@ def picture(dots: Sequence[Dot], *, named: bool = False) -> str:
             titles = [f"{dot.claim}: {dot.answer.text}"]
             panel.points([dot.at], [y], color=color, shape=shape, hollow=True, titles=titles)
             if named:
+                # Towards the side that has room for the name.
                 right = dot.at < 0.6
                 panel.text(
                     high if right else low,

@@ -71,6 +71,7 @@ def may_decide(findings: Sequence[Finding], seeds: int, most: int) -> bool:
 def _errors(statement: Statement, tests: int) -> float:
     """Return how many standard errors an effect must have, so that it is found with the power wanted."""
     each = POWER ** (1 / max(tests, 1))
+    # Each of the two tests may err by half.
     if statement.test in ("near", "flat", "numbers"):
         each = (1 + each) / 2
     normal = NormalDist()

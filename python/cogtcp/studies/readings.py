@@ -234,4 +234,5 @@ def _read_numbers(kept: list[list[Any]]) -> tuple[tuple[str, float, float], ...]
 
 
 def _number(value: float) -> float | None:
+    # Four digits, so that a change of the file shows a change of the result; JSON has no infinity or NaN.
     return float(f"{value:.4g}") if math.isfinite(value) else None

@@ -29,6 +29,7 @@ class Values(Mapping[str, Any]):
     _items: tuple[tuple[str, Value], ...]
 
     def __init__(self, values: Mapping[str, Value] | None = None, /, **more: Value) -> None:
+        # Past `__setattr__`, which refuses every change. Sorted, so that equal values have equal hashes.
         object.__setattr__(self, "_items", tuple(sorted({**(values or {}), **more}.items())))
 
     def __getitem__(self, name: str) -> Any:
@@ -59,6 +60,7 @@ class Values(Mapping[str, Any]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Values) and self._items == other._items
 
+    # `__slots__` and attributes by `__getattr__`: pickling must not look for a state.
     def __reduce__(self) -> tuple[type[Values], tuple[dict[str, Value]]]:
         return type(self), (dict(self._items),)
 
@@ -136,6 +138,7 @@ class Unsaid:
     def at(self, share: float) -> Value:
         """Return the value at `share` (0 to 1) of the range."""
         if self.choices:
+            # A share of exactly 1 would be one past the end.
             return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
         if self.log:
             return _three_digits(self.low * (self.high / self.low) ** share)
@@ -201,9 +204,11 @@ class Space:
         """
         columns: dict[str, list[Value]] = {}
         for parameter in self.varied:
+            # A stream for each parameter: one more leaves the others' columns as they are.
             stream = random.Random(f"design/{seed}/{parameter.name}")  # noqa: S311 - a documented draw
             order = list(range(count))
             stream.shuffle(order)
+            # A random place within each part.
             columns[parameter.name] = [parameter.at((part + stream.random()) / count) for part in order]
         return [
             self.base.but(**{name: values[index] for name, values in columns.items()})

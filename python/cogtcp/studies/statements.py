@@ -194,11 +194,13 @@ class Statement:
             if self.test == "flat":
                 return replace(verdicts.flat(series, self.margin, labels, members=members), where=where)
             sign = 1.0 if self.test == "rises" else -1.0
+            # Falling is rising of the negative: one test serves both.
             signed = [[sign * value for value in values] for values in series]
             if self.every_step:
                 finding = verdicts.increasing(signed, labels, members=members)
             else:
                 finding = verdicts.trend(signed, members=members)
+            # Turned back, with the ends in order.
             low, high = sorted((sign * finding.low, sign * finding.high))
             return replace(finding, estimate=sign * finding.estimate, low=low, high=high, where=where)
         values = self._pick(group, self.of).of(self.quantity)

@@ -57,6 +57,7 @@ def share(holds: int, decided: int, confidence: float = 0.95) -> Interval:
 def _solve(rising: object, target: float) -> float:
     """Return where a function that rises from 0 to 1 reaches `target`, by bisection."""
     low, high = 0.0, 1.0
+    # Halved sixty times the interval is below what a double tells apart.
     for _ in range(60):
         middle = (low + high) / 2
         if rising(middle) < target:  # type: ignore[operator]

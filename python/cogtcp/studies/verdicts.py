@@ -75,6 +75,7 @@ def ratio(
     shares = [bound + (a - factor * b) / scale for a, b in zip(values, baseline, strict=True)]
     inner = mean_interval(shares, 1 - 2 * LEVEL)
     against = mean_interval(shares, 1 - 2 * LEVEL / members)
+    # Of runs that have both: Fieller's interval needs a baseline above zero.
     positive = sum(b for a, b in zip(values, baseline, strict=True) if not math.isnan(a)) > 0
     outer = ratio_interval(values, baseline, 1 - LEVEL) if positive else mean_interval(shares, 1 - LEVEL)
     if above:
