@@ -41,6 +41,7 @@ impl Timer {
 
     /// Lets it expire at `at`, and no more at what was set before.
     pub(crate) fn set(&self, at: Time) -> io::Result<()> {
+        // Never, `Time::MAX`, must not wrap to a time that is over.
         sys::set_timer(self.fd.as_fd(), self.clock.start.saturating_add(at.as_nanos()))
     }
 }

@@ -188,6 +188,7 @@ pub(crate) fn play(
                 let shown = states.take()?;
                 flows.iter_mut().for_each(|flow| flow.record(&shown));
             }
+            // Samples that were missed are left out: another one now would cover no time.
             while next_sample <= now {
                 next_sample += interval;
             }

@@ -194,6 +194,7 @@ fn transport_of(bytes: &[u8], protocol: u8) -> Option<(usize, usize)> {
         _ => return None,
     };
     let whole = whole.min(bytes.len());
+    // A header of fewer than five words is none.
     (its == protocol && at >= IPV4_HEADER && whole >= at + UDP_HEADER).then_some((at, whole))
 }
 

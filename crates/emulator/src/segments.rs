@@ -41,6 +41,7 @@ pub(crate) fn acknowledgement(ends: Ends, segment: &Segment) -> Vec<u8> {
     }
     headers::write_tcp(&Tcp {
         ends,
+        // A pure ACK is not ECN-capable (RFC 3168 section 6.1.4).
         ecn: 0,
         seq: segment.seq.get(),
         ack: segment.ack.get(),

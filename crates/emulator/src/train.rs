@@ -379,6 +379,7 @@ fn tell(outbox: &mut VecDeque<Sent>, host: usize, ends: Ends, beside: Beside, ac
             outbox.extend(std::iter::repeat_n(Sent::From(host, bytes), times));
         }
         Beside::Sender => {
+            // Once: no network lies between in which it could be lost.
             outbox.push_back(Sent::Into(host, segments::acknowledgement(ends.reversed(), ack)));
         }
     }

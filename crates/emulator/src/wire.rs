@@ -19,6 +19,7 @@ pub(crate) struct Initial {
 pub(crate) fn write(packet: &ScriptPacket, initial: Initial, ends: Ends) -> Vec<u8> {
     headers::write_tcp(&Tcp {
         ends,
+        // ECT(0) is 2 and ECT(1) is 1 (RFC 3168 section 5).
         ecn: match packet.ecn {
             EcnCodepoint::NotCapable => 0,
             EcnCodepoint::Capable => 2,

@@ -14,6 +14,7 @@ use std::os::unix::fs::OpenOptionsExt;
 /// Makes the device in the namespace that this thread is in.
 pub(super) fn make() -> Result<OwnedFd, EmulationError> {
     let file = open()?;
+    // `IFF_NO_PI`: packets come without flags and a protocol in front of them.
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
     InterfaceRequest::new(INTERFACE).with_short(flags).make(file.as_fd(), libc::TUNSETIFF).or_remedy(
         "a TUN device cannot be made",

@@ -220,6 +220,7 @@ impl Asking {
             is_over = self.opens_anew;
         }
         if is_over {
+            // Before the connection goes, as its counts go with it.
             self.past = self.done();
             self.connection.take().into_iter().for_each(Connection::close);
         }

@@ -76,7 +76,7 @@ pub fn open(bytes: &[u8], now: Time, key: &Key) -> Option<(RouterMessage, Freshn
     if bytes[..4] != MAGIC || bytes[4] != VERSION {
         return None;
     }
-    // In constant time.
+    // In constant time: how long it takes must not tell how much of a forged hash is right.
     key.hash(&bytes[..COVERED]).verify_slice(&bytes[COVERED..]).ok()?;
     let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_be_bytes).unwrap_or_default();
     Some((decode_body(bytes, now)?, Freshness { counter: word(SIZE), sent_us: word(SIZE + 8) }))
