@@ -1,5 +1,5 @@
-//! What can be set of a sender and of a receiver: the groups of settings, each with its documentation and
-//! default, and [`TcpSettings`], in which a scenario sets some of them.
+//! What can be set of a sender and of a receiver, in groups. Each setting has its documentation and default here.
+//! A scenario sets some of them by [`TcpSettings`].
 
 mod settings;
 mod values;

@@ -116,7 +116,7 @@ impl Window {
     }
 
     /// Silly window avoidance (RFC 9293 section 3.8.6.2.2): the right edge stays until it can move by
-    /// min(buffer / 2, MSS), or by all that the tuning allows of an empty buffer: a closed window opens again.
+    /// min(buffer / 2, MSS). With an empty buffer the tuned window is enough: a closed window opens again.
     fn edge(&self, frontier: u64, limit: u64) -> u64 {
         let room = (self.taken + self.buffer).min(frontier + limit.min(self.tuned));
         let step = if self.taken >= frontier { self.step.min(self.tuned.max(1)) } else { self.step };
