@@ -137,6 +137,15 @@ def test_when_all_runs_fail_there_is_still_a_report(
     assert "it &lt;broke&gt;" in (tmp_path / "out/report.html").read_text()
 
 
+def test_transports_that_deliver_nothing_are_not_ranked(scenario: Scenario, tmp_path: Path) -> None:
+    # Shorter than a round trip: no data has come to its receiver.
+    short = scenario.set("run.warmup", "0 s").set("run.duration", "1 ms")
+    none = compare(short, ["newreno", "sack"], seeds=1)
+    assert headline.of_comparison(none).startswith("No transport delivers anything.")
+    none.save(tmp_path / "out")
+    assert "No transport delivers anything." in (tmp_path / "out/report.html").read_text()
+
+
 def test_ctrl_c_leaves_what_is_finished(scenario: Scenario, tmp_path: Path) -> None:
     stopping = threading.Event()
 

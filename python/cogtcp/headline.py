@@ -85,6 +85,8 @@ def _ranking(comparison: Comparison) -> str:
         return "No run was finished."
     best, others = ranked[0], ranked[1:]
     goodput = comparison.interval(best, "goodput_bps")
+    if others and not goodput.mean > 0:
+        return "No transport delivers anything."
     share = of_capacity(comparison.interval(best, "efficiency").mean)
     lead = f"{best} is fastest:" if others else f"{best} delivers"
     parts = [f"{lead} {_with_interval(goodput)}{share}."]

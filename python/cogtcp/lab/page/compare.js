@@ -38,6 +38,7 @@ export function sentence({ rows, isApart }, metric, { random }) {
   if (!rows.length) return "No run finished.";
   const [best, ...others] = rows;
   const { mean, low, high, n } = best.goodput;
+  if (others.length && !(mean > 0)) return "No transport delivers anything.";
   const end = (value) => text(metric, value);
   const ends = low === null || low === high ? "" : ` (95 %: ${end(low)} to ${end(high)})`;
   const first = others.length ? `${best.name} is fastest: ` : `${best.name} delivers `;
