@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import studies
-from cogtcp.figure import Surface
-from cogtcp.report import figures
+from cogtcp.figure import Drawing, Surface, surfaces
 from cogtcp.report.alone import alone
 from cogtcp.studies import kept, search, stacks
 
@@ -200,7 +199,7 @@ def rules_of_thumb() -> list[str]:
     return [*lines, ""]
 
 
-def picture(data: Data) -> str:
+def picture(data: Data) -> Drawing:
     """Return the stacks in each study, in per cent of the best there."""
     names = [name for name, found in data.stacks.items() if found is not None]
     values = []
@@ -214,7 +213,7 @@ def picture(data: Data) -> str:
         values.append(row)
     surface = Surface("", names, list(reversed(stacks.STACKS)), values)
     label = "What twelve stacks deliver at the base of each study, in per cent of the best there"
-    return figures.surfaces([surface], label, x_label=label, y_label="stack", unit="%")
+    return surfaces([surface], label, x_label=label, y_label="stack", unit="%")
 
 
 VERDICTS = "[picture](images/verdicts.svg)"

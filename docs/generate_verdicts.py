@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cogtcp import studies
 from cogtcp.report.alone import alone
@@ -21,6 +22,9 @@ from cogtcp.studies import answers, kept
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_text
+
+if TYPE_CHECKING:
+    from cogtcp.figure import Drawing
 
 ROOT = Path(__file__).resolve().parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "verdicts.md"
@@ -100,7 +104,7 @@ def summary(found: Found) -> str:
     return "\n".join(rows) + "\n"
 
 
-def draw(found: Found) -> str:
+def draw(found: Found) -> Drawing:
     """Return the picture of all claims of the papers."""
     return picture(
         [

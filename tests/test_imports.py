@@ -27,7 +27,6 @@ LEVELS: tuple[tuple[str, ...], ...] = (
         "_names",
         "airtime",
         "control",
-        "figure",
         "headline",
         "results_schema",
         "tables",
@@ -45,6 +44,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     # the public names
     ("cogtcp",),
     # what is shown, and the command line
+    ("figure",),
     ("report",),
     ("plot", "studies"),
     ("lab",),

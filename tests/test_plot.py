@@ -11,10 +11,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from cogtcp import Comparison, Result, Scenario, UsageError, compare, figure, plot, run, sweep, tune
+from cogtcp.figure import compared
+from cogtcp.figure.model import Text
+from cogtcp.figure.run_map import RunMap
+from cogtcp.figure.series import Series
+from cogtcp.figure.timeline import Timeline
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import KINDS, draw, plane, save
+from cogtcp.plot import KINDS, draw, paper, save
 from cogtcp.plot.compared import values_of
-from cogtcp.report import figures
+from cogtcp.report import svg
 from cogtcp.sweeping.axes import title
 from conftest import ROOT, SMALL
 
@@ -64,13 +69,18 @@ def test_what_cannot_be_drawn_is_said(saved: dict[str, Path], kind: str, of: str
 def test_a_drawing_shows_the_numbers(comparison: Comparison) -> None:
     axes = comparison.plot.bars().axes[0]
     means = [comparison.interval(name, "goodput_bps").mean * 1e-6 for name in comparison.transports]
-    assert [patch.get_height() for patch in axes.patches] == pytest.approx(means)
+    assert [patch.get_width() for patch in axes.patches] == pytest.approx(means)
+    for name, line in zip(
+        comparison.transports, (x for x in axes.lines if len(x.get_xdata()) == 2), strict=True
+    ):
+        found = comparison.interval(name, "goodput_bps")
+        assert list(line.get_xdata()) == pytest.approx([found.low * 1e-6, found.high * 1e-6])
     points = comparison.plot.delay_throughput().axes[0]
     assert points.xaxis_inverted()  # low delay, which is better, is at the right
     by_transport = values_of(comparison.runs, BY_NAME["goodput_bps"])
-    clouds = [line for line in points.lines if line.get_marker() == "."]
+    clouds = points.lines[::2]  # each with its mean behind it
     for values, cloud in zip(by_transport.values(), clouds, strict=True):
-        assert sorted(cloud.get_ydata()) == pytest.approx(sorted(values))
+        assert sorted(cloud.get_ydata()) == pytest.approx([1e-6 * value for value in sorted(values)])
     steps = comparison.plot.cdf().axes[0].lines[0].get_xydata()
     assert steps[-1][1] == 1
     assert (np.diff(steps[:, 1]) >= 0).all()
@@ -90,7 +100,7 @@ def test_sweeps_are_drawn_from_rows() -> None:
     axes = plot.line(rows, x_label="x", y_label="y").axes[0]
     assert list(axes.lines[0].get_ydata()) == [11, 21, 41]
     plane = plot.heatmap(rows, x_label="x", y_label="hue", label="y").axes[0]
-    assert plane.images[0].get_array().tolist() == [[11, 21, 41]] * 2
+    assert plane.collections[0].get_array().tolist() == [[11, 21, 41]] * 2
     with pytest.raises(UsageError, match="needs a plane"):
         plot.heatmap(rows[:1], x_label="x", y_label="y", label="z")
 
@@ -101,29 +111,58 @@ def test_pages_and_papers_draw_the_same_figures() -> None:
     rows = [(x, hue, mean + aside) for (x, hue), mean in means.items() for aside in (-1, 1)]
     curves, names = figure.over(rows)
     assert names == ["low", "high"]
+    drawing = figure.curves(curves, "label", x_label="x", y_label="y", x_names=names)
     said = re.findall(
-        r"<title>(\w+): (\d), (\S+) \((\S+) to (\S+)\)</title>",
-        figures.curves(curves, "label", x_label="x", y_label="y", x_names=names).replace("−", "-"),
+        r"<title>(\w+): (\d), (\S+) \((\S+) to (\S+)\)</title>", svg.draw(drawing).replace("−", "-")
     )
-    axes = plane.curves(curves, x_names=names, x_label="x", y_label="y").axes[0]
-    drawn = [
-        (str(line.get_label()), str(x), low, high)
-        for line in axes.containers
-        for x, (low, high) in enumerate(segment[:, 1] for segment in line.lines[2][0].get_segments())
-    ]
-    assert [(name, x) for name, x, *_ in said] == [(name, x) for name, x, *_ in drawn]
-    for (*_, low, high), (*_, below, above) in zip(said, drawn, strict=True):
+    lines = [line for line in paper.draw(drawing).axes[0].lines if line.get_marker() == "_"]
+    drawn = [(str(int(line.get_xdata()[0])), *line.get_ydata()) for line in lines]
+    assert [name for name, *_ in said] == ["1", "1", "2", "2"]
+    for (_, x, _, low, high), (at, below, above) in zip(said, drawn, strict=True):
+        assert x == at
         assert (float(low), float(high)) == pytest.approx((below, above), rel=1e-3)
-    surface = figure.plane(rows)
-    page = figures.surfaces([surface], "label", x_label="x", y_label="hue")
-    shown = plane.surface(surface, x_label="x", y_label="hue", label="y").axes[0].images[0].get_array()
-    assert shown.tolist() == [[2, 6], [3, 7]]
-    assert re.findall(r"<title>(\w+), (\d): (\d)</title>", page) == [
+    drawing = figure.surfaces([figure.plane(rows)], "label", x_label="x", y_label="hue")
+    assert paper.draw(drawing).axes[0].collections[0].get_array().tolist() == [[2, 6], [3, 7]]
+    assert re.findall(r"<title>(\w+), (\d): (\d)</title>", svg.draw(drawing)) == [
         ("low", "1", "2"),
         ("high", "1", "6"),
         ("low", "2", "3"),
         ("high", "2", "7"),
     ]
+
+
+@pytest.mark.parametrize("kind", ["timeline", "bars", "box", "trade", "map"])
+def test_every_kind_of_mark_is_drawn_by_both(result: Result, comparison: Comparison, kind: str) -> None:
+    """A figure of each kind, with all marks that it has, in a page and on paper."""
+    goodput, delay = BY_NAME["goodput_bps"], BY_NAME["queuing_delay_mean_s"]
+    values = values_of(comparison.runs, goodput)
+    if kind == "timeline":
+        drawing = Timeline.of({"": Series.of(result)}).figure(legend=True)
+    elif kind == "map":
+        roaming = run(Scenario.shipped("adhoc-cr").set("run.duration", "12 s"))
+        found = RunMap.of(roaming)
+        assert found is not None
+        drawing = found.figure()
+    elif kind == "trade":
+        drawing = compared.trade({n: [(1e-3 * i, v) for i, v in enumerate(vs)] for n, vs in values.items()},
+                                 delay, goodput)  # fmt: skip
+    else:
+        drawing = (compared.bars if kind == "bars" else compared.box)(values, goodput)
+    page, drawn = svg.draw(drawing), paper.draw(drawing)
+    drawn.draw_without_rendering()
+    panels = [panel for row in drawing.rows for panel in row]
+    for panel, axes in zip(panels, drawn.axes, strict=True):
+        assert axes.get_xlabel().startswith(panel.x.label)
+        assert panel.y.label in axes.get_ylabel()
+        assert panel.y.label in page
+        texts = [mark.text for mark in panel.marks if isinstance(mark, Text)]
+        written = [text.get_text() for text in axes.texts]
+        for text in [*texts, *(text for _, text in panel.beside)]:
+            assert text in written
+            assert f">{text}</text>" in page
+    for entry in drawing.legend:
+        assert entry.text in page
+        assert entry.text in [text.get_text() for text in drawn.legends[0].get_texts()]
 
 
 def test_lines_stand_beside_each_other_where_their_intervals_overlap() -> None:
@@ -134,9 +173,8 @@ def test_lines_stand_beside_each_other_where_their_intervals_overlap() -> None:
         ]
         figure = plot.line(rows, x_label="x", y_label="y")
         figure.draw_without_rendering()
-        axes = figure.axes[0]
-        lines = axes.get_legend_handles_labels()[0]
-        places = [float(line.lines[0].get_transform().transform((1, 0))[0]) for line in lines]
+        lines = [line for line in figure.axes[0].lines if line.get_marker() in "os"]
+        places = [float(line.get_transform().transform((1, 0))[0]) for line in lines]
         return [72 / figure.dpi * place for place in places]
 
     # Of two values the interval is 12.7 wide: 0.5 and 1.5 overlap, 0.5 and 100.5 do not.
@@ -149,7 +187,8 @@ def test_lines_stand_beside_each_other_where_their_intervals_overlap() -> None:
 def test_every_line_of_a_timeline_is_in_the_legend(result: Result) -> None:
     figure = plot.timeline({"": result})
     said = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert "rate of the open link" in said
+    assert "rate of link while it is open" in said
+    assert "RTO" in said
     assert "sensing" in said
 
 
@@ -168,7 +207,7 @@ def test_a_sweep_is_drawn_and_hides_nothing(tmp_path: Path) -> None:
     axes = found.plot.line(loss, where={off: 1.0}).axes[0]
     means = [found.interval("newreno", "goodput_bps", value, 1.0).mean * 1e-6 for value in (0.0, 0.01)]
     assert list(axes.lines[0].get_ydata()) == pytest.approx(means)
-    cells = found.plot.heatmap(where={"transport": "sack"}).axes[0].images[0].get_array()
+    cells = found.plot.heatmap(where={"transport": "sack"}).axes[0].collections[0].get_array()
     assert cells[1][0] == pytest.approx(found.interval("sack", "goodput_bps", 0.0, 1.0).mean * 1e-6)
     with pytest.raises(UsageError, match=f"{off} varies too"):
         found.plot.line(loss)

@@ -19,16 +19,17 @@ from hypothesis import strategies as st
 
 from cogtcp import Comparison, Scenario, compare, headline, run
 from cogtcp._arrays import array_of
-from cogtcp.figure import Curve, Surface
+from cogtcp.figure import Axis, Curve, Drawing, Entry, Panel, Surface, curves, scale, surfaces
+from cogtcp.figure.compared import reach_of
+from cogtcp.figure.contour import contour
+from cogtcp.figure.model import Line, series
+from cogtcp.figure.reduce import Grid, thin_marks
+from cogtcp.figure.series import Series, Silence, silences
+from cogtcp.figure.timeline import Timeline
 from cogtcp.metrics import BY_NAME, plus_minus
-from cogtcp.report import comparison_report, figures, page, run_report, scale, still
+from cogtcp.report import comparison_report, page, run_report, svg
 from cogtcp.report.alone import alone
-from cogtcp.report.bars import reach_of
-from cogtcp.report.contour import contour
-from cogtcp.report.reduce import Grid, thin_marks
-from cogtcp.report.series import Series, Silence, silences
 from cogtcp.report.tables import Table
-from cogtcp.report.timeline import Timeline
 from conftest import ROOT, SMALL
 
 TRANSPORTS = ("newreno", "sack")
@@ -174,10 +175,10 @@ def test_timeouts_have_the_colour_of_their_transport(pages: dict[str, str]) -> N
 
 def test_a_legend_names_no_link_where_there_is_none() -> None:
     roaming = run(Scenario.shipped("adhoc-cr").set("run.duration", "12 s"))
-    key = " ".join(entry["text"] for entry in Timeline.of({"": Series.of(roaming)}).key())
+    key = " ".join(entry.text for entry in Timeline.of({"": Series.of(roaming)}).key())
     assert "rate of" not in key
     single = Timeline.of({"": Series.of(run(Scenario.from_toml(SMALL)))}).key()
-    assert "rate of link while it is open" in " ".join(entry["text"] for entry in single)
+    assert "rate of link while it is open" in " ".join(entry.text for entry in single)
 
 
 @pytest.mark.parametrize(("kind", "count"), [("run", 2), ("compare", 2), ("map", 3)])
@@ -416,35 +417,58 @@ def test_digits_go_as_far_as_the_interval_supports(value: float, half: float, te
     assert plus_minus(value, half) == text
 
 
-def test_still_figures_hold_roles_and_no_colours() -> None:
-    sheet = still.Sheet(100, 100, 'a "label"')
-    panel = sheet.panel(0, 0, 100, 100, scale.Scale(0, 1), scale.Scale(0, 1))
-    panel.axes("<x>", "y")
+def test_figures_of_pages_hold_roles_and_no_colours() -> None:
+    panel = Panel(Axis(scale.Scale(0, 1), "<x>"), Axis(scale.Scale(0, 1), "y"))
     for number in range(7):
-        panel.line([0, 0.5, math.nan, 1], [0, 1, 0, 1], color=still.series(number))
-    svg = sheet.svg()
-    Page(svg)
-    assert svg.startswith('<svg role="img" aria-label="a &quot;label&quot;"')
-    assert "&lt;x&gt;" in svg
+        panel.add(Line([0, 0.5, math.nan, 1], [0, 1, 0, 1], series(number)))
+    drawing = Drawing('a "label"', [[panel]], [Entry("<name>", "line", "ink")])
+    text = svg.draw(drawing)
+    Page(text)
+    assert text.startswith('<svg role="img" aria-label="a &quot;label&quot;"')
+    assert "&lt;x&gt;" in text
+    assert "&lt;name&gt;" in text
     for number in range(1, 7):
-        assert f"var(--series-{number})" in svg
-    file = alone(svg)
+        assert f"var(--series-{number})" in text
+    file = alone(drawing)
     assert "var(" not in file
     assert "#0072b2" in file
-    assert "prefers-color-scheme" in alone(svg, dark=True)
+    assert "prefers-color-scheme" in alone(drawing, dark=True)
+
+
+def test_panels_stand_below_each_other_on_a_phone() -> None:
+    left, right = (Panel(Axis(scale.Scale(0, 1)), Axis(scale.Scale(0, 1), "y"), 100) for _ in range(2))
+    right.y.bare = True  # the panel at its left has the labels
+    right.share = 0.3
+    drawing = Drawing("two", [[left, right]])
+    page, phone = svg.drawn(drawing).split('<div class="phone">')
+
+    def places(text: str) -> list[tuple[float, float]]:
+        found = re.findall(r'<svg x="([\d.]+)" y="([\d.]+)"', text)
+        return [(float(x), float(y)) for x, y in found]
+
+    (one, other), (first, second) = places(page), places(phone)
+    assert one[0] < other[0]
+    assert one[1] == other[1]
+    assert first[0] == second[0]
+    assert first[1] + 100 < second[1]
+    wide = [re.findall(r'<svg x="[\d.]+" y="[\d.]+" width="([\d.]+)"', text) for text in (page, phone)]
+    assert wide[0][0] != wide[0][1]
+    assert wide[1][0] == wide[1][1]
+    # Alone in its row a panel has labels of its own.
+    assert (page.count(">0.5<"), phone.count(">0.5<")) == (1, 2)
 
 
 def test_curves_and_surfaces_draw_every_point() -> None:
     curve = Curve("one", [1, 10, 100], [1, 2, math.nan], low=[0.5, 1, math.nan], high=[2, 3, math.nan])
-    svg = figures.curves([curve], "label", x_label="x", y_label="y", log_x=True)
-    Page(svg)
-    assert svg.count("<circle") == 1 + 2  # the legend's and two points
-    assert ">10<" in svg
+    text = svg.draw(curves([curve], "label", x_label="x", y_label="y", log_x=True))
+    Page(text)
+    assert text.count("<circle") == 1 + 2  # the legend's and two points
+    assert ">10<" in text
     plane = Surface("plane", ["a", "b"], [1, 2], [[1.0, 2.0], [3.0, math.nan]], mark=("a", 2))
-    svg = figures.surfaces([plane], "label", x_label="x", y_label="y", unit="Mbit/s")
-    Page(svg)
-    assert re.findall(r"<title>(.*?)</title>", svg) == ["a, 1: 1", "b, 1: 2", "a, 2: 3"]
-    assert "Mbit/s" in svg  # beside the colour bar
+    text = svg.draw(surfaces([plane], "label", x_label="x", y_label="y", unit="Mbit/s"))
+    Page(text)
+    assert re.findall(r"<title>(.*?)</title>", text) == ["a, 1: 1", "b, 1: 2", "a, 2: 3"]
+    assert "Mbit/s" in text  # beside the colour bar
 
 
 def test_contours_lie_where_the_quantity_has_the_level() -> None:

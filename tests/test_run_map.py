@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Result, Scenario, UsageError, compare, run
-from cogtcp.plot import draw
-from cogtcp.report import run_map, run_report
-from cogtcp.report.run_map import RunMap
+from cogtcp.figure import run_map
+from cogtcp.figure.run_map import RunMap
+from cogtcp.plot import draw, style
+from cogtcp.report import run_report, svg
 
 SCENARIO = """
 name = "map"
@@ -108,23 +109,19 @@ def test_the_figure_for_paper_shows_the_moment_asked_for(result: Result, tmp_pat
     moment = drawn.fullest() + 1
     saved = draw(tmp_path / "run", "map", at=drawn.times[moment] + 0.5)
     for figure in (result.plot.map(at=drawn.times[moment] + 0.5), saved):
-        lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
-        line = lines["far: n0 to n3, 3 hops"]
-        assert list(zip(line.get_xdata(), line.get_ydata(), strict=True)) == [
-            (0, 0),
-            (200, 0),
-            (400, 0),
-            (600, 0),
+        assert "far: n0 to n3, 3 hops" in [text.get_text() for text in figure.legends[0].get_texts()]
+        lines = [list(zip(*line.get_data(), strict=True)) for line in figure.axes[0].get_lines()]
+        assert [(0, 0), (200, 0), (400, 0), (600, 0)] in lines
+        nodes = [line for line in figure.axes[0].get_lines() if line.get_linestyle() == "None"]
+        nodes = nodes[-len(drawn.nodes) :]
+        colors = {channel: style.COLORS[channel] for channel in (0, 1)} | {-1: "white"}
+        places = zip(drawn.places[moment], drawn.channels[moment], strict=True)
+        assert [(line.get_data(), line.get_markerfacecolor()) for line in nodes] == [
+            (([x], [y]), colors[channel]) for (x, y), channel in places
         ]
-        for channel in set(drawn.channels[moment]):
-            name = "silent: senses or switches" if channel < 0 else f"channel {channel}"
-            its = [place[0] for place, on in zip(drawn.places[moment], drawn.channels[moment], strict=True)
-                   if on == channel]  # fmt: skip
-            several = len(set(drawn.channels[moment])) > 1
-            assert list(lines[name if several or channel < 0 else "node"].get_xdata()) == its
-        filled = [patch.get_facecolor()[3] > 0 for patch in figure.axes[0].patches[::2]]
         time = drawn.times[moment]
-        assert filled == [any(a <= time < b for a, b in user.on) for user in drawn.users]
+        filled = [patch for patch in figure.axes[0].patches if patch.get_facecolor()[3] > 0]
+        assert len(filled) == sum(any(a <= time < b for a, b in user.on) for user in drawn.users)
         assert f"{time:g} s" in figure.axes[0].get_xlabel()
 
 
@@ -140,7 +137,7 @@ def test_the_still_figure_shows_one_moment(result: Result) -> None:
     drawn = RunMap.of(result)
     assert drawn is not None
     moment = drawn.moment(drawn.routes[0].start, after=True)
-    assert f"Map of map at {drawn.times[moment]:g} s" in drawn.figure()
+    assert f"Map of map at {drawn.times[moment]:g} s" in svg.draw(drawn.figure())
     assert {number: route.nodes for number, route in drawn.routes_at(drawn.times[moment]).items()} == {
         0: (0, 1, 2, 3)
     }
@@ -153,7 +150,7 @@ def test_flows_to_which_nothing_came_are_named() -> None:
     drawn = RunMap.of(run(alone.set("run.duration", "3 s")))
     assert drawn is not None
     assert (drawn.flows, drawn.routes, drawn.data()["begin"]) == ({"far": ("n0", "n3")}, [], 0)
-    assert "far: n0 to n3, nothing has arrived" in drawn.figure()
+    assert "far: n0 to n3, nothing has arrived" in svg.draw(drawn.figure())
     # Nodes out of the area are shown too: the last stands at 1200 m, the area ends at 700 m.
     west, _, wide, _ = drawn.bounds()
     assert west < 0 < 1200 < west + wide
@@ -183,7 +180,7 @@ def test_users_that_are_scattered_are_drawn_where_they_are(result: Result) -> No
     assert [(user.x, user.y) for user in drawn.users] == list(zip(rows["x_m"], rows["y_m"], strict=True))
     titles = ["primary user 1, band 1", "primary user 2, band 2", "primary user 3, band 1"]
     assert [user[3] for user in drawn.data()["users"]] == titles
-    figure = drawn.figure()
+    figure = svg.draw(drawn.figure())
     assert all(figure.count(title) == 1 for title in titles)
 
 
@@ -215,7 +212,7 @@ def test_one_hop_and_nobody_moves() -> None:
     near = SCENARIO.replace('to = "n3"', 'to = "n1"')
     drawn = RunMap.of(run(Scenario.from_toml(near)))
     assert drawn is not None
-    figure = drawn.figure()
+    figure = svg.draw(drawn.figure())
     assert "far: n0 to n1, 1 hop<" in figure
     assert "where nodes go from here" not in figure
     moving = SCENARIO.replace(
@@ -224,7 +221,7 @@ def test_one_hop_and_nobody_moves() -> None:
     )
     drawn = RunMap.of(run(Scenario.from_toml(moving)))
     assert drawn is not None
-    assert "where nodes go from here" in drawn.figure()
+    assert "where nodes go from here" in svg.draw(drawn.figure())
 
 
 def test_what_is_too_much_is_left_out_and_said(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +235,7 @@ def test_what_is_too_much_is_left_out_and_said(result: Result, monkeypatch: pyte
     assert list(drawn.nodes) == ["n0", "n1", "n3"]
     assert [user.on for user in drawn.users] == [()]
     assert {route.nodes for route in drawn.routes} == {()}
-    assert "far: n0 to n3, its route is not shown" in drawn.figure()
+    assert "far: n0 to n3, its route is not shown" in svg.draw(drawn.figure())
     page = run_report(result)
     for words in (
         "Of 4 nodes 3 are shown: ends of flows, then nodes on their paths, then the first.",

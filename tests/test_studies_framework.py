@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import OutputError, RunError, studies
+from cogtcp.report import svg
 from cogtcp.runner import case as runner_case
 from cogtcp.studies.drawing import draw
 from study_folders import SCENARIO
@@ -352,10 +353,10 @@ def test_surface_is_drawn_cell_by_cell() -> None:
         "panel", (0.1, 0.2), (1.0, 2.0), ((10, 20), (30, float("nan"))), mark=(0.2, 1.0)
     )
     figure = studies.Figure("f", "A surface", "x", "y", [], "what", surfaces=[surface])
-    svg = draw(figure)
-    assert [text for text in ("10", "20", "30", "panel", "0.1", "2") if f">{text}<" not in svg] == []
-    assert ">nan<" not in svg
+    text = svg.draw(draw(figure))
+    assert [said for said in ("10", "20", "30", "panel", "0.1", "2") if f">{said}<" not in text] == []
+    assert ">nan<" not in text
     # Shades are shares of the greatest, the mark is a frame.
-    assert svg.count("<title>") == 3
-    assert 'opacity="0.6"' in svg
-    assert svg.count('stroke="var(--ink)"') == 1
+    assert text.count("<title>") == 3
+    assert 'opacity="0.6"' in text
+    assert text.count('stroke="var(--ink)"') == 1

@@ -13,8 +13,8 @@ import pytest
 
 from cogtcp import Scenario, _core
 from cogtcp.capture import Point, blocks, find_point
+from cogtcp.figure.run_map import RunMap
 from cogtcp.lab import controls
-from cogtcp.report.run_map import RunMap
 from conftest import ROOT
 from web import drawn, native, of_presets, shortened
 

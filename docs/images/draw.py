@@ -9,6 +9,7 @@ Optuna.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cogtcp
 from cogtcp import studies
@@ -16,6 +17,9 @@ from cogtcp.report import bars
 from cogtcp.report.alone import alone
 from cogtcp.report.surface import surface
 from cogtcp.studies.drawing import draw
+
+if TYPE_CHECKING:
+    from cogtcp.figure import Drawing
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -25,17 +29,17 @@ def main() -> None:
     """Draw all of them."""
     scenario = cogtcp.Scenario.from_file(ROOT / "scenarios" / "sensed-link.toml")
     comparison = cogtcp.compare(scenario, ["linux-bbr", "linux-cubic", "linux-reno", "sack"], seeds=10)
-    save("sensed-link", bars.goodput(comparison))
+    save("sensed-link", bars(comparison))
     result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
     save("fig3", draw(result.claims[0].outcome.figures[0]))
     single_hop = cogtcp.Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml")
     save("tune", surface(cogtcp.tune(single_hop, grid=[10, 10], out=ROOT / "results" / "tune-cr-single-hop")))
 
 
-def save(name: str, svg: str) -> None:
+def save(name: str, drawing: Drawing) -> None:
     """Write a figure of a page as a file of its own, with the page's colours for light and dark in it."""
     path = HERE / f"{name}.svg"
-    path.write_text(alone(svg, dark=True), encoding="utf-8")
+    path.write_text(alone(drawing, dark=True), encoding="utf-8")
     print(path.relative_to(ROOT))
 
 

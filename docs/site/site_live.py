@@ -16,9 +16,10 @@ from functools import cache
 from typing import Any
 
 from cogtcp import Scenario, run
+from cogtcp.figure.model import Axis, Drawing, Entry, Line, Panel, series
+from cogtcp.figure.scale import Scale
 from cogtcp.report import page as report_page
-from cogtcp.report import still
-from cogtcp.report.scale import Scale
+from cogtcp.report import svg
 from cogtcp.spectrum import sensing
 
 _LINK = """\
@@ -174,19 +175,17 @@ def _style() -> str:
 def figure(live: Live) -> str:
     """Return the still picture with its slider, which is hidden, and its sentence."""
     lines, numbers = computed(live)
-    sheet = still.Sheet(620, 300, f"{live.labels[1]} over {live.labels[0]}: {', '.join(live.lines)}")
-    panel = sheet.panel(50, 50, 550, 200, Scale(*live.x), Scale(*live.y))
-    panel.axes(*live.labels)
-    for index, (xs, ys) in enumerate(lines):
-        panel.line(xs, ys, color=still.series(index))
-    sheet.legend(
-        50, 2, [(still.sign("line", still.series(i)), name) for i, name in enumerate(live.lines)], 550
-    )
+    x, y = (Axis(Scale(*ends), label) for ends, label in zip((live.x, live.y), live.labels, strict=True))
+    panel = Panel(x, y, 200)
+    panel.add(*(Line(xs, ys, series(index)) for index, (xs, ys) in enumerate(lines)))
+    legend = [Entry(name, "line", series(index)) for index, name in enumerate(live.lines)]
+    label = f"{live.labels[1]} over {live.labels[0]}: {', '.join(live.lines)}"
+    picture = svg.draw(Drawing(label, [[panel]], legend, width=620))
     about = {name: getattr(live, name) for name in ("kind", "says", "x", "y")}
     about |= {"slider": asdict(live.slider), **live.of}
     slider = live.slider
     return (
-        f"{_style()}\n<figure class=\"live\" data-live='{html.escape(json.dumps(about))}'>{sheet.svg()}\n"
+        f"{_style()}\n<figure class=\"live\" data-live='{html.escape(json.dumps(about))}'>{picture}\n"
         f"<label hidden>{slider.label} <output>{slider.text()}</output>"
         f'<input type="range" min="0" max="100" value="{slider.place()}"></label>\n'
         f"<figcaption>{html.escape(sentence(live, numbers))}</figcaption></figure>"

@@ -1,17 +1,16 @@
 """Figures for paper, by matplotlib: PDF, SVG or PNG, as wide as a column of a two-column paper.
 
 `Result.plot`, `Comparison.plot`, `Sweep.plot` and `Tuning.plot` return matplotlib Figures; `cogtcp plot DIR`
-draws them from saved results. Pages draw their own figures, without matplotlib: see `cogtcp.report`.
+draws them from saved results. Pages draw the same figures without matplotlib: see `cogtcp.figure`.
 """
 
 from cogtcp.plot.accessors import ComparisonPlots, RunPlots, SweepPlots, TuningPlots
-from cogtcp.plot.area import area_map
-from cogtcp.plot.compared import bars, box, delay_throughput
-from cogtcp.plot.distribution import cdf
-from cogtcp.plot.over_time import timeline
-from cogtcp.plot.plane import heatmap, line
+from cogtcp.plot.compared import bars, box, cdf, delay_throughput
+from cogtcp.plot.over_time import area_map, timeline
 from cogtcp.plot.saved import KINDS, draw
 from cogtcp.plot.style import COLUMN_IN, PAGE_IN, save
+from cogtcp.plot.swept import lines as line
+from cogtcp.plot.swept import plane as heatmap
 
 __all__ = [
     "COLUMN_IN",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import area, compared, distribution, over_time, plane, swept
+from cogtcp.plot import compared, over_time, swept
 from cogtcp.sweeping.axes import column_name, title
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ class RunPlots:
 
     def cdf(self, what: str = "rtt", **options: Any) -> Figure:
         """Return the distribution of `rtt`, `goodput` or `cwnd` over the sampling instants, by flow."""
-        return distribution.cdf(*samples_of(self._result, what), **options)
+        return compared.cdf(*samples_of(self._result, what), **options)
 
     def map(self, **options: Any) -> Figure:
         """Return where the nodes of an ad hoc network are at a moment: see `cogtcp.plot.area_map`."""
-        return area.area_map(self._result, **options)
+        return over_time.area_map(self._result, **options)
 
 
 class ComparisonPlots:
@@ -65,7 +65,7 @@ class ComparisonPlots:
 
     def cdf(self, metric: str = "goodput_bps", **options: Any) -> Figure:
         """Return the distribution of a metric over the seeds."""
-        return cdf_over_seeds(self._comparison.runs, metric, **options)
+        return compared.cdf_over_seeds(self._comparison.runs, metric, **options)
 
     def delay_throughput(self, delay: str = "queuing_delay_mean_s", **options: Any) -> Figure:
         """Return throughput over delay, up and to the right being better."""
@@ -120,12 +120,6 @@ def samples_of(result: Any, what: str) -> tuple[dict[str, list[float]], str]:
     return found, label
 
 
-def cdf_over_seeds(runs: Any, metric: str, **options: Any) -> Figure:
-    """Return the distribution of a metric over the seeds from the table `Comparison.runs`."""
-    what = BY_NAME[pick(metric, BY_NAME, "metric")]
-    return distribution.cdf(compared.values_of(runs, what), compared.label(what), **options)
-
-
 def heatmap_of_trials(summary: Any, metric: str, varied: Mapping[str, str], **options: Any) -> Figure:
     """Return the grid of a search from its table of trials and what was varied (`0.01 to 1 s`, by path)."""
     what = BY_NAME[metric]
@@ -134,7 +128,7 @@ def heatmap_of_trials(summary: Any, metric: str, varied: Mapping[str, str], **op
     if len(numbers) != 2 or not rows:
         raise UsageError("a heat map needs the grid of a search over two ranges; search with --grid 10x10")
     x, y = numbers
-    return plane.heatmap(
+    return swept.plane(
         [(row[x], row[y], math.nan if row["mean"] is None else row["mean"] * what.scale) for row in rows],
         x_label=_axis(x.removesuffix(", number"), varied),
         y_label=_axis(y.removesuffix(", number"), varied),

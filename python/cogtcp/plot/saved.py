@@ -11,7 +11,7 @@ from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
 from cogtcp.of_tcp import OF_TCP, joined
-from cogtcp.plot import accessors, area, compared, distribution, over_time, swept
+from cogtcp.plot import accessors, compared, over_time, swept
 from cogtcp.results_schema import modern, version_of
 from cogtcp.sweeping.axes import title
 
@@ -182,9 +182,9 @@ def _draw(
     if kind == "timeline":
         return over_time.timeline({"": saved}, span=span, **options)
     if kind == "map":
-        return area.area_map(saved, at=at, **options)
+        return over_time.area_map(saved, at=at, **options)
     if saved.kind == "run":
-        return distribution.cdf(*accessors.samples_of(saved, metric or "rtt"), **options)
+        return compared.cdf(*accessors.samples_of(saved, metric or "rtt"), **options)
     if saved.kind == "sweep":
         axes = {
             axis["name"]: swept.Column(axis["unit"], title(axis.get("path", ""), axis["name"]))
@@ -203,6 +203,6 @@ def _draw(
     figures: dict[str, Callable[..., Figure]] = {
         "bars": compared.bars,
         "box": compared.box,
-        "cdf": accessors.cdf_over_seeds,
+        "cdf": compared.cdf_over_seeds,
     }
     return figures[kind](runs, pick(metric or "goodput_bps", BY_NAME, "metric"), **options)

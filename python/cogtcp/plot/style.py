@@ -27,7 +27,6 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#00
 #: Told apart without colour too.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-HATCHES = ("", "////", "....", "xxxx", "----", "\\\\\\\\", "++++")
 SILENCES = {"sensing": "#c6d3e0", "switching": "#f0dcae", "lost": "#e3c5c5"}
 
 _STYLE: Any = {
@@ -107,10 +106,3 @@ def save(figure: Figure, path: str | Path, *, force: bool = False) -> Path:
     with mpl.rc_context(_STYLE):
         figure.savefig(stream, format=kind, metadata=undated[kind])
     return write_bytes(target, stream.getvalue())
-
-
-def legend(axes: Any, count: int, *, always: bool = False) -> None:
-    """Set a legend above the axes, in rows that fit; for a single line only `always`."""
-    if count > 1 or always:
-        columns = min(count, max(2, int(axes.figure.get_size_inches()[0] / 0.8)))
-        axes.figure.legend(loc="outside upper center", ncols=columns, columnspacing=1.2)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cogtcp import figure
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
-from cogtcp.plot import compared, plane
+from cogtcp.plot import compared, paper
 from cogtcp.sweeping.axes import read
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def line(
     pick(hue, [*axes, "transport"], "axis of this sweep")
     what = BY_NAME[pick(metric, BY_NAME, "metric")]
     rows = _rows(runs, axes, (x, hue), what.name, what.scale, where or {})
-    return plane.line(rows, x_label=_axis(x, axes), y_label=compared.label(what), **options)
+    return lines(rows, x_label=_axis(x, axes), y_label=compared.label(what), **options)
 
 
 def heatmap(
@@ -75,9 +76,38 @@ def heatmap(
     y = pick(y if y is not None else _first(axes, {x}, where), axes, "axis of this sweep")
     what = BY_NAME[pick(metric, BY_NAME, "metric")]
     rows = _rows(runs, axes, (x, y), what.name, what.scale, where or {})
-    return plane.heatmap(
-        rows, x_label=_axis(x, axes), y_label=_axis(y, axes), label=compared.label(what), **options
-    )
+    return plane(rows, x_label=_axis(x, axes), y_label=_axis(y, axes), label=compared.label(what), **options)
+
+
+def lines(rows: Sequence[Row], *, x_label: str, y_label: str, log_x: bool = False, **size: Any) -> Figure:
+    """Return means with their 95 % intervals over x, one line for each hue.
+
+    Args:
+        rows: (x, hue, value) of each run: those of one x and hue are its seeds. x is a number or a text.
+        x_label: What x is, with its unit.
+        y_label: What the values are, with their unit.
+        log_x: Whether x is logarithmic.
+        size: `width` and `height` in inches.
+    """
+    curves, names = figure.over(rows)
+    drawn = figure.curves(curves, "", x_label=x_label, y_label=y_label, log_x=log_x, x_names=names)
+    return paper.draw(drawn, **size)
+
+
+def plane(rows: Sequence[Row], *, x_label: str, y_label: str, label: str, **size: Any) -> Figure:
+    """Return means over a plane as cells of equal size with a colour bar.
+
+    Args:
+        rows: (x, y, value) of each run: those of one place are its seeds. x and y are numbers or texts.
+        x_label: What x is, with its unit.
+        y_label: What y is, with its unit.
+        label: What the values are, with their unit: the colour bar's.
+        size: `width` and `height` in inches.
+    """
+    drawn = figure.plane(rows)
+    if len(drawn.x) * len(drawn.y) < 2:
+        raise UsageError("a heat map needs a plane: results over two parameters, at more than one point")
+    return paper.draw(figure.surfaces([drawn], "", x_label=x_label, y_label=y_label, unit=label), **size)
 
 
 def _first(axes: Axes, taken: set[str | None], where: Mapping[str, Any] | None) -> str:

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget as budgets
 from cogtcp import headline
-from cogtcp.figure import Curve
+from cogtcp.figure import compared
+from cogtcp.figure.run_map import RunMap
+from cogtcp.figure.series import Series
+from cogtcp.figure.timeline import Timeline
 from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
-from cogtcp.report import bars, budget, figures, page, still, subflows
+from cogtcp.report import budget, page, subflows
 from cogtcp.report.detail import detail
-from cogtcp.report.run_map import RunMap
-from cogtcp.report.series import Series
 from cogtcp.report.tables import Table
-from cogtcp.report.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cogtcp.compare import Comparison
+    from cogtcp.figure import Drawing
     from cogtcp.result import Result
     from cogtcp.statistics import Interval
 
@@ -80,7 +81,7 @@ def comparison_report(
         finished=len(comparison.outcomes),
         planned=len(comparison.transports) * len(comparison.seeds),
         failures=comparison.failures,
-        bars=still.both(lambda: bars.goodput(comparison)) if transports else "",
+        bars=bars(comparison) if transports else None,
         bars_caption=_bars_caption(comparison, transports, many_seeds),
         many_seeds=many_seeds,
         metrics=_numbers(metrics, transports, comparison.interval),
@@ -110,7 +111,7 @@ def over_time(runs: Mapping[str, Series]) -> dict[str, Any]:
     return {
         "data": timeline.data(),
         "whole": timeline.figure(),
-        "zoom": timeline.figure(zoom) if zoom else "",
+        "zoom": timeline.figure(zoom) if zoom else None,
         "key": timeline.key(),
         "cut_off": any(run.exceeds_rate() for run in runs.values()),
     }
@@ -135,25 +136,24 @@ def _best(comparison: Comparison, transports: Sequence[str], metric: Metric) -> 
     return None
 
 
-def _trade(comparison: Comparison, transports: Sequence[str]) -> str:
+def bars(comparison: Comparison, metric: Metric = BY_NAME["goodput_bps"]) -> Drawing:
+    """Return a metric by transport as bars, with the differences to the first transport that was planned."""
+    names = [name for name in comparison.transports if comparison.finished(name)]
+    values = {name: [o.metrics[metric.name] for o in comparison.finished(name)] for name in names}
+    paired = len(names) > 1 and names[0] == comparison.transports[0]
+    differences = {name: comparison.difference(name, metric.name) for name in names[1:]}
+    return compared.bars(values, metric, differences if paired else None)
+
+
+def _trade(comparison: Comparison, transports: Sequence[str]) -> Drawing | None:
     """Return goodput against queuing delay: more goodput often costs more delay."""
     delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
-    drawn = []
+    runs = {}
     for name in transports:
-        at, got = comparison.interval(name, delay.name), comparison.interval(name, goodput.name)
-        if not math.isnan(at.mean) and not math.isnan(got.mean):
-            ends = ([got.low * goodput.scale], [got.high * goodput.scale])
-            drawn.append(Curve(name, [at.mean * delay.scale], [got.mean * goodput.scale], *ends))
-    if len(drawn) < 2:
-        return ""
-    return still.both(
-        lambda: figures.curves(
-            drawn,
-            "Goodput against queuing delay",
-            x_label=f"{delay.title}, {delay.unit}",
-            y_label=f"{goodput.title}, {goodput.unit}",
-        )
-    )
+        found = [(o.metrics[delay.name], o.metrics[goodput.name]) for o in comparison.finished(name)]
+        runs[name] = [(x, y) for x, y in found if not math.isnan(x + y)]
+    runs = {name: found for name, found in runs.items() if found}
+    return compared.trade(runs, delay, goodput) if len(runs) > 1 else None
 
 
 def _numbers(

@@ -6,15 +6,16 @@ import math
 from typing import TYPE_CHECKING
 
 from cogtcp.advising.telling import is_flat
-from cogtcp.report import budget, page, still
-from cogtcp.report.scale import Scale, labels
+from cogtcp.figure.compared import rows
+from cogtcp.figure.model import Axis, Dots, Drawing, Panel, Whiskers
+from cogtcp.figure.scale import span
+from cogtcp.report import budget, page
 from cogtcp.report.tables import Table
 
 if TYPE_CHECKING:
     from cogtcp.advising.advice import Advice, Candidate
 
 _ROW = 28.0
-_WIDTH = 760.0
 #: Candidates that have a bar in the budget.
 _BUDGETS = 4
 
@@ -34,7 +35,7 @@ def advice_report(advice: Advice, *, command: str | None = None) -> str:
         margin=f"{advice.margin * 100:g} %",
         constraints=[constraint.describe() for constraint in advice.constraints],
         uncertain=list(advice.uncertain.items()),
-        figure=still.both(lambda: _figure(advice)),
+        figure=_figure(advice),
         candidates=candidates_table(advice),
         budget=budget.of_runs(shares),
         around=_around(advice),
@@ -50,35 +51,23 @@ def advice_report(advice: Advice, *, command: str | None = None) -> str:
     )
 
 
-def _figure(advice: Advice) -> str:
-    """Return the candidates' means with their intervals, the best on top, as SVG."""
+def _figure(advice: Advice) -> Drawing:
+    """Return the candidates' means with their intervals, the best on top."""
     metric, shown = advice.metric, advice.ranked()
     intervals = [advice.interval(candidate) for candidate in shown]
     names = [candidate.name for candidate in shown]
     said = ", ".join(f"{n} {metric.text(i.mean, unit=True)}" for n, i in zip(names, intervals, strict=True))
-    width, height = still.wide(_WIDTH), _ROW * max(1, len(shown))
-    sheet = still.Sheet(width, height + 74, f"{metric.title} by candidate: {said}")
-    left = 14 + max((still.text_width(name) for name in names), default=0.0)
-    left = min(left, width * 0.6)
-    ends = [v * metric.scale for i in intervals for v in (i.mean, i.low, i.high) if math.isfinite(v)] or [
-        0.0,
-        1.0,
-    ]
-    low, high = min(0.0, *ends) if not advice.wanted.additive else min(ends), max(ends)
-    x = Scale(low, high + (high - low) * 0.02 or 1.0)
-    panel = sheet.panel(left, 10, width - left - 20, height, x, Scale(len(shown) - 0.5, -0.5))
-    ticks = x.ticks(max(2, int((width - left) / 70)))
-    unit = f", {metric.unit}" if metric.unit else ""
-    panel.axes(f"{metric.title}{unit}", x_ticks=list(zip(ticks, labels(ticks), strict=True)),
-               y_ticks=list(enumerate(names)), grid="x")  # fmt: skip
+    ends = [v * metric.scale for i in intervals for v in (i.mean, i.low, i.high) if math.isfinite(v)]
+    across = span(ends or [0.0, 1.0], zero=not advice.wanted.additive, margin=0.02)
+    panel = Panel(Axis(across, metric.title, metric.unit), rows(names), _ROW * max(1, len(shown)))
     alive = set(advice.race.alive) if advice.race is not None else set()
     for row, (name, interval) in enumerate(zip(names, intervals, strict=True)):
         color = "accent" if name in alive else "muted"
         if math.isfinite(interval.low) and interval.low != interval.high:
-            panel.interval_across(row, interval.low * metric.scale, interval.high * metric.scale, color=color)
-        if not math.isnan(interval.mean):
-            panel.points([interval.mean * metric.scale], [row], color=color, size=3.5)
-    return sheet.svg()
+            low, high = interval.low * metric.scale, interval.high * metric.scale
+            panel.add(Whiskers(row, low, high, color, lying=True))
+        panel.add(Dots([interval.mean * metric.scale], [row], color, size=3.5))
+    return Drawing(f"{metric.title} by candidate: {said}", [[panel]], width=760)
 
 
 def candidates_table(advice: Advice) -> Table:
@@ -105,18 +94,18 @@ def candidates_table(advice: Advice) -> Table:
         ("Seeds", ""),
         ("Race", ""),
     ]
-    rows = [row(candidate) for candidate in advice.ranked()]
+    lines = [row(candidate) for candidate in advice.ranked()]
     refused = advice.race.left.items() if advice.race is not None else []
-    rows += [
+    lines += [
         [name, "", "", str(left.at), f"{left.why}: {left.by}"]
         for name, left in refused
         if left.why != "worse"
     ]
-    return Table(headings, rows)
+    return Table(headings, lines)
 
 
 def _around(advice: Advice) -> Table:
-    rows = []
+    lines = []
     for probe in advice.probes:
         reach = [f"{factor:g}" for factor in sorted(probe.looked)]
         turn = (
@@ -125,8 +114,8 @@ def _around(advice: Advice) -> Table:
             else "the answer stands"
         )
         tune = ("no" if is_flat(probe, advice) else "yes") if probe.chosen else ""
-        rows.append([probe.path, probe.value, ", ".join(reach), turn, tune])
+        lines.append([probe.path, probe.value, ", ".join(reach), turn, tune])
     return Table(
         [("Field", ""), ("Value", ""), ("Tested, times the value", ""), ("Winner", ""), ("Worth tuning", "")],
-        rows,
+        lines,
     )

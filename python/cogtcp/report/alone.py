@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from cogtcp.report import page
+from cogtcp.report import page, svg
+
+if TYPE_CHECKING:
+    from cogtcp.figure import Drawing
 
 
-def alone(svg: str, *, dark: bool = False) -> str:
+def alone(drawing: Drawing, *, dark: bool = False) -> str:
     """Return the text of an SVG file for a figure of a page, in the colours of a light page.
 
     Args:
-        svg: The figure, as `report.still` makes it.
+        drawing: The figure.
         dark: Let the file follow the reader's light or dark instead (for web pages; few viewers know how).
     """
     css = page.template_text("page.css")
-    head, body = svg.split(">", 1)
+    head, body = svg.draw(drawing).split(">", 1)
     head += ' xmlns="http://www.w3.org/2000/svg"'
     if dark:
         found = re.search(r"^:root.*?(?=^\* )", css, re.DOTALL | re.MULTILINE)

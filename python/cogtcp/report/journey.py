@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cogtcp import provenance
+from cogtcp.figure import model, scale
+from cogtcp.figure.model import Axis, Drawing, Entry, Panel, Rule, Spans, Text
+from cogtcp.figure.reduce import Grid
+from cogtcp.figure.scale import Scale
+from cogtcp.figure.series import Events, Series, Silence
+from cogtcp.figure.timeline import Line as Line_
+from cogtcp.figure.timeline import Plot, Timeline, Track
 from cogtcp.journey import summarise
-from cogtcp.report import page, scale, still
-from cogtcp.report.reduce import Grid
-from cogtcp.report.scale import Scale
-from cogtcp.report.series import Events, Series, Silence
+from cogtcp.report import page
 from cogtcp.report.tables import Table
-from cogtcp.report.timeline import Line as Line_
-from cogtcp.report.timeline import Plot, Timeline, Track
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,47 +25,35 @@ if TYPE_CHECKING:
     from cogtcp.journey import Line, Travel
 
 _COLORS = {"coverage": "lost", "tunnel": "lost", "handover": "switching", "border": "switching"}
-_WIDTH = 960.0
 _SIGNS = (
-    (still.sign("line", "accent"), "level"),
-    (still.sign("line", "muted", "4 3"), "threshold"),
-    (still.sign("block", "lost"), "no coverage, tunnel"),
-    (still.sign("block", "switching"), "handover, border"),
+    Entry("level", "line", "accent"),
+    Entry("threshold", "line", "muted", "4 3"),
+    Entry("no coverage, tunnel", "block", "lost", opacity=0.6),
+    Entry("handover, border", "block", "switching", opacity=0.6),
 )
 
 
-def journey_figure(line: Line, travel: Travel) -> str:
-    """Return the figure as SVG."""
-    sheet = still.Sheet(_WIDTH, 500, f"Level and speed on {line.name}, seed {travel.seed}")
-    top = sheet.legend(50, 2, _SIGNS, _WIDTH) + 26
+def journey_figure(line: Line, travel: Travel) -> Drawing:
+    """Return the figure."""
     times = Scale(0, travel.times[-1] or 1.0)
     levels = scale.span([*travel.levels, line.threshold])
     speeds = [speed * 3.6 for speed in travel.speeds]
-    level = sheet.panel(54, top, _WIDTH - 72, 270, times, levels)
-    ticks = times.ticks(9)
-    level.axes("", "Level, dBm", x_ticks=[(tick, "") for tick in ticks])
-    speed = sheet.panel(
-        54, top + 308, _WIDTH - 72, 90, times, Scale(0, max(speeds, default=1.0) * 1.06 or 1.0)
-    )
-    speed.axes("Time, s", "Speed, km/h")
-    for panel in (level, speed):
-        for color in ("lost", "switching"):
-            spans = [
-                (o.start, min(o.end, travel.times[-1])) for o in travel.outages if _COLORS[o.cause] == color
-            ]
-            panel.bands(spans, color=color)
-    level.line(travel.times, travel.levels, color="accent", width=1)
-    level.across(line.threshold)
-    speed.line(travel.times, speeds, color="ink", width=1.2)
+    fastest = Scale(0, max(speeds, default=1.0) * 1.06 or 1.0)
+    level = Panel(Axis(times, bare=True), Axis(levels, "Level", "dBm"), 270)
+    speed = Panel(Axis(times, "Time", "s"), Axis(fastest, "Speed", "km/h"), 90)
+    for color in ("lost", "switching"):
+        spans = [(o.start, min(o.end, travel.times[-1])) for o in travel.outages if _COLORS[o.cause] == color]
+        level.add(Spans(spans, color))
+        speed.add(Spans(spans, color))
+    level.add(model.Line(travel.times, travel.levels, "accent", 1), Rule(line.threshold, dashes="4 3"))
+    speed.add(model.Line(travel.times, speeds, "ink", 1.2))
     for row, call in enumerate(call for call in travel.calls if call.station.stops):
-        at_end = times.place(call.arrival) > 0.85
-        level.upright(call.arrival, dashes="1 3")
-        dx, anchor = (-4, "end") if at_end else (4, "start")
-        dy = 14 + 15 * (row % 3)
-        name = call.station.name
-        level.text(call.arrival, levels.high, name, dx=dx, dy=dy, anchor=anchor, size=11.5, halo=True)
-    sheet.height = top + 308 + 90 + 46
-    return sheet.svg()
+        dx, anchor = (-4, "end") if times.place(call.arrival) > 0.85 else (4, "start")
+        level.add(Rule(call.arrival, dashes="1 3", upright=True))
+        level.add(Text(call.arrival, levels.high, call.station.name, dx, 14 + 15 * (row % 3), 11.5,
+                       anchor=anchor, halo=True))  # fmt: skip
+    label = f"Level and speed on {line.name}, seed {travel.seed}"
+    return Drawing(label, [[level], [speed]], _SIGNS, width=960)
 
 
 def journey_page(line: Line, travel: Travel, several: Sequence[Travel], command: str) -> str:
@@ -140,21 +130,19 @@ def _over_time(line: Line, travel: Travel) -> dict[str, Any]:
     timeline = Timeline({"": series}, [Line_("", 0, "", "accent", "")], [], grid, end, [0])
     timeline.plots = [
         Plot(
-            "Level, dBm",
+            "level",
+            "Level",
+            "dBm",
             4,
             1,
             [Track(0, 0, level, "accent"), Track(0, 0, threshold, "muted", "4 3", name="threshold")],
         ),
-        Plot("Speed, km/h", 2, 1, [Track(0, 0, speed, "ink")]),
+        Plot("speed", "Speed", "km/h", 2, 1, [Track(0, 0, speed, "ink")]),
     ]
     return {
         "data": timeline.data(),
         "whole": journey_figure(line, travel),
-        "zoom": "",
-        "key": _key(),
+        "zoom": None,
+        "key": _SIGNS,
         "cut_off": False,
     }
-
-
-def _key() -> list[dict[str, str]]:
-    return [{"svg": sign, "text": text} for sign, text in _SIGNS]

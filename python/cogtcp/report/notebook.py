@@ -12,12 +12,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import budget, headline
+from cogtcp.figure.series import Series
+from cogtcp.figure.timeline import Timeline
 from cogtcp.metrics import BY_NAME, METRICS
-from cogtcp.report import bars, matters, page
+from cogtcp.report import bars, matters, page, svg
 from cogtcp.report import budget as stacked
-from cogtcp.report.series import Series
 from cogtcp.report.surface import over_parameters, surface
-from cogtcp.report.timeline import Timeline
 from cogtcp.tuning.space import Range
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def of_run(result: Result) -> str:
     rows = [(m.title, m.text(result.metrics[m.name], unit=True, single=True)) for m in shown]
     picture = ""
     if result.flow_series.num_rows:
-        picture = Timeline.of({"": Series.of(result)}).figure()
+        picture = svg.draw(Timeline.of({"": Series.of(result)}).figure())
     time = _budget({"": budget.of_run(result)})
     return _fragment(_answer(headline.of_run(result)), time, _table([], rows[:_MOST_ROWS]), picture)
 
@@ -86,13 +86,13 @@ def of_comparison(comparison: Comparison) -> str:
             title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
             rows.append((title, *(metric.with_half_width(interval) for interval in intervals)))
     time = _budget({name: budget.of_comparison(comparison, name) for name in names})
-    return _fragment(answer, bars.goodput(comparison), time, _table(["", *names], rows[:_MOST_ROWS]))
+    return _fragment(answer, svg.draw(bars(comparison)), time, _table(["", *names], rows[:_MOST_ROWS]))
 
 
 def _budget(runs: dict[str, dict[str, float]]) -> str:
     """Return where the link's time went."""
-    found = stacked.of_runs(runs, page=False)
-    return found["figure"] if found else ""
+    found = stacked.of_runs(runs)
+    return svg.draw(found["figure"]) if found else ""
 
 
 def of_tuning(tuning: Tuning) -> str:
@@ -105,7 +105,7 @@ def of_tuning(tuning: Tuning) -> str:
     title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
     heading = ["", *(parameter.path for parameter in tuning.parameters), title]
     plane = len(tuning.parameters) == 2 and all(isinstance(p, Range) for p in tuning.parameters)
-    picture = (surface if plane else over_parameters)(tuning) if tuning.trials else ""
+    picture = svg.draw((surface if plane else over_parameters)(tuning)) if tuning.trials else ""
     return _fragment(_answer(headline.of_tuning(tuning)), _table(heading, rows) if rows else "", picture)
 
 
@@ -128,7 +128,7 @@ def of_sweep(sweep: Sweep) -> str:
     more = f"<p>{len(points) - len(rows)} more points: <code>.summary</code>.</p>"
     return _fragment(
         _answer(sweep.answer),
-        *(svg for svg, _ in pictures),
+        *(svg.drawn(drawing) for drawing, _ in pictures),
         _table(heading, rows) if rows else "",
         more if len(points) > len(rows) else "",
     )

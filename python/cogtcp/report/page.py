@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from cogtcp.metrics import PAD
+from cogtcp.report import svg
 from cogtcp.report.tables import STEPS, Table
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def environment() -> jinja2.Environment:
         as_table=as_table,
     )
     found.filters["data"] = data
+    found.filters["svg"] = svg.drawn
+    found.filters["sign"] = svg.sign
     # What sets the ± of a column one below the other is of no use where its rows are laid as blocks.
     found.filters["unpadded"] = lambda cell: cell.rstrip(PAD)
     found.filters["padding"] = lambda cell: cell[len(cell.rstrip(PAD)) :]

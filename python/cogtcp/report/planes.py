@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING
 
 from cogtcp import provenance
 from cogtcp.emulation.agreement import HEADINGS, TOLERANCE, cells
+from cogtcp.figure.compared import around_zero
+from cogtcp.figure.model import Drawing, Rule
 from cogtcp.metrics import BY_NAME
-from cogtcp.report import bars, page, scale, still
-from cogtcp.report.scale import Scale
+from cogtcp.report import page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.emulation.agreement import Agreement, Line
 
-_WIDTH = 760.0
-_ROW = 26.0
 # What is drawn: differences of counts that are mostly zero are read off the table.
 _DRAWN = ("goodput_bps", "rtt_mean_s")
 
 
 def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
     """Return the page of an agreement: differences, all numbers, and the first seed over time."""
+    from cogtcp.figure.series import Series
     from cogtcp.report import over_time
-    from cogtcp.report.series import Series
 
     lines = agreement.lines()
     several = len({line.scenario for line in lines}) > 1
@@ -69,38 +68,15 @@ def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
     )
 
 
-def differences(lines: Sequence[Line], names: dict[tuple[str, str], str]) -> str:
-    """Return the relative differences of a metric with their intervals as SVG, and where 5 % end."""
+def differences(lines: Sequence[Line], names: dict[tuple[str, str], str]) -> Drawing:
+    """Return the relative differences of a metric with their intervals, and where 5 % end."""
     intervals = [line.difference for line in lines]
     percent = [(100 * each.low, 100 * each.mean, 100 * each.high) for each in intervals]
     title = BY_NAME[lines[0].measure].title if lines else ""
     labels = [names[line.scenario, line.transport] for line in lines]
-    said = "; ".join(
-        f"{label} {mean:+.1f} %"
-        for label, (_, mean, _) in zip(labels, percent, strict=True)
-        if math.isfinite(mean)
-    )
-    height = _ROW * len(lines)
-    sheet = still.Sheet(_WIDTH, height + 74, f"{title}, kernel less simulator: {said}")
-    left = 14 + max((still.text_width(label) for label in labels), default=0)
-    reach = max(bars.reach_of(percent), 120 * TOLERANCE)
-    panel = sheet.panel(
-        left, 26, _WIDTH - left - 120, height, Scale(-reach, reach), Scale(len(lines) - 0.5, -0.5)
-    )
-    ticks = panel.x.ticks(7)
-    panel.axes(
-        f"{title}: kernel less simulator, %",
-        x_ticks=list(zip(ticks, scale.labels(ticks), strict=True)),
-        y_ticks=list(enumerate(labels)),
-        grid="x",
-    )
-    for edge in (-100 * TOLERANCE, 0.0, 100 * TOLERANCE):
-        panel.upright(edge)
-    for row, (low, mean, high) in enumerate(percent):
-        if not math.isfinite(mean):
-            continue
-        if math.isfinite(low):
-            panel.interval_across(row, max(low, -reach), min(high, reach), color="accent")
-        panel.points([min(max(mean, -reach), reach)], [row], color="accent", size=3.5)
-        panel.text(reach, row, f"{mean:+.1f} %", dx=8, size=12, middle=True)
-    return sheet.svg()
+    texts = [f"{mean:+.1f} %" if math.isfinite(mean) else "" for _, mean, _ in percent]
+    said = "; ".join(f"{label} {text}" for label, text in zip(labels, texts, strict=True) if text)
+    label = f"{title}: kernel less simulator"
+    panel = around_zero(labels, percent, texts, label, "%", least=120 * TOLERANCE)
+    panel.add(Rule(-100 * TOLERANCE, upright=True), Rule(100 * TOLERANCE, upright=True))
+    return Drawing(f"{title}, kernel less simulator: {said}", [[panel]], width=760)

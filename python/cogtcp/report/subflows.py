@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cogtcp.report import scale, still
-from cogtcp.report.reduce import thin_marks
-from cogtcp.report.scale import Scale
-from cogtcp.report.series import ENDS, STARTS, Events, columns_of, silences
+from cogtcp.figure import scale
+from cogtcp.figure.compared import rows as rows_of
+from cogtcp.figure.model import Axis, Bar, Dots, Drawing, Entry, Line, Panel, series
+from cogtcp.figure.reduce import thin_marks
+from cogtcp.figure.scale import Scale
+from cogtcp.figure.series import ENDS, STARTS, Events, columns_of, silences
+from cogtcp.figure.timeline import KINDS
 from cogtcp.report.tables import Table
 
 if TYPE_CHECKING:
-    from cogtcp.report.series import Silence
+    from cogtcp.figure.series import Silence
     from cogtcp.result import Result
 
-_WIDTH = 960.0
 _LANE = 26.0
 #: Lines and lanes have about so many values.
 _MOST_VALUES = 600
@@ -26,7 +28,6 @@ _MARKS = (
     ("loss", "circle", "series-2", "loss"),
     ("reinjected", "up", "accent", "data reinjected"),
 )
-_KINDS = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
 
 
 def of(result: Result) -> list[dict[str, Any]]:
@@ -52,7 +53,7 @@ def _of_flow(result: Result, events: Events, name: str, rows: list[dict[str, Any
     return {
         "name": name,
         "table": _table(rows, paths, silent, events, measured),
-        "figure": still.both(lambda: _figure(result, events, name, paths, silent)),
+        "figure": _figure(result, events, name, paths, silent),
     }
 
 
@@ -98,44 +99,39 @@ def _table(
     ).turned()  # fmt: skip
 
 
-def _figure(result: Result, events: Events, name: str, paths: list[str], silent: list[list[Silence]]) -> str:
-    width = still.wide(_WIDTH)
-    sheet = still.Sheet(width, 0, f"The subflows of {name} over time: {', '.join(paths)}")
-    signs = [(still.sign("line", still.series(number)), path) for number, path in enumerate(paths)]
+def _figure(
+    result: Result, events: Events, name: str, paths: list[str], silent: list[list[Silence]]
+) -> Drawing:
+    legend = [Entry(path, "line", series(number)) for number, path in enumerate(paths)]
     kinds = {one.kind for of_path in silent for one in of_path}
-    signs += [(still.sign("block", kind), said) for kind, said in _KINDS.items() if kind in kinds]
-    signs += [
-        (still.sign(shape, color), said)
+    legend += [Entry(said, "block", kind, opacity=0.6) for kind, said in KINDS.items() if kind in kinds]
+    legend += [
+        Entry(said, shape, color)
         for kind, shape, color, said in _MARKS
         if len(events.where(kind=kind, entity=name))
     ]
-    left = 16.0 + max(still.text_width(text) for text in (*paths, "0.00"))
-    top = sheet.legend(left, 2, signs, width) + 24
     time = Scale(0, result.duration_s or 1.0)
-    panels = (
-        ("Delivered, Mbit/s", 150.0, [_rate(result, name, number) for number in range(len(paths))]),
-        ("RTT, ms", 110.0, [_rtt(result, name, number) for number in range(len(paths))]),
-    )
-    for title, height, lines in panels:
+    panels = []
+    for title, unit, height, lines in (
+        ("Delivered", "Mbit/s", 150.0, [_rate(result, name, number) for number in range(len(paths))]),
+        ("RTT", "ms", 110.0, [_rtt(result, name, number) for number in range(len(paths))]),
+    ):
         known = [float(value) for _, values in lines for value in values if math.isfinite(value)]
         limit, _ = scale.robust_limit(known)
-        panel = sheet.panel(left, top, width - left - 20, height, time, Scale(0, limit * 1.06 or 1.0))
-        panel.axes("", title, x_ticks=[(tick, "") for tick in time.ticks(9)])
-        for number, (at, values) in enumerate(lines):
-            panel.line(at, values, color=still.series(number), width=1.4)
-        top += height + 34
-    lanes = sheet.panel(left, top, width - left - 20, _LANE * len(paths), time, Scale(len(paths) - 0.5, -0.5))
-    lanes.axes("Time, s", "", y_ticks=list(enumerate(paths)), grid="x")
+        panel = Panel(Axis(time, bare=True), Axis(Scale(0, limit * 1.06 or 1.0), title, unit), height)
+        panel.add(*(Line(*line, series(number), 1.4) for number, line in enumerate(lines)))
+        panels.append(panel)
+    lanes = Panel(Axis(time, "Time, s"), rows_of(paths), _LANE * len(paths))
     span = result.duration_s / _MOST_VALUES
     for number, path in enumerate(paths):
         row = (number - 0.4, number + 0.4)
         for one in silent[number]:
-            lanes.bar((one.start, max(one.end, one.start + span)), row, color=one.kind, opacity=0.8)
+            lanes.add(Bar((one.start, max(one.end, one.start + span)), row, one.kind, 0.8))
         for kind, shape, color, _ in _MARKS:
             at = thin_marks(events.where(kind=kind, entity=name, detail=path), (0.0, result.duration_s))
-            lanes.points(at, [number] * len(at), color=color, shape=shape)
-    sheet.height = top + _LANE * len(paths) + 44
-    return sheet.svg()
+            lanes.add(Dots(at, [number] * len(at), color, shape))
+    label = f"The subflows of {name} over time: {', '.join(paths)}"
+    return Drawing(label, [[panel] for panel in (*panels, lanes)], legend, width=960)
 
 
 def _rate(result: Result, name: str, path: int) -> tuple[list[float], list[float]]:

@@ -6,9 +6,23 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cogtcp.report import figures, scale, still
-from cogtcp.report.contour import contour
-from cogtcp.report.scale import Scale
+from cogtcp.figure import scale
+from cogtcp.figure.contour import contour
+from cogtcp.figure.model import (
+    Axis,
+    Band,
+    Cells,
+    Dots,
+    Drawing,
+    Entry,
+    Line,
+    Panel,
+    Rule,
+    Shades,
+    Text,
+    Whiskers,
+)
+from cogtcp.figure.scale import Scale
 from cogtcp.tuning.space import Range
 
 if TYPE_CHECKING:
@@ -31,44 +45,37 @@ _LOOKS = {
 }
 
 
-def surface(tuning: Tuning) -> str:
-    """Return the plane of two ranges as SVG: the grid as shades, the trials as points, and what is marked."""
+def surface(tuning: Tuning) -> Drawing:
+    """Return the plane of two ranges: the grid as shades, the trials as points, and what is marked."""
     x, y = tuning.parameters
     metric = tuning.objective.metric
     best = tuning.winner or tuning.best
     where = ", ".join(best.values.values()) if best else "nowhere"
-    title = f"{metric.title} over {label(x)} and {label(y)}; best at {where}"
-    width = still.wide(figures.WIDTH)
-    sheet = still.Sheet(width, 0, title)
-    marks = _marked(tuning)
-    top = sheet.legend(4, 2, _legend(tuning, marks), width - 8) + 28
-    x_scale, y_scale = _scale(x), _scale(y)
-    y_ticks = _ticks(y)
-    left = 16 + max(still.text_width(text) for _, text in y_ticks)
-    bar = 84.0
-    panel = sheet.panel(left, top, width - left - bar, _HEIGHT, x_scale, y_scale)
-    panel.axes(label(x), label(y), x_ticks=_ticks(x), y_ticks=y_ticks, grid="" if tuning.grid else "xy")
+    panel = Panel(_axis(x), _axis(y), _HEIGHT)
+    panel.x.grid = panel.y.grid = not tuning.grid
+    ends = _ends(tuning)
+    shades = None
+    if ends is not None:
+        worst, finest = (end * metric.scale for end in ends)
+        shades = Shades(
+            Scale(worst if worst != finest else finest - 1, finest), metric.unit, deepest=_DEEPEST
+        )
     _grid(panel, tuning)
     _contours(panel, tuning)
     _points(panel, tuning)
+    marks = _marked(tuning)
     for name, final in marks:
         shape, color, size = _LOOKS[name]
         assert final.point is not None  # noqa: S101 (`_marked` has only those)
         across, up = (float(value) for value in final.point)
-        values = ", ".join(final.values.values())
-        panel.points([across], [up], color=color, shape=shape, size=size, hollow=name != "best",
-                     titles=[f"{_called(name)}: {values}"])  # fmt: skip
-    ends = _ends(tuning)
-    if ends is not None:
-        worst, finest = (end * metric.scale for end in ends)
-        shades_ = Scale(worst, finest if finest != worst else worst + 1)
-        figures.color_bar(sheet, width - bar + 22, top + 24, 240, shades_, metric.unit, _DEEPEST)
-    sheet.height = top + _HEIGHT + 46
-    return sheet.svg()
+        title = f"{_called(name)}: {', '.join(final.values.values())}"
+        panel.add(Dots([across], [up], color, shape, size, hollow=name != "best", titles=[title]))
+    title = f"{metric.title} over {label(x)} and {label(y)}; best at {where}"
+    return Drawing(title, [[panel]], _legend(tuning, marks), shades)
 
 
-def over_parameters(tuning: Tuning) -> str:
-    """Return the objective of every trial over each parameter as SVG."""
+def over_parameters(tuning: Tuning) -> Drawing:
+    """Return the objective of every trial over each parameter."""
     metric = tuning.objective.metric
     trials = [trial for trial in tuning.trials if not trial.error]
     intervals = [tuning.interval(trial) for trial in trials]
@@ -82,27 +89,13 @@ def over_parameters(tuning: Tuning) -> str:
         y = scale.span([*means, *(end for end in ends if end < 2 * limit)])
     else:
         y = Scale(min([0.0, *means]), limit * 1.06)
-    count = len(tuning.parameters)
-    width = still.wide(960.0)
-    # On a phone one below the other.
-    across = 1 if still.on_phone() else count
-    sheet = still.Sheet(width, 290.0 * count / across, f"{metric.title} of the trials over each parameter")
-    unit = f", {metric.unit}" if metric.unit else ""
-    ticks = y.ticks(7)
-    texts = scale.labels(ticks)
-    left = 16 + max(still.text_width(text) for text in texts)
-    wide = (width - left - 16 - 24 * (across - 1)) / across
+    panels = []
     for index, parameter in enumerate(tuning.parameters):
-        row, column = divmod(index, across)
-        panel = sheet.panel(left + column * (wide + 24), 26 + 290 * row, wide, 220, _scale(parameter), y)
-        panel.axes(
-            label(parameter),
-            f"{metric.title}{unit}" if column == 0 else "",
-            x_ticks=_apart(_ticks(parameter), wide, _scale(parameter)),
-            y_ticks=list(zip(ticks, texts if column == 0 else [""] * len(ticks), strict=True)),
-        )
+        title, unit = ("", "") if index else (metric.title, metric.unit)
+        panel = Panel(_axis(parameter), Axis(y, title, unit, bare=index > 0), 220)
         _slice(panel, tuning, trials, index)
-    return sheet.svg()
+        panels.append(panel)
+    return Drawing(f"{metric.title} of the trials over each parameter", [panels], width=960)
 
 
 def shades(tuning: Tuning) -> str:
@@ -131,23 +124,23 @@ def label(parameter: Parameter) -> str:
     return f"{name or parameter.path}{unit}"
 
 
-def _legend(tuning: Tuning, marks: list[tuple[str, Trial | Finalist]]) -> list[tuple[str, str]]:
+def _legend(tuning: Tuning, marks: list[tuple[str, Trial | Finalist]]) -> list[Entry]:
     entries = []
     for name in dict.fromkeys(name for name, _ in marks):
         shape, color, _ = _LOOKS[name]
-        entries.append((still.sign(shape, color, "" if name == "best" else "hollow"), _called(name)))
+        entries.append(Entry(_called(name), shape, color, hollow=name != "best"))
     standings = {_standing(tuning, trial) for trial in tuning.trials}
     if "kept" in standings:
-        entries.append((still.sign("circle", "ink", "hollow"), "trials"))
+        entries.append(Entry("trials", "circle", "ink", hollow=True))
     if standings & {"broken", "failed"}:
         names = {"broken": "constraints violated", "failed": "failed"}
         text = ", or ".join(names[standing] for standing in names if standing in standings)
-        entries.append((still.sign("cross", "muted"), text))
+        entries.append(Entry(text, "cross", "muted"))
     known = tuning.theory
     if not isinstance(known, str):
-        entries.append((still.sign("line", "series-2", "5 3"), "theory's airtime, share of its best"))
+        entries.append(Entry("theory's airtime, share of its best", "line", "series-2", "5 3"))
         if math.isfinite(known.shortest):
-            entries.append((still.sign("line", "series-3", "2 3"), "t_s for P_d' 0.95, P_f' 0.05"))
+            entries.append(Entry("t_s for P_d' 0.95, P_f' 0.05", "line", "series-3", "2 3"))
     return entries
 
 
@@ -171,8 +164,8 @@ def _standing(tuning: Tuning, trial: Trial) -> str:
     return "kept" if kept else "broken"
 
 
-def _grid(panel: still.Panel, tuning: Tuning) -> None:
-    if not tuning.grid:
+def _grid(panel: Panel, tuning: Tuning) -> None:
+    if not tuning.grid or _ends(tuning) is None:
         return
     _, rows = tuning.grid_shape
     metric = tuning.objective.metric
@@ -180,17 +173,16 @@ def _grid(panel: still.Panel, tuning: Tuning) -> None:
         _edges([float(trial.point[axis]) for trial in points], tuning.parameters[axis])
         for axis, points in ((0, tuning.grid[::rows]), (1, tuning.grid[:rows]))
     )
-    for index, trial in enumerate(tuning.grid):
-        value = _mean(tuning, trial)
-        if math.isnan(value):
-            continue
-        column, row = divmod(index, rows)
-        title = f"{', '.join(trial.values.values())}: {metric.text(value, unit=True)}"
-        panel.bar((x_edges[column], x_edges[column + 1]), (y_edges[row], y_edges[row + 1]), color="accent",
-                  opacity=_DEEPEST * _share(tuning, value), title=title)  # fmt: skip
+    lines = [tuning.grid[row::rows] for row in range(rows)]
+    values = [[_mean(tuning, trial) * metric.scale for trial in line] for line in lines]
+    titles = [
+        [f"{', '.join(t.values.values())}: {metric.text(_mean(tuning, t), unit=True)}" for t in line]
+        for line in lines
+    ]
+    panel.add(Cells(x_edges, y_edges, values, titles))
 
 
-def _contours(panel: still.Panel, tuning: Tuning) -> None:
+def _contours(panel: Panel, tuning: Tuning) -> None:
     known = tuning.theory
     if isinstance(known, str):
         return
@@ -205,29 +197,26 @@ def _contours(panel: still.Panel, tuning: Tuning) -> None:
             lines = contour(across, up, usable, share * known.share)
             for line in lines:
                 xs, ys = zip(*line, strict=True)
-                panel.line(xs, ys, color="series-2", width=1.2, dashes="5 3")
+                panel.add(Line(xs, ys, "series-2", 1.2, "5 3"))
             longest = max(lines, key=len, default=[])
             if longest:
                 at = _free(longest, labelled, panel)
                 labelled.append(at)
-                panel.text(*at, f"{share:.0%}".replace("%", " %"), size=11, color="series-2", anchor="middle",
-                           middle=True, halo=True)  # fmt: skip
+                text = f"{share:.0%}".replace("%", " %")
+                panel.add(Text(*at, text, size=11, color="series-2", anchor="middle", middle=True, halo=True))
     if math.isfinite(known.shortest):
-        scale_ = panel.y if flip else panel.x
-        if scale_.low <= known.shortest <= scale_.high:
-            if flip:
-                panel.across(known.shortest, color="series-3", dashes="2 3")
-            else:
-                panel.upright(known.shortest, color="series-3", dashes="2 3")
+        axis = (panel.y if flip else panel.x).scale
+        if axis.low <= known.shortest <= axis.high:
+            panel.add(Rule(known.shortest, "series-3", "2 3", upright=not flip))
 
 
 def _free(
-    line: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]], panel: still.Panel
+    line: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]], panel: Panel
 ) -> tuple[float, float]:
     """Return the place on a line that is farthest from the labels of others, and not at an edge."""
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
-        return panel.x.place(point[0]), panel.y.place(point[1])
+        return panel.x.scale.place(point[0]), panel.y.scale.place(point[1])
 
     def free(point: tuple[float, float]) -> float:
         x, y = place(point)
@@ -238,7 +227,7 @@ def _free(
     return max(line, key=free)
 
 
-def _points(panel: still.Panel, tuning: Tuning) -> None:
+def _points(panel: Panel, tuning: Tuning) -> None:
     metric = tuning.objective.metric
     for trial in tuning.trials:
         standing = _standing(tuning, trial)
@@ -249,13 +238,13 @@ def _points(panel: still.Panel, tuning: Tuning) -> None:
         )
         if standing == "kept" and not tuning.grid:
             shade = 0.1 + 0.9 * _share(tuning, value)
-            panel.points([x], [y], color="accent", size=5, opacity=shade)
+            panel.add(Dots([x], [y], "accent", size=5, opacity=shade))
         kept = standing == "kept"
-        panel.points([x], [y], color="ink" if kept else "muted", shape="circle" if kept else "cross",
-                     size=4 if kept else 3, hollow=True, titles=[title])  # fmt: skip
+        color, shape, size = ("ink", "circle", 4.0) if kept else ("muted", "cross", 3.0)
+        panel.add(Dots([x], [y], color, shape, size, hollow=True, titles=[title]))
 
 
-def _slice(panel: still.Panel, tuning: Tuning, trials: list[Trial], index: int) -> None:
+def _slice(panel: Panel, tuning: Tuning, trials: list[Trial], index: int) -> None:
     factor = tuning.objective.metric.scale
     parameter = tuning.parameters[index]
 
@@ -264,17 +253,19 @@ def _slice(panel: still.Panel, tuning: Tuning, trials: list[Trial], index: int) 
         return float(value if isinstance(parameter, Range) else parameter.values.index(str(value)))
 
     def draw(trial: Trial | Finalist, interval: Interval, color: str, shape: str, size: float) -> None:
-        panel.interval(place(trial), interval.low * factor, interval.high * factor, color=color, cap=0)
+        panel.add(Whiskers(place(trial), interval.low * factor, interval.high * factor, color, cap=0))
         title = f"{', '.join(trial.values.values())}: {tuning.objective.metric.with_half_width(interval)}"
-        panel.points([place(trial)], [interval.mean * factor], color=color, shape=shape, size=size,
-                     hollow=shape == "circle", titles=[title])  # fmt: skip
+        mean, hollow = [interval.mean * factor], shape == "circle"
+        panel.add(Dots([place(trial)], mean, color, shape, size, hollow, titles=[title]))
 
     if len(tuning.parameters) == 1 and tuning.grid:
         line = [trial for trial in tuning.grid if not trial.error]
         found = [tuning.interval(trial) for trial in line]
         xs = [place(trial) for trial in line]
-        panel.area(xs, [i.low * factor for i in found], [i.high * factor for i in found], color="accent")
-        panel.line(xs, [i.mean * factor for i in found], color="accent")
+        low, high = (
+            [end * factor for end in ends] for ends in zip(*((i.low, i.high) for i in found), strict=True)
+        )
+        panel.add(Band(xs, low, high, "accent"), Line(xs, [i.mean * factor for i in found], "accent"))
     for trial in trials:
         draw(trial, tuning.interval(trial), "muted", "circle", 3.2)
     if tuning.winner is not None:
@@ -324,20 +315,6 @@ def _scale(parameter: Parameter) -> Scale:
     return Scale(parameter.low - margin, parameter.high + margin)
 
 
-def _ticks(parameter: Parameter) -> list[tuple[float, str]]:
-    if not isinstance(parameter, Range):
-        return list(enumerate(parameter.values))
-    ticks = _scale(parameter).ticks(7)
-    return list(zip(ticks, scale.labels(ticks, log=parameter.log), strict=True))
-
-
-def _apart(ticks: list[tuple[float, str]], width: float, at: Scale) -> list[tuple[float, str]]:
-    """Leave labels out that would touch the one before."""
-    kept: list[tuple[float, str]] = []
-    until = -math.inf
-    for value, text in ticks:
-        half = still.text_width(text) / 2 + 4
-        if at.place(value) * width - half >= until:
-            kept.append((value, text))
-            until = at.place(value) * width + half
-    return kept
+def _axis(parameter: Parameter) -> Axis:
+    ticks = None if isinstance(parameter, Range) else list(enumerate(parameter.values))
+    return Axis(_scale(parameter), label(parameter), ticks=ticks)

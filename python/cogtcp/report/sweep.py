@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cogtcp import figure
 from cogtcp.figure import Curve, Surface
 from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
-from cogtcp.report import figures, page, still
+from cogtcp.report import page
 from cogtcp.report.tables import Table
 from cogtcp.statistics import Interval
 from cogtcp.sweeping.picked import picked
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cogtcp.figure import Style
+    from cogtcp.figure import Drawing, Style
     from cogtcp.metrics import Metric
     from cogtcp.sweeping.result import Sweep
 
@@ -177,7 +178,7 @@ def _over_axis(
     axes: Sequence[tuple[str, str, bool]],
     metrics: Sequence[Metric],
     drawn: bool,
-) -> list[tuple[str, str]]:
+) -> list[tuple[Drawing, str]]:
     """Return figures with one curve a transport over the first axis of numbers, and small multiples."""
     # An axis of numbers may be missing in some of several folders that were put together.
     rows = [row for row in rows if all(row[name] is not None for name, _, is_number in axes if is_number)]
@@ -198,7 +199,7 @@ def _over_axis(
     rest = [name for name, *_ in axes if name != axis[0]]
     units = {name: unit for name, unit, _ in axes}
     combinations = list(itertools.product(*(_ordered({row[name] for row in rows}) for name in rest)))
-    found: list[tuple[str, str]] = []
+    found: list[tuple[Drawing, str]] = []
     shared = _goodput_range(rows) if len(combinations) > 1 else None
     for values in combinations[:_MOST_FIGURES]:
         part = [row for row in rows if all(row[n] == v for n, v in zip(rest, values, strict=True))]
@@ -236,7 +237,7 @@ def _lines(
     *,
     joined: bool,
     y_range: tuple[float, float] | None = None,
-) -> str:
+) -> Drawing:
     curves = []
     name, unit, _ = axis
     for transport in sorted({row["transport"] for row in rows}):
@@ -250,9 +251,7 @@ def _lines(
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) >= 50
     x_label, y_label = _labelled(name, unit), _labelled(metric.title, metric.unit)
     label = f"{metric.title} over {name}"
-    return still.both(
-        lambda: figures.curves(curves, label, x_label=x_label, y_label=y_label, log_x=log, y_range=y_range)
-    )
+    return figure.curves(curves, label, x_label=x_label, y_label=y_label, log_x=log, y_range=y_range)
 
 
 def _labelled(what: str, unit: str) -> str:
@@ -263,7 +262,7 @@ def _end(row: dict[str, Any], metric: Metric, end: str) -> float:
     return _scaled(row.get(f"{metric.name}_{end}"), metric)
 
 
-def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]]) -> list[tuple[str, str]]:
+def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]]) -> list[tuple[Drawing, str]]:
     """Return for two axes a map of goodput, one panel a transport."""
     if len(axes) != 2:
         return []
@@ -279,32 +278,21 @@ def _maps(rows: Sequence[dict[str, Any]], axes: Sequence[tuple[str, str, bool]])
         at = {(r[x_name], r[y_name]): r.get(metric.name) for r in rows if r["transport"] == transport}
         values = [[_scaled(at.get((x, y)), metric) for x in xs] for y in ys]
         panels.append(Surface(transport, xs, ys, values))
-    drawn = still.both(
-        lambda: figures.surfaces(
-            panels,
-            f"Goodput over {x_name} and {y_name}",
-            x_label=_labelled(x_name, x_unit),
-            y_label=_labelled(y_name, y_unit),
-            unit=metric.unit,
-        )
-    )
-    return [
-        (
-            drawn,
-            f"Mean goodput ({metric.unit}) over {_labelled(x_name, x_unit)} and {_labelled(y_name, y_unit)}.",
-        )
-    ]
+    x_label, y_label = _labelled(x_name, x_unit), _labelled(y_name, y_unit)
+    label = f"Goodput over {x_name} and {y_name}"
+    drawn = figure.surfaces(panels, label, x_label=x_label, y_label=y_label, unit=metric.unit)
+    return [(drawn, f"Mean goodput ({metric.unit}) over {x_label} and {y_label}.")]
 
 
 def _scaled(value: float | None, metric: Metric) -> float:
     return math.nan if value is None else value * metric.scale
 
 
-def _trade(rows: Sequence[dict[str, Any]]) -> str:
+def _trade(rows: Sequence[dict[str, Any]]) -> Drawing | None:
     """Return goodput against queuing delay: more goodput often costs more delay."""
     delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
     if len({row["transport"] for row in rows}) < 2 or not _varies(rows, delay.name):
-        return ""
+        return None
     curves = []
     for transport in sorted({row["transport"] for row in rows}):
         own = [r for r in rows if r["transport"] == transport and r.get(delay.name) is not None]
@@ -312,13 +300,12 @@ def _trade(rows: Sequence[dict[str, Any]]) -> str:
         x, y = [r[delay.name] * delay.scale for r in own], [r[goodput.name] * goodput.scale for r in own]
         low, high = ([_end(row, goodput, end) for row in own] for end in ("low", "high"))
         curves.append(Curve(transport, x, y, low, high))
-    return still.both(
-        lambda: figures.curves(
-            curves,
-            "Goodput against queuing delay",
-            x_label=f"{delay.title}, {delay.unit}",
-            y_label=f"{goodput.title}, {goodput.unit}",
-        )
+    return figure.curves(
+        curves,
+        "Goodput against queuing delay",
+        x_label=_labelled(delay.title, delay.unit),
+        y_label=_labelled(goodput.title, goodput.unit),
+        falling_x=True,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import headline
 from cogtcp.metrics import BY_NAME
-from cogtcp.report import page, still
+from cogtcp.report import page
 from cogtcp.report.surface import over_parameters, shades, surface
 from cogtcp.report.tables import Table
 from cogtcp.tuning.space import Range
@@ -46,11 +46,11 @@ def tuning_report(tuning: Tuning, *, command: str | None = None) -> str:
         refused=[(trial.number, trial.error) for trial in refused],
         objective=metric,
         more=tuning.objective.sign > 0,
-        surface=still.both(lambda: surface(tuning)) if is_plane else "",
+        surface=surface(tuning) if is_plane else None,
         surface_caption=_surface_caption(tuning) if is_plane else "",
         theory=_theory(tuning),
         uncharged=tuning.uncharged,
-        slices=still.both(lambda: over_parameters(tuning)),
+        slices=over_parameters(tuning),
         seeds=len(tuning.seeds),
         fresh_seeds=len(tuning.fresh_seeds),
         finalists=_finalists(tuning),

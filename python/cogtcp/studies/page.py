@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from cogtcp.report import page, still
+from cogtcp.report import page
 from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.judging import numbers
@@ -14,6 +14,7 @@ from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.showing import claim_presets
 
 if TYPE_CHECKING:
+    from cogtcp.figure import Drawing
     from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.exhibits import Table
 
@@ -44,12 +45,12 @@ def study_report(result: StudyResult, *, command: str | None = None, lab: str | 
                 for heading, ours in (("The paper's claims", False), ("Claims of ours", True))
                 if (claims := [claim for claim in result.claims if claim.row.ours == ours])
             ],
-            draw=lambda figure: still.both(lambda: draw(figure)),
+            draw=draw,
             headings=_headings,
             small=small,
             first_figure=_first_figure,
-            printed=lambda claim: still.both(lambda: printed(_printed(claim))),
-            overview=still.both(lambda: _overview(result)),
+            printed=lambda claim: printed(_printed(claim)),
+            overview=_overview(result),
             stacks=_stacks(result),
             lab=lab,
             lab_links=_lab_links,
@@ -83,14 +84,14 @@ def _answer(result: StudyResult) -> str:
     return " ".join(told)
 
 
-def _overview(result: StudyResult) -> str:
-    """Return the picture of all claims; empty where nothing was searched."""
+def _overview(result: StudyResult) -> Drawing | None:
+    """Return the picture of all claims; None where nothing was searched."""
     dots = [
         Dot(claim.row.id, "ours" if claim.row.ours else "the paper", outcome.answer, share_of(outcome.place))
         for claim in result.claims
         if (outcome := claim.outcome) is not None
     ]
-    return picture(dots, named=True) if any(dot.share is not None for dot in dots) else ""
+    return picture(dots, named=True) if any(dot.share is not None for dot in dots) else None
 
 
 def _stacks(result: StudyResult) -> list[Table]:
@@ -98,7 +99,7 @@ def _stacks(result: StudyResult) -> list[Table]:
     return [] if kept is None else stacks.tables(result.study, kept)
 
 
-def _first_figure(claim: Claim) -> tuple[str, str] | None:
+def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:
     """Return the figure that stands beside a claim, with its caption: the paper's figure, else the map."""
     if claim.outcome is None:
         return None
@@ -106,8 +107,7 @@ def _first_figure(claim: Claim) -> tuple[str, str] | None:
     if curves:
         return small(curves[0]), f"{curves[0].title}."
     if 0 < len(claim.row.numbers) <= FEW_NUMBERS:
-        with still.narrow():
-            return printed(_printed(claim)), "Stars: the numbers that the paper prints."
+        return printed(_printed(claim)), "Stars: the numbers that the paper prints."
     others = [*claim.outcome.figures, claim.outcome.where_it_holds]
     figure = next((figure for figure in others if figure is not None and len(figure.surfaces) == 1), None)
     return None if figure is None else (small(figure), f"{figure.title}.")

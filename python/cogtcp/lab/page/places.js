@@ -1,4 +1,4 @@
-// The map of an ad hoc run from the tables of a run: what report/run_map.py gives the same player (report/static/map.js).
+// The map of an ad hoc run from the tables of a run: what figure/run_map.py gives the same player (report/static/map.js).
 import { numbers, rows, texts } from "./engine.js";
 import { quantity } from "./controls.js";
 

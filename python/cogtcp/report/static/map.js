@@ -1,4 +1,4 @@
-// Plays the map of an ad hoc run from the data in the page (report/run_map.py).
+// Plays the map of an ad hoc run from the data in the page (figure/run_map.py).
 (() => {
 "use strict";
 

@@ -1,4 +1,4 @@
-// Time lines that zoom and pan together, drawn by uPlot from the data in the page (report/timeline.py).
+// Time lines that zoom and pan together, drawn by uPlot from the data in the page (figure/timeline.py).
 (() => {
 "use strict";
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,6 +117,16 @@ class Series:
     def has_link(self) -> bool:
         """Whether there is a link to show: an ad hoc network has none."""
         return len(self.link_series["time_s"]) > 0
+
+    def within(self, span: Span) -> Series:
+        """Return the series of a span of time, with one sample more at either end."""
+
+        def cut(columns: dict[str, Any]) -> dict[str, Any]:
+            first, last = np.searchsorted(columns["time_s"], span)
+            return {name: values[max(0, first - 1) : last + 1] for name, values in columns.items()}
+
+        flows = {name: cut(columns) for name, columns in self.flows.items()}
+        return replace(self, flows=flows, link_series=cut(self.link_series))
 
     def exceeds_rate(self) -> bool:
         """Whether a flow was handed data faster than the link ever carried it."""

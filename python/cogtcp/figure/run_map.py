@@ -1,6 +1,6 @@
 """The map of an ad hoc run: where nodes are, on which channel, and the routes of the flows' packets.
 
-In the page a script plays it (`static/map.js`); where none runs the still figure stands for it.
+In the page a script plays it (`report/static/map.js`). Without a script, and on paper, the figure is still.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._units import LENGTH
-from cogtcp.report import still
-from cogtcp.report.scale import Scale
+from cogtcp.figure.model import Axis, Bar, Dots, Drawing, Entry, Line, Panel, Shape, Text, series
+from cogtcp.figure.scale import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,80 +140,74 @@ class RunMap:
             "area": self.area,
         }  # fmt: skip
 
-    def figure(self) -> str:
-        """Return the still figure: the run at the first moment at which the most flows have a route."""
-        moment = self.fullest()
+    def figure(self, at: float | None = None) -> Drawing:
+        """Return the figure at a time in s: by default the first at which the most flows have a route."""
+        moment = self.fullest() if at is None else self.moment(at)
         time, places, channels = self.times[moment], self.places[moment], self.channels[moment]
-        sheet = still.Sheet(_WIDTH, 0, f"Map of {self.name} at {time:g} s")
         left, bottom, wide, high = self.bounds()
-        scale = _MAP / max(wide, high)
-        top = sheet.legend(60, 2, self._legend(moment), _WIDTH - 60) + 26
-        panel = sheet.panel(
-            60, top, wide * scale, high * scale, Scale(left, left + wide), Scale(bottom, bottom + high)
+        panel = Panel(
+            Axis(Scale(left, left + wide), f"East, m; at {time:g} s of {self.times[-1]:g} s"),
+            Axis(Scale(bottom, bottom + high), "North, m"),
+            height=0,
         )
-        panel.axes(f"East, m; at {time:g} s of {self.times[-1]:g} s", "North, m")
         for user in self.users:
-            steps = [2 * math.pi * step / 72 for step in range(73)]
-            xs = [user.x + user.reach * math.cos(angle) for angle in steps]
-            ys = [user.y + user.reach * math.sin(angle) for angle in steps]
-            panel.line(xs, ys, color="alarm", dashes="3 3", width=1, opacity=0.7)
-            panel.points([user.x], [user.y], color="alarm", shape="cross", size=4, titles=[user.title()])
+            turns = [2 * math.pi * step / 48 for step in range(49)]
+            xs = [user.x + user.reach * math.cos(turn) for turn in turns]
+            ys = [user.y + user.reach * math.sin(turn) for turn in turns]
+            if any(start <= time < end for start, end in user.on):
+                panel.add(Shape(xs, ys, "alarm"))
+            panel.add(Line(xs, ys, "alarm", 1, "3 3", opacity=0.7))
+            panel.add(Dots([user.x], [user.y], "alarm", "cross", titles=[user.title()]))
             shown = left <= user.x <= left + wide and bottom <= user.y <= bottom + high
             if shown and len(self.users) <= 40:
-                panel.text(
-                    user.x, user.y, f"PU {user.number}", dx=6, dy=13, size=10, color="alarm", halo=True
-                )
+                panel.add(Text(user.x, user.y, f"PU {user.number}", 6, 13, 10, "alarm", halo=True))
         if self.area:
-            panel.frame((0, self.area[0]), (0, self.area[1]), color="muted")
+            panel.add(Bar((0, self.area[0]), (0, self.area[1]), "muted", hollow=True))
         for node in range(len(self.nodes)):
             path = [frame[node] for frame in self.places[moment:]]
-            panel.line([x for x, _ in path], [y for _, y in path], color="grid", width=1)
+            panel.add(Line([x for x, _ in path], [y for _, y in path], "grid", 1))
         for number, route in self.routes_at(time).items():
             if not route.nodes:
                 continue
             spots = [places[node] for node in route.nodes]
             # Ways that share hops lie beside each other.
-            aside = (number - (len(self.flows) - 1) / 2) * 2.5 / scale
+            aside = (number - (len(self.flows) - 1) / 2) * 2.5 * max(wide, high) / _MAP
             xs, ys = [x + aside for x, _ in spots], [y + aside for _, y in spots]
-            panel.line(xs, ys, color="ink", width=1.8, dashes=_dashes(number), opacity=0.75)
+            panel.add(Line(xs, ys, "ink", 1.8, _dashes(number), opacity=0.75))
             hop = max(range(len(xs) - 1), key=lambda i: math.dist(spots[i], spots[i + 1]), default=0)
             # Names of flows that share their longest hop stand one after the other on it.
             share = 0.3 + 0.4 * (number / (len(self.flows) - 1) if len(self.flows) > 1 else 0.5)
-            at = (xs[hop] + (xs[hop + 1] - xs[hop]) * share, ys[hop] + (ys[hop + 1] - ys[hop]) * share)
-            panel.text(*at, route.flow, size=11, halo=True, bold=True, anchor="middle", middle=True)
+            x, y = (line[hop] + (line[hop + 1] - line[hop]) * share for line in (xs, ys))
+            panel.add(Text(x, y, route.flow, size=11, halo=True, bold=True, anchor="middle", middle=True))
         for node, (x, y) in enumerate(places):
             title, silent = self.nodes[node], channels[node] < 0
-            color = "ink" if silent else still.series(channels[node])
-            panel.points([x], [y], color=color, size=5, hollow=silent, titles=[title])
+            color = "ink" if silent else series(channels[node])
+            panel.add(Dots([x], [y], color, size=5, hollow=silent, titles=[title]))
             if len(self.nodes) <= 60:
-                panel.text(x, y, title, dx=7, dy=-6, size=10.5, halo=True)
-        sheet.height = top + high * scale + 46
-        return sheet.svg()
+                panel.add(Text(x, y, title, 7, -6, 10.5, halo=True))
+        return Drawing(f"Map of {self.name} at {time:g} s", [[panel]], self._legend(moment), width=_WIDTH)
 
-    def _legend(self, moment: int) -> list[tuple[str, str]]:
+    def _legend(self, moment: int) -> list[Entry]:
         time = self.times[moment]
         seen = sorted({channel for channel in self.channels[moment] if channel >= 0})
         silent = any(channel < 0 for channel in self.channels[moment])
         several = silent or len(seen) > 1
         signs = [
-            (
-                still.sign("circle", still.series(channel)),
-                f"listens on channel {channel}" if several else "node",
-            )
+            Entry(f"listens on channel {channel}" if several else "node", "circle", series(channel))
             for channel in seen
         ]
         if silent:
-            signs.append((still.sign("circle", "ink", "hollow"), "silent: senses or switches"))
+            signs.append(Entry("silent: senses or switches", "circle", "ink", hollow=True))
         if any(frame != self.places[moment] for frame in self.places[moment:]):
-            signs.append((still.sign("line", "grid"), "where nodes go from here"))
+            signs.append(Entry("where nodes go from here", "line", "grid"))
         if self.area:
-            signs.append((still.sign("line", "muted"), f"the area, {self.area[0]:g} x {self.area[1]:g} m"))
+            signs.append(Entry(f"the area, {self.area[0]:g} x {self.area[1]:g} m", "line", "muted"))
         if self.users:
-            signs.append((still.sign("line", "alarm", "3 3"), "how far a primary user reaches when it is ON"))
+            signs.append(Entry("how far a primary user reaches when it is ON", "line", "alarm", "3 3"))
         at = self.routes_at(time)
         for number, (flow, (source, destination)) in enumerate(self.flows.items()):
             words = f"{flow}: {source} to {destination}, {self.state(at.get(number))}"
-            signs.append((still.sign("line", "ink", _dashes(number)), words))
+            signs.append(Entry(words, "line", "ink", _dashes(number)))
         return signs
 
     def routes_at(self, time: float) -> dict[int, FlowRoute]:

@@ -37,7 +37,12 @@ class Scale:
 
     def ticks(self, most: int = 6) -> list[float]:
         """Return round values within the axis, about `most` of them."""
-        return _log_ticks(self.low, self.high, most) if self.log else _ticks(self.low, self.high, most)
+        low, high = sorted((self.low, self.high))
+        return _log_ticks(low, high, most) if self.log else _ticks(low, high, most)
+
+    def flipped(self) -> Scale:
+        """Return the axis with its greatest value at the lower end."""
+        return Scale(self.high, self.low, self.log)
 
 
 def span(values: Iterable[float], *, zero: bool = False, margin: float = 0.04, log: bool = False) -> Scale:

@@ -1,7 +1,7 @@
 """One run, or several over each other, over time: windows, round-trip time, queue and goodput.
 
-`Timeline.of` makes the data that the page's script draws (see `static/page.js`), and the still figures that
-stand in their place where no script runs, and on paper.
+`Timeline.of` makes the data that the page's script draws (see `report/static/page.js`), and the still figures
+that stand in their place where no script runs, and on paper.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cogtcp.report import scale, still
-from cogtcp.report.reduce import Grid, duration, thin_marks
-from cogtcp.report.scale import Scale
+from cogtcp.figure import model, scale
+from cogtcp.figure.curves import scale_note
+from cogtcp.figure.model import Axis, Dots, Drawing, Entry, Panel, Spans, Strokes, dash, series
+from cogtcp.figure.reduce import Grid, duration, thin_marks
+from cogtcp.figure.scale import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.report.series import Series, Silence, Span
+    from cogtcp.figure.series import Series, Silence, Span
 
 # What a page carries at most: numbers of series, events, silences. Together about 1.5 MB.
 _MOST_VALUES = 220_000
@@ -32,7 +34,15 @@ _MOST_SILENCES = 12_000
 _MOST_AT_FIRST = 6
 
 _WIDTH = 960.0
-_KINDS = ("sensing", "switching", "lost")
+#: Kinds of silences, with what legends call them.
+KINDS = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
+#: Events of flows that are marked: shape, colour, share of the height, name.
+_MARKS = {
+    "rto": ("down", "alarm", 0.97, "RTO"),
+    "fast_retransmit": ("circle", "series-2", 0.88, "fast retransmit"),
+    "timeout": ("down", "alarm", 0.97, "timeout"),
+    "loss": ("circle", "series-2", 0.88, "loss event"),
+}
 _DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 4")
 
 
@@ -62,9 +72,11 @@ class Track:
 
 @dataclass(slots=True)
 class Plot:
-    """One panel: what it shows, and where its axis ends at most."""
+    """One panel: what it is called, what it shows, and where its axis ends at most."""
 
+    name: str
     title: str
+    unit: str
     height: float
     digits: int
     tracks: list[Track] = field(default_factory=list)
@@ -109,13 +121,13 @@ class Timeline:
     def _plots(self) -> list[Plot]:
         runs = list(self.runs.values())
         fastest = max((float(np.nanmax(run.link_series["rate_bps"], initial=0)) for run in runs), default=0.0)
-        windows = Plot("cwnd, segments", 3, 1, marks=("rto", "spurious_rto", "fast_retransmit"))
+        windows = Plot("cwnd", "cwnd", "segments", 3, 1, marks=("rto", "spurious_rto", "fast_retransmit"))
         # A transport has a window, or a rate that it allows itself, or both.
-        rates = Plot("Allowed rate, Mbit/s", 3, 3, marks=("timeout", "loss"))
-        rtt = Plot("RTT, ms", 2, 1)
-        queue = Plot("Queue, packets", 2, 1, marks=("drop",))
+        rates = Plot("rate", "Allowed rate", "Mbit/s", 3, 3, marks=("timeout", "loss"))
+        rtt = Plot("rtt", "RTT", "ms", 2, 1)
+        queue = Plot("queue", "Queue", "packets", 2, 1, marks=("drop",))
         # Not as high as the highest goodput: when a hole is filled, all that waited is delivered at once.
-        goodput = Plot("Goodput, Mbit/s", 2, 3, limit=fastest * 1.1e-6 or None)
+        goodput = Plot("goodput", "Goodput", "Mbit/s", 2, 3, limit=fastest * 1.1e-6 or None)
         for index, line in enumerate(self.lines):
             columns = runs[line.run].flows[line.flow]
 
@@ -160,12 +172,12 @@ class Timeline:
 
     def data(self) -> dict[str, Any]:
         """Return what the page's script needs, as JSON knows it."""
-        series = list(self.runs.values())
-        first = series[0]
+        runs = list(self.runs.values())
+        first = runs[0]
         silent, merged = _some_silences(first.silences)
-        same = all(run.silences == first.silences for run in series)
+        same = all(run.silences == first.silences for run in runs)
         events, listed, total = self._events()
-        zoom = next((span for run in series if (span := run.zoom())), None)
+        zoom = next((span for run in runs if (span := run.zoom())), None)
         return {
             "end": self.end,
             "grid": {
@@ -190,7 +202,7 @@ class Timeline:
             "runs": list(self.runs),
             "plots": [
                 {
-                    "title": plot.title,
+                    "title": f"{plot.title}, {plot.unit}",
                     "height": plot.height,
                     "digits": plot.digits,
                     "limit": plot.limit,
@@ -217,7 +229,7 @@ class Timeline:
             "events": events,
             "listed": listed,
             "total": total,
-            "link": [run.link for run in series],
+            "link": [run.link for run in runs],
         }
 
     def _events(self) -> tuple[dict[str, Any], int, int]:
@@ -255,30 +267,31 @@ class Timeline:
             total,
         )
 
-    def figure(self, span: Span | None = None) -> str:
-        """Return a figure that needs no script: the whole, or a stretch of it."""
+    def figure(
+        self, span: Span | None = None, panels: Sequence[str] = (), *, legend: bool = False
+    ) -> Drawing:
+        """Return a figure that needs no script.
+
+        Args:
+            span: From when to when, in s; by default all.
+            panels: Short names of the panels that are shown; by default all.
+            legend: Whether the figure has its legend in it; a page has it beside.
+        """
         start, end = span or (0.0, self.end)
+        shown = [plot for plot in self.plots if not panels or plot.name in panels]
         of = ", ".join(name for name in self.runs if name)
-        what = ", ".join(plot.title.partition(",")[0] for plot in self.plots)
-        label = f"{what} over time{f': {of}' if of else ''}"
+        label = f"{', '.join(plot.title for plot in shown)} over time{f': {of}' if of else ''}"
         if span:
             label += f", {start:g} s to {end:g} s"
         times = self.grid.times()
         first = max(0, int(np.searchsorted(times, start)) - 2)
         last = int(np.searchsorted(times, end, side="right")) + 2
-        sheet = still.Sheet(_WIDTH, 0, label)
-        top = 26.0
-        for plot in self.plots:
-            height = 46.0 * plot.height
-            self._panel(sheet, plot, (top, height), (start, end), slice(first, last))
-            top += height + 34
-        sheet.height = top + 22
-        return sheet.svg()
+        rows = [[self._panel(plot, (start, end), slice(first, last))] for plot in shown]
+        for (panel,) in rows[:-1]:
+            panel.x.label, panel.x.bare = "", True
+        return Drawing(label, rows, self.key() if legend else (), width=_WIDTH)
 
-    def _panel(
-        self, sheet: still.Sheet, plot: Plot, place: tuple[float, float], span: Span, cut: slice
-    ) -> None:
-        top, height = place
+    def _panel(self, plot: Plot, span: Span, cut: slice) -> Panel:
         runs = {self.lines[i].run for i in self.shown}
         seen = [t for t in plot.tracks if (t.line in self.shown if t.line >= 0 else t.run in runs)]
         times = self.grid.times()[cut]
@@ -286,85 +299,62 @@ class Timeline:
         limit, beyond = plot.limit, None
         if limit is None:
             limit, beyond = scale.robust_limit([float(v) for part in values for v in part[~np.isnan(part)]])
-        room = 1.18 if plot.marks else 1.06
-        y = Scale(0, limit * room)
-        panel = sheet.panel(58, top, _WIDTH - 58 - 16, height, Scale(*span), y)
-        last = plot is self.plots[-1]
-        ticks = [t for t in y.ticks(4) if t <= limit * 1.03]
-        across = Scale(*span).ticks(9)
-        texts = scale.labels(across) if last else [""] * len(across)
-        panel.axes(
-            "Simulated time, s" if last else "",
-            plot.title,
-            x_ticks=list(zip(across, texts, strict=True)),
-            y_ticks=list(zip(ticks, scale.labels(ticks), strict=True)),
-        )
+        y = Scale(0, limit * (1.18 if plot.marks else 1.06))
+        ticks = [tick for tick in y.ticks(4) if tick <= limit * 1.03]
+        up = Axis(y, plot.title, plot.unit, list(zip(ticks, scale.labels(ticks), strict=True)))
+        panel = Panel(Axis(Scale(*span), "Simulated time", "s"), up, 46.0 * plot.height)
         silences = next(iter(self.runs.values())).silences
-        for kind in _KINDS:
-            panel.bands([(s.start, s.end) for s in silences if s.kind == kind], color=kind)
+        panel.add(*(Spans([(s.start, s.end) for s in silences if s.kind == kind], kind) for kind in KINDS))
         for track, part in zip(seen, values, strict=True):
             fine = Grid.over([times], most=1400, end=span[1])
             x, part = (fine.times(), fine.reduce(times, part)) if len(times) > 1400 else (times, part)
-            panel.line(x, part, color=track.color, dashes=track.dashes, steps=track.steps, width=1.3)
+            panel.add(model.Line(x, part, track.color, 1.3, track.dashes, track.steps))
         self._marks(panel, plot, span)
         if beyond is not None:
-            text = f"up to {scale.number(float(f'{beyond:.3g}'))}, beyond the axis"
-            panel.text(span[1], y.high, text, dy=12, dx=-4, anchor="end", color="muted", size=11.5, halo=True)
+            panel.add(scale_note(span[1], y.high, beyond))
+        return panel
 
-    def _marks(self, panel: still.Panel, plot: Plot, span: Span) -> None:
+    def _marks(self, panel: Panel, plot: Plot, span: Span) -> None:
+        runs = list(self.runs.values())
         for index in self.shown:
             line = self.lines[index]
-            events = list(self.runs.values())[line.run].events
-            for kind, shape, color, place in (
-                ("rto", "down", "alarm", 0.97), ("fast_retransmit", "circle", "series-2", 0.88),
-                ("timeout", "down", "alarm", 0.97), ("loss", "circle", "series-2", 0.88),
-            ):  # fmt: skip
+            for kind, (shape, color, place, _) in _MARKS.items():
                 if kind in plot.marks:
-                    at = thin_marks(events.where(kind=kind, entity=line.flow), span, bins=250)
+                    at = thin_marks(runs[line.run].events.where(kind=kind, entity=line.flow), span, bins=250)
                     # Of several lines each marks its own in its colour; of one they stand out.
                     own = line.color if len(self.lines) > 1 else color
-                    panel.points(at, [panel.y.high * place] * len(at), color=own, shape=shape, size=3.2)
+                    panel.add(Dots(at, [panel.y.scale.high * place] * len(at), own, shape, 3.2))
         if "drop" in plot.marks:
-            for run in self.runs.values():
-                panel.ticks_at(
-                    thin_marks(run.events.where(kind="drop", entity=run.link), span), color="alarm"
-                )
+            for run in runs:
+                panel.add(Strokes(thin_marks(run.events.where(kind="drop", entity=run.link), span), "alarm"))
 
-    def key(self) -> list[dict[str, str]]:
+    def key(self) -> list[Entry]:
         """Return the signs of the figures with what they mean."""
         runs = list(self.runs.values())
-        key: list[tuple[str, str]] = []
-        if len(self.lines) == 1:
-            key.append((still.sign("line", self.lines[0].color), self.lines[0].name or "the flow"))
-            if any(track.name == "ssthresh" for plot in self.plots for track in plot.tracks):
-                key.append((still.sign("line", "muted", "5 3"), "ssthresh"))
-        else:
-            key += [
-                (still.sign("line", self.lines[i].color, self.lines[i].dashes), self.lines[i].name)
-                for i in self.shown
-            ]
+        several = len(self.lines) != 1
+        key = [
+            Entry(self.lines[i].name or "the flow", "line", self.lines[i].color, self.lines[i].dashes)
+            for i in self.shown
+        ]
+        if any(track.name == "ssthresh" for plot in self.plots for track in plot.tracks):
+            key.append(Entry("ssthresh", "line", "muted", "5 3"))
         hidden = len(self.lines) - len(self.shown)
         if hidden:
-            key.append(("", f"and {hidden} more, shown on request where scripts run"))
+            key.append(Entry(f"and {hidden} more, shown on request where scripts run", "", ""))
         left_out = max((run.hidden_flows for run in runs), default=0)
         if left_out:
-            key.append(("", f"and {left_out} more flows, not drawn"))
+            key.append(Entry(f"and {left_out} more flows, not drawn", "", ""))
         if link := next((run.link for run in runs if run.has_link), ""):
-            key.append((still.sign("line", "muted", "2 3"), f"rate of {link} while it is open"))
-        several = len(self.lines) > 1
+            key.append(Entry(f"rate of {link} while it is open", "line", "muted", "2 3"))
         whose = ", in the colour of its line" if several else ""
-        for kind, shape, color, text in (
-            ("rto", "down", "alarm", "RTO"), ("fast_retransmit", "circle", "series-2", "fast retransmit"),
-            ("timeout", "down", "alarm", "timeout"), ("loss", "circle", "series-2", "loss event"),
-        ):  # fmt: skip
+        for kind, (shape, color, _, text) in _MARKS.items():
             if any(len(run.events.where(kind=kind)) for run in runs):
-                key.append((still.sign(shape, "muted" if several else color), f"{text}{whose}"))
+                key.append(Entry(f"{text}{whose}", shape, "muted" if several else color))
         if any(len(run.events.where(kind="drop", entity=run.link)) for run in runs):
-            key.append((still.sign("tick", "alarm"), f"drop at {runs[0].link}"))
+            key.append(Entry(f"drop at {runs[0].link}", "tick", "alarm"))
         kinds = {silence.kind for run in runs for silence in run.silences}
-        names = {"sensing": "sensing", "switching": "switching", "lost": "no signal"}
-        key += [(still.sign("block", kind), name) for kind, name in names.items() if kind in kinds]
-        return [{"svg": svg, "text": text} for svg, text in key]
+        key += [Entry(name, "block", kind, opacity=0.6) for kind, name in KINDS.items() if kind in kinds]
+        return key
 
 
 def _lines(runs: Mapping[str, Series]) -> list[Line]:
@@ -374,10 +364,10 @@ def _lines(runs: Mapping[str, Series]) -> list[Line]:
             if len(runs) > 1:
                 alone = len(run.flows) == 1
                 text = name if alone else f"{name} · {flow}"
-                dashes = _DASHES[(index + number // still.COLORS) % len(_DASHES)]
-                lines.append(Line(text, number, flow, still.series(number), dashes))
+                dashes = _DASHES[(index + number // model.COLORS) % len(_DASHES)]
+                lines.append(Line(text, number, flow, series(number), dashes))
             else:
-                lines.append(Line(flow, number, flow, still.series(index), still.dash(index)))
+                lines.append(Line(flow, number, flow, series(index), dash(index)))
     return lines
 
 
@@ -409,7 +399,7 @@ def _some_silences(silences: Sequence[Silence]) -> tuple[list[int], float]:
     before = 0
     for start, end, kind in chosen:
         first, last = round(start * 1e6), round(end * 1e6)
-        numbers += [first - before, last - first, _KINDS.index(kind)]
+        numbers += [first - before, last - first, list(KINDS).index(kind)]
         before = last
     return numbers, gap
 
