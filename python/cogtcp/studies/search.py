@@ -49,7 +49,7 @@ DESIGN_SEEDS = 101
 """The first seed of the runs of the design; those of a reproduction count from 1."""
 MORE = 4
 """How many times the seeds of a look the next one has."""
-SAMPLED = 5
+SAMPLED = 3
 """Inconclusive settings of a kept design at which the seeds that a statement lacks are measured again."""
 
 _LETTERS: dict[Verdict, str] = {"holds": "h", "fails": "f", "inconclusive": "i"}
