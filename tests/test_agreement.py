@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from cogtcp import UsageError
+from cogtcp.cli import agree
 from cogtcp.emulation.agreement import Agreement, Pair
+from cogtcp.validation.families.kernel import drawn_scenarios
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -78,3 +81,12 @@ def test_runs_of_another_kernel_are_not_mixed_in(
     assert generator.main() == 2
     assert "Linux 1.0" in capsys.readouterr().err
     assert (ROOT / "docs/agreement.json").read_bytes() == before
+
+
+def test_changes_of_drawn_scenarios_are_read_as_everywhere() -> None:
+    (drawn,) = drawn_scenarios(1, 1)
+    changed = agree._changed(drawn, ["tcp.window_tuning=false", "run.duration = 5 s"])
+    assert changed.to_dict()["tcp"]["window_tuning"] is False
+    changed.check()
+    with pytest.raises(UsageError, match="--set nonsense: write PATH=VALUE"):
+        agree._changed(drawn, ["nonsense"])

@@ -11,9 +11,10 @@ import pytest
 
 from cogtcp import Scenario
 from cogtcp._errors import UsageError
+from cogtcp.mobility import Mobility
 from cogtcp.statistics import Interval
 from cogtcp.validation import Case, Line, Validation, closed_forms, validate
-from cogtcp.validation.families import FAMILIES, why_absent
+from cogtcp.validation.families import FAMILIES, movement, why_absent
 from cogtcp.validation.families.closed_forms import Queue
 from cogtcp.validation.families.dumbbell import _scenario
 from cogtcp.validation.families.kernel import Kernel
@@ -225,3 +226,10 @@ def test_draws_stay_in_their_ranges() -> None:
         assert max(hidden[1], hidden[2] - hidden[3]) < 250
         exposed = BY_NAME["exposed"].draw(stream)["places"]
         assert exposed[2] - exposed[0] <= 550
+
+
+def test_nodes_are_no_faster_than_told(tmp_path: Path) -> None:
+    cases = [draw(seed, BY_NAME["movement"], 1).drawn for seed in range(60)]
+    slowest = min(cases, key=lambda drawn: drawn["speed"])
+    moves = Mobility.from_file(movement._movement(slowest, tmp_path))
+    assert max(node.max_speed for node in moves.nodes()) <= slowest["speed"] + 1e-6

@@ -90,9 +90,8 @@ def agree(args: argparse.Namespace) -> int:
 
 
 def _changed(scenario: Scenario, changes: list[str]) -> Scenario:
-    for change in changes:
-        path, _, value = change.partition("=")
-        scenario = scenario.set(path, value)
+    for path, text in arguments.changes(changes):
+        scenario = scenario.set_text(path, text)
     return scenario
 
 

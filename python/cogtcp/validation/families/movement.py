@@ -31,7 +31,8 @@ class Movement(Family):
         return {
             "nodes": stream.randint(15, 30),
             "flows": stream.randint(2, 8),
-            "speed": round(stream.uniform(1, 10), 1),
+            # The slowest trip is at 1 m/s: some room is left above it.
+            "speed": max(1.5, round(stream.uniform(1, 10), 1)),
             "movement": stream.randrange(1, 10**6),
         }
 
@@ -80,7 +81,7 @@ def _movement(drawn: Mapping[str, Any], folder: Path) -> Path:
     moves = Mobility.random_waypoint(
         drawn["nodes"],
         area=(_SIDE, _SIDE),
-        speed=(1.0, max(drawn["speed"], 1.5)),
+        speed=(1.0, drawn["speed"]),
         pause=(3.0, 3.0),
         duration=_SECONDS + 1,
         seed=drawn["movement"],
