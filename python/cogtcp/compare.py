@@ -102,6 +102,7 @@ def compare(
     # A sweep without axes, of which the first seed is looked at closely.
     made = plan(scenario, transports=transports, seeds=seeds, keep=_TABLES)
     names = [control_name(name) for name in transports]
+    # One transport may draw numbers where another does not: each is asked.
     nothing_random = not any(scenario.with_transport(name).is_random for name in names)
     if nothing_random:
         made = replace(made, seeds=made.seeds[:1])
@@ -120,6 +121,7 @@ def compare(
         for case, outcome in stream:
             outcomes[case.label[:2]] = _outcome(str(case.transport), case.seed, outcome)
     except KeyboardInterrupt:
+        # Without a finished run there is nothing to compare: the interruption goes on to the caller.
         interrupted = any(not outcome.error for outcome in outcomes.values())
         if not interrupted:
             raise
@@ -130,6 +132,7 @@ def compare(
         scenario=scenario,
         transports=tuple(names),
         seeds=made.seeds,
+        # By seed and transport, not as they were finished: the result does not depend on the number of jobs.
         outcomes=tuple(
             outcomes[at] for seed in made.seeds for name in names if (at := (name, seed)) in outcomes
         ),
@@ -254,6 +257,7 @@ class Comparison:
                 (one, other, metric)
                 for metric in family
                 for one, other in combinations(self.transports, 2)
+                # One pair of runs tells nothing of chance, and would make Holm's procedure stricter.
                 if self.difference(one, metric, other).n > 1
             ]
             chances = [p_value(self._differences(*each)) for each in asked]

@@ -150,6 +150,7 @@ def _values(of: Trial | Finalist) -> str:
 
 
 def _name(metric: Metric) -> str:
+    # An acronym, such as RTT, keeps its capitals within a sentence.
     return metric.title if metric.title[:2].isupper() else metric.title[0].lower() + metric.title[1:]
 
 
@@ -160,14 +161,17 @@ def _gain(tuning: Tuning) -> str:
         return ""
     metric = tuning.objective.metric
     before, after = as_it_is.evaluation.values(metric), tuning.winner.evaluation.values(metric)
+    # A share of nothing, or of NaN, is no number.
     if not before or not after or not tuning.interval(as_it_is).mean > 0:
         return ""
     ratio = ratio_interval(after, before, tuning.confidence)
+    # Fieller's interval may have no end: no gain is claimed then.
     if math.isnan(ratio.low) or math.isinf(ratio.high):
         return ""
     ends = [100 * (end - 1) for end in (ratio.low, ratio.high)]
     more = "more"
     if ratio.mean < 1:
+        # The ends of a loss change places: the smaller ratio is the larger loss.
         more, ends = "less", [-end for end in reversed(ends)]
     return (
         f", {100 * abs(ratio.mean - 1):.0f} % {more} than the scenario as it is "

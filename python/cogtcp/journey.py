@@ -166,6 +166,7 @@ def summarise(travels: list[Travel]) -> list[Summary]:
     """Return the outages of some journeys by cause."""
     summaries = []
     for cause in CAUSES:
+        # An outage that lasts to the end has no length.
         spans = [o.duration for t in travels for o in t.outages if o.cause == cause and math.isfinite(o.end)]
         if spans:
             mean = sum(spans) / len(spans)

@@ -92,6 +92,7 @@ class LinkTrace:
             raise UsageError(
                 f"bins of {width} s are out of range; take a width above 0 s, and at most 10^7 of them"
             )
+        # A quotient that rounding lifts above a whole number must not make another bin.
         count = max(1, math.ceil(self.period_s / width - 1e-9))
         sums = [0.0] * count
         if self.kind == "opportunities":
@@ -100,6 +101,7 @@ class LinkTrace:
                 sums[min(count - 1, max(0, math.ceil(time / width - 1e-9) - 1))] += OPPORTUNITY * 8.0
         else:
             for rate, start, end in zip(self.rates, self.times, self.times[1:], strict=False):
+                # A step that begins with a bin is in that bin, also where the quotient is rounded down.
                 first = min(count - 1, int(start / width + 1e-9))
                 for number in range(first, count):
                     left, right = max(start, number * width), min(end, (number + 1) * width)
@@ -120,13 +122,16 @@ class LinkTrace:
         sent, step, total = 0, 0, 0.0
         for millisecond in range(1, end + 1):
             at, until = (millisecond - 1) / 1000, millisecond / 1000
+            # Times are rounded: without the tolerance a rest of 1e-16 s would be a step of its own.
             while at < until - 1e-12:
                 while step + 2 < len(self.times) and self.times[step + 1] <= at + 1e-12:
                     step += 1
                 stop = min(until, self.times[step + 1]) if step + 1 < len(self.times) else until
+                # A step that rounding leaves at or behind `at` must not hold this loop for ever.
                 stop = stop if stop > at + 1e-12 else until
                 total += self.rates[step] * (stop - at)
                 at = stop
+            # A rounding error of the sum must not delay an opportunity by a millisecond.
             while (sent + 1) * OPPORTUNITY * 8 <= total + 1e-6:
                 sent += 1
                 times.append(until)
@@ -177,6 +182,7 @@ def export(
     """
     from cogtcp.result import run
 
+    # A millisecond tells the names of the links, before the whole run is paid for.
     links = run(scenario.set("run.duration", "1 ms").set("run.warmup", "0 s"), seed, "summary").rows("links")
     names = list(dict.fromkeys(row["link"] for row in links))
     if link not in names:
@@ -219,13 +225,16 @@ def generate_lte(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
             rate += 200 * math.sqrt(tick) * _normal(draw)
             rate = 2000 - rate if rate > 1000 else rate
             if rate <= 0:
+                # `random()` may be 0 and is never 1: the logarithm is finite.
                 rate, dark_until = 0.0, at - math.log(1 - draw())
             else:
+                # A Poisson process has no memory: each tick may begin it anew, at its own rate.
                 moment = at - math.log(1 - draw()) / rate
                 while moment < min(at + tick, duration_s):
                     times.append(math.ceil(moment * 1000) / 1000)
                     moment -= math.log(1 - draw()) / rate
         at += tick
+    # The last line is the period, which is what was asked for.
     if not times or times[-1] < duration_s:
         times.append(math.ceil(duration_s * 1000) / 1000)
     return LinkTrace("opportunities", tuple(times))
@@ -251,7 +260,9 @@ def generate_leo(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
             steps.append((at, 0.0))
             at += 0.05 + 0.1 * draw()
         while at < end:
+            # A normal law has no lower end; a rate has.
             steps.append((at, max(5e6, mean * (1 + 0.15 * _normal(draw)))))
+            # Whole half seconds, not half a second from here: a handoff does not move the later steps.
             at = (math.floor(at / 0.5 + 1e-9) + 1) * 0.5
         begin += 15
     return _of_steps([(time, rate) for time, rate in steps if time < duration_s], duration_s)

@@ -241,6 +241,7 @@ class Mobility:
 def _guess(text: str) -> Format:
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
+    # setdest writes Tcl: `$node_(0) set X_ 12.5`.
     return "setdest" if first.startswith("$") else "csv"
 
 

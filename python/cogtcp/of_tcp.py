@@ -39,6 +39,7 @@ def beside(source: _core.Table, of_tcp: _core.Table) -> _core.Table:
     _, key = OF_TCP[name]
     _, _, some, added = of_tcp
     found = [column for column in added if column[0] != key]
+    # Where every row is one of TCP, both tables have the same rows in the same order.
     if some < rows:
         place = _places(source, of_tcp)
         found = [_spread(column, some, rows, place, gaps=name == "flows") for column in found]
@@ -58,6 +59,7 @@ def _places(source: _core.Table, of_tcp: _core.Table) -> Any:
         return keys
     *_, all_values, names = next(column for column in columns if column[0] == key)
     codes = np.frombuffer(memoryview(all_values), dtype="u4", count=rows).tolist()
+    # Each table has a dictionary of its own: only the texts compare, not their codes.
     row_of = {(names or [])[code]: row for row, code in enumerate(codes)}
     return np.array([row_of[dictionary[code]] for code in keys.tolist()], dtype="u8")
 
@@ -74,6 +76,7 @@ def _spread(column: _core.Column, some: int, rows: int, place: Any, *, gaps: boo
             dictionary.append("")
         fill: float = dictionary.index("")
     elif kind == "f64" or (gaps and kind in ("u64", "i64")):
+        # A whole number has no value for "none": a count becomes a float, which has NaN.
         kind, fill = "f64", np.nan
     else:
         fill = 0
@@ -93,6 +96,7 @@ def joined(name: str, table: pa.Table, of_tcp: pa.Table | None) -> pa.Table:
     _, key = OF_TCP[name]
     keys = of_tcp.column(key).to_pylist()
     row_of = {value: row for row, value in enumerate(keys)}
+    # `packet` of a segment is the number of a row: `packets` has no such column.
     wanted = range(table.num_rows) if name == "packets" else table.column(key).to_pylist()
     places = array_of([row_of.get(value) for value in wanted], pa.int64())
     taken = of_tcp.drop_columns([key]).take(places)

@@ -99,6 +99,7 @@ class OutputFolder:
             raise _cannot_write(self.target, failure) from failure
         finally:
             self._remove_traces()
+        # What the caller wrote into the folder failed, as on a full disk: it is told like our own failures.
         if isinstance(error, OSError) and not isinstance(error, OutputError):
             raise _cannot_write(self.target, error) from error
 
@@ -193,6 +194,7 @@ def prepare_folder(
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder}: is a file; name a folder for the results")
         folder.mkdir(parents=True, exist_ok=True)
+        # Hidden ones are being written by another process, or were when it was killed.
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
         foreign = bool(names - known or (names and MARKER not in names))
         other = None if foreign or not names else _other_job(_read_manifest(folder), job)
@@ -254,6 +256,7 @@ class KeptFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # A folder that was there before stays as it is.
         if kind is None or not self._made:
             return
         # Only what is empty goes: another process may have begun to keep runs here.
@@ -319,6 +322,7 @@ def _write_parts(path: Path, tables: Iterable[pa.Table], metadata: Mapping[str, 
     waiting = [first]
     with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
         for table in parts:
+            # Small tables are gathered: a row group for each would be slow to read.
             waiting.append(table.replace_schema_metadata(first.schema.metadata))
             if sum(part.num_rows for part in waiting) >= _GROUP_ROWS:
                 writer.write_table(pa.concat_tables(waiting).combine_chunks())

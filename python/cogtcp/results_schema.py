@@ -36,6 +36,7 @@ def version_of(manifest: Mapping[str, Any], folder: str | Path) -> int:
         UsageError: A newer cogtcp wrote it.
     """
     version = manifest.get("schema", 1)
+    # JSON's `true` is a whole number to Python.
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise UsageError(f"{folder}: its cogtcp.json has no version of results (schema = {version!r})")
     if version > RESULTS_SCHEMA:

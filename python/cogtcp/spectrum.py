@@ -89,6 +89,7 @@ class PrimaryUser:
             for cell in range(first, last + 1):
                 left = start + cell * width
                 busy[cell] += max(min(departure, left + width) - max(arrival, left), 0.0)
+        # A sum of floats may end above the whole.
         return [min(1.0, time / width) if width > 0 else 0.0 for time in busy]
 
     @property
@@ -613,6 +614,7 @@ def _parameters(
         "detection": detection,
         "sensors": float(sensors),
     }
+    # One report needs no rule.
     return values, fusion if sensors > 1 else None
 
 
@@ -623,6 +625,7 @@ def _variation(spans: Sequence[float]) -> float:
 
 def _guess(text: str, file: str) -> Format:
     """Return the format of a text from its first line with content."""
+    # Spreadsheets put a byte order mark before the first name.
     lines = (line.split("#", 1)[0].strip().lstrip("\ufeff") for line in text.splitlines())
     first = next(filter(None, lines), "")
     if first.lower().startswith("time"):

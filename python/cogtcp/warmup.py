@@ -47,6 +47,7 @@ def suggest(scenario: Scenario, transports: Sequence[str | None] = (None,), seed
         times = sorted(series)
         means = [statistics.fmean(series[time]) for time in times]
         cut = mser5(means)
+        # MSER-5 compares batches of five: with fewer than four of them it says nothing.
         if len(means) < 20 or cut >= len(means) // 2:
             raise UsageError(
                 f"warm-up: the runs of {scenario.name} are too short to find the end of their warm-up; "

@@ -87,6 +87,7 @@ def _interrupted() -> int:
 
 
 def _terminate(signum: int, frame: object) -> NoReturn:
+    # By an exception, so that folders of unfinished results are removed on the way out.
     raise SystemExit(128 + signum)
 
 

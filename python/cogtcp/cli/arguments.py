@@ -109,6 +109,7 @@ def output(args: argparse.Namespace, of: Scenario, verb: str, *parts: object) ->
     if args.out is not None:
         return Path(args.out)
     content = "\n".join([of.hash, *map(str, parts)])
+    # A scenario's name is any text; that of a folder must have no slash.
     name = re.sub(r"[^\w.-]+", "-", of.name).strip("-.") or "scenario"
     return Path("results") / f"{name}-{verb}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
@@ -150,6 +151,7 @@ def quantiles(text: str | None) -> list[float]:
     try:
         found = [float(part) / 100 for part in text.split(",")] if text else []
     except ValueError:
+        # Refused below, in the same words.
         found = [0.0]
     if not all(0 < q < 1 for q in found):
         raise UsageError(f"--quantiles {text}: write numbers between 0 and 100, as in 50,95")
@@ -176,6 +178,7 @@ def new_file(given: str, force: bool) -> Path:
     """Return the path of a file that is to be written, or raise if it exists and is not to be replaced."""
     path = Path(given)
     try:
+        # Not `exists()`: a symbolic link to nothing is there too, and would be replaced.
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return path

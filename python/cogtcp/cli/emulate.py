@@ -125,6 +125,7 @@ def emulate(args: argparse.Namespace) -> int:
         )
         if journal is not None:
             _write_packets(folder, result, captures, logs=args.log)
+            # It is no result, and the folder lists all that it holds.
             journal.unlink()
         result.write(folder, command=arguments.command_line())
     for note in result.notes:

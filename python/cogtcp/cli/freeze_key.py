@@ -42,8 +42,10 @@ def read_key(path: str) -> bytes:
             raise UsageError(
                 f"--key {path}: others may read it or write to it (mode {mode:o}); do: chmod 600 {path}"
             )
+        # Another user could change the file after this look at it.
         if its.st_uid not in (0, os.geteuid()):
             raise UsageError(f"--key {path}: it belongs to another user (uid {its.st_uid})")
+        # Room for the end of the line and some blanks: a longer file is no key, and is not read whole.
         text = file.read(_DIGITS + 8)
     if not re.fullmatch(rb"[0-9a-fA-F]{%d}[ \t\r\n]*" % _DIGITS, text):
         raise UsageError(

@@ -105,6 +105,7 @@ def _name(action: argparse.Action) -> str:
 
 def _is_common(action: argparse.Action) -> bool:
     return bool(action.option_strings) and any(
+        # `--out FILE` of a verb that writes one file is another option than `--out DIR`.
         name.split()[0] == action.option_strings[0] and (not name.endswith("DIR") or action.metavar == "DIR")
         for name in COMMON
     )
@@ -114,6 +115,7 @@ def _rows(actions: list[argparse.Action]) -> Iterator[tuple[str, str]]:
     """Yield the names and the text of each row; options with one text share a row."""
     held: tuple[str, str] | None = None
     for action in actions:
+        # argparse takes % for a placeholder, so that the texts double it.
         said = (action.help or "").replace("%%", "%")
         if held and held[1] == said:
             held = (f"{held[0]}, {_name(action)}", said)
@@ -151,6 +153,7 @@ def _options(parser: argparse.ArgumentParser) -> str:
 
 
 def _verbs(action: Any, *, grouped: bool) -> str:
+    # argparse keeps the help of a verb nowhere else.
     known = {choice.dest: choice.help or "" for choice in action._choices_actions}
     if not grouped:
         return "verbs:\n" + _table(list(known.items()), "    ")

@@ -86,7 +86,7 @@ def _print_line(line: Line, travel: Travel) -> None:
 
 
 def _picture(line: Line, travel: Travel) -> list[str]:
-    """Return the level over time as rows of marks, and a row of outages: the worst of each column."""
+    """Return the mean level of each column of time as rows of marks, and a row with the outages."""
     utf = (sys.stdout.encoding or "").lower().startswith("utf")
     full, edge = ("█", "▔") if utf else ("#", "-")
     end = travel.times[-1] or 1.0

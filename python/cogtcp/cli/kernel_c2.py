@@ -146,6 +146,7 @@ def _link(args: argparse.Namespace) -> int:
         seconds = float(args.seconds)
     except ValueError:
         seconds = math.nan
+    # NaN is refused here too: it compares as false.
     if not 0 < seconds <= 3600:
         raise UsageError(f"--for {args.seconds}: give seconds, more than 0 and at most 3600")
     _do("link", args.address, args.state, args.seconds)

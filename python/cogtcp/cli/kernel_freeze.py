@@ -130,6 +130,7 @@ def _load(args: argparse.Namespace) -> int:
         return _stay(words)
     # The daemon keeps no pipe of ours open.
     kernel_program.do(_PROGRAM, _WHAT, *words)
+    # Without a key the program has insisted on --router.
     if not args.key:
         print(_NOT_AUTHENTICATED.format(args.router), file=sys.stderr)
     (state,) = [
@@ -157,6 +158,7 @@ def _stay(words: list[str]) -> int:
         finally:
             process.terminate()
             process.wait()
+    # The program has told the reason itself.
     if process.returncode in (1, 2):
         return process.returncode
     kernel_program.check(_PROGRAM, process.returncode, "")
@@ -247,6 +249,7 @@ def _reply(sender: socket.socket, seal: tuple[bytes, int] | None) -> float | Non
         sender.settimeout(left)
         rtt = _core.read_freeze_reply(sender.recv(_LARGEST), seal)
         if rtt is not None:
+            # 0 stands for a host without a measurement.
             return rtt / 1e6 if rtt else None
     raise TimeoutError
 
@@ -259,6 +262,7 @@ def _destination(given: str) -> tuple[str, int]:
             return False
         return True
 
+    # The whole comes first: an IPv6 address has colons of its own.
     if is_address(given):
         return given, _PORT
     address, _, port = given.rpartition(":")

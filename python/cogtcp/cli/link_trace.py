@@ -155,4 +155,5 @@ def _print(trace: LinkTrace) -> None:
     )
     bins = [rate for _, rate in trace.binned(trace.period_s / _COLUMNS)]
     most = max(bins) or 1.0
+    # A little is the lowest bar; nothing at all is blank.
     print("".join(_BARS[min(7, int(rate / most * 7.999))] if rate else " " for rate in bins))

@@ -190,18 +190,21 @@ def _map(places: list[tuple[float, float]]) -> list[str]:
         return []
     xs, ys = [x for x, _ in places], [y for _, y in places]
     low_x, low_y = min(xs), min(ys)
+    # One scale for both axes. Nodes that are all in one place span nothing.
     span = max(max(xs) - low_x, max(ys) - low_y, 1e-9)
     rows = [[" "] * _WIDTH for _ in range(_HEIGHT)]
     for number, (x, y) in enumerate(places):
         column = min(int((x - low_x) / span * _WIDTH), _WIDTH - 1)
+        # Rows are printed from the north: y grows upwards.
         row = _HEIGHT - 1 - min(int((y - low_y) / span * _HEIGHT), _HEIGHT - 1)
         mark = str(number)
-        # A number that would run into another mark, or over the edge, becomes a point.
+        # A number that would run into another mark, or over the edge, becomes a star.
         room = rows[row][column : column + len(mark)]
         if len(room) == len(mark) and set(room) == {" "}:
             rows[row][column : column + len(mark)] = mark
         else:
             rows[row][column] = "*"
+    # An area wider than high leaves rows in the north empty.
     while len(rows) > 1 and not "".join(rows[0]).strip():
         rows.pop(0)
     framed = [f"{'':>6}|{''.join(row)}|" for row in rows]

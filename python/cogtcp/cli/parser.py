@@ -41,6 +41,7 @@ class Parser(argparse.ArgumentParser):
         self.fill()
         command: list[str] = []
         if self.takes_command and args and "--" in args:
+            # Before argparse, which would take the program's options for ours.
             place = args.index("--")
             args, command = args[:place], args[place + 1 :]
         found, unknown = super().parse_known_args(args, namespace)
@@ -68,6 +69,7 @@ class Parser(argparse.ArgumentParser):
         option = re.match(r"unrecognized arguments: (--[^ =]+)", message)
         given, known = "", []
         if choice:
+            # Some versions of Python put the choices in quotes.
             given, known = choice[1], re.findall(r"[^', ]+", choice[2])
         elif option:
             # What another verb has is no slip of the pen: it has no place here.

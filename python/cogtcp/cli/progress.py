@@ -47,6 +47,7 @@ class _Bar:
         now = time.monotonic()
         if now - self._drawn > _DRAW_S or counts.done == counts.total:
             self._drawn = now
+            # The bar has the count already.
             more = counts.describe().partition(" runs")[2].removeprefix(", ")
             self._bar.update(self._task, completed=counts.done, total=counts.total, more=more)
 

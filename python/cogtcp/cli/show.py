@@ -280,6 +280,7 @@ def _budget(runs: dict[str, dict[str, float]]) -> None:
             if width
         )
         console.print(f"{name:{names}} {bar}".lstrip() if not names else f"{name:{names}}  {bar}")
+    # With one digit, less than this is 0.0 %.
     shown = [
         state for state in budget.STATES if any(shares[state.name] >= 0.0005 for shares in known.values())
     ]
@@ -294,6 +295,7 @@ def _widths(shares: Mapping[str, float], cells: int) -> list[int]:
     total = 0.0
     for state in budget.STATES:
         total += shares[state.name]
+        # The ends are rounded, not the widths: errors do not add up.
         ends.append(round(total * cells))
     return [after - before for before, after in itertools.pairwise(ends)]
 
@@ -337,6 +339,7 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
     while True:
         shown: list[int] = []
         room = console.width + 1 - sum(widths[index] for index in names)
+        # At least one column each time, even if it is too wide, or this would never end.
         while others and (not shown or widths[others[0]] <= room):
             room -= widths[others[0]]
             shown.append(others.pop(0))

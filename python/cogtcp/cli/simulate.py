@@ -28,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     scenario = arguments.checked_scenario(args)
     seed = scenario.seed if args.seed is None else args.seed
     captures = _captures(scenario, arguments.names(args.pcap))
+    # Captures and logs are made from the packets.
     packets = args.packets or bool(captures) or args.qlog
     asked = [*sorted(captures), *(["qlog"] if args.qlog else [])]
     out = arguments.output(args, scenario, "run", seed, *asked)
@@ -72,6 +73,7 @@ def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
     from cogtcp.capture import file_name, find_point
 
     captures: dict[str, Point] = {}
+    # A point that is named twice gives one file.
     for link in dict.fromkeys(links):
         point = find_point(scenario, link)
         captures[file_name(point, list(captures))] = point

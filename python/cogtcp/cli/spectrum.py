@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 FORMATS = ("pu-log", "map", "csv")
 DETECTORS = ("map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released")
 _WIDTH = 64
-#: More ON times of a PU than this cannot be told apart in a picture.
 #: ON shares of a cell of the timeline, from nothing to all.
 _SHADES = " ░▒▓█"
 
@@ -281,6 +280,7 @@ def _redraw(args: argparse.Namespace, given: dict[str, Any]) -> int:
     source = PuActivity.from_file(args.trace)
     users = source.redraw(model=args.model or "empirical", duration=duration, seed=args.seed)
     kinds = {"csv" if math.isinf(value) else kind for kind, value in (user.reach for user in users.users)}
+    # The first by the alphabet: csv if any user is heard everywhere, and map only if all have a range.
     format = args.format or {"csv": "csv", "range": "map"}.get(min(kinds, default="power"), "pu-log")
     return _write(args, users, format, args.file)
 
@@ -418,6 +418,7 @@ def _write_file(path: str, text: str, force: bool) -> None:
 
 def _write_plot(args: argparse.Namespace, draw: Callable[[], str]) -> None:
     arguments.plot_name(args.plot)
+    # Before the drawing, which may take long.
     arguments.new_file(args.plot, args.force)
     _write_file(args.plot, draw(), True)
 

@@ -131,6 +131,7 @@ def _share(text: str) -> float:
     try:
         value = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
+        # Refused below, in the same words.
         value = 0.0
     if not 0 < value < 1:
         raise UsageError(f"--precision {text}: write a share between 0 and 1, as in 5% or 0.05")
@@ -169,6 +170,7 @@ def query(args: argparse.Namespace) -> int:
         from cogtcp.result import plain
 
         rows = plain(table.to_pylist())
+        # SQL gives dates and decimals too, which JSON has no form for.
         print(json.dumps({"columns": table.column_names, "rows": rows}, default=str))
     elif args.csv:
         import pyarrow.csv

@@ -45,6 +45,7 @@ def bianchi_packets_per_second(stations: int, packet_bytes: int, *, rts: bool) -
         return 2 / (1 + _WINDOW + collides * _WINDOW * doubled)
 
     low, high = 0.0, 1.0
+    # The likelier collisions are, the less stations send, and the less they collide: one chance fits.
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if 1 - (1 - tau(middle)) ** (stations - 1) > middle else (low, middle)

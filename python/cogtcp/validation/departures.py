@@ -54,6 +54,7 @@ def _meets(where: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
 
 
 def _holds(condition: Any, value: Any) -> bool:
+    # A condition on a value that the family does not draw never holds.
     if value is None:
         return False
     if isinstance(condition, dict):

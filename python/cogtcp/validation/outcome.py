@@ -68,6 +68,7 @@ class Line:
     def verdict(self) -> str:
         """Return `within`: the interval of the ratio lies in the band; `beyond`: outside; else `unclear`."""
         low, high = (
+            # One run has no interval: its ratio decides alone.
             (self.ratio.low, self.ratio.high) if self.ratio.n > 1 else (self.ratio.mean, self.ratio.mean)
         )
         if 1 - self.band <= low and high <= 1 + self.band:

@@ -31,6 +31,7 @@ def scenario(
         tcp: The scenario's `[tcp]`.
     """
     begin = starts(drawn, seed)
+    # Nothing is lost here: the bottleneck's own queue and its chance loss are what is compared.
     access = {"to": "r1", "rate": "100 Mbit/s", "delay": "1 ms", "queue": "10000 packets"}
     senders = [f"s{number}" for number in range(len(begin))]
     bottleneck = {

@@ -61,6 +61,7 @@ class Queue(Family):
                             "to": "receiver",
                             "rate": f"{drawn['rate']:.0f} bit/s",
                             "delay": "1 ms",
+                            # M/D/1 turns nobody away.
                             "queue": "1000000 packets",
                         },
                         {
@@ -118,6 +119,7 @@ class Sawtooth(Family):
         # Handshake and slow start come before.
         drops = [200 + every * number for number in range(losses)]
         goodput = sawtooth_goodput_bps(_SEGMENT, 2 * drawn["delay"], every)
+        # Two cycles to spare, so that the drops do not run out before the end.
         duration = (losses - 2) * every * 8 * _SEGMENT / goodput
         data = _one_flow(drawn["delay"], duration, seed, "sack", {"drops": drops})
         return {"goodput_bps": _goodput(data, seed)}
@@ -144,6 +146,7 @@ class Loss(Family):
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Evaluate the formula, with the least RTO."""
         rtt = 2 * drawn["delay"]
+        # The formula counts what is sent, lost packets included.
         return {"goodput_bps": pftk_throughput_bps(_SEGMENT, rtt, 1.0, drawn["loss"]) * (1 - drawn["loss"])}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:

@@ -52,9 +52,11 @@ class Dumbbell(Family):
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run `drawn.tcl`."""
         agent, sink = AGENTS[drawn["recovery"]]
+        # ns-2's DropTail drops the packet that would reach its limit (`drop-tail.cc`): it holds one less.
         path = (drawn["rate"], drawn["delay"], drawn["queue"] + 1, drawn["window"], drawn["loss"])
         words = (seed, agent, sink, *path, drawn["open"], drawn["silent"], SECONDS)
         rows = ns2("drawn.tcl", *words, *bottleneck.starts(drawn, seed))
+        # `ack_` is the number of the last packet acknowledged: the SYN is packet 0, and before it is -1.
         packets = sum(max(int(row[1]), 0) for row in rows if row[:1] == ["flow"])
         return {"goodput_bps": 8000 * packets / SECONDS}
 

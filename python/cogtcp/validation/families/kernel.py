@@ -36,6 +36,7 @@ def drawn_scenarios(seed: int, count: int) -> list[Scenario]:
     for number in range(1, count + 1):
         drawn = family.draw(random.Random(f"agree/{seed}/{number}"))  # noqa: S311
         data = family.scenario(drawn, seed)
+        # Without the transport, which the comparison chooses.
         told = family.told(drawn).partition(", ")[2]
         data |= {"name": f"drawn-{seed}-{number}", "description": told}
         scenarios.append(Scenario.from_dict(data))
@@ -53,6 +54,7 @@ class Kernel(Family):
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw link, queue, silence, loss and control."""
         rate, delay = logarithmic(stream, 1e6, 2.5e7), three_digits(stream.uniform(0.005, 0.075))
+        # A third to three products of rate and round-trip time, in packets of 1500 bytes.
         packets = max(4, round(stream.uniform(0.3, 3) * rate * 2 * delay / 8 / 1500))
         is_silent = stream.random() < 0.3
         return {

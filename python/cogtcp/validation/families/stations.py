@@ -218,6 +218,7 @@ def saturated(places: Places, paths: Paths, rts: str, seed: int, mac: Mapping[st
             **mac,
             "rate": "1 Mbit/s",
             "basic_rate": "1 Mbit/s",
+            # 3000 B is above every frame.
             "rts_threshold": "0 B" if rts == "on" else "3000 B",
         },
         "phy": {"range": "250 m", "carrier_sense_range": "550 m"},

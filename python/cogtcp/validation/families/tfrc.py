@@ -40,6 +40,7 @@ class Tfrc(Family):
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run `tfrc.tcl`."""
+        # One more, as ns-2's DropTail holds one less than its limit.
         path = (drawn["rate"], drawn["delay"], drawn["queue"] + 1, drawn["loss"])
         rows = ns2("tfrc.tcl", seed, *path, SECONDS, *bottleneck.starts(drawn, seed))
         received = sum(int(row[1]) for row in rows if row[:1] == ["flow"])
