@@ -9,8 +9,8 @@ use crate::headers::{self, Ends, Tcp};
 use std::collections::BTreeMap;
 use std::io;
 
-const RST: u8 = 4;
-const ACK: u8 = 16;
+const RST: u16 = 4;
+const ACK: u16 = 16;
 /// An end that expects another number answers with an acknowledgement of it, so that the second reset is the
 /// right one.
 const ROUNDS: usize = 2;

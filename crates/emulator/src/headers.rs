@@ -15,7 +15,7 @@ pub(crate) const IPV4_HEADER: usize = 20;
 pub(crate) const IPV6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
 /// The flag of TCP that begins a connection.
-pub(crate) const SYN: u8 = 2;
+pub(crate) const SYN: u16 = 2;
 const UDP_HEADER: usize = 8;
 /// Time to live of what is written, as Linux has it.
 const LIFETIME: u8 = 64;
@@ -58,7 +58,7 @@ pub(crate) struct Tcp<'a> {
     pub(crate) ecn: u8,
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    pub(crate) flags: u8,
+    pub(crate) flags: u16,
     pub(crate) window: u16,
     pub(crate) options: &'a [u8],
     pub(crate) payload: usize,
@@ -75,7 +75,7 @@ pub(crate) fn read_tcp(bytes: &[u8]) -> Option<Tcp<'_>> {
         ecn: if bytes[0] >> 4 == 6 { bytes[1] >> 4 & 3 } else { bytes[1] & 3 },
         seq: long(tcp, 4),
         ack: long(tcp, 8),
-        flags: tcp[13],
+        flags: short(tcp, 12) & 0x1ff,
         window: short(tcp, 14),
         options: tcp.get(TCP_HEADER..header)?,
         payload: tcp.len() - header,
@@ -91,8 +91,7 @@ pub(crate) fn write_tcp(it: &Tcp<'_>) -> Vec<u8> {
     put(&mut tcp, 2, to);
     tcp[4..8].copy_from_slice(&it.seq.to_be_bytes());
     tcp[8..12].copy_from_slice(&it.ack.to_be_bytes());
-    tcp[12] = ((header / 4) as u8) << 4;
-    tcp[13] = it.flags;
+    put(&mut tcp, 12, (((header / 4) as u16) << 12) | it.flags);
     put(&mut tcp, 14, it.window);
     tcp[TCP_HEADER..header].copy_from_slice(it.options);
     let checksum = !folded(pseudo_header(it.ends, TCP, tcp.len()) + sum(&tcp));

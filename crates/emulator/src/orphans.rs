@@ -16,8 +16,8 @@ use std::io::{self, Read, Seek};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 
-const RST: u8 = 4;
-const ACK: u8 = 16;
+const RST: u16 = 4;
+const ACK: u16 = 16;
 /// States of `/proc/net/tcp` that end with their namespace or with the listening socket
 /// (include/net/tcp_states.h).
 const TIME_WAIT: u8 = 6;

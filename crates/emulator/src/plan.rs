@@ -15,8 +15,8 @@ use cogtcp_scenario::{
 };
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
-    ControlInfo, DelayedAck, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery, SenderConfig,
-    linux_control,
+    ControlInfo, DelayedAck, EcnMode, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery,
+    SenderConfig, linux_control,
 };
 use cogtcp_units::{Duration, Rate};
 use cogtcp_wireless::MacConfig;
@@ -558,6 +558,9 @@ fn parameters_of(flow: &FlowSpec, tcp: &TcpSpec) -> Parameters {
     parameters.resolve(info.name, info.parameters).unwrap_or_default()
 }
 
+/// Offers Accurate ECN and agrees to it. Linux 6.18 refuses it, although it has the protocol.
+pub(crate) const ACCURATE_ECN: (&str, &str) = ("ipv4.tcp_ecn", "3");
+
 /// The settings of a kernel that follow from a sender's, as far as it has them (tcp(7), ip-sysctl of the
 /// kernel).
 pub(crate) fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> {
@@ -566,8 +569,16 @@ pub(crate) fn settings_of(config: &SenderConfig) -> Vec<(&'static str, String)> 
         ("ipv4.tcp_sack", flag(config.recovery.algorithm == Recovery::Sack)),
         ("ipv4.tcp_timestamps", flag(config.handshake.timestamps)),
         ("ipv4.tcp_window_scaling", flag(config.handshake.window_scaling)),
-        // 2, the default: agree to ECN, and do not offer it.
-        ("ipv4.tcp_ecn", if config.handshake.ecn { "1" } else { "2" }.to_owned()),
+        (
+            "ipv4.tcp_ecn",
+            match config.handshake.ecn {
+                // The default: agree to ECN, and do not offer it.
+                EcnMode::Off => "2",
+                EcnMode::Classic => "1",
+                EcnMode::Accurate => ACCURATE_ECN.1,
+            }
+            .to_owned(),
+        ),
         ("ipv4.tcp_frto", if config.undo.f_rto == FRto::Off { "0" } else { "2" }.to_owned()),
         ("ipv4.tcp_slow_start_after_idle", flag(config.restart_after_idle)),
         // RACK, with its window for reordering; tail loss probes.

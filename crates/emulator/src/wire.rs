@@ -4,7 +4,7 @@ use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
 use cogtcp_packet_scripts::{EcnCodepoint, Icmp, ScriptPacket};
 use std::net::IpAddr;
 
-const ACK: u8 = 16;
+const ACK: u16 = 16;
 
 /// The numbers that both directions of a connection count from.
 #[derive(Clone, Copy, Debug)]

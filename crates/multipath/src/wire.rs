@@ -35,7 +35,7 @@ pub fn encode(segment: &Segment, mptcp: &Mptcp) -> Datagram {
     let mut bytes = Vec::with_capacity(FIXED + MOST_OPTIONS);
     bytes.extend(segment.seq.get().to_be_bytes());
     bytes.extend(segment.ack.get().to_be_bytes());
-    bytes.extend([0, segment.flags.bits()]);
+    bytes.extend(segment.flags.bits().to_be_bytes());
     bytes.extend(segment.window.to_be_bytes());
     if let Some(mss) = segment.mss() {
         bytes.extend([2, 4]);
@@ -71,7 +71,7 @@ pub fn encode(segment: &Segment, mptcp: &Mptcp) -> Datagram {
         bytes.len() - FIXED
     );
     // The data offset counts the ports, checksum and urgent pointer too.
-    bytes[8] = (((bytes.len() + 8) / 4) << 4) as u8;
+    bytes[8] |= (((bytes.len() + 8) / 4) << 4) as u8;
     Datagram { bytes, filler: segment.len, ..Datagram::default() }
 }
 
@@ -118,7 +118,7 @@ pub fn decode(datagram: &Datagram) -> Option<(Segment, Mptcp)> {
     let half = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let long = |at: usize| Some(u64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
     let (seq, ack) = (SeqNumber::new(word(0)?), SeqNumber::new(word(4)?));
-    let flags = Flags::from_bits(*bytes.get(9)?);
+    let flags = Flags::from_bits(half(8)?);
     let mut segment = Segment::new(seq, ack, datagram.filler, half(10)?, flags);
     if bytes.len() + 8 != usize::from(bytes[8] >> 4) * 4 {
         return None;

@@ -24,8 +24,8 @@ pub const PEER_INITIAL: u32 = u32::MAX - 10_000;
 /// under test is not as the preset says. The tolerance is the script's own.
 const DRILL_TICK: Duration = Duration::from_millis(1);
 
-const FLAGS: [Flags; 7] =
-    [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR];
+const FLAGS: [Flags; 8] =
+    [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR, Flags::AE];
 
 /// Plays a script on the model.
 pub fn play(script: &Script) -> Result<Report, ScriptError> {

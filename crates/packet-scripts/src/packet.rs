@@ -4,12 +4,12 @@
 use std::fmt;
 
 /// Bits of the TCP header, at their places on the wire.
-pub(crate) const FIN: u8 = 1;
-pub(crate) const SYN: u8 = 2;
-pub(crate) const PSH: u8 = 8;
-pub(crate) const ACK: u8 = 16;
-pub(crate) const LETTERS: [(char, u8); 7] =
-    [('S', SYN), ('F', FIN), ('R', 4), ('P', PSH), ('.', ACK), ('E', 64), ('W', 128)];
+pub(crate) const FIN: u16 = 1;
+pub(crate) const SYN: u16 = 2;
+pub(crate) const PSH: u16 = 8;
+pub(crate) const ACK: u16 = 16;
+pub(crate) const LETTERS: [(char, u16); 8] =
+    [('S', SYN), ('F', FIN), ('R', 4), ('P', PSH), ('.', ACK), ('E', 64), ('W', 128), ('A', 256)];
 
 /// ICMP destination unreachable that the peer's side sends (RFC 792).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,7 +38,7 @@ pub enum EcnCodepoint {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ScriptPacket {
     /// Control bits, at their places on the wire.
-    pub flags: u8,
+    pub flags: u16,
     /// Sequence number; the SYN has 0.
     pub start: u32,
     /// Bytes of payload.
@@ -96,7 +96,7 @@ pub(crate) struct PeerStamps {
 /// A packet that is expected, or that the peer sends.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PacketPattern {
-    pub(crate) flags: u8,
+    pub(crate) flags: u16,
     pub(crate) start: u32,
     pub(crate) len: u32,
     pub(crate) ack: Option<u32>,

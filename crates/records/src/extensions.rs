@@ -101,7 +101,7 @@ tables! {
     TcpSegmentRow, TcpSegmentsBuilder = "tcp_segments" {
         /// Number of the row of `packets`, from 0.
         packet: u64 in "",
-        /// TCP flags: S, F, R, P, E, W, and a dot for ACK.
+        /// TCP flags: S, F, R, P, E, W, A (AE), and a dot for ACK.
         flags: Code in "",
         /// Sequence number of its first byte, in 32 bits; 0 is the SYN. ICMP: number of the quoted segment.
         seq: u64 in "",
@@ -663,7 +663,7 @@ tables! {
         ttl: u64 in "",
         /// The two ECN bits of its IP header (RFC 3168 section 5).
         ecn: u64 in "",
-        /// TCP flags: S, F, R, P, E, W, and a dot for ACK; empty: the packet is not TCP.
+        /// TCP flags: S, F, R, P, E, W, A (AE), and a dot for ACK; empty: the packet is not TCP.
         flags: Code in "",
         /// TCP sequence number of its first byte, in 32 bits; 0 is the SYN, or the packet is not TCP.
         seq: u64 in "",

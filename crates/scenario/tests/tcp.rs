@@ -3,7 +3,7 @@
 use cogtcp_hosts::drawn;
 use cogtcp_scenario::{Scenario, starter};
 use cogtcp_transport::{
-    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
+    DelayedAck, EcnMode, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
     NewRenoVariant, ParameterValue, PrrRules, ReceiverConfig, Recovery, RttSampling, SenderConfig,
     TimeoutRules, Timers, Undo,
 };
@@ -78,7 +78,7 @@ fn every_setting_arrives() {
         handshake: Handshake {
             mss: 500,
             initial_sequence: SenderConfig::default().handshake.initial_sequence,
-            ecn: true,
+            ecn: EcnMode::Classic,
             timestamps: true,
             window_scaling: false,
         },
@@ -127,7 +127,7 @@ fn every_setting_arrives() {
         handshake: Handshake {
             mss: 500,
             initial_sequence: ReceiverConfig::default().handshake.initial_sequence,
-            ecn: true,
+            ecn: EcnMode::Classic,
             timestamps: true,
             window_scaling: false,
         },

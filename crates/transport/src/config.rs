@@ -4,7 +4,7 @@
 mod settings;
 mod values;
 
-pub use values::{DelayedAck, InitialWindow, Segments, Window};
+pub use values::{DelayedAck, EcnMode, InitialWindow, Segments, Window};
 
 use crate::SeqNumber;
 use crate::congestion::ParameterValue;
@@ -154,8 +154,8 @@ settings! {
         /// Most payload bytes per segment (the MSS, both ways), 1 to 65495 B.
         mss as "segment_size": u32 as Bytes = 1460;
         /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for
-        /// marks as for losses.
-        ecn: bool = false;
+        /// marks as for losses. "accurate": ACKs count marked packets (RFC 9768).
+        ecn: EcnMode = EcnMode::Off;
         /// Whether timestamps are used (RFC 7323).
         timestamps: bool = false;
         /// Whether windows are scaled (RFC 7323), without which none is above 65535 B.

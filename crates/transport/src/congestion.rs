@@ -143,6 +143,8 @@ pub struct TcpState {
     pub initial_window: u64,
     /// The user's cap on the window; `u64::MAX`: none.
     pub max_window: u64,
+    /// Both ends agreed to Accurate ECN (RFC 9768).
+    pub accurate_ecn: bool,
 }
 
 impl TcpState {
@@ -174,6 +176,7 @@ impl TcpState {
             peer_window: u64::MAX,
             initial_window,
             max_window: u64::MAX,
+            accurate_ecn: false,
         }
     }
 
@@ -204,8 +207,10 @@ pub struct AckSample {
     /// The delivery-rate sample, of a control that [uses it](CongestionControl::uses_delivery_rate).
     pub rate: RateSample,
     /// ECN echo (RFC 3168), negotiated or not: where it was, the sender itself reduces the window once a
-    /// window.
+    /// window. In Accurate ECN: whether packets are `marked`.
     pub ecn_echo: bool,
+    /// Packets newly reported as marked (Accurate ECN, RFC 9768); 0 without it.
+    pub marked: u64,
 }
 
 /// One transmission, at the moment it leaves.
@@ -272,6 +277,12 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// estimator is kept for each segment on its way, and there are no samples.
     fn uses_delivery_rate(&self) -> bool {
         true
+    }
+
+    /// Whether the control is scalable (L4S): its data is ECT(1) where Accurate ECN is agreed to (RFC 9331
+    /// sections 4.1 and 4.2).
+    fn uses_l4s(&self) -> bool {
+        false
     }
 
     /// cwnd after a loss event turned out to be none (F-RTO, later Eifel).

@@ -11,6 +11,7 @@
 //! it asks `poll_transmit` until `None` (or leaves the segments where they are while its link is blocked),
 //! then `poll_timeout`.
 
+mod accurate_ecn;
 mod config;
 pub mod conformance;
 pub mod congestion;
@@ -37,7 +38,7 @@ mod undo;
 
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
-    DelayedAck, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
+    DelayedAck, EcnMode, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
     NewRenoVariant, PrrRules, ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TcpConfig,
     TcpSettings, TimeoutRules, Timers, Undo, Window,
 };

@@ -12,6 +12,7 @@
 //! segments that came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
 
 mod deferment;
+mod ecn;
 mod quick_ack;
 mod sack_compression;
 mod stats;
@@ -20,10 +21,12 @@ mod window;
 
 pub use stats::ReceiverStats;
 
+use crate::accurate_ecn::reflection;
 use crate::reassembly::{Insertion, Reassembly};
-use crate::{DelayedAck, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent, with};
+use crate::{DelayedAck, EcnMode, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent, with};
 use cogtcp_units::{Duration, Time, prefetch};
 use deferment::Deferment;
+use ecn::{AccurateEcn, agreed_ecn};
 use quick_ack::QuickAck;
 use sack_compression::SackCompression;
 use std::collections::VecDeque;
@@ -87,7 +90,8 @@ pub struct Receiver {
     window: Window,
     /// Options in use after the handshake.
     sack: bool,
-    ecn: bool,
+    ecn: EcnMode,
+    accurate: AccurateEcn,
     timestamps: bool,
     /// Custom option to send with the SYN-ACK, and the one the SYN brought.
     syn_ack_option: Option<u32>,
@@ -158,7 +162,8 @@ impl Receiver {
             reassembly: Reassembly::new(1),
             fin_offset: u64::MAX,
             sack: false,
-            ecn: false,
+            ecn: EcnMode::Off,
+            accurate: AccurateEcn::default(),
             timestamps: false,
             syn_ack_option: None,
             syn_option: None,
@@ -338,8 +343,10 @@ impl Receiver {
         if self.sack {
             self.push_sack_blocks(&mut ack);
         }
-        if self.ecn && self.marked {
-            ack.flags = ack.flags | Flags::ECE;
+        match self.ecn {
+            EcnMode::Classic if self.marked => ack.flags = ack.flags | Flags::ECE,
+            EcnMode::Accurate => ack.flags = ack.flags | Flags::of_ace(self.accurate.count),
+            _ => {}
         }
         ack.tag = if self.answered_tag != 0 { self.answered_tag } else { self.latest_tag };
         ack
@@ -399,8 +406,8 @@ impl Receiver {
         }
         self.irs = segment.seq;
         self.sack = self.config.sack && segment.sack_permitted();
-        // RFC 3168 section 6.1.1: an ECN-setup SYN has both flags.
-        self.ecn = self.config.handshake.ecn && segment.flags.contains(Flags::ECE | Flags::CWR);
+        self.ecn = agreed_ecn(self.config.handshake.ecn, segment.flags);
+        self.accurate.syn = reflection(segment);
         if let Some(offered) = segment.timestamps().filter(|_| self.config.handshake.timestamps) {
             self.timestamps = true;
             self.ts_recent = offered.value;
@@ -424,6 +431,8 @@ impl Receiver {
             // section 3).
             self.retransmissions = self.retransmissions.max(1);
             self.control_due = true;
+            // RFC 9768 section 3.1.5: of the latest SYN, in the mode of the first.
+            self.accurate.syn = reflection(segment);
             return;
         }
         if !self.timestamp_acceptable(now, segment) {
@@ -465,6 +474,10 @@ impl Receiver {
         self.take_mark(segment);
         if segment.sequence_len() > 0 {
             self.handle_data(now, start, segment);
+        }
+        if self.ecn == EcnMode::Accurate && self.pending == 0 {
+            let unacknowledged = self.reassembly.frontier() > self.last_ack;
+            self.pending = u32::from(self.accurate.is_ack_due(unacknowledged));
         }
     }
 
@@ -516,11 +529,15 @@ impl Receiver {
     /// does (RFC 8257 section 3.2). It is for controls that ask for marks without ECN (ATCP); plain TCP
     /// ignores it.
     fn take_mark(&mut self, segment: &Segment) {
-        if self.ecn && segment.flags.contains(Flags::CWR) {
+        self.stats.marked_segments += u64::from(segment.is_marked());
+        if self.ecn == EcnMode::Accurate {
+            self.accurate.take(segment);
+            return;
+        }
+        if self.ecn == EcnMode::Classic && segment.flags.contains(Flags::CWR) {
             self.marked = false;
         }
         self.marked |= segment.is_marked();
-        self.stats.marked_segments += u64::from(segment.is_marked());
     }
 
     /// PAWS and the presence of the option (RFC 7323 sections 3.2 and 5.3).
@@ -613,6 +630,7 @@ impl Receiver {
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
                 self.predicts = !self.timestamps
+                    && self.ecn != EcnMode::Accurate
                     && !self.config.manual_read
                     && self.deferment.is_none()
                     && self.quick.is_none()
@@ -840,7 +858,9 @@ impl Receiver {
             ack.flags = ack.flags | Flags::ECE;
         }
         // Without ECN one echo per mark suffices (`take_mark`).
-        self.marked &= self.ecn;
+        self.marked &= self.ecn == EcnMode::Classic;
+        self.accurate.since = 0;
+        self.accurate.changed = false;
         self.stats.acks += 1;
         self.stats.duplicate_acks += u64::from(self.last_ack == frontier);
         self.stats.zero_windows += u64::from(ack.window == 0);
@@ -872,9 +892,14 @@ impl Receiver {
         );
         // The option has 16 bits (RFC 9293 section 3.2).
         segment.set_mss(self.config.handshake.mss.min(u32::from(u16::MAX)) as u16);
-        if self.ecn {
+        match self.ecn {
             // RFC 3168 section 6.1.1: an ECN-setup SYN-ACK has ECE alone.
-            segment.flags = segment.flags | Flags::ECE;
+            EcnMode::Classic => segment.flags = segment.flags | Flags::ECE,
+            // RFC 9768 section 3.2.3.2.2: the second retransmission agrees to nothing.
+            EcnMode::Accurate if self.retransmissions < 2 => {
+                segment.flags = segment.flags | Flags::of_ace(self.accurate.syn);
+            }
+            EcnMode::Accurate | EcnMode::Off => {}
         }
         if self.sack {
             segment.set_sack_permitted();

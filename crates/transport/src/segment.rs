@@ -10,7 +10,7 @@ pub const TCP_HEADER: u32 = 20;
 
 /// The control bits of the header (RFC 9293 section 3.1), at their places on the wire.
 #[derive(Clone, Copy, Default, Eq, Hash, PartialEq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No bit.
@@ -29,10 +29,22 @@ impl Flags {
     pub const ECE: Self = Self(64);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(128);
+    /// Accurate ECN (RFC 9768); once the nonce sum (RFC 3540).
+    pub const AE: Self = Self(256);
 
-    /// The flags of this byte on the wire.
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
+    /// The flags of these bits on the wire: bytes 13 and 14 of the header, without its length.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & 0x1ff)
+    }
+
+    /// The flags AE, CWR and ECE with these three bits (RFC 9768 figure 3: the ACE field).
+    pub const fn of_ace(ace: u8) -> Self {
+        Self(((ace & 7) as u16) << 6)
+    }
+
+    /// AE, CWR and ECE as a number of three bits, AE the highest.
+    pub const fn ace(self) -> u8 {
+        ((self.0 >> 6) & 7) as u8
     }
 
     /// Whether all bits of `other` are set.
@@ -45,8 +57,8 @@ impl Flags {
         Self(self.0 | other.0)
     }
 
-    /// The byte on the wire.
-    pub const fn bits(self) -> u8 {
+    /// The bits on the wire.
+    pub const fn bits(self) -> u16 {
         self.0
     }
 }
@@ -60,7 +72,7 @@ impl std::ops::BitOr for Flags {
 
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [(Flags, &str); 7] = [
+        const NAMES: [(Flags, &str); 8] = [
             (Flags::SYN, "S"),
             (Flags::FIN, "F"),
             (Flags::RST, "R"),
@@ -68,6 +80,7 @@ impl fmt::Debug for Flags {
             (Flags::ACK, "."),
             (Flags::ECE, "E"),
             (Flags::CWR, "W"),
+            (Flags::AE, "A"),
         ];
         NAMES.iter().filter(|(flag, _)| self.contains(*flag)).try_for_each(|(_, name)| f.write_str(name))
     }

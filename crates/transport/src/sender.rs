@@ -72,6 +72,8 @@ pub struct SenderStats {
     pub fast_retransmits: u64,
     /// Reductions of the window for marks that the peer echoed (RFC 3168 section 6.1.2).
     pub ecn_reductions: u64,
+    /// Packets that the peer counted as marked (Accurate ECN, RFC 9768).
+    pub marked_packets: u64,
     /// D-SACK reports received (RFC 2883).
     pub d_sacks: u64,
     /// Window probes sent.
@@ -489,7 +491,7 @@ impl Sender {
         let seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, offset);
         let ack = SeqNumber::from_offset(self.peer_isn, self.peer_nxt);
         // Nothing is received but the peer's SYN and FIN: the window is as large as it goes unscaled.
-        let mut segment = Segment::new(seq, ack, 0, u16::MAX, flags);
+        let mut segment = Segment::new(seq, ack, 0, u16::MAX, flags | self.ecn.ace());
         if self.timestamps_ok {
             segment.set_timestamps(self.ticks(now), self.ts_recent);
         }

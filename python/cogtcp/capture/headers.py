@@ -21,7 +21,7 @@ LONGEST_DATAGRAM = 0xFFFF
 
 _ICMP, _TCP, UDP = 1, 6, 17
 _DONT_FRAGMENT = 0x4000
-_FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, ".": 16, "E": 64, "W": 128}
+_FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, ".": 16, "E": 64, "W": 128, "A": 256}
 # The range of dynamic ports (RFC 6335), and one that iperf3 made known for bulk data.
 _FIRST_DYNAMIC, _DYNAMIC = 49_152, 16_384
 _LISTENING = 5201
@@ -119,8 +119,9 @@ def _tcp(row: Row, source: bytes, target: bytes) -> bytes:
     added = options(row)
     flags = sum(_FLAGS[flag] for flag in row["flags"])
     length = 20 + len(added)
-    numbers = (row["seq"], row["ack"], length << 2, flags, row["window"])
-    first = struct.pack(">HHIIBBH", *ports(row["stream"]), *numbers)
+    # AE (RFC 9768) is the lowest bit of the byte with the length.
+    numbers = (row["seq"], row["ack"], length << 10 | flags, row["window"])
+    first = struct.pack(">HHIIHH", *ports(row["stream"]), *numbers)
     # The payload counts in the length; its zeros add nothing to the sum.
     pseudo = source + target + struct.pack(">HI", _TCP, length + row["payload_bytes"])
     total = checksum(pseudo + first + b"\0\0\0\0" + added)

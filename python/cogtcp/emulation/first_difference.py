@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _ENHANCED_PACKET = 6
 _TCP = 6
-_FLAGS = "FSRP.UEW"
+_FLAGS = "FSRP.UEWA"
 _SACK = 5
 #: The ports by which a capture tells flows: the simulator counts the senders', the kernel the receivers'.
 _FIRST_DYNAMIC, _FIRST_LISTENING = 49152, 5001
@@ -203,7 +203,7 @@ def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[
         if len(data) < 40 or data[0] >> 4 != 4 or data[9] != _TCP:
             continue
         header = (data[0] & 15) * 4
-        source, target, seq, ack, offset, bits = struct.unpack_from(">HHIIBB", data, header)
+        source, target, seq, ack, bits = struct.unpack_from(">HHIIH", data, header)
         if not is_of_flow((source, target)):
             continue
         flags = "".join(letter for bit, letter in enumerate(_FLAGS) if bits >> bit & 1)
@@ -214,8 +214,8 @@ def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[
         if "S" in flags:
             own.setdefault(is_sent, seq)
         mine, peers = own.get(is_sent, seq), own.get(not is_sent, ack)
-        length = struct.unpack_from(">H", data, 2)[0] - header - (offset >> 4) * 4
-        options = data[header + 20 : header + (offset >> 4) * 4]
+        length = struct.unpack_from(">H", data, 2)[0] - header - (bits >> 12) * 4
+        options = data[header + 20 : header + (bits >> 12) * 4]
         sack = tuple(((start - peers) % 2**32, (end - peers) % 2**32) for start, end in _sack(options))
         acked = (ack - peers) % 2**32 if "." in flags else 0
         found.append(Seen(time_s, is_sent, flags, (seq - mine) % 2**32, length, acked, sack))

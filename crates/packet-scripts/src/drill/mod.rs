@@ -13,7 +13,7 @@ use crate::head;
 use crate::script::{Action, Call, Language, Script, ScriptError, Slack, SocketOption, Step, System};
 use calls::Sockets;
 use cogtcp_scenario::TcpSpec;
-use cogtcp_transport::{DelayedAck, FRto, HostProfile, Preset, Recovery, linux_control};
+use cogtcp_transport::{DelayedAck, EcnMode, FRto, HostProfile, Preset, Recovery, linux_control};
 use cogtcp_units::Duration;
 use events::{DrillEvent, What};
 use settings::Settings;
@@ -157,10 +157,11 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
         }
     };
     let mut flow = head::flow_of(transport, "", file)?;
+    let classic = |on| if on { EcnMode::Classic } else { EcnMode::Off };
     let sender = Arc::make_mut(&mut flow.sender);
     sender.handshake.mss = MSS;
     // Only 1 makes an end ask for ECN; 2 agrees to it.
-    sender.handshake.ecn = settings.get("tcp_ecn") == Some("1");
+    sender.handshake.ecn = classic(settings.get("tcp_ecn") == Some("1"));
     sender.handshake.timestamps = settings.is_on("tcp_timestamps");
     sender.handshake.window_scaling = settings.get("tcp_window_scaling") != Some("0");
     sender.recovery.algorithm = if settings.is_on("tcp_sack") { Recovery::Sack } else { Recovery::NewReno };
@@ -191,7 +192,7 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     receiver.delayed_ack = DelayedAck::Linux;
     receiver.window_tuning = true;
     // tcp_ecn = 2, Linux's default, agrees to ECN and does not offer it.
-    receiver.handshake.ecn = settings.is_on("tcp_ecn");
+    receiver.handshake.ecn = classic(settings.is_on("tcp_ecn"));
     receiver.handshake.timestamps = timestamps;
     receiver.handshake.window_scaling = window_scaling;
     receiver.sack = settings.is_on("tcp_sack");

@@ -7,7 +7,7 @@
 //! exchanged.
 
 use cogtcp_transport::{
-    CongestionControl, Flags, Outstanding, Receiver, ReceiverConfig, ReceiverState, Segment, Sender,
+    CongestionControl, EcnMode, Flags, Outstanding, Receiver, ReceiverConfig, ReceiverState, Segment, Sender,
     SenderConfig, SeqNumber,
 };
 use cogtcp_units::{Duration, Time};
@@ -319,7 +319,8 @@ impl Duplex {
         if let Some(stamps) = segment.timestamps().filter(|_| shown.timestamps().is_some()) {
             answer.set_timestamps(stamps.value, stamps.echo);
         }
-        if self.receiver.config().handshake.ecn && syn.flags.contains(Flags::ECE | Flags::CWR) {
+        if self.receiver.config().handshake.ecn != EcnMode::Off && syn.flags.contains(Flags::ECE | Flags::CWR)
+        {
             answer.flags = answer.flags | Flags::ECE;
         }
         let answer = self.without_room_for_timestamps(answer);

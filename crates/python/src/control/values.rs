@@ -255,6 +255,7 @@ pub(crate) struct AckSample {
     prior_in_flight: u64,
     rate: RateSample,
     ecn_echo: bool,
+    marked: u64,
 }
 
 impl From<&transport::AckSample> for AckSample {
@@ -269,6 +270,7 @@ impl From<&transport::AckSample> for AckSample {
             prior_in_flight: ack.prior_in_flight,
             rate: RateSample { inner: ack.rate },
             ecn_echo: ack.ecn_echo,
+            marked: ack.marked,
         }
     }
 }

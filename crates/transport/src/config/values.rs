@@ -1,6 +1,9 @@
 //! Settings that are written as a text.
 
 use cogtcp_units::{Bytes, Duration, count_and_unit, text_form};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -54,6 +57,74 @@ pub enum DelayedAck {
     /// As a Linux receiver: after 40 ms, but at once for the first 16 segments, after pauses and duplicates,
     /// and as long as the window that is offered grows.
     Linux,
+}
+
+/// How marks (explicit congestion notification) are fed back to the sender. Written `false`, `true` or
+/// `"accurate"`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum EcnMode {
+    /// Not at all.
+    #[default]
+    Off,
+    /// One echo a round trip, which the sender confirms (RFC 3168).
+    Classic,
+    /// A count of marked packets in each ACK (RFC 9768).
+    Accurate,
+}
+
+impl EcnMode {
+    const EXPECTED: &str = "true or false, or \"accurate\" (Accurate ECN, RFC 9768)";
+}
+
+impl Serialize for EcnMode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::Classic => serializer.serialize_bool(true),
+            Self::Accurate => serializer.serialize_str("accurate"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for EcnMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Mode;
+        impl Visitor<'_> for Mode {
+            type Value = EcnMode;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EcnMode::EXPECTED)
+            }
+            fn visit_bool<E: Error>(self, on: bool) -> Result<EcnMode, E> {
+                Ok(if on { EcnMode::Classic } else { EcnMode::Off })
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<EcnMode, E> {
+                match text.trim() {
+                    "accurate" => Ok(EcnMode::Accurate),
+                    _ => Err(E::custom(format_args!(
+                        "\"{text}\" is not a mode of ECN; write {}",
+                        EcnMode::EXPECTED
+                    ))),
+                }
+            }
+        }
+        deserializer.deserialize_any(Mode)
+    }
+}
+
+impl JsonSchema for EcnMode {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "EcnMode".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "How marks (explicit congestion notification) are fed back to the sender.",
+            "oneOf": [
+                { "enum": [false], "description": "Not at all." },
+                { "enum": [true], "description": "One echo a round trip, which the sender confirms (RFC 3168)." },
+                { "const": "accurate", "description": "A count of marked packets in each ACK (RFC 9768)." },
+            ],
+        })
+    }
 }
 
 impl InitialWindow {

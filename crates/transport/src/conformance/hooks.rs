@@ -74,6 +74,7 @@ impl Player {
             snd_nxt: 1,
             cwnd_limited: true,
             peer_window: 1 << 30,
+            accurate_ecn: random.below(2) == 0,
             ..TcpState::new(mss, window)
         };
         let now = Time::from_millis(100);
@@ -193,6 +194,7 @@ impl Player {
                 lost: 0,
                 app_limited: self.random.below(8) == 0,
             },
+            marked: if self.tcp.accurate_ecn { self.random.below(4) } else { 0 },
             ..AckSample::default()
         };
         self.control.pkts_acked(self.now, &mut self.tcp, &sample);

@@ -2,8 +2,8 @@
 
 use super::{Failure, guarded};
 use crate::{
-    CongestionControl, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig, TransportEvent,
-    with,
+    CongestionControl, EcnMode, Receiver, ReceiverConfig, Recovery, Segment, Sender, SenderConfig,
+    TransportEvent, with,
 };
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -14,13 +14,15 @@ const DELAY: Duration = Duration::from_millis(50);
 const SPACING: Duration = Duration::from_millis(2);
 /// Most data segments waiting at the path's entrance.
 const QUEUE: u64 = 100;
+/// Those beyond which an ECN-capable segment is marked.
+const MARKED: u64 = 10;
 /// Data of a transfer: 400 segments of 1000 bytes, which take 0.8 s of the path's time.
 const BYTES: u64 = 400_000;
 /// Time in which every transfer ends: far more than a Tahoe needs that loses every twentieth segment.
 const LIMIT: Time = Time::from_millis(600_000);
 
 /// Every loss recovery, and the one of today's hosts.
-fn recoveries() -> [(&'static str, SenderConfig); 5] {
+fn recoveries() -> [(&'static str, SenderConfig); 6] {
     let plain =
         |recovery| with!(SenderConfig::default(), handshake.mss = 1000, recovery.algorithm = recovery);
     let today = with!(
@@ -30,12 +32,14 @@ fn recoveries() -> [(&'static str, SenderConfig); 5] {
         recovery.tlp = true,
         handshake.timestamps = true
     );
+    let accurate = with!(today.clone(), handshake.ecn = EcnMode::Accurate);
     [
         ("Tahoe", plain(Recovery::Tahoe)),
         ("Reno", plain(Recovery::Reno)),
         ("NewReno", plain(Recovery::NewReno)),
         ("SACK", plain(Recovery::Sack)),
         ("SACK, PRR and RACK-TLP", today),
+        ("SACK, PRR, RACK-TLP and Accurate ECN", accurate),
     ]
 }
 
@@ -79,7 +83,7 @@ impl Transfer {
     ) -> Self {
         Self {
             sender: Sender::new(config, control),
-            receiver: Receiver::new(ReceiverConfig::default()),
+            receiver: Receiver::new(with!(ReceiverConfig::default(), handshake.ecn = EcnMode::Accurate)),
             now: Time::ZERO,
             flight: BTreeMap::new(),
             departures: 0,
@@ -139,10 +143,13 @@ impl Transfer {
     }
 
     fn pull(&mut self) {
-        while let Some(segment) = self.sender.poll_transmit(self.now) {
+        while let Some(mut segment) = self.sender.poll_transmit(self.now) {
             let waiting = self.entrance_free.saturating_since(self.now).as_nanos() / SPACING.as_nanos();
             if self.is_lost(segment.len > 0) || waiting >= QUEUE {
                 continue;
+            }
+            if waiting >= MARKED && segment.is_ecn_capable() {
+                segment.mark();
             }
             self.entrance_free = self.entrance_free.max(self.now) + SPACING;
             self.depart(self.entrance_free + DELAY, true, segment);

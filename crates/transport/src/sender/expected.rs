@@ -36,6 +36,7 @@ impl Sender {
             && self.reported == 0
             && !self.fin_sent
             && !self.timestamps_ok
+            && !self.ecn.is_accurate()
             && self.rack.is_none()
             && self.rare.as_ref().is_none_or(|rare| rare.is_quiet());
         if is_expected {

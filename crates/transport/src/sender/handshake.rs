@@ -38,10 +38,7 @@ impl Sender {
             // Our own window needs no scaling; the option lets the peer scale its.
             syn.set_window_scale(0);
         }
-        if self.offers_ecn() {
-            // RFC 3168 section 6.1.1: an ECN-setup SYN.
-            syn.flags = syn.flags | Flags::ECE | Flags::CWR;
-        }
+        syn.flags = syn.flags | self.offered_ecn();
         if self.config.handshake.timestamps {
             syn.set_timestamps(self.ticks(now), 0);
         }

@@ -49,11 +49,13 @@ impl Sender {
         if segment.flags.contains(Flags::SYN) {
             // The SYN-ACK again: our ACK of it was lost.
             self.ack_pending = true;
+            self.reflect_again(segment);
             return;
         }
         if !segment.flags.contains(Flags::ACK) {
             return;
         }
+        self.count_mark(segment);
         let una = self.board.una();
         let Some(ack) = segment.ack.offset_near(self.config.handshake.initial_sequence, una) else { return };
         if ack > self.board.nxt() {
@@ -87,12 +89,8 @@ impl Sender {
         }
         // Compared before `take_window` stores the new window.
         let window_same = segment.window == self.last_window;
-        let mut sample = AckSample {
-            acked: ack - una,
-            prior_in_flight: self.board.in_flight(),
-            ecn_echo: segment.flags.contains(Flags::ECE),
-            ..AckSample::default()
-        };
+        let mut sample =
+            AckSample { acked: ack - una, prior_in_flight: self.board.in_flight(), ..AckSample::default() };
         if let Some(value) = segment.custom() {
             self.sync();
             if let Some(extension) = self.control.extension() {
@@ -135,6 +133,7 @@ impl Sender {
             self.detect_losses(now);
         }
         sample.lost = self.rate.lost - lost_before;
+        self.read_marks(segment, &mut sample);
 
         if self.frto != Frto::Idle {
             frto.can_send_new = self.has_new_segment_in_window();
@@ -176,11 +175,13 @@ impl Sender {
             self.detect_losses(now);
         }
         sample.lost = self.rate.lost - lost_before;
+        let delivered = sample.delivered;
         if self.times_out_as_linux() {
             sample.delivered = 0;
         }
         frto.can_send_new = self.has_new_segment_in_window();
         frto.duplicate = sample.duplicate;
+        self.ecn.put_off_reading(delivered);
         let outcome = self.recover(now, &sample, frto, self.echo(segment));
         self.sync();
         self.update_timer(now, outcome.restart_timer);

@@ -94,7 +94,9 @@ impl Sender {
     fn pure_ack(&mut self, now: Time) -> Segment {
         self.ack_pending = false;
         let nxt = self.board.nxt();
-        self.segment(now, nxt, Flags::ACK)
+        let ack = self.segment(now, nxt, Flags::ACK);
+        self.ecn.end_reflection();
+        ack
     }
 
     #[inline]
@@ -426,7 +428,8 @@ impl Sender {
             // RFC 6298 leaves it running.
             self.start_rto(now);
         }
-        let segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
+        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
+        self.put_ecn_again(&mut segment);
         if by_timer {
             self.rare.get_or_insert_default().spurious.on_timer_retransmission(now, segment.tag);
             self.front_by_timer = false;

@@ -19,8 +19,8 @@
 //! #3                   data, the third segment of MSS (1000) bytes          #3-5   three of them
 //! 1:501                data by offset: the SYN has offset 0, the first byte 1, the end is not included
 //! @#4  @3001           no data, at this position
-//! S  S.  F.  P.  R  E.  W.  flags, tcpdump's letters; without any: "."
-//! ect  ce               the packet is ECN-capable; a queue has marked it
+//! S  S.  F.  P.  R  E.  W.  A.  flags, tcpdump's letters, A for AE; without any: "."
+//! ect  ect1  ce         the packet is ECN-capable, of an L4S sender; a queue has marked it
 //! ack #4  ack 3001     acknowledges everything before the fourth segment
 //! sack #6-7 #9         SACK blocks in order
 //! win 5000  ts 10/5  mss 1000  sackOK  ws 7  custom 9        as they stand in the header
@@ -32,6 +32,7 @@
 
 #![allow(unreachable_pub)]
 
+mod accurate_ecn;
 mod harness;
 mod path_recovery;
 mod receiver_ack;

@@ -4,7 +4,7 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn config() -> ReceiverConfig {
-    with!(receiver_config(), handshake.ecn = true)
+    with!(receiver_config(), handshake.ecn = EcnMode::Classic)
 }
 
 /// A receiver that has agreed to ECN.

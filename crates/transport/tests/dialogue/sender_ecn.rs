@@ -4,7 +4,7 @@ use crate::harness::*;
 use cogtcp_transport::*;
 
 fn config(recovery: Recovery) -> SenderConfig {
-    with!(sender_config(recovery, 10), handshake.ecn = true, recovery.limited_transmit = false)
+    with!(sender_config(recovery, 10), handshake.ecn = EcnMode::Classic, recovery.limited_transmit = false)
 }
 
 /// Ten segments sent at 100 ms over a connection with ECN; it is 200 ms now.

@@ -42,7 +42,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
         handshake: Handshake {
             mss,
             initial_sequence: initial_sequence(random),
-            ecn: coin(random),
+            ecn: ecn(random),
             timestamps: coin(random),
             window_scaling: coin(random),
         },
@@ -87,6 +87,10 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
     }
 }
 
+fn ecn(random: &mut RandomStream) -> EcnMode {
+    pick(random, &[EcnMode::Off, EcnMode::Classic, EcnMode::Accurate])
+}
+
 pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
     ReceiverConfig {
         delayed_ack: match random.below(6) {
@@ -110,7 +114,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),
             initial_sequence: initial_sequence(random),
-            ecn: random.below(4) > 0,
+            ecn: ecn(random),
             timestamps: random.below(4) > 0,
             window_scaling: coin(random),
         },

@@ -260,8 +260,9 @@ impl World {
             let start = self.position(segment.seq);
             // The byte of a window probe that was taken back goes again with what follows it.
             let first_time = start + 1 >= self.first_sent;
-            assert!(self.sender.uses_ecn() && segment.len > 0 && first_time, "{segment:?}");
-        } else {
+            let again = segment.is_l4s() && self.sender.control().uses_l4s();
+            assert!(self.sender.uses_ecn() && segment.len > 0 && (first_time || again), "{segment:?}");
+        } else if self.sender.ecn_mode() != EcnMode::Accurate {
             let syn = segment.flags.contains(Flags::SYN);
             assert!(syn || !segment.flags.contains(Flags::CWR), "{segment:?}");
         }

@@ -20,6 +20,7 @@ pub struct Pattern {
     sack_ok: bool,
     /// The ECN field of the IP header: ECN-capable, congestion experienced.
     ect: bool,
+    ect1: bool,
     ce: bool,
     tag: u32,
     absent: Vec<&'static str>,
@@ -48,6 +49,7 @@ fn parse_item(item: &str) -> Vec<Pattern> {
                 pattern.ts = Some((number(value), number(echo)));
             }
             "ect" => pattern.ect = true,
+            "ect1" => pattern.ect1 = true,
             "ce" => pattern.ce = true,
             "noect" => pattern.absent.push("ect"),
             "sackOK" => pattern.sack_ok = true,
@@ -109,6 +111,9 @@ impl Pattern {
         if self.ect {
             segment.set_ecn_capable();
         }
+        if self.ect1 {
+            segment.set_l4s();
+        }
         if self.ce {
             segment.mark();
         }
@@ -121,7 +126,7 @@ impl Pattern {
 
     /// Whether a segment that the end with `own_isn` sent to the end with `peer_isn` is as described.
     pub fn matches(&self, segment: &Segment, own_isn: SeqNumber, peer_isn: SeqNumber) -> bool {
-        let visible = Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK | Flags::ECE | Flags::CWR;
+        let visible = Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK | Flags::ECE | Flags::CWR | Flags::AE;
         let same_flags = segment.flags.bits() & visible.bits() == self.flags.unwrap_or(Flags::ACK).bits();
         let same_data = match self.data {
             Some((start, end)) => {
@@ -144,7 +149,8 @@ impl Pattern {
                 .ts
                 .is_none_or(|(v, e)| segment.timestamps().is_some_and(|ts| (ts.value, ts.echo) == (v, e)))
             && (!self.sack_ok || segment.sack_permitted())
-            && (!self.ect || segment.is_ecn_capable())
+            && (!self.ect || (segment.is_ecn_capable() && !segment.is_l4s()))
+            && (!self.ect1 || segment.is_l4s())
             && self.absent.iter().all(|option| match *option {
                 "sackOK" => !segment.sack_permitted(),
                 "ws" => segment.window_scale().is_none(),
@@ -194,6 +200,7 @@ fn flags(word: &str) -> Flags {
                 '.' => Flags::ACK,
                 'E' => Flags::ECE,
                 'W' => Flags::CWR,
+                'A' => Flags::AE,
                 _ => panic!("{word:?} is no word of the script"),
             }
     })
