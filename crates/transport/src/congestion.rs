@@ -13,6 +13,7 @@ mod growth;
 mod hystart;
 pub mod ledbat;
 mod parameters;
+pub mod prague;
 mod registry;
 pub mod satcp_cubic;
 #[cfg(test)]
@@ -46,6 +47,7 @@ registry! {
         satcp_cubic::INFO,
         ledbat::INFO,
         copa::INFO,
+        prague::INFO,
     }
 }
 

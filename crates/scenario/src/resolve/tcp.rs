@@ -8,8 +8,8 @@ use crate::{ControlSpec, Flow, Protocol, Scenario, TcpSpec, TransportSpec, exter
 use cogtcp_endpoint::Connection;
 use cogtcp_multipath::{MptcpSettings, Subflows};
 use cogtcp_transport::{
-    ControlInfo, DelayedAck, Handshake, HostProfile, Parameters, Preset, ReceiverConfig, Recovery,
-    SenderConfig, TcpConfig, TcpSettings, Window,
+    ControlInfo, DelayedAck, EcnMode, Handshake, HostProfile, Parameters, Preset, ReceiverConfig, Recovery,
+    SenderConfig, TcpConfig, TcpSettings, Window, make,
 };
 use cogtcp_units::{Bytes, Duration};
 use std::sync::Arc;
@@ -181,7 +181,24 @@ fn resolve_tcp(
         None => ControlSpec { name: transport.to_owned(), parameters: Parameters::new() },
     };
     let control = override_control(control, &layers, findings);
+    if is_scalable(&control) {
+        // RFC 9331 section 4.2: a scalable control needs Accurate ECN.
+        if layers.iter().all(|(tcp, _)| tcp.ecn.is_none()) {
+            (ends.sender.handshake.ecn, ends.receiver.handshake.ecn) = (EcnMode::Accurate, EcnMode::Accurate);
+        } else if ends.sender.handshake.ecn != EcnMode::Accurate {
+            findings.warn(
+                &blame(|tcp| tcp.ecn.is_some(), "ecn"),
+                format!("{} without Accurate ECN gets no marks, and is NewReno's equal", control.name),
+                "write ecn = \"accurate\", or take ecn out",
+            );
+        }
+    }
     Some((ends, control))
+}
+
+/// Whether the control sends ECT(1) (L4S).
+fn is_scalable(control: &ControlSpec) -> bool {
+    make(&control.name, &control.parameters).is_ok_and(|control| control.uses_l4s())
 }
 
 /// Returns the control of the innermost layer that names one, otherwise the transport's. Parameters count

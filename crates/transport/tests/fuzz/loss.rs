@@ -32,8 +32,8 @@ fn most_kept(name: &str, timeout: bool) -> Option<f64> {
         // After a timeout C2 leaves ten segments at least (`rto_floor`).
         "c2" if timeout => None,
         // What is no congestion leaves both as they are: ATCP without an ECN echo, SaTCP during a handoff.
-        // BBR and Copa have no ssthresh.
-        "atcp" | "satcp-cubic" | "bbr" | "bbr1" | "copa" => None,
+        // BBR and Copa have no ssthresh; Prague's follows cwnd, which falls by steps.
+        "atcp" | "satcp-cubic" | "bbr" | "bbr1" | "copa" | "prague" => None,
         _ => Some(0.5),
     }
 }
