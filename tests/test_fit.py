@@ -341,6 +341,22 @@ def test_a_clock_that_jumps_is_told_and_mended(plain: Path, tmp_path: Path) -> N
     assert found.link.capacity.value == pytest.approx(6e6, rel=0.05)
 
 
+def test_a_clock_that_jumps_moves_pings_and_packets_alike(tmp_path: Path) -> None:
+    # In turn a segment and a ping, one a millisecond; half-way the clock is set back by an hour.
+    out = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)]
+    for n in range(200):
+        protocol, rest = (6, bytes(12) + b"\x50" + bytes(7)) if n % 2 == 0 else (1, b"\x08" + bytes(19))
+        data = struct.pack(">BBHIBBHII", 0x45, 0, 40, 0, 64, protocol, 0, 0x0A000001, 0x0A000002) + rest
+        seconds, micros = 5000 - (3600 if n >= 100 else 0), 1000 * n
+        out.append(struct.pack("<IIII", seconds, micros, len(data), len(data)) + data)
+    file = tmp_path / "jump.pcap"
+    file.write_bytes(b"".join(out))
+    found = packets.read(file)
+    times = [each.time for pair in zip(found.packets, found.echoes, strict=True) for each in pair]
+    assert times == sorted(times)
+    assert times[-1] < 0.2
+
+
 def test_one_direction_leaves_the_delay_unknown(plain: Path, tmp_path: Path) -> None:
     file = tmp_path / "one.pcap"
     file.write_bytes(rewritten(plain, "one way"))

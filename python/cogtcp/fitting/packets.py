@@ -130,19 +130,21 @@ def read(path: str | Path) -> Read:
         frames = _pcapng(content, found)
     else:
         raise UsageError(f"{file}: is not a capture; name a pcap or pcapng file")
-    raw: list[tuple[int, Packet]] = []
+    heard: list[Packet | Echo] = []
     first: int | None = None
     for nanoseconds, link, data, length in frames:
         first = nanoseconds if first is None else first
+        before = len(found.echoes)
         packet = _packet((nanoseconds - first) / 1e9, link, data, length, found)
-        if packet is not None:
-            raw.append((nanoseconds, packet))
-    if not raw and len(found.echoes) < 30:
+        heard += found.echoes[before:] if packet is None else [packet]
+    if len(found.echoes) == len(heard) < 30:
         kinds = ", ".join(f"{count} of {kind}" for kind, count in found.others.items()) or "no packets"
         cut = f" ({found.notes[0]})" if found.notes else ""
         raise UsageError(f"{file}: no TCP, but {kinds}{cut}; capture a TCP transfer")
-    if raw:
-        found.packets = _in_time([packet for _, packet in raw], found)
+    # All together: a step of the clock between two packets moves the pings behind it too.
+    in_time = _in_time(heard, found)
+    found.packets = [each for each in in_time if isinstance(each, Packet)]
+    found.echoes = [each for each in in_time if isinstance(each, Echo)]
     return found
 
 
@@ -150,7 +152,7 @@ def read(path: str | Path) -> Read:
 _BACK_S, _FORWARD_S = 0.05, 300.0
 
 
-def _in_time(packets: list[Packet], found: Read) -> list[Packet]:
+def _in_time(packets: list[Packet | Echo], found: Read) -> list[Packet | Echo]:
     """Return packets in the order of time, with steps of the clock taken out."""
     from dataclasses import replace
 
