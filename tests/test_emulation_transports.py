@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+import cogtcp
 from cogtcp import Scenario, ScenarioError, run
 from cogtcp.emulation import check, emulate
 from conftest import side_by_side
@@ -131,3 +132,30 @@ def test_what_only_the_simulator_has_is_refused(settings: dict[str, str], settin
     scenario = Scenario.from_toml(TEXT, allow_python=True).set("flow.0.transport", {"quic": settings})
     with pytest.raises(ScenarioError, match=setting):
         check(scenario)
+
+
+@on_kernel
+@side_by_side
+def test_tfrc_cr_pauses_for_the_primary_users_of_the_simulation() -> None:
+    # One band, so that it falls silent while a primary user is there.
+    scenario = Scenario.from_file("scenarios/cr-single-hop.toml").set("flow.0.transport", "tfrc-cr")
+    users = {"alpha": 0.25, "beta": 0.25}
+    scenario = scenario.set("spectrum.bands", 1).set("spectrum.pu.exponential", users)
+    scenario = scenario.set("run.duration", "16 s").set("run.warmup", "2 s")
+    emulated, simulated = emulate(scenario), run(scenario)
+    (flow,), (expected,) = emulated.rows("flows"), simulated.rows("flows")
+
+    def restarts(result: cogtcp.Result) -> int:
+        """Return at how many samples the sender allows itself 300 B/s: it has just restarted."""
+        rates = result.rows("control_series")
+        return sum(row["variable"] == "allowed_rate_bps" and row["value"] == 2400 for row in rates)
+
+    def timeouts(result: cogtcp.Result) -> list[float]:
+        return [row["time_s"] for row in result.rows("events") if row["kind"] == "timeout"]
+
+    assert restarts(simulated) > 5
+    assert len(timeouts(simulated)) >= 4
+    with as_in_time(emulated):
+        assert restarts(emulated) == pytest.approx(restarts(simulated), abs=5)
+        assert timeouts(emulated) == pytest.approx(timeouts(simulated), abs=0.1)
+        assert flow["goodput_bps"] == pytest.approx(expected["goodput_bps"], rel=0.2)

@@ -25,6 +25,7 @@ const QUEUE: u32 = 10_000;
 /// Prefixes of the network of all hosts, IPv4 and IPv6.
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 const PREFIX: u8 = 64;
+const PREFIX4: u8 = 24;
 /// Below this MTU the kernel has no IPv6 (RFC 8200 section 5).
 pub(crate) const LEAST_MTU_OF_IPV6: u32 = 1280;
 
@@ -194,6 +195,27 @@ impl Device {
         let of_socket = if self.wire.to.is_some() { veth::dropped(&self.wire.fd)? } else { 0 };
         Ok(transmit_drops(&text).unwrap_or(0) + of_socket)
     }
+}
+
+/// Gives the device of the namespace that this thread is in further addresses.
+pub(crate) fn add_addresses(addresses: &[Ipv4Addr]) -> Result<(), EmulationError> {
+    if addresses.is_empty() {
+        return Ok(());
+    }
+    let control = sys::control_socket().tried("a socket")?;
+    let number = interface_number(INTERFACE, control.as_fd())?;
+    addresses.iter().try_for_each(|address| {
+        netlink::add_address4(number, *address, PREFIX4).tried(format!("the address {address} cannot be set"))
+    })
+}
+
+/// Lets Multipath TCP in the namespace that this thread is in have so many subflows beyond the first, and
+/// announces the addresses at which it accepts them.
+pub(crate) fn allow_subflows(count: usize, announced: &[Ipv4Addr]) -> Result<(), EmulationError> {
+    netlink::allow_subflows(count as u32, announced).or_remedy(
+        "the paths of Multipath TCP cannot be set",
+        "It needs Linux 5.6 or newer with CONFIG_MPTCP: does /proc/sys/net/mptcp exist?",
+    )
 }
 
 /// Turns an interface on. On ours nobody is asked for his address, and there are no groups.

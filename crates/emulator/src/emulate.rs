@@ -4,7 +4,7 @@ use crate::announcer::Announcer;
 use crate::clock::Clock;
 use crate::command::{Program, Programs};
 use crate::controls::{self, Controls};
-use crate::device::{Device, DeviceKind, Devices, Setting, Wire};
+use crate::device::{self, Device, DeviceKind, Devices, Setting, Wire};
 use crate::endings::Endings;
 use crate::engine::{self, Engine};
 use crate::error::{EmulationError, Tried};
@@ -127,6 +127,10 @@ impl HostDevice {
             mtu: kernel.mtu,
         };
         let device = devices.make(host, &namespace, setting)?;
+        device::add_addresses(&plan.further_addresses(host))?;
+        if let Some((further, receives)) = plan.further_paths(host) {
+            device::allow_subflows(further.len(), if receives { &further } else { &[] })?;
+        }
         Ok(Self { namespace, device })
     }
 }
@@ -194,7 +198,7 @@ fn prepare_flows(
         // Whoever has something to say first calls.
         let [caller, called] = if application.is_some() { [to, from] } else { [from, to] };
         enter(called)?;
-        let address = plan.family.address(called);
+        let address = plan.address_of(number, called);
         let role = match (application, settings) {
             (_, None) => {
                 let Protocol::Other(transport, connection) = &spec.protocol else {
@@ -210,12 +214,20 @@ fn prepare_flows(
                 Role::Datagrams { sockets, pair, traffic: spec.traffic }
             }
             (None, Some(settings)) => {
-                let listener = sockets::listen(number, address)?;
+                let listener = match settings.is_multipath {
+                    true => sockets::listen_multipath(number)?,
+                    false => sockets::listen(number, address)?,
+                };
                 enter(caller)?;
                 settings.make_receiver(listener.as_fd())?;
-                let sender = sockets::caller(address)?;
+                let sender = match settings.is_multipath {
+                    true => sockets::caller_multipath()?,
+                    false => sockets::caller(address)?,
+                };
                 settings.make_sender(sender.as_fd())?;
-                Role::Bulk { listener, sender, traffic: spec.traffic, segment: spec.segment_size() }
+                let is_multipath = settings.is_multipath;
+                let segment = spec.segment_size();
+                Role::Bulk { listener, sender, is_multipath, traffic: spec.traffic, segment }
             }
             (Some(client), Some(settings)) => {
                 let listener = sockets::listen(number, address)?;
@@ -327,7 +339,7 @@ impl<'a> Staged<'a> {
         };
         // The engine reads and the observer writes: each has descriptors of its own.
         let (entries, exits) = (wires(&self.devices)?, wires(&self.devices)?);
-        let watches = plan.experiment.flows.iter().map(|_| FlowWatch::default()).collect();
+        let watches = plan.networks.iter().map(|networks| FlowWatch::over(networks)).collect();
         let udp_watches = plan.experiment.udp.iter().map(|_| UdpWatch::new(plan.family)).collect();
         let raise = stop.try_clone().tried("a descriptor cannot be duplicated")?;
 
@@ -430,6 +442,7 @@ impl Finished<'_> {
         let (flows, goodputs) = self.outcome.flows();
         let mut extensions: Vec<Table> = self.outcome.tcp_flows().into_iter().collect();
         extensions.extend(self.outcome.quic_flows());
+        extensions.extend(self.outcome.subflows());
         extensions.push(emulation);
         if !self.outcome.plan.experiment.udp.is_empty() {
             extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));

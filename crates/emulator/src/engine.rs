@@ -141,7 +141,8 @@ impl Engine {
     /// A packet comes from a host.
     fn offer(&mut self, now: Time, host: usize, bytes: &[u8]) {
         // To nobody: a multicast of the kernel's, say.
-        let stream = packet::destination(bytes).and_then(|to| self.network.routes().stream(host, to));
+        let stream = packet::destination(bytes)
+            .and_then(|(network, to)| self.network.routes().stream_in(network, host, to));
         let Some(stream) = stream else { return };
         if let Some(packet) = self.observer.take(now, bytes) {
             self.network.offer(now, stream, packet, bytes.len() as u32, &mut self.observer);

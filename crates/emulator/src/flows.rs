@@ -16,7 +16,7 @@ use cogtcp_endpoint::Pair;
 use cogtcp_hosts::UNKNOWN;
 use cogtcp_hosts::quic::QuicCounts;
 use cogtcp_records::tables::FlowSample;
-use cogtcp_records::{EventKind, Histogram};
+use cogtcp_records::{EventKind, Histogram, ratio};
 use cogtcp_scenario::Traffic;
 use cogtcp_traffic::Application;
 use cogtcp_units::{Duration, Time};
@@ -53,6 +53,8 @@ pub(crate) enum Role {
         listener: TcpListener,
         /// Its socket.
         sender: OwnedFd,
+        /// Whether both are of Multipath TCP.
+        is_multipath: bool,
         traffic: Traffic,
         /// Bytes of a segment: what an application of constant rate writes at a time.
         segment: u32,
@@ -133,6 +135,16 @@ pub(crate) struct Played {
     pub(crate) client: Option<(Application, Vec<u64>)>,
     /// Why it came to nothing, if it did.
     pub(crate) failure: Option<String>,
+}
+
+impl Played {
+    /// Payload delivered in the measured span, in bits per second; not-a-number without one.
+    pub(crate) fn goodput(&self) -> f64 {
+        self.span.map_or(f64::NAN, |[begin, end]| {
+            let span = end.0.saturating_since(begin.0).as_secs_f64();
+            ratio((end.1 - begin.1) as f64 * 8.0, span)
+        })
+    }
 }
 
 /// A flow being played, whatever its application does.
@@ -218,12 +230,13 @@ fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
         let _ = states::cookie(sender.as_fd());
     }
     Ok(match role {
-        Role::Bulk { listener, sender, traffic, segment } => {
-            let application = bulk::Application { traffic, segment, start, stop };
+        Role::Bulk { listener, sender, is_multipath, traffic, segment } => {
+            let application = bulk::Application { traffic, segment, start, stop, is_multipath };
             Box::new(bulk::Bulk::new(account, application, listener, address, sender)?)
         }
         Role::Datagrams { sockets, pair, traffic } => {
-            let application = bulk::Application { traffic, segment: pair.segment_size, start, stop };
+            let segment = pair.segment_size;
+            let application = bulk::Application { traffic, segment, start, stop, is_multipath: false };
             Box::new(datagrams::Datagrams::new(account, application, pair, sockets))
         }
         Role::Asking { listener, maker, settings, client, opens_anew } => {

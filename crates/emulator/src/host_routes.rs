@@ -2,8 +2,10 @@
 
 use crate::error::EmulationError;
 use crate::packet::IpPacket;
+use crate::packet::SHORTEST;
 use cogtcp_network::{Hop, Network, NoRoute, Routes, StreamId};
-use cogtcp_scenario::Experiment;
+use cogtcp_scenario::{Experiment, PathSpec};
+use std::collections::BTreeMap;
 
 /// A direction of a link: `2 * link` is its forward direction, `2 * link + 1` its reverse.
 pub type LinkDirection = usize;
@@ -17,6 +19,8 @@ pub struct HostRoutes {
     streams: Vec<([usize; 2], Vec<Hop>)>,
     /// The stream from host to host.
     ids: Vec<Vec<Option<StreamId>>>,
+    /// The streams of paths that flows name: by network, from host to host.
+    paths: BTreeMap<(u8, usize, usize), StreamId>,
 }
 
 impl HostRoutes {
@@ -37,7 +41,15 @@ impl HostRoutes {
                 }
             }
         }
-        Self { hosts, streams, ids }
+        Self { hosts, streams, ids, paths: BTreeMap::new() }
+    }
+
+    /// Adds a path between two hosts, there and back, on which the network of this number lies.
+    pub(crate) fn add_path(&mut self, network: u8, [from, to]: [usize; 2], path: &PathSpec) {
+        for (ends, directions) in [([from, to], path.directions.clone()), ([to, from], path.reversed())] {
+            self.paths.insert((network, ends[0], ends[1]), StreamId(self.streams.len() as u32));
+            self.streams.push((ends, directions.into_iter().map(Hop::Link).collect()));
+        }
     }
 
     /// Adds the streams to the network of `experiment`, and the streams of notices to sources.
@@ -47,11 +59,10 @@ impl HostRoutes {
         experiment: &Experiment,
     ) -> Result<(), EmulationError> {
         let add = |([from, to], route): &([usize; 2], Vec<Hop>)| {
-            let stream = network.add_stream(self.hosts[*from], self.hosts[*to], route);
-            debug_assert_eq!(Some(stream), self.stream(*from, *to));
-            stream
+            network.add_stream(self.hosts[*from], self.hosts[*to], route)
         };
         let all: Vec<StreamId> = self.streams.iter().map(add).collect();
+        debug_assert!((0..).zip(&all).all(|(number, stream)| stream.0 == number), "the first streams");
         let told = network.tell_sources(experiment, &mut Routes::new(experiment), &all);
         told.map_err(|NoRoute { from, to }| {
             let [from, to] = [from, to].map(|node| &experiment.nodes[node]);
@@ -79,6 +90,14 @@ impl HostRoutes {
         *self.ids.get(from)?.get(to)?
     }
 
+    /// The same in a network: `SHORTEST`, or the network of a path.
+    pub(crate) fn stream_in(&self, network: u8, from: usize, to: usize) -> Option<StreamId> {
+        match network {
+            SHORTEST => self.stream(from, to),
+            _ => self.paths.get(&(network, from, to)).copied(),
+        }
+    }
+
     /// Whether the route from host to host crosses an ad hoc network.
     pub(crate) fn crosses_air(&self, from: usize, to: usize) -> bool {
         let route = self.stream(from, to).map_or(&[][..], |stream| &self.streams[stream.index()].1);
@@ -87,7 +106,12 @@ impl HostRoutes {
 
     /// The link directions of the route from host to host.
     pub fn directions(&self, from: usize, to: usize) -> Vec<LinkDirection> {
-        let Some(stream) = self.stream(from, to) else { return Vec::new() };
+        self.directions_in(SHORTEST, from, to)
+    }
+
+    /// The same in a network.
+    pub(crate) fn directions_in(&self, network: u8, from: usize, to: usize) -> Vec<LinkDirection> {
+        let Some(stream) = self.stream_in(network, from, to) else { return Vec::new() };
         let direction =
             |hop: &Hop| if let Hop::Link(direction) = hop { Some(*direction as LinkDirection) } else { None };
         self.streams[stream.index()].1.iter().filter_map(direction).collect()

@@ -7,7 +7,7 @@ use crate::host_routes::LinkDirection;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
 use crate::network::{Hosts, stream_of};
-use crate::packet::{IpPacket, NO_FLOW, Packets, Ports};
+use crate::packet::{self, IpPacket, NO_FLOW, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
 use cogtcp_crosslayer::{LinkEvent, Phase};
@@ -32,6 +32,15 @@ pub(crate) struct FlowWatch {
     pub(crate) queuing: Histogram,
     /// When the earliest data packet was sent that no acknowledgement has answered.
     unanswered: Option<Time>,
+    /// Of each of its paths: the number of its network, and bytes of payload that arrived over it.
+    pub(crate) paths: Vec<(u8, u64)>,
+}
+
+impl FlowWatch {
+    /// A watch of a flow whose paths are the networks of these numbers.
+    pub(crate) fn over(networks: &[u8]) -> Self {
+        Self { paths: networks.iter().map(|network| (*network, 0)).collect(), ..Self::default() }
+    }
 }
 
 impl Default for FlowWatch {
@@ -43,6 +52,7 @@ impl Default for FlowWatch {
             rtt: Histogram::new(),
             queuing: Histogram::new(),
             unanswered: None,
+            paths: Vec::new(),
         }
     }
 }
@@ -208,6 +218,10 @@ impl Hosts for Observer {
                     flow.unanswered.get_or_insert(packet.answers);
                     if self.is_warm {
                         flow.queuing.record(frame.waited());
+                        let at = packet::destination(self.packets.bytes(packet));
+                        let network = at.map(|(network, _)| network);
+                        let path = flow.paths.iter_mut().find(|(number, _)| Some(*number) == network);
+                        path.into_iter().for_each(|(_, bytes)| *bytes += u64::from(packet.payload));
                     }
                 }
             } else if self.is_warm && packet.answers != Time::MAX {

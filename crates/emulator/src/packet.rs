@@ -130,8 +130,11 @@ impl Family {
     }
 }
 
-/// The network of all hosts, of those that are for networks behind a translator (RFC 6598).
-const NETWORK: [u8; 3] = [100, 64, 0];
+/// The networks of all hosts, of those that are for networks behind a translator (RFC 6598). The next byte is
+/// a network's number: 0, or the number of a path which a flow names.
+const NETWORK: [u8; 2] = [100, 64];
+/// The network of routes of least delay.
+pub(crate) const SHORTEST: u8 = 0;
 /// Their network of IPv6, with a prefix of 64 bits of those that anybody may choose (RFC 4193): "cogtcp"
 /// follows the first byte.
 const NETWORK6: [u8; 8] = [0xfd, b'c', b'o', b'g', b't', b'c', b'p', 0];
@@ -142,8 +145,13 @@ const NO_HOST: usize = MOST_HOSTS + 1;
 
 /// The address of a host.
 pub(crate) fn address(host: usize) -> Ipv4Addr {
-    let [a, b, c] = NETWORK;
-    Ipv4Addr::new(a, b, c, host as u8 + 1)
+    address_in(SHORTEST, host)
+}
+
+/// Its address in the network of this number.
+pub(crate) fn address_in(network: u8, host: usize) -> Ipv4Addr {
+    let [a, b] = NETWORK;
+    Ipv4Addr::new(a, b, network, host as u8 + 1)
 }
 
 /// Its address of IPv6.
@@ -157,7 +165,7 @@ pub(crate) fn address6(host: usize) -> Ipv6Addr {
 /// The number of the host with this address, if it is one of theirs.
 pub(crate) fn host(address: IpAddr) -> Option<usize> {
     match address {
-        IpAddr::V4(address) => numbered(address.octets().strip_prefix(&NETWORK)?),
+        IpAddr::V4(address) => networked(&address.octets()).map(|(_, host)| host),
         IpAddr::V6(address) => numbered(address.octets().strip_prefix(&NETWORK6)?),
     }
 }
@@ -168,11 +176,18 @@ fn numbered(rest: &[u8]) -> Option<usize> {
     usize::from(*number).checked_sub(1).filter(|_| zeros.iter().all(|byte| *byte == 0))
 }
 
-/// The number of the host that a packet is for, as far as it has the address of one.
-pub(crate) fn destination(bytes: &[u8]) -> Option<usize> {
+/// The number of a network and of a host in it that an address of IPv4 is made of.
+fn networked(address: &[u8]) -> Option<(u8, usize)> {
+    let (network, rest) = address.strip_prefix(&NETWORK)?.split_first()?;
+    Some((*network, numbered(rest)?))
+}
+
+/// The number of the host that a packet is for, as far as it has the address of one, and of the network in
+/// which it has this address.
+pub(crate) fn destination(bytes: &[u8]) -> Option<(u8, usize)> {
     match bytes.first()? >> 4 {
-        4 => numbered(bytes.get(16..20)?.strip_prefix(&NETWORK)?),
-        6 => numbered(bytes.get(24..40)?.strip_prefix(&NETWORK6)?),
+        4 => networked(bytes.get(16..20)?),
+        6 => numbered(bytes.get(24..40)?.strip_prefix(&NETWORK6)?).map(|host| (SHORTEST, host)),
         _ => None,
     }
 }
@@ -309,7 +324,7 @@ impl Packets {
 
     /// The host that a packet of IPv4 is for.
     pub fn destination(&self, packet: &IpPacket) -> Option<usize> {
-        numbered(self.slots.get(packet.slot as usize)?.get(16..20)?.strip_prefix(&NETWORK)?)
+        networked(self.slots.get(packet.slot as usize)?.get(16..20)?).map(|(_, host)| host)
     }
 
     /// The flow that the ICMP message in a packet is about.
@@ -485,7 +500,7 @@ mod tests {
     fn headers_of_ipv6_say_the_same() {
         let mut packets = Packets::new(Ports::new(vec![false], 0));
         let bytes = tcp6([40_000, FIRST_PORT], 2, 1000);
-        assert_eq!(destination(&bytes), Some(1));
+        assert_eq!(destination(&bytes), Some((SHORTEST, 1)));
         let mut data = packets.put(Time::ZERO, &bytes).unwrap();
         assert_eq!(
             (data.flow, data.payload, data.is_ecn_capable(), data.is_forward()),

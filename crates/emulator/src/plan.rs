@@ -4,14 +4,15 @@ use crate::controls::Wanted;
 use crate::device::LEAST_MTU_OF_IPV6;
 use crate::error::EmulationError;
 use crate::host_routes::{HostRoutes, LinkDirection};
-use crate::packet::{Family, MOST_HOSTS, Packets, Ports};
+use crate::packet::{self, Family, MOST_HOSTS, Packets, Ports};
 use crate::receive_memory;
 use crate::sockets::Settings;
 use crate::udp;
 use cogtcp_link::Schedule;
+use cogtcp_multipath::{Coupling, Scheduler};
 use cogtcp_scenario::{
-    Experiment, FlowSpec, LinkDirectionSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec,
-    TransportSpec,
+    ControlSpec, Experiment, FlowSpec, LinkDirectionSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec,
+    TcpSpec, TransportSpec,
 };
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
@@ -20,7 +21,7 @@ use cogtcp_transport::{
 };
 use cogtcp_units::{Duration, Rate};
 use cogtcp_wireless::MacConfig;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// What it emulates, for messages.
 const KNOWN: &str = "links between nodes, with radios of every kind, and ad hoc networks";
@@ -60,9 +61,36 @@ const QUIET: [&str; 3] = [
     "ipv6.conf.default.dad_transmits",
 ];
 
-/// True if the transport of `flow` is Multipath TCP.
-fn is_multipath(flow: &FlowSpec) -> bool {
-    matches!(&flow.protocol, Protocol::Other(TransportSpec::Mptcp(_), _))
+/// Most paths that flows name: each has a network of its own.
+const MOST_PATHS: usize = 250;
+/// What Linux's Multipath TCP is, for messages.
+const MULTIPATH: &str = "Multipath TCP as Linux has it: subflows that are not coupled (mptcp-linux-cubic, mptcp-linux-reno, \
+     mptcp-linux-bbr), the scheduler \"lowest-rtt\", IPv4, no requests, and one such flow at a host";
+/// Bytes that Multipath TCP takes of each segment beside TCP's options: the data sequence mapping with the
+/// DATA_ACK (RFC 8684, section 3.3.1).
+const MAPPING: u32 = 28;
+
+/// What follows for the kernel from a flow of Multipath TCP: the TCP of its subflows; `None`: it is another.
+fn subflows(flow: &FlowSpec, family: Family) -> Result<Option<TcpSpec>, EmulationError> {
+    let Protocol::Other(TransportSpec::Mptcp(settings), _) = &flow.protocol else { return Ok(None) };
+    let name = &flow.name;
+    let wrong = if settings.coupling != Coupling::Uncoupled {
+        Some(format!("the subflows of \"{name}\" are coupled by \"{}\"", settings.coupling.name()))
+    } else if settings.scheduler != Scheduler::default() {
+        Some(format!("the flow \"{name}\" has another scheduler"))
+    } else if family != Family::V4 {
+        Some(format!("the flow \"{name}\" has several paths, and is to use IPv6"))
+    } else if cogtcp_hosts::applications::client(flow, 0).is_some() {
+        Some(format!("the application of \"{name}\" asks over {}", flow.transport))
+    } else {
+        None
+    };
+    if let Some(what) = wrong {
+        return Err(EmulationError::Scenario { what, known: MULTIPATH });
+    }
+    let Some(subflows) = &settings.subflows else { unreachable!("a resolved scenario has them") };
+    let cogtcp_multipath::Subflows { sender, receiver, control, parameters } = subflows.clone();
+    Ok(Some(TcpSpec { sender, receiver, control: ControlSpec { name: control, parameters } }))
 }
 
 /// Bytes that timestamps take of each segment.
@@ -87,6 +115,8 @@ pub struct Plan {
     /// The hosts from and to which each flow leads, and each UDP source.
     pub(crate) flow_ends: Vec<[usize; 2]>,
     pub(crate) source_ends: Vec<[usize; 2]>,
+    /// The networks of each flow's paths; empty: it takes the route of least delay.
+    pub(crate) networks: Vec<Vec<u8>>,
     /// The host of a train's router.
     pub(crate) router: Option<usize>,
     /// TCP's sockets of each flow; `None`: its transport goes by UDP.
@@ -144,14 +174,11 @@ impl Plan {
                 "requests and videos over TCP, and saturated, sized and rate traffic over every transport";
             return Err(EmulationError::Scenario { what, known });
         }
-        // A host has one device and one address, and so one way to each other host.
-        if let Some(flow) = experiment.flows.iter().find(|flow| !flow.paths.is_empty() || is_multipath(flow))
+        if let Some(flow) = experiment.flows.iter().find(|flow| !flow.paths.is_empty())
+            && family != Family::V4
         {
-            let what = format!("the flow \"{}\" asks for paths (transport {})", flow.name, flow.transport);
-            return Err(EmulationError::Scenario {
-                what,
-                known: "flows on the route of least delay, without Multipath TCP",
-            });
+            let what = format!("the flow \"{}\" names paths, and is to use IPv6", flow.name);
+            return Err(EmulationError::Scenario { what, known: "paths of flows over IPv4" });
         }
         for flow in &experiment.flows {
             let Protocol::Other(transport, _) = &flow.protocol else { continue };
@@ -162,11 +189,26 @@ impl Plan {
                 return Err(EmulationError::Scenario { what, known });
             }
         }
+        let mut multipath = vec![false; experiment.flows.len()];
+        for (flow, is_multipath) in experiment.flows.iter_mut().zip(&mut multipath) {
+            if let Some(tcp) = subflows(flow, family)? {
+                (flow.protocol, *is_multipath) = (Protocol::Tcp(tcp), true);
+                notes.push(format!(
+                    "flow \"{}\": Linux schedules by the time that queued data needs, and its queue of data may exceed the window",
+                    flow.name
+                ));
+            }
+        }
+        if let Some(flow) = two_at_a_host(&experiment.flows, &multipath) {
+            let what = format!("the flow \"{flow}\" of Multipath TCP ends at a host with another one");
+            return Err(EmulationError::Scenario { what, known: MULTIPATH });
+        }
         let by_udp = experiment.flows.iter().any(|flow| flow.tcp().is_none());
         let sockets = experiment
             .flows
             .iter()
-            .map(|flow| settings(flow, family, by_udp, &mut notes))
+            .zip(&multipath)
+            .map(|(flow, is_multipath)| settings(flow, family, by_udp, *is_multipath, &mut notes))
             .collect::<Result<_, _>>()?;
         notes.extend(notes_on_receivers(&experiment.flows));
         let flows = experiment.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to));
@@ -175,7 +217,7 @@ impl Plan {
         let nodes = streams.iter().flat_map(|(_, from, to)| [*from, *to]);
         // The router sends messages and is sent them.
         let router = experiment.train.as_ref().map(|train| train.router);
-        let routes = HostRoutes::new(&experiment, nodes.chain(ends).chain(router));
+        let mut routes = HostRoutes::new(&experiment, nodes.chain(ends).chain(router));
         if routes.hosts().len() > MOST_HOSTS {
             return refuse(format!("flows end at {} nodes, over {MOST_HOSTS}", routes.hosts().len()));
         }
@@ -192,11 +234,23 @@ impl Plan {
         let source_ends = flow_ends.split_off(experiment.flows.len());
         let router = router.map(host).transpose()?;
         let ends = [host(ends[0])?, host(ends[1])?];
+        let networks = enter_paths(&mut routes, &experiment.flows, &flow_ends, &multipath)?;
+        let multipath_ends: Vec<usize> = experiment
+            .flows
+            .iter()
+            .zip(&multipath)
+            .filter(|(_, is_multipath)| **is_multipath)
+            .flat_map(|(flow, _)| [flow.from, flow.to])
+            .collect();
         let hosts = routes
             .hosts()
             .iter()
-            .map(|node| Host::new(*node, &experiment, family))
-            .collect::<Result<_, _>>()?;
+            .map(|node| {
+                let mut host = Host::new(*node, &experiment, family)?;
+                host.mtu += if multipath_ends.contains(node) { MAPPING } else { 0 };
+                Ok(host)
+            })
+            .collect::<Result<_, EmulationError>>()?;
         let hosts: Vec<Host> = hosts;
         for (source, [from, _]) in experiment.udp.iter().zip(&source_ends) {
             let mtu = hosts[*from].mtu;
@@ -216,6 +270,7 @@ impl Plan {
             wanted,
             flow_ends,
             source_ends,
+            networks,
             router,
             sockets,
             notes,
@@ -248,8 +303,39 @@ impl Plan {
 
     /// The directions of links that the data of the flow of this number take.
     pub(crate) fn directions_of(&self, flow: usize) -> Vec<LinkDirection> {
+        self.directions_by_path(flow).next().unwrap_or_default()
+    }
+
+    /// The same on each of its paths.
+    pub(crate) fn directions_by_path(&self, flow: usize) -> impl Iterator<Item = Vec<LinkDirection>> {
         let [from, to] = self.flow_ends[flow];
-        self.routes.directions(from, to)
+        let shortest = self.networks[flow].is_empty().then_some(packet::SHORTEST);
+        let networks = shortest.into_iter().chain(self.networks[flow].iter().copied());
+        networks.map(move |network| self.routes.directions_in(network, from, to))
+    }
+
+    /// The address at which the receiver of a flow listens, or the server that its client asks.
+    pub(crate) fn address_of(&self, flow: usize, host: usize) -> IpAddr {
+        match self.networks[flow].first() {
+            Some(network) => packet::address_in(*network, host).into(),
+            None => self.family.address(host),
+        }
+    }
+
+    /// The addresses that a host has beside its first: one for each path that ends there.
+    pub(crate) fn further_addresses(&self, host: usize) -> Vec<Ipv4Addr> {
+        let here = self.networks.iter().zip(&self.flow_ends).filter(|(_, ends)| ends.contains(&host));
+        here.flat_map(|(networks, _)| networks).map(|network| packet::address_in(*network, host)).collect()
+    }
+
+    /// The addresses of the paths beyond the first of the connection of Multipath TCP that ends at a host,
+    /// and whether it receives there; `None`: none ends there.
+    pub(crate) fn further_paths(&self, host: usize) -> Option<(Vec<Ipv4Addr>, bool)> {
+        let is_multipath = |flow: &usize| self.sockets[*flow].as_ref().is_some_and(|it| it.is_multipath);
+        let flow =
+            (0..self.sockets.len()).filter(is_multipath).find(|it| self.flow_ends[*it].contains(&host))?;
+        let further = self.networks[flow].iter().skip(1).map(|network| packet::address_in(*network, host));
+        Some((further.collect(), self.flow_ends[flow][1] == host))
     }
 
     /// A direction of a link.
@@ -419,6 +505,45 @@ fn fastest(
     channels.into_iter().chain([own]).max()
 }
 
+/// The name of a flow of Multipath TCP that ends at a host where another one ends: endpoints of subflows
+/// belong to a host, and both would use them.
+fn two_at_a_host<'a>(flows: &'a [FlowSpec], multipath: &[bool]) -> Option<&'a str> {
+    let mut taken = Vec::new();
+    for (flow, _) in flows.iter().zip(multipath).filter(|(_, is_multipath)| **is_multipath) {
+        if [flow.from, flow.to].iter().any(|node| taken.contains(node)) {
+            return Some(&flow.name);
+        }
+        taken.extend([flow.from, flow.to]);
+    }
+    None
+}
+
+/// Enters the paths that flows name, each as a network of its own. Returns their numbers by flow. A transport
+/// of one path has the first.
+fn enter_paths(
+    routes: &mut HostRoutes,
+    flows: &[FlowSpec],
+    ends: &[[usize; 2]],
+    multipath: &[bool],
+) -> Result<Vec<Vec<u8>>, EmulationError> {
+    let mut last = packet::SHORTEST;
+    let mut networks = Vec::new();
+    for ((flow, ends), is_multipath) in flows.iter().zip(ends).zip(multipath) {
+        let used = if *is_multipath { flow.paths.len() } else { flow.paths.len().min(1) };
+        if usize::from(last) + used > MOST_PATHS {
+            return refuse(format!("the flows name over {MOST_PATHS} paths"));
+        }
+        let mut own = Vec::new();
+        for path in &flow.paths[..used] {
+            last += 1;
+            routes.add_path(last, *ends, path);
+            own.push(last);
+        }
+        networks.push(own);
+    }
+    Ok(networks)
+}
+
 fn refuse<T>(what: String) -> Result<T, EmulationError> {
     Err(EmulationError::Scenario { what, known: KNOWN })
 }
@@ -429,6 +554,7 @@ fn settings(
     flow: &FlowSpec,
     family: Family,
     is_tight: bool,
+    is_multipath: bool,
     notes: &mut Vec<String>,
 ) -> Result<Option<Settings>, EmulationError> {
     let name = &flow.name;
@@ -439,7 +565,7 @@ fn settings(
     };
     if let Some((told, how)) = congestion.told {
         own_control(flow, tcp, congestion, told, how, notes)?;
-    } else if !flow.transport.starts_with("linux-") {
+    } else if !flow.transport.trim_start_matches("mptcp-").starts_with("linux-") {
         notes.push(format!(
             "flow \"{name}\": the kernel runs its own TCP with the congestion control \"{congestion}\"; the \
              preset \"{}\" models another TCP",
@@ -474,7 +600,7 @@ fn settings(
     let receive_buffer = is_fixed.then(|| i32::try_from(buffer).unwrap_or(i32::MAX / 2));
     let most = tcp.sender.handshake.mss + timestamps(&tcp.sender);
     let segment = (family == Family::V6 || is_tight).then(|| i32::try_from(most).unwrap_or(i32::MAX));
-    Ok(Some(Settings { congestion, receive_buffer, segment }))
+    Ok(Some(Settings { congestion, receive_buffer, segment, is_multipath }))
 }
 
 /// What the kernel has of a flow's transport.

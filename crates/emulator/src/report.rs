@@ -10,7 +10,7 @@ use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_hosts::quic;
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
 use cogtcp_link::Capacity;
-use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
+use cogtcp_records::extensions::{SubflowRow, SubflowsBuilder, TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{
     BudgetBuilder, ControlSample, ControlSeriesBuilder, EventRow, EventsBuilder, FlowRow, FlowSample,
     FlowSeriesBuilder, FlowsBuilder, LinkSample, LinkSeriesBuilder, PacketsBuilder,
@@ -69,6 +69,47 @@ impl Outcome<'_> {
             let [warm, end] = played.quic?;
             Some((spec.name.as_str(), end, warm))
         }))
+    }
+
+    /// The subflows of flows of Multipath TCP; `None`: no flow is one. What the kernel does not tell by
+    /// subflow is zero or not-a-number.
+    pub(crate) fn subflows(&self) -> Option<Table> {
+        let mut table = SubflowsBuilder::default();
+        for (number, (played, spec)) in self.played.iter().zip(&self.plan.experiment.flows).enumerate() {
+            if !self.plan.sockets[number].as_ref().is_some_and(|sockets| sockets.is_multipath) {
+                continue;
+            }
+            let paths = &self.observer.flows[number].paths;
+            let total: u64 = paths.iter().map(|(_, bytes)| bytes).sum();
+            let goodput = played.goodput();
+            let directions: Vec<_> = self.plan.directions_by_path(number).collect();
+            for (path, ((_, bytes), directions)) in paths.iter().zip(&directions).enumerate() {
+                let experiment = &self.plan.experiment;
+                let link = &experiment.links[spec.paths[path].link].name;
+                let radios = experiment.radios.iter().filter(|radio| {
+                    directions.iter().any(|direction| radio.links.contains(&(direction / 2)))
+                });
+                let radios: Vec<String> = radios.flat_map(|radio| experiment.radio_names(radio)).collect();
+                // Payload that arrived, retransmissions included: a kernel does not tell which came first.
+                let share = ratio(*bytes as f64, total as f64);
+                let row = SubflowRow {
+                    flow: table.flow.intern(&spec.name),
+                    path: path as u64,
+                    link: table.link.intern(link),
+                    goodput_bps: goodput * share,
+                    share,
+                    sent_segments: 0,
+                    retransmitted_segments: 0,
+                    rtos: 0,
+                    repeated_bytes: 0,
+                    reinjected_bytes: 0,
+                    rtt_mean_s: f64::NAN,
+                    radios: table.radios.intern(&radios.join(" ")),
+                };
+                table.push(row);
+            }
+        }
+        Some(table.finish()).filter(|table| !table.is_empty())
     }
 
     fn flow(&self, number: usize, played: &Played, table: &mut FlowsBuilder) -> FlowRow {
@@ -130,9 +171,14 @@ impl Outcome<'_> {
         directions.into_iter().min_by_key(|direction| (self.available(*direction), *direction))
     }
 
-    /// What that could carry over a flow's measured span, in bytes.
+    /// What that could carry over a flow's measured span, in bytes, and the bottlenecks of its other paths.
     fn available_to(&self, flow: usize, played: &Played) -> f64 {
-        let available = self.bottleneck(flow).map_or(0.0, |direction| self.capacity(direction));
+        let further = self.plan.directions_by_path(flow).skip(1);
+        let least = |directions: Vec<LinkDirection>| {
+            directions.into_iter().map(|direction| self.capacity(direction)).reduce(f64::min)
+        };
+        let further: f64 = further.filter_map(least).sum();
+        let available = self.bottleneck(flow).map_or(0.0, |direction| self.capacity(direction)) + further;
         let span = played.span.map_or(0.0, |[begin, end]| end.0.saturating_since(begin.0).as_secs_f64());
         let measured = self.account.ended_at.saturating_since(self.account.warm_at).as_secs_f64();
         // What a link could carry is known for the whole measured time: a shorter span has its share of it.

@@ -6,7 +6,7 @@ use crate::{privileges, sys};
 use cogtcp_transport::LinuxControl;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) receive_buffer: Option<i32>,
     /// Largest segment with its options, where the device's MTU does not say it.
     pub(crate) segment: Option<i32>,
+    /// Whether they are of Multipath TCP.
+    pub(crate) is_multipath: bool,
 }
 
 impl Settings {
@@ -33,6 +35,10 @@ impl Settings {
     pub(crate) fn make_sender(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
         choose_control(socket, self.congestion)?;
         end_at_once(socket);
+        if self.is_multipath {
+            // Its sockets have no more options that matter before Linux 6.17.
+            return Ok(());
+        }
         let not_sent = (libc::TCP_NOTSENT_LOWAT, UNSENT);
         self.set(socket, [Some(not_sent), Some((libc::TCP_NODELAY, 1)), self.most()])
             .tried("an option of a socket cannot be set")
@@ -45,6 +51,9 @@ impl Settings {
                 .tried("the receive buffer cannot be set")?;
         }
         end_at_once(socket);
+        if self.is_multipath {
+            return Ok(());
+        }
         self.set(socket, [self.most(), None, None]).tried("an option of a socket cannot be set")
     }
 
@@ -64,6 +73,22 @@ pub(crate) fn listen(number: usize, address: IpAddr) -> Result<TcpListener, Emul
     let listener = TcpListener::bind(at(number, address)).tried("a socket cannot listen")?;
     listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
     Ok(listener)
+}
+
+/// The same of a flow of Multipath TCP, whose subflows come to other addresses of this host too.
+pub(crate) fn listen_multipath(number: usize) -> Result<TcpListener, EmulationError> {
+    let socket = caller_multipath()?;
+    let at = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, FIRST_PORT + number as u16);
+    sys::listen(socket.as_fd(), at).tried("a socket cannot listen")?;
+    Ok(TcpListener::from(socket))
+}
+
+/// A socket of Multipath TCP; not connected yet.
+pub(crate) fn caller_multipath() -> Result<OwnedFd, EmulationError> {
+    sys::multipath_socket().or_remedy(
+        "the kernel has no sockets of Multipath TCP",
+        "It needs Linux 5.6 or newer with CONFIG_MPTCP, and net.mptcp.enabled = 1",
+    )
 }
 
 /// A socket that calls addresses like this one, in the namespace that this thread is in; not connected yet.
@@ -156,6 +181,12 @@ pub(crate) struct TcpInfo {
     length: usize,
 }
 
+/// The level of options of Multipath TCP, its option for [`TcpInfo`] of subflows (linux/mptcp.h), and the
+/// most subflows (the simulator's too).
+const SOL_MPTCP: i32 = 284;
+const MPTCP_TCPINFO: i32 = 2;
+const MOST_SUBFLOWS: usize = 8;
+
 /// `tcpi_state` of an established connection (TCP_ESTABLISHED).
 const ESTABLISHED: u8 = 1;
 
@@ -164,6 +195,24 @@ impl TcpInfo {
         let mut bytes = [0; 248];
         let length = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
         Ok(Self { bytes, length })
+    }
+
+    /// The same of each subflow of a socket of Multipath TCP (`MPTCP_TCPINFO`, linux/mptcp.h).
+    pub(crate) fn of_subflows(socket: BorrowedFd<'_>) -> io::Result<Vec<Self>> {
+        const SIZE: usize = 248;
+        // `struct mptcp_subflow_data`: its size, the number of subflows, the kernel's size of an entry, ours.
+        const HEADER: usize = 16;
+        let mut bytes = [0; HEADER + SIZE * MOST_SUBFLOWS];
+        bytes[..4].copy_from_slice(&(HEADER as u32).to_ne_bytes());
+        bytes[12..16].copy_from_slice(&(SIZE as u32).to_ne_bytes());
+        let length = sys::option(socket, SOL_MPTCP, MPTCP_TCPINFO, &mut bytes)?;
+        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let (header, size) = (word(0) as usize, word(8).min(word(12)) as usize);
+        let entries = bytes.get(header..length).unwrap_or_default().chunks_exact(SIZE);
+        let count = (word(4) as usize).min(MOST_SUBFLOWS);
+        let read =
+            |entry: &[u8]| Ok(Self { bytes: entry.try_into().map_err(io::Error::other)?, length: size });
+        entries.take(count).map(read).collect()
     }
 
     fn short(&self, offset: usize) -> Option<u16> {

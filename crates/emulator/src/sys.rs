@@ -4,8 +4,9 @@
 mod sockets;
 
 pub(crate) use sockets::{
-    PacketAddress, connect, connect_again, control_socket, option, packet_socket, readable, receive_datagram,
-    report_ecn, route_socket, send_packet, set_ecn, set_option, shut, tcp_socket,
+    PacketAddress, connect, connect_again, control_socket, generic_socket, listen, multipath_socket, option,
+    packet_socket, readable, receive_datagram, report_ecn, route_socket, send_packet, set_ecn, set_option,
+    shut, tcp_socket,
 };
 
 use std::ffi::{CString, c_int, c_ulong};

@@ -87,16 +87,23 @@ def _table(
                 f"{row['share'] * 100:.1f}",
                 f"{row['goodput_bps'] / 1e6:.3f}",
                 "–" if math.isnan(row["rtt_mean_s"]) else f"{row['rtt_mean_s'] * 1e3:.1f}",
-                str(row["rtos"]),
-                str(row["retransmitted_segments"]),
-                f"{row['reinjected_bytes'] / 1e3:,.0f}",
-                f"{row['repeated_bytes'] / 1e3:,.0f}",
+                *(text if row["sent_segments"] else "–" for text in _counts(row)),
                 f"{time:.2f}",
                 str(sum(one.end > begin for one in of_path)),
             ]
             for row, path, time, of_path in zip(rows, paths, times, silent, strict=True)
         ],
     ).turned()  # fmt: skip
+
+
+def _counts(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a sender counts of a subflow; a kernel does not tell."""
+    return (
+        str(row["rtos"]),
+        str(row["retransmitted_segments"]),
+        f"{row['reinjected_bytes'] / 1e3:,.0f}",
+        f"{row['repeated_bytes'] / 1e3:,.0f}",
+    )
 
 
 def _figure(

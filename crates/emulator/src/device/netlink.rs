@@ -3,8 +3,8 @@
 
 use crate::sys;
 use std::io;
-use std::net::Ipv6Addr;
-use std::os::fd::AsFd;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// `VETH_INFO_PEER` (linux/veth.h): what the other end is like.
 const PEER: u16 = 1;
@@ -58,9 +58,17 @@ impl Request {
         self.0
     }
 
+    /// The header of a generic request (`genlmsghdr`): a command of version 1.
+    fn command(self, number: u8) -> Self {
+        self.put(&[number, 1, 0, 0])
+    }
+
     /// Makes the request.
     fn make(self) -> io::Result<()> {
-        let socket = sys::route_socket()?;
+        self.make_on(&sys::route_socket()?)
+    }
+
+    fn make_on(self, socket: &OwnedFd) -> io::Result<()> {
         sys::write(socket.as_fd(), &self.bytes())?;
         let mut answer = [0; 1024];
         let size = sys::read(socket.as_fd(), &mut answer)?;
@@ -95,6 +103,85 @@ pub(super) fn add_address(interface: i32, address: Ipv6Addr, prefix: u8) -> io::
         .attribute(libc::IFA_LOCAL, &address.octets())
         .attribute(libc::IFA_ADDRESS, &address.octets())
         .make()
+}
+
+/// Gives an interface a further address of IPv4.
+pub(super) fn add_address4(interface: i32, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+    Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
+        .put(&[libc::AF_INET as u8, prefix, 0, 0])
+        .put(&interface.to_ne_bytes())
+        .attribute(libc::IFA_LOCAL, &address.octets())
+        .attribute(libc::IFA_ADDRESS, &address.octets())
+        .make()
+}
+
+/// An attribute that holds others says so, where the kernel is strict.
+const NESTED: u16 = 1 << 15;
+
+/// The commands and attributes of `mptcp_pm` (linux/mptcp_pm.h): how many subflows a connection may have, and
+/// at which addresses.
+mod path_manager {
+    pub(super) const ADD_ADDRESS: u8 = 1;
+    pub(super) const SET_LIMITS: u8 = 5;
+    pub(super) const ADDRESS: u16 = 1;
+    pub(super) const ACCEPTED: u16 = 2;
+    pub(super) const SUBFLOWS: u16 = 3;
+    pub(super) const ADDRESS_FAMILY: u16 = 1;
+    pub(super) const ADDRESS_4: u16 = 3;
+    pub(super) const ADDRESS_FLAGS: u16 = 6;
+    /// The address is announced to the peer.
+    pub(super) const SIGNAL: u32 = 1;
+}
+
+/// The number by which the kernel knows a family of generic requests.
+fn generic_family(socket: &OwnedFd, name: &str) -> io::Result<u16> {
+    const CONTROL: u16 = libc::GENL_ID_CTRL as u16;
+    const GET_FAMILY: u8 = libc::CTRL_CMD_GETFAMILY as u8;
+    let name = [name.as_bytes(), &[0]].concat();
+    let request =
+        Request::new(CONTROL, 0).command(GET_FAMILY).attribute(libc::CTRL_ATTR_FAMILY_NAME as u16, &name);
+    let mut bytes = request.bytes();
+    // Its answer is the family: no further one.
+    bytes[6..8].copy_from_slice(&(libc::NLM_F_REQUEST as u16).to_ne_bytes());
+    sys::write(socket.as_fd(), &bytes)?;
+    let mut answer = [0; 4096];
+    let size = sys::read(socket.as_fd(), &mut answer)?;
+    let answer = &answer[..size];
+    let short = |at: usize| Some(u16::from_ne_bytes(answer.get(at..at + 2)?.try_into().ok()?));
+    if short(4) != Some(CONTROL) {
+        return Err(io::Error::from_raw_os_error(libc::ENOENT));
+    }
+    let mut at = HEADER + 4;
+    while let (Some(length), Some(kind)) = (short(at), short(at + 2)) {
+        if kind == libc::CTRL_ATTR_FAMILY_ID as u16 {
+            return short(at + 4).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT));
+        }
+        at += usize::from(length.max(4)).next_multiple_of(4);
+    }
+    Err(io::Error::from_raw_os_error(libc::ENOENT))
+}
+
+/// Lets connections of Multipath TCP in this namespace have so many subflows beyond the first, and announces
+/// the addresses at which they are accepted.
+pub(super) fn allow_subflows(subflows: u32, announced: &[Ipv4Addr]) -> io::Result<()> {
+    use path_manager::*;
+    let socket = sys::generic_socket()?;
+    let family = generic_family(&socket, "mptcp_pm")?;
+    Request::new(family, 0)
+        .command(SET_LIMITS)
+        .attribute(ACCEPTED, &subflows.to_ne_bytes())
+        .attribute(SUBFLOWS, &subflows.to_ne_bytes())
+        .make_on(&socket)?;
+    announced.iter().try_for_each(|address| {
+        Request::new(family, 0)
+            .command(ADD_ADDRESS)
+            .nested(ADDRESS | NESTED, |it| {
+                it.attribute(ADDRESS_FAMILY, &(libc::AF_INET as u16).to_ne_bytes())
+                    .attribute(ADDRESS_4, &address.octets())
+                    .attribute(ADDRESS_FLAGS, &SIGNAL.to_ne_bytes())
+            })
+            .make_on(&socket)
+    })
 }
 
 /// One end of a pair of virtual Ethernet devices.

@@ -21,6 +21,8 @@ pub(super) struct Application {
     pub(super) segment: u32,
     pub(super) start: Time,
     pub(super) stop: Option<Time>,
+    /// Its sockets are of Multipath TCP.
+    pub(super) is_multipath: bool,
 }
 
 impl Application {
@@ -105,12 +107,21 @@ impl Bulk {
         TcpInfo::of(self.sender.as_fd()).ok()
     }
 
+    /// What the kernel has counted, of all subflows.
+    fn counted(&self) -> Standing {
+        if !self.application.is_multipath {
+            return Standing::default().plus(self.info().as_ref());
+        }
+        let subflows = TcpInfo::of_subflows(self.sender.as_fd()).unwrap_or_default();
+        subflows.iter().fold(Standing::default(), |sum, info| sum.plus(Some(info)))
+    }
+
     /// What the connection has done since it stood.
     fn standing(&self) -> Standing {
         if matches!(self.state, State::Waiting | State::Connecting) {
             return Standing::default();
         }
-        let all = Standing::default().plus(self.info().as_ref());
+        let all = self.counted();
         Standing {
             timeouts: all.timeouts.saturating_sub(self.of_handshake.timeouts),
             retransmitted: all.retransmitted.saturating_sub(self.of_handshake.retransmitted),
@@ -200,7 +211,7 @@ impl Playing for Bulk {
             let info = self.info();
             if info.as_ref().is_some_and(TcpInfo::is_established) {
                 self.state = State::Sending;
-                self.of_handshake = Standing::default().plus(info.as_ref());
+                self.of_handshake = self.counted();
                 events.push(self.account.event(now, EventKind::Connected, f64::NAN));
             } else {
                 let outcome = sockets::pending_error(self.sender.as_fd());

@@ -3,7 +3,7 @@
 use super::{check, owned};
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// A TCP socket that does not block, for addresses like this one.
@@ -12,6 +12,36 @@ pub(crate) fn tcp_socket(like: IpAddr) -> io::Result<OwnedFd> {
     let family = if like.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     // SAFETY: no memory is passed.
     owned(unsafe { libc::socket(family, kind, 0) })
+}
+
+/// A socket of Multipath TCP over IPv4 that does not block.
+pub(crate) fn multipath_socket() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_INET, kind, libc::IPPROTO_MPTCP) })
+}
+
+/// Lets a socket listen.
+pub(crate) fn listen(socket: BorrowedFd<'_>, at: SocketAddrV4) -> io::Result<()> {
+    // SAFETY: zero is a value of every field.
+    let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    address.sin_family = libc::AF_INET as libc::sa_family_t;
+    address.sin_port = at.port().to_be();
+    address.sin_addr.s_addr = u32::from_ne_bytes(at.ip().octets());
+    let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+    // SAFETY: `address` is a sockaddr_in of this length.
+    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::listen(socket.as_raw_fd(), 128) })?;
+    Ok(())
+}
+
+/// A socket for generic requests to parts of the kernel (genetlink).
+pub(crate) fn generic_socket() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is passed.
+    owned(unsafe {
+        libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_GENERIC)
+    })
 }
 
 /// A socket for requests about interfaces.
