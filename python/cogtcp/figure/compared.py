@@ -6,23 +6,7 @@ import math
 from statistics import quantiles
 from typing import TYPE_CHECKING
 
-from cogtcp.figure import scale
-from cogtcp.figure.model import (
-    Axis,
-    Bar,
-    Dots,
-    Drawing,
-    Entry,
-    Line,
-    Panel,
-    Rule,
-    Shape,
-    Text,
-    Whiskers,
-    dash,
-    series,
-    shape,
-)
+from cogtcp.figure import model, scale
 from cogtcp.figure.scale import Scale
 from cogtcp.statistics import mean_interval
 
@@ -41,7 +25,7 @@ def bars(
     values: Mapping[str, Sequence[float]],
     metric: Metric,
     differences: Mapping[str, statistics.Interval] | None = None,
-) -> Drawing:
+) -> model.Drawing:
     """Return the mean of each name as a bar with its 95 % interval (Student's t), runs as strokes.
 
     Args:
@@ -56,19 +40,19 @@ def bars(
     singles = [[value * metric.scale for value in found] for found in values.values()]
     ends = _finite([*(v for found in singles for v in found), *(i.high * metric.scale for i in intervals)])
     low, high = min([0.0, *ends]), max([0.0, *ends])
-    panel = Panel(
-        Axis(Scale(low, high * 1.02 or 1.0), metric.title, metric.unit), rows(names), ROW * len(names)
+    panel = model.Panel(
+        model.Axis(Scale(low, high * 1.02 or 1.0), metric.title, metric.unit), rows(names), ROW * len(names)
     )
     panel.beside = list(enumerate(texts))
     for row, (name, interval, text) in enumerate(zip(names, intervals, texts, strict=True)):
         mean = interval.mean * metric.scale
         if not math.isnan(mean):
             title = f"{name}: {text} {metric.unit}".strip()
-            panel.add(Bar((0, mean), (row - 0.32, row + 0.32), "accent", 0.35, title))
+            panel.add(model.Bar((0, mean), (row - 0.32, row + 0.32), "accent", 0.35, title))
         if len(singles[row]) > 1:
-            panel.add(Dots(singles[row], [row] * len(singles[row]), "ink", "tick", opacity=0.4))
+            panel.add(model.Dots(singles[row], [row] * len(singles[row]), "ink", "tick", opacity=0.4))
             panel.add(*_mean(row, interval.low * metric.scale, mean, interval.high * metric.scale))
-    drawing = Drawing(f"{metric.title} by transport: {said}", [[panel]], width=_WIDTH)
+    drawing = model.Drawing(f"{metric.title} by transport: {said}", [[panel]], width=_WIDTH)
     if differences is not None:
         label = f"Difference to {names[0]}"
         known = [differences.get(name) for name in names]
@@ -89,31 +73,31 @@ def around_zero(
     unit: str,
     *,
     least: float = 0.0,
-) -> Panel:
+) -> model.Panel:
     """Return a panel of differences: (low, mean, high) by name, with 0 in the middle.
 
     A difference far from all others is an arrow at the edge and does not set the axis. It reaches `least`.
     """
     reach = max(reach_of([each for each in intervals if each is not None]), least)
-    axis = Axis(Scale(-reach, reach), label, unit)
-    panel = Panel(axis, rows(names), ROW * len(names), beside=list(enumerate(texts)))
-    panel.add(Rule(0, upright=True))
+    axis = model.Axis(Scale(-reach, reach), label, unit)
+    panel = model.Panel(axis, rows(names), ROW * len(names), beside=list(enumerate(texts)))
+    panel.add(model.Rule(0, upright=True))
     for row, each in enumerate(intervals):
         if each is None or not math.isfinite(each[1]):
             continue
         if abs(each[1]) > reach:
             arrow = "▸" if each[1] > 0 else "◂"
-            panel.add(Text(math.copysign(reach * 0.97, each[1]), row, arrow, size=16, color="alarm",
+            panel.add(model.Text(math.copysign(reach * 0.97, each[1]), row, arrow, size=16, color="alarm",
                            anchor="middle", middle=True))  # fmt: skip
         else:
             panel.add(*_mean(row, *each))
     return panel
 
 
-def rows(names: Iterable[str]) -> Axis:
+def rows(names: Iterable[str]) -> model.Axis:
     """Return the axis upwards of a figure with a row for each name, from the top."""
     ticks = list(enumerate(names))
-    return Axis(Scale(len(ticks) - 0.5, -0.5), ticks=ticks, grid=False)
+    return model.Axis(Scale(len(ticks) - 0.5, -0.5), ticks=ticks, grid=False)
 
 
 def reach_of(intervals: Sequence[tuple[float, float, float]]) -> float:
@@ -130,11 +114,11 @@ def reach_of(intervals: Sequence[tuple[float, float, float]]) -> float:
     return reach * 1.12
 
 
-def box(values: Mapping[str, Sequence[float]], metric: Metric) -> Drawing:
+def box(values: Mapping[str, Sequence[float]], metric: Metric) -> model.Drawing:
     """Return the spread of runs: median, quartiles, whiskers to 1.5 times their distance (Tukey 1977)."""
     scaled = [sorted(value * metric.scale for value in found) for found in values.values()]
     across = scale.span([value for found in scaled for value in found])
-    panel = Panel(Axis(across, metric.title, metric.unit), rows(values), ROW * len(values))
+    panel = model.Panel(model.Axis(across, metric.title, metric.unit), rows(values), ROW * len(values))
     for row, found in enumerate(scaled):
         if not found:
             continue
@@ -143,16 +127,16 @@ def box(values: Mapping[str, Sequence[float]], metric: Metric) -> Drawing:
         within = [value for value in found if first - room <= value <= third + room]
         apart = [value for value in found if value not in within]
         panel.add(
-            Whiskers(row, within[0], within[-1], "ink", 5, lying=True),
-            Bar((first, third), (row - 0.27, row + 0.27), "paper"),
-            Bar((first, third), (row - 0.27, row + 0.27), series(row), 0.6),
-            Line([median, median], [row - 0.27, row + 0.27], "ink", 2),
-            Dots(apart, [row] * len(apart), "ink", size=2),
+            model.Whiskers(row, within[0], within[-1], "ink", 5, lying=True),
+            model.Bar((first, third), (row - 0.27, row + 0.27), "paper"),
+            model.Bar((first, third), (row - 0.27, row + 0.27), model.series(row), 0.6),
+            model.Line([median, median], [row - 0.27, row + 0.27], "ink", 2),
+            model.Dots(apart, [row] * len(apart), "ink", size=2),
         )
-    return Drawing(f"Spread of {metric.title} over the seeds", [[panel]], width=_WIDTH)
+    return model.Drawing(f"Spread of {metric.title} over the seeds", [[panel]], width=_WIDTH)
 
 
-def cdf(samples: Mapping[str, Sequence[float]], label: str) -> Drawing:
+def cdf(samples: Mapping[str, Sequence[float]], label: str) -> model.Drawing:
     """Return empirical distribution functions: which share of the values is at most x.
 
     Args:
@@ -162,15 +146,23 @@ def cdf(samples: Mapping[str, Sequence[float]], label: str) -> Drawing:
     known = {name: sorted(v for v in values if not math.isnan(v)) for name, values in samples.items()}
     known = {name: values for name, values in known.items() if values}
     across = scale.span([value for values in known.values() for value in values])
-    panel = Panel(Axis(across, label), Axis(Scale(0, 1.02), "Share of the values"))
+    panel = model.Panel(model.Axis(across, label), model.Axis(Scale(0, 1.02), "Share of the values"))
     for index, values in enumerate(known.values()):
         shares = [number / len(values) for number in range(len(values) + 1)]
-        panel.add(Line([values[0], *values], shares, series(index), dashes=dash(index), steps=True))
-    legend = [Entry(name, "line", series(i), dash(i)) for i, name in enumerate(known) if len(samples) > 1]
-    return Drawing(f"Distribution of {label}", [[panel]], legend)
+        panel.add(
+            model.Line(
+                [values[0], *values], shares, model.series(index), dashes=model.dash(index), steps=True
+            )
+        )
+    legend = [
+        model.Entry(name, "line", model.series(i), model.dash(i))
+        for i, name in enumerate(known)
+        if len(samples) > 1
+    ]
+    return model.Drawing(f"Distribution of {label}", [[panel]], legend)
 
 
-def trade(runs: Mapping[str, Sequence[tuple[float, float]]], delay: Metric, goodput: Metric) -> Drawing:
+def trade(runs: Mapping[str, Sequence[tuple[float, float]]], delay: Metric, goodput: Metric) -> model.Drawing:
     """Return throughput over delay: a point for each run, the mean and an ellipse of one standard deviation.
 
     The form of Winstein and Balakrishnan 2013 ("TCP ex Machina", fig. 4): delay grows to the left, so that up
@@ -186,17 +178,21 @@ def trade(runs: Mapping[str, Sequence[tuple[float, float]]], delay: Metric, good
     every = [point for cloud in [*clouds, *ellipses] for point in cloud]
     across = scale.span([x for x, _ in every]).flipped()
     up = Scale(0, max(y for _, y in every) * 1.06 or 1.0)
-    panel = Panel(Axis(across, delay.title, delay.unit), Axis(up, goodput.title, goodput.unit))
+    panel = model.Panel(
+        model.Axis(across, delay.title, delay.unit), model.Axis(up, goodput.title, goodput.unit)
+    )
     for index, (name, cloud) in enumerate(zip(runs, clouds, strict=True)):
-        (xs, ys), color = zip(*cloud, strict=True), series(index)
+        (xs, ys), color = zip(*cloud, strict=True), model.series(index)
         outline = ellipses[index]
-        panel.add(Shape([x for x, _ in outline], [y for _, y in outline], color, 0.2))
-        panel.add(Dots(xs, ys, color, "circle", 1.8, opacity=0.5))
+        panel.add(model.Shape([x for x, _ in outline], [y for _, y in outline], color, 0.2))
+        panel.add(model.Dots(xs, ys, color, "circle", 1.8, opacity=0.5))
         interval = mean_interval(ys)
         title = f"{name}: {sum(xs) / len(xs):.4g}, {interval.mean:.4g}"
-        panel.add(Dots([sum(xs) / len(xs)], [interval.mean], color, shape(index), 5, titles=[title]))
-    legend = [Entry(name, shape(index), series(index)) for index, name in enumerate(runs)]
-    return Drawing(f"{goodput.title} against {delay.title}", [[panel]], legend)
+        panel.add(
+            model.Dots([sum(xs) / len(xs)], [interval.mean], color, model.shape(index), 5, titles=[title])
+        )
+    legend = [model.Entry(name, model.shape(index), model.series(index)) for index, name in enumerate(runs)]
+    return model.Drawing(f"{goodput.title} against {delay.title}", [[panel]], legend)
 
 
 def _ellipse(cloud: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -218,8 +214,8 @@ def _ellipse(cloud: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     ]
 
 
-def _mean(row: float, low: float, mean: float, high: float) -> tuple[Whiskers, Dots]:
-    return Whiskers(row, low, high, "accent", lying=True), Dots([mean], [row], "accent", size=3.5)
+def _mean(row: float, low: float, mean: float, high: float) -> tuple[model.Whiskers, model.Dots]:
+    return model.Whiskers(row, low, high, "accent", lying=True), model.Dots([mean], [row], "accent", size=3.5)
 
 
 def _finite(values: Iterable[float]) -> list[float]:

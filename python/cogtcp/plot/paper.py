@@ -10,24 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from cogtcp.figure.model import (
-    Axis,
-    Band,
-    Bar,
-    Cells,
-    Dots,
-    Drawing,
-    Entry,
-    Line,
-    Panel,
-    Rule,
-    Shades,
-    Shape,
-    Spans,
-    Strokes,
-    Text,
-    Whiskers,
-)
+from cogtcp.figure import model
 from cogtcp.figure.scale import labels
 from cogtcp.plot import style
 
@@ -55,7 +38,7 @@ _MARKERS = {
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
-def draw(drawing: Drawing, width: float = style.COLUMN_IN, height: float | None = None) -> Figure:
+def draw(drawing: model.Drawing, width: float = style.COLUMN_IN, height: float | None = None) -> Figure:
     """Return a figure.
 
     Args:
@@ -96,7 +79,7 @@ def _columns(names: Sequence[str], width: float) -> int:
     return 1
 
 
-def _height(drawing: Drawing, width: float) -> float | None:
+def _height(drawing: model.Drawing, width: float) -> float | None:
     """Return the inches that panels with a length of their own need; None: two thirds of the width."""
     (first, *_), *others = drawing.rows
     across, up = (axis.scale.high - axis.scale.low for axis in (first.x, first.y))
@@ -107,7 +90,7 @@ def _height(drawing: Drawing, width: float) -> float | None:
     return 0.6 + 0.3 * abs(up) if first.y.scale.low > first.y.scale.high else None
 
 
-def _panel(axes: Any, panel: Panel, shades: Shades | None) -> None:
+def _panel(axes: Any, panel: model.Panel, shades: model.Shades | None) -> None:
     axes.grid(visible=panel.x.grid, axis="x")
     axes.grid(visible=panel.y.grid, axis="y")
     for axis, name in ((panel.x, "x"), (panel.y, "y")):
@@ -116,7 +99,7 @@ def _panel(axes: Any, panel: Panel, shades: Shades | None) -> None:
         axes.set_aspect("equal")
     axes.set_title(panel.title, loc="left")
     for mark in panel.marks:
-        if isinstance(mark, Cells):
+        if isinstance(mark, model.Cells):
             assert shades is not None  # noqa: S101 (a figure with cells has a colour bar)
             _cells(axes, mark, shades)
         else:
@@ -126,7 +109,7 @@ def _panel(axes: Any, panel: Panel, shades: Shades | None) -> None:
                       fontsize=6.5, annotation_clip=False)  # fmt: skip
 
 
-def _axis(axes: Any, axis: Axis, name: str) -> None:
+def _axis(axes: Any, axis: model.Axis, name: str) -> None:
     scale = axis.scale
     if scale.log:
         axes.set(**{f"{name}scale": "log"})
@@ -143,14 +126,14 @@ def _axis(axes: Any, axis: Axis, name: str) -> None:
     axes.minorticks_off()
 
 
-def _handle(entry: Entry) -> Any:
+def _handle(entry: model.Entry) -> Any:
     """Return the sign of an entry of the legend."""
     if entry.shape == "block":
         return Patch(facecolor=_COLORS[entry.color], alpha=entry.opacity, linewidth=0)
     if entry.shape in ("line", ""):
         color = _COLORS.get(entry.color, "none")
         return Line2D([], [], color=color, linestyle=_dashes(entry.color, entry.dashes))
-    look = _look(Dots((), (), entry.color, entry.shape, hollow=entry.hollow))
+    look = _look(model.Dots((), (), entry.color, entry.shape, hollow=entry.hollow))
     line = _dashes(entry.color, "") if entry.joined else "none"
     return Line2D([], [], color=_COLORS[entry.color], **look | {"linestyle": line})
 
@@ -162,7 +145,7 @@ def _dashes(color: str, dashes: str) -> Any:
     return style.DASHES[int(color[7:]) - 1] if color.startswith("series-") else "-"
 
 
-def _look(mark: Dots) -> dict[str, Any]:
+def _look(mark: model.Dots) -> dict[str, Any]:
     marker = _MARKERS[mark.shape]
     if mark.shape == "circle" and mark.color.startswith("series-") and mark.size > 2:
         marker = style.MARKERS[int(mark.color[7:]) - 1]
@@ -178,23 +161,23 @@ def _move(axes: Any, artists: Any, aside: float) -> None:
         artist.set_transform(artist.get_transform() + moved)
 
 
-def _line(axes: Any, mark: Line) -> None:
+def _line(axes: Any, mark: model.Line) -> None:
     look = {"linewidth": mark.width * _POINT, "alpha": mark.opacity, "color": _COLORS[mark.color]}
     steps = "steps-post" if mark.steps else "default"
     dashes = _dashes(mark.color, mark.dashes)
     _move(axes, axes.plot(mark.x, mark.y, drawstyle=steps, linestyle=dashes, **look), mark.aside)
 
 
-def _band(axes: Any, mark: Band) -> None:
+def _band(axes: Any, mark: model.Band) -> None:
     axes.fill_between(mark.x, mark.low, mark.high, color=_COLORS[mark.color], alpha=0.16, linewidth=0)
 
 
-def _dots(axes: Any, mark: Dots) -> None:
+def _dots(axes: Any, mark: model.Dots) -> None:
     color, look = _COLORS[mark.color], _look(mark)
     _move(axes, axes.plot(mark.x, mark.y, color=color, alpha=mark.opacity, **look), mark.aside)
 
 
-def _whiskers(axes: Any, mark: Whiskers) -> None:
+def _whiskers(axes: Any, mark: model.Whiskers) -> None:
     ends, at = ([mark.low, mark.high], [mark.at, mark.at])
     look = {"color": _COLORS[mark.color], "linewidth": 0.9, "markersize": 1.6 * mark.cap * _POINT}
     if mark.lying:
@@ -203,7 +186,7 @@ def _whiskers(axes: Any, mark: Whiskers) -> None:
         _move(axes, axes.plot(at, ends, marker="_", **look), mark.aside)
 
 
-def _bar(axes: Any, mark: Bar) -> None:
+def _bar(axes: Any, mark: model.Bar) -> None:
     (left, right), (bottom, top) = mark.x, mark.y
     color = _COLORS[mark.color]
     face, edge = ("none", color) if mark.hollow else (color, "none")
@@ -211,7 +194,7 @@ def _bar(axes: Any, mark: Bar) -> None:
     axes.add_patch(Rectangle((left, bottom), right - left, top - bottom, **look))
 
 
-def _cells(axes: Any, mark: Cells, shades: Shades) -> None:
+def _cells(axes: Any, mark: model.Cells, shades: model.Shades) -> None:
     """Draw cells with their colour bar, and their numbers where there is room."""
     values = np.array(mark.values, dtype=float)
     image = axes.pcolormesh(mark.x, mark.y, values, edgecolors="none")
@@ -227,28 +210,28 @@ def _cells(axes: Any, mark: Cells, shades: Shades) -> None:
                           color="white" if value < middle else "black")  # fmt: skip
 
 
-def _shape(axes: Any, mark: Shape) -> None:
+def _shape(axes: Any, mark: model.Shape) -> None:
     axes.fill(mark.x, mark.y, color=_COLORS[mark.color], alpha=mark.opacity, linewidth=0)
 
 
-def _spans(axes: Any, mark: Spans) -> None:
+def _spans(axes: Any, mark: model.Spans) -> None:
     spans = [(start, end - start) for start, end in mark.spans]
     axes.broken_barh(spans, (0, 1), transform=axes.get_xaxis_transform(), color=_COLORS[mark.color],
                      linewidth=0, zorder=0)  # fmt: skip
 
 
-def _rule(axes: Any, mark: Rule) -> None:
+def _rule(axes: Any, mark: model.Rule) -> None:
     look = {"color": _COLORS[mark.color], "linewidth": _POINT, "linestyle": _dashes("", mark.dashes)}
     (axes.axvline if mark.upright else axes.axhline)(mark.at, **look)
 
 
-def _strokes(axes: Any, mark: Strokes) -> None:
+def _strokes(axes: Any, mark: model.Strokes) -> None:
     axes.vlines(
         mark.x, 0.92, 1, transform=axes.get_xaxis_transform(), color=_COLORS[mark.color], linewidth=0.6
     )
 
 
-def _text(axes: Any, mark: Text) -> None:
+def _text(axes: Any, mark: model.Text) -> None:
     axes.annotate(mark.text, (mark.x, mark.y), (mark.dx * _POINT, -mark.dy * _POINT), "data", "offset points",
                   color=_COLORS[mark.color], fontsize=mark.size * _TYPE, ha=_ANCHORS[mark.anchor],
                   va="center" if mark.middle else "baseline", weight="bold" if mark.bold else "normal",
@@ -256,14 +239,14 @@ def _text(axes: Any, mark: Text) -> None:
 
 
 _DRAWN: dict[type, Callable[[Any, Any], None]] = {
-    Band: _band,
-    Bar: _bar,
-    Dots: _dots,
-    Line: _line,
-    Rule: _rule,
-    Shape: _shape,
-    Spans: _spans,
-    Strokes: _strokes,
-    Text: _text,
-    Whiskers: _whiskers,
+    model.Band: _band,
+    model.Bar: _bar,
+    model.Dots: _dots,
+    model.Line: _line,
+    model.Rule: _rule,
+    model.Shape: _shape,
+    model.Spans: _spans,
+    model.Strokes: _strokes,
+    model.Text: _text,
+    model.Whiskers: _whiskers,
 }

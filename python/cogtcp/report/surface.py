@@ -6,22 +6,8 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cogtcp.figure import scale
+from cogtcp.figure import model, scale
 from cogtcp.figure.contour import contour
-from cogtcp.figure.model import (
-    Axis,
-    Band,
-    Cells,
-    Dots,
-    Drawing,
-    Entry,
-    Line,
-    Panel,
-    Rule,
-    Shades,
-    Text,
-    Whiskers,
-)
 from cogtcp.figure.scale import Scale
 from cogtcp.tuning.space import Range
 
@@ -45,19 +31,19 @@ _LOOKS = {
 }
 
 
-def surface(tuning: Tuning) -> Drawing:
+def surface(tuning: Tuning) -> model.Drawing:
     """Return the plane of two ranges: the grid as shades, the trials as points, and what is marked."""
     x, y = tuning.parameters
     metric = tuning.objective.metric
     best = tuning.winner or tuning.best
     where = ", ".join(best.values.values()) if best else "nowhere"
-    panel = Panel(_axis(x), _axis(y), _HEIGHT)
+    panel = model.Panel(_axis(x), _axis(y), _HEIGHT)
     panel.x.grid = panel.y.grid = not tuning.grid
     ends = _ends(tuning)
     shades = None
     if ends is not None:
         worst, finest = (end * metric.scale for end in ends)
-        shades = Shades(
+        shades = model.Shades(
             Scale(worst if worst != finest else finest - 1, finest), metric.unit, deepest=_DEEPEST
         )
     _grid(panel, tuning)
@@ -69,12 +55,12 @@ def surface(tuning: Tuning) -> Drawing:
         assert final.point is not None  # noqa: S101 (`_marked` has only those)
         across, up = (float(value) for value in final.point)
         title = f"{_called(name)}: {', '.join(final.values.values())}"
-        panel.add(Dots([across], [up], color, shape, size, hollow=name != "best", titles=[title]))
+        panel.add(model.Dots([across], [up], color, shape, size, hollow=name != "best", titles=[title]))
     title = f"{metric.title} over {label(x)} and {label(y)}; best at {where}"
-    return Drawing(title, [[panel]], _legend(tuning, marks), shades)
+    return model.Drawing(title, [[panel]], _legend(tuning, marks), shades)
 
 
-def over_parameters(tuning: Tuning) -> Drawing:
+def over_parameters(tuning: Tuning) -> model.Drawing:
     """Return the objective of every trial over each parameter."""
     metric = tuning.objective.metric
     trials = [trial for trial in tuning.trials if not trial.error]
@@ -92,10 +78,10 @@ def over_parameters(tuning: Tuning) -> Drawing:
     panels = []
     for index, parameter in enumerate(tuning.parameters):
         title, unit = ("", "") if index else (metric.title, metric.unit)
-        panel = Panel(_axis(parameter), Axis(y, title, unit, bare=index > 0), 220)
+        panel = model.Panel(_axis(parameter), model.Axis(y, title, unit, bare=index > 0), 220)
         _slice(panel, tuning, trials, index)
         panels.append(panel)
-    return Drawing(f"{metric.title} of the trials over each parameter", [panels], width=960)
+    return model.Drawing(f"{metric.title} of the trials over each parameter", [panels], width=960)
 
 
 def shades(tuning: Tuning) -> str:
@@ -124,23 +110,23 @@ def label(parameter: Parameter) -> str:
     return f"{name or parameter.path}{unit}"
 
 
-def _legend(tuning: Tuning, marks: list[tuple[str, Trial | Finalist]]) -> list[Entry]:
+def _legend(tuning: Tuning, marks: list[tuple[str, Trial | Finalist]]) -> list[model.Entry]:
     entries = []
     for name in dict.fromkeys(name for name, _ in marks):
         shape, color, _ = _LOOKS[name]
-        entries.append(Entry(_called(name), shape, color, hollow=name != "best"))
+        entries.append(model.Entry(_called(name), shape, color, hollow=name != "best"))
     standings = {_standing(tuning, trial) for trial in tuning.trials}
     if "kept" in standings:
-        entries.append(Entry("trials", "circle", "ink", hollow=True))
+        entries.append(model.Entry("trials", "circle", "ink", hollow=True))
     if standings & {"broken", "failed"}:
         names = {"broken": "constraints violated", "failed": "failed"}
         text = ", or ".join(names[standing] for standing in names if standing in standings)
-        entries.append(Entry(text, "cross", "muted"))
+        entries.append(model.Entry(text, "cross", "muted"))
     known = tuning.theory
     if not isinstance(known, str):
-        entries.append(Entry("theory's airtime, share of its best", "line", "series-2", "5 3"))
+        entries.append(model.Entry("theory's airtime, share of its best", "line", "series-2", "5 3"))
         if math.isfinite(known.shortest):
-            entries.append(Entry("t_s for P_d' 0.95, P_f' 0.05", "line", "series-3", "2 3"))
+            entries.append(model.Entry("t_s for P_d' 0.95, P_f' 0.05", "line", "series-3", "2 3"))
     return entries
 
 
@@ -164,7 +150,7 @@ def _standing(tuning: Tuning, trial: Trial) -> str:
     return "kept" if kept else "broken"
 
 
-def _grid(panel: Panel, tuning: Tuning) -> None:
+def _grid(panel: model.Panel, tuning: Tuning) -> None:
     if not tuning.grid or _ends(tuning) is None:
         return
     _, rows = tuning.grid_shape
@@ -179,10 +165,10 @@ def _grid(panel: Panel, tuning: Tuning) -> None:
         [f"{', '.join(t.values.values())}: {metric.text(_mean(tuning, t), unit=True)}" for t in line]
         for line in lines
     ]
-    panel.add(Cells(x_edges, y_edges, values, titles))
+    panel.add(model.Cells(x_edges, y_edges, values, titles))
 
 
-def _contours(panel: Panel, tuning: Tuning) -> None:
+def _contours(panel: model.Panel, tuning: Tuning) -> None:
     known = tuning.theory
     if isinstance(known, str):
         return
@@ -197,21 +183,23 @@ def _contours(panel: Panel, tuning: Tuning) -> None:
             lines = contour(across, up, usable, share * known.share)
             for line in lines:
                 xs, ys = zip(*line, strict=True)
-                panel.add(Line(xs, ys, "series-2", 1.2, "5 3"))
+                panel.add(model.Line(xs, ys, "series-2", 1.2, "5 3"))
             longest = max(lines, key=len, default=[])
             if longest:
                 at = _free(longest, labelled, panel)
                 labelled.append(at)
                 text = f"{share:.0%}".replace("%", " %")
-                panel.add(Text(*at, text, size=11, color="series-2", anchor="middle", middle=True, halo=True))
+                panel.add(
+                    model.Text(*at, text, size=11, color="series-2", anchor="middle", middle=True, halo=True)
+                )
     if math.isfinite(known.shortest):
         axis = (panel.y if flip else panel.x).scale
         if axis.low <= known.shortest <= axis.high:
-            panel.add(Rule(known.shortest, "series-3", "2 3", upright=not flip))
+            panel.add(model.Rule(known.shortest, "series-3", "2 3", upright=not flip))
 
 
 def _free(
-    line: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]], panel: Panel
+    line: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]], panel: model.Panel
 ) -> tuple[float, float]:
     """Return the place on a line that is farthest from the labels of others, and not at an edge."""
 
@@ -227,7 +215,7 @@ def _free(
     return max(line, key=free)
 
 
-def _points(panel: Panel, tuning: Tuning) -> None:
+def _points(panel: model.Panel, tuning: Tuning) -> None:
     metric = tuning.objective.metric
     for trial in tuning.trials:
         standing = _standing(tuning, trial)
@@ -238,13 +226,13 @@ def _points(panel: Panel, tuning: Tuning) -> None:
         )
         if standing == "kept" and not tuning.grid:
             shade = 0.1 + 0.9 * _share(tuning, value)
-            panel.add(Dots([x], [y], "accent", size=5, opacity=shade))
+            panel.add(model.Dots([x], [y], "accent", size=5, opacity=shade))
         kept = standing == "kept"
         color, shape, size = ("ink", "circle", 4.0) if kept else ("muted", "cross", 3.0)
-        panel.add(Dots([x], [y], color, shape, size, hollow=True, titles=[title]))
+        panel.add(model.Dots([x], [y], color, shape, size, hollow=True, titles=[title]))
 
 
-def _slice(panel: Panel, tuning: Tuning, trials: list[Trial], index: int) -> None:
+def _slice(panel: model.Panel, tuning: Tuning, trials: list[Trial], index: int) -> None:
     factor = tuning.objective.metric.scale
     parameter = tuning.parameters[index]
 
@@ -253,10 +241,10 @@ def _slice(panel: Panel, tuning: Tuning, trials: list[Trial], index: int) -> Non
         return float(value if isinstance(parameter, Range) else parameter.values.index(str(value)))
 
     def draw(trial: Trial | Finalist, interval: Interval, color: str, shape: str, size: float) -> None:
-        panel.add(Whiskers(place(trial), interval.low * factor, interval.high * factor, color, cap=0))
+        panel.add(model.Whiskers(place(trial), interval.low * factor, interval.high * factor, color, cap=0))
         title = f"{', '.join(trial.values.values())}: {tuning.objective.metric.with_half_width(interval)}"
         mean, hollow = [interval.mean * factor], shape == "circle"
-        panel.add(Dots([place(trial)], mean, color, shape, size, hollow, titles=[title]))
+        panel.add(model.Dots([place(trial)], mean, color, shape, size, hollow, titles=[title]))
 
     if len(tuning.parameters) == 1 and tuning.grid:
         line = [trial for trial in tuning.grid if not trial.error]
@@ -265,7 +253,9 @@ def _slice(panel: Panel, tuning: Tuning, trials: list[Trial], index: int) -> Non
         low, high = (
             [end * factor for end in ends] for ends in zip(*((i.low, i.high) for i in found), strict=True)
         )
-        panel.add(Band(xs, low, high, "accent"), Line(xs, [i.mean * factor for i in found], "accent"))
+        panel.add(
+            model.Band(xs, low, high, "accent"), model.Line(xs, [i.mean * factor for i in found], "accent")
+        )
     for trial in trials:
         draw(trial, tuning.interval(trial), "muted", "circle", 3.2)
     if tuning.winner is not None:
@@ -315,6 +305,6 @@ def _scale(parameter: Parameter) -> Scale:
     return Scale(parameter.low - margin, parameter.high + margin)
 
 
-def _axis(parameter: Parameter) -> Axis:
+def _axis(parameter: Parameter) -> model.Axis:
     ticks = None if isinstance(parameter, Range) else list(enumerate(parameter.values))
-    return Axis(_scale(parameter), label(parameter), ticks=ticks)
+    return model.Axis(_scale(parameter), label(parameter), ticks=ticks)

@@ -10,28 +10,12 @@ Colours are roles of the style sheet, so that a figure follows light and dark.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.figure.model import (
-    Axis,
-    Band,
-    Bar,
-    Cells,
-    Dots,
-    Drawing,
-    Entry,
-    Line,
-    Panel,
-    Rule,
-    Shades,
-    Shape,
-    Spans,
-    Strokes,
-    Text,
-    Whiskers,
-)
+from cogtcp.figure import model
 from cogtcp.figure.scale import labels
 
 if TYPE_CHECKING:
@@ -51,7 +35,7 @@ _BAR = 84.0
 _APART = 5.0
 
 
-def drawn(drawing: Drawing, widths: str = "both") -> str:
+def drawn(drawing: model.Drawing, widths: str = "both") -> str:
     """Return a figure as wide as a `page` or a `phone`, or `both`: the style sheet then shows one."""
     if widths != "both":
         return draw(drawing, narrow=widths == "phone")
@@ -59,7 +43,7 @@ def drawn(drawing: Drawing, widths: str = "both") -> str:
     return f'<div class="broad">{page}</div>\n<div class="phone">{phone}</div>'
 
 
-def draw(drawing: Drawing, *, narrow: bool = False) -> str:
+def draw(drawing: model.Drawing, *, narrow: bool = False) -> str:
     """Return a figure as SVG.
 
     Args:
@@ -98,12 +82,12 @@ def draw(drawing: Drawing, *, narrow: bool = False) -> str:
     )
 
 
-def _on_its_own(panel: Panel) -> Panel:
+def _on_its_own(panel: model.Panel) -> model.Panel:
     """Return a panel of the whole width, with the labels upwards that a panel at its left has on a page."""
     return replace(panel, share=1.0, y=replace(panel.y, bare=False))
 
 
-def sign(entry: Entry) -> str:
+def sign(entry: model.Entry) -> str:
     """Return the sign of an entry of a legend, 24 by 12."""
     color = _color(entry.color)
     if entry.shape == "line":
@@ -111,10 +95,12 @@ def sign(entry: Entry) -> str:
         return f'<path d="M0 6H24" stroke="{color}" stroke-width="2.2" fill="none"{dashed}/>'
     if entry.shape == "block":
         return f'<rect x="3" width="18" height="12" fill="{color}" opacity="{entry.opacity:g}"/>'
-    return _mark(12, 6, Dots((), (), entry.color, entry.shape, 4.5, entry.hollow)) if entry.shape else ""
+    return (
+        _mark(12, 6, model.Dots((), (), entry.color, entry.shape, 4.5, entry.hollow)) if entry.shape else ""
+    )
 
 
-def _legend(parts: list[str], top: float, entries: Sequence[Entry], width: float) -> float:
+def _legend(parts: list[str], top: float, entries: Sequence[model.Entry], width: float) -> float:
     """Write entries from left to right, in as many rows as are needed; return where they end."""
     if not entries:
         return 0.0 if top == 2 else top
@@ -124,28 +110,28 @@ def _legend(parts: list[str], top: float, entries: Sequence[Entry], width: float
         if at > 4 and at + room > width - 4:
             at, row = 4.0, row + 18
         parts.append(f'<svg x="{_n(at)}" y="{_n(row - 8)}" width="24" height="12">{sign(entry)}</svg>')
-        parts.append(_text(at + 28, row, Text(0, 0, entry.text, size=_SMALL, middle=True)))
+        parts.append(_text(at + 28, row, model.Text(0, 0, entry.text, size=_SMALL, middle=True)))
         at += room
     return row + 10
 
 
-def _head(row: Sequence[Panel]) -> float:
+def _head(row: Sequence[model.Panel]) -> float:
     """Return the units above the panels of a row: for titles and for what the axes upwards show."""
     return 8.0 + 22 * any(panel.title for panel in row) + 18 * any(panel.y.label for panel in row)
 
 
-def _foot(row: Sequence[Panel]) -> float:
+def _foot(row: Sequence[model.Panel]) -> float:
     if any(panel.x.label for panel in row):
         return 46.0
     return 8.0 if all(panel.x.bare for panel in row) else 26.0
 
 
-def _right(panel: Panel) -> float:
+def _right(panel: model.Panel) -> float:
     """Return the units right of a panel."""
     return 20 + max((_width(text, 12) for _, text in panel.beside), default=2.0)
 
 
-def _left_margins(rows: Sequence[Sequence[Panel]], width: float) -> dict[tuple[int, int], float]:
+def _left_margins(rows: Sequence[Sequence[model.Panel]], width: float) -> dict[tuple[int, int], float]:
     """Return the units left of the panels, by the number of panels in the row and the column."""
     found: dict[tuple[int, int], float] = {}
     for row in rows:
@@ -161,7 +147,7 @@ def _left_margins(rows: Sequence[Sequence[Panel]], width: float) -> dict[tuple[i
 class _Place:
     """A panel in its place: where its data are, in units from its upper left corner."""
 
-    panel: Panel
+    panel: model.Panel
     left: float
     top: float
     width: float
@@ -177,12 +163,12 @@ class _Place:
         place = (1 - self.panel.y.scale.place(value)) * self.height
         return max(-self.height, min(2 * self.height, place))
 
-    def write(self, text: Text) -> None:
+    def write(self, text: model.Text) -> None:
         left, top = self.left + self.x(text.x) + text.dx, self.top + self.y(text.y) + text.dy
         self.texts.append(_text(left, top, text))
 
 
-def _placed(panel: Panel, left: float, top: float, width: float) -> _Place:
+def _placed(panel: model.Panel, left: float, top: float, width: float) -> _Place:
     if panel.height:
         return _Place(panel, left, top, width, panel.height)
     across, up = (axis.scale.high - axis.scale.low for axis in (panel.x, panel.y))
@@ -190,23 +176,23 @@ def _placed(panel: Panel, left: float, top: float, width: float) -> _Place:
     return _Place(panel, left, top, across * unit, up * unit)
 
 
-def _panel(place: _Place, shades: Shades | None) -> list[str]:
+def _panel(place: _Place, shades: model.Shades | None) -> list[str]:
     """Return a panel: the grid, the marks, which a nested SVG cuts off at the edge, and the texts."""
     panel = place.panel
     grid = _axes(place)
     inside = []
-    for mark in sorted(panel.marks, key=lambda mark: not isinstance(mark, Spans)):
-        if isinstance(mark, Text):
+    for mark in sorted(panel.marks, key=lambda mark: not isinstance(mark, model.Spans)):
+        if isinstance(mark, model.Text):
             place.write(mark)
-        elif isinstance(mark, Cells):
+        elif isinstance(mark, model.Cells):
             assert shades is not None  # noqa: S101 (a figure with cells has a colour bar)
             inside.append(_cells(place, mark, shades))
         else:
             inside.append(_DRAWN[type(mark)](place, mark))
     for y, text in panel.beside:
-        place.write(Text(panel.x.scale.high, y, text, dx=8, size=12, middle=True))
+        place.write(model.Text(panel.x.scale.high, y, text, dx=8, size=12, middle=True))
     if panel.title:
-        above = Text(0, 0, panel.title, bold=True)
+        above = model.Text(0, 0, panel.title, bold=True)
         place.texts.append(_text(place.left, place.top - (30 if panel.y.label else 10), above))
     size = f'width="{_n(place.width)}" height="{_n(place.height)}"'
     start = f'<svg x="{_n(place.left)}" y="{_n(place.top)}" {size}>'
@@ -230,28 +216,32 @@ def _axes(place: _Place) -> list[str]:
         x, anchor = (left + place.width + 10, "end") if over else (x, "middle")
         if text:
             until = x + half + 2 * _APART
-            place.texts.append(_text(x, bottom + 16, Text(0, 0, text, 0, 0, _SMALL, "muted", anchor)))
+            place.texts.append(_text(x, bottom + 16, model.Text(0, 0, text, 0, 0, _SMALL, "muted", anchor)))
     for value, text in _ticks(panel.y, max(2, int(place.height / 34))):
         y = top + place.y(value)
         if panel.y.grid:
             out.append(_path(f"M{_n(left)} {_n(y)}h{_n(place.width)}", "grid", 0.8))
-        place.texts.append(_text(left - 7, y, Text(0, 0, text, 0, 0, _SMALL, "muted", "end", middle=True)))
+        place.texts.append(
+            _text(left - 7, y, model.Text(0, 0, text, 0, 0, _SMALL, "muted", "end", middle=True))
+        )
     out.append(_path(f"M{_n(left)} {_n(bottom)}h{_n(place.width)}", "muted", 0.8))
     across, up = _labelled(panel.x), _labelled(panel.y)
     if across:
         middle = left + place.width / 2
-        place.texts.append(_text(middle, bottom + 35, Text(0, 0, across, color="muted", anchor="middle")))
+        place.texts.append(
+            _text(middle, bottom + 35, model.Text(0, 0, across, color="muted", anchor="middle"))
+        )
     if up:
         # Above the axis and not turned: read without tilting one's head, and never cut off.
-        place.texts.append(_text(left, top - 8, Text(0, 0, up, color="muted")))
+        place.texts.append(_text(left, top - 8, model.Text(0, 0, up, color="muted")))
     return out
 
 
-def _labelled(axis: Axis) -> str:
+def _labelled(axis: model.Axis) -> str:
     return f"{axis.label}, {axis.unit}" if axis.label and axis.unit else axis.label
 
 
-def _ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
+def _ticks(axis: model.Axis, most: int) -> list[tuple[float, str]]:
     if axis.ticks is not None:
         return [(value, "" if axis.bare else text) for value, text in axis.ticks]
     ticks = axis.scale.ticks(most)
@@ -259,7 +249,7 @@ def _ticks(axis: Axis, most: int) -> list[tuple[float, str]]:
     return list(zip(ticks, texts, strict=True))
 
 
-def _line(place: _Place, mark: Line) -> str:
+def _line(place: _Place, mark: model.Line) -> str:
     parts: list[str] = []
     pen = False
     before = 0.0
@@ -275,10 +265,12 @@ def _line(place: _Place, mark: Line) -> str:
         else:
             parts.append(f"L{px:.1f} {py:.1f}")
         pen, before = True, py
-    return _path("".join(parts), mark.color, mark.width, mark.dashes, mark.opacity) if parts else ""
+    # Whole numbers without ".0": lines are most of a page.
+    points = re.sub(r"\.0(?=[ HLMV]|$)", "", "".join(parts))
+    return _path(points, mark.color, mark.width, mark.dashes, mark.opacity) if points else ""
 
 
-def _band(place: _Place, mark: Band) -> str:
+def _band(place: _Place, mark: model.Band) -> str:
     known = [each for each in zip(mark.x, mark.low, mark.high, strict=True) if not math.isnan(sum(each))]
     if len(known) < 2:
         return ""
@@ -286,7 +278,7 @@ def _band(place: _Place, mark: Band) -> str:
     return _outline(place, [*there, *((x, low) for x, low, _ in reversed(known))], mark.color, 0.16)
 
 
-def _shape(place: _Place, mark: Shape) -> str:
+def _shape(place: _Place, mark: model.Shape) -> str:
     return _outline(place, list(zip(mark.x, mark.y, strict=True)), mark.color, mark.opacity)
 
 
@@ -295,7 +287,7 @@ def _outline(place: _Place, points: Sequence[tuple[float, float]], color: str, o
     return "" if not path else f'<path d="M{path}Z" fill="{_color(color)}" opacity="{opacity:g}"/>'
 
 
-def _dots(place: _Place, mark: Dots) -> str:
+def _dots(place: _Place, mark: model.Dots) -> str:
     titles = [*mark.titles, *[""] * len(mark.x)]
     return "\n".join(
         _mark(place.x(x) + mark.aside, place.y(y), mark, title)
@@ -304,7 +296,7 @@ def _dots(place: _Place, mark: Dots) -> str:
     )
 
 
-def _whiskers(place: _Place, mark: Whiskers) -> str:
+def _whiskers(place: _Place, mark: model.Whiskers) -> str:
     if math.isnan(mark.low) or math.isnan(mark.high):
         return ""
     cap, whole = mark.cap, 2 * mark.cap
@@ -317,13 +309,12 @@ def _whiskers(place: _Place, mark: Whiskers) -> str:
     return _path(f"M{px:.1f} {high:.1f}V{low:.1f}{caps}", mark.color, 1.4)
 
 
-def _bar(place: _Place, mark: Bar) -> str:
+def _bar(place: _Place, mark: model.Bar) -> str:
     left, right = sorted(map(place.x, mark.x))
     top, bottom = sorted(map(place.y, mark.y))
     if mark.text and right - left >= _width(mark.text, _SMALL) + 6:
-        middle = Text(sum(mark.x) / 2, sum(mark.y) / 2, mark.text, 0, 0, _SMALL, anchor="middle", middle=True,
-                      halo=True)  # fmt: skip
-        place.write(middle)
+        x, y = sum(mark.x) / 2, sum(mark.y) / 2
+        place.write(model.Text(x, y, mark.text, size=_SMALL, anchor="middle", middle=True, halo=True))
     color = _color(mark.color)
     paint = f'fill="none" stroke="{color}" stroke-width="1.8"' if mark.hollow else f'fill="{color}"'
     size = f'width="{right - left:.1f}" height="{bottom - top:.1f}"'
@@ -332,7 +323,7 @@ def _bar(place: _Place, mark: Bar) -> str:
     )
 
 
-def _cells(place: _Place, mark: Cells, shades: Shades) -> str:
+def _cells(place: _Place, mark: model.Cells, shades: model.Shades) -> str:
     """Draw cells, with their numbers in them where there is room; the greatest is bold."""
     across = min(abs(place.x(b) - place.x(a)) for a, b in zip(mark.x, mark.x[1:], strict=False))
     up = min(abs(place.y(b) - place.y(a)) for a, b in zip(mark.y, mark.y[1:], strict=False))
@@ -345,15 +336,15 @@ def _cells(place: _Place, mark: Cells, shades: Shades) -> str:
                 continue
             x, y = (mark.x[column], mark.x[column + 1]), (mark.y[row], mark.y[row + 1])
             title = mark.titles[row][column]
-            bars.append(_bar(place, Bar(x, y, "accent", shades.opacity(value), title)))
+            bars.append(_bar(place, model.Bar(x, y, "accent", shades.opacity(value), title)))
             if mark.texts and room:
-                text = Text(sum(x) / 2, sum(y) / 2, mark.texts[row][column], size=11, anchor="middle",
+                text = model.Text(sum(x) / 2, sum(y) / 2, mark.texts[row][column], size=11, anchor="middle",
                             middle=True, bold=value == greatest)  # fmt: skip
                 place.write(text)
     return "\n".join(bars)
 
 
-def _spans(place: _Place, mark: Spans) -> str:
+def _spans(place: _Place, mark: model.Spans) -> str:
     """Shade stretches; those narrower than a unit are put together."""
     parts: list[str] = []
     until = -math.inf
@@ -367,31 +358,31 @@ def _spans(place: _Place, mark: Spans) -> str:
     return f'<path d="{"".join(parts)}" fill="{_color(mark.color)}" opacity="0.5"/>' if parts else ""
 
 
-def _rule(place: _Place, mark: Rule) -> str:
+def _rule(place: _Place, mark: model.Rule) -> str:
     if mark.upright:
         return _path(f"M{_n(place.x(mark.at))} 0V{_n(place.height)}", mark.color, 1, mark.dashes)
     return _path(f"M0 {_n(place.y(mark.at))}H{_n(place.width)}", mark.color, 1, mark.dashes)
 
 
-def _strokes(place: _Place, mark: Strokes) -> str:
+def _strokes(place: _Place, mark: model.Strokes) -> str:
     strokes = "".join(f"M{place.x(x):.1f} 0.0v{0.08 * place.height:.1f}" for x in mark.x)
     return _path(strokes, mark.color, 1.1) if strokes else ""
 
 
 _DRAWN: dict[type, Callable[[_Place, Any], str]] = {
-    Band: _band,
-    Bar: _bar,
-    Dots: _dots,
-    Whiskers: _whiskers,
-    Line: _line,
-    Rule: _rule,
-    Shape: _shape,
-    Spans: _spans,
-    Strokes: _strokes,
+    model.Band: _band,
+    model.Bar: _bar,
+    model.Dots: _dots,
+    model.Whiskers: _whiskers,
+    model.Line: _line,
+    model.Rule: _rule,
+    model.Shape: _shape,
+    model.Spans: _spans,
+    model.Strokes: _strokes,
 }
 
 
-def _color_bar(shades: Shades, left: float, top: float, height: float) -> list[str]:
+def _color_bar(shades: model.Shades, left: float, top: float, height: float) -> list[str]:
     steps = 48
     part = height / steps
     found = [
@@ -407,11 +398,11 @@ def _color_bar(shades: Shades, left: float, top: float, height: float) -> list[s
     ticks = shades.scale.ticks(5)
     for tick, text in zip(ticks, labels(ticks), strict=True):
         y = top + (1 - shades.scale.place(tick)) * height
-        found.append(_text(left + 17, y, Text(0, 0, text, size=_SMALL, color="muted", middle=True)))
-    return [*found, _text(left - 2, top - 10, Text(0, 0, shades.unit, size=_SMALL, color="muted"))]
+        found.append(_text(left + 17, y, model.Text(0, 0, text, size=_SMALL, color="muted", middle=True)))
+    return [*found, _text(left - 2, top - 10, model.Text(0, 0, shades.unit, size=_SMALL, color="muted"))]
 
 
-def _mark(x: float, y: float, mark: Dots, title: str = "") -> str:
+def _mark(x: float, y: float, mark: model.Dots, title: str = "") -> str:
     s = mark.size
     is_open = mark.shape in ("cross", "plus", "tick")
     paint = f'fill="{_color(mark.color)}"'
@@ -448,7 +439,7 @@ def _path(d: str, color: str, width: float, dashes: str = "", opacity: float = 1
     return f'<path d="{d}" {paint}{dashed}{_faint(opacity)}/>'
 
 
-def _text(x: float, y: float, text: Text) -> str:
+def _text(x: float, y: float, text: model.Text) -> str:
     """Write a text at a place of the figure."""
     more = f' text-anchor="{text.anchor}"' if text.anchor != "start" else ""
     more += ' dominant-baseline="central"' if text.middle else ""
