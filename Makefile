@@ -140,7 +140,7 @@ mutants-larger: ## Test larger changes too, and rules broken by hand (needs carg
 	  $(VENV)/mutants/bin/pip install --quiet cosmic-ray==8.7.0; }
 	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run
 
-notebooks: $(VENV)/.core $(VENV)/.dev ## Run the notebooks anew, and store what a forge can show of them
+notebooks: $(VENV)/.core $(VENV)/.dev ## Run the notebooks again, and store what a forge can show of them
 	$(BIN)/python docs/generate_notebooks.py
 
 docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in target/site
@@ -185,7 +185,7 @@ DIST ?= dist
 bpf: ## Build TCP C2 and the manager of Freeze-TCP for this kernel (Linux; needs clang, libbpf and bpftool; see docs/kernel-c2.md, docs/freeze.md)
 	@$(MAKE) --no-print-directory -C bpf
 
-reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages anew, from the types and docstrings
+reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages again, from the types and docstrings
 	cargo run --quiet --locked -p cogtcp-scenario --example generate
 	$(BIN)/python docs/generate_api.py
 	$(BIN)/python docs/generate_models.py
@@ -194,7 +194,7 @@ reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages an
 transports-table: $(VENV)/.core ## Every transport on the shipped scenarios and the bases of studies, 30 seeds: docs/transports-table.md
 	$(BIN)/python docs/generate_transports.py
 
-lock: $(VENV)/.dev ## Resolve the Python dependencies anew and lock them with their hashes
+lock: $(VENV)/.dev ## Resolve the Python dependencies again and lock them with their hashes
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --group build $(LOCK_OPTIONS) -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade --group test $(LOCK_OPTIONS) -c requirements/run.txt -o requirements/dev.txt

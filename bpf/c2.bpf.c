@@ -210,7 +210,7 @@ static __always_inline void follow_map(struct c2_socket *c, struct tcp_sock *tp,
 
 /* Here: link events, which the simulator's C2 does not hear. While the link senses, or its radio moves to another channel,
  * the window is what is in flight and nothing is learned; after sensing everything is as it was; after a handoff Dp and
- * BW, which are never aged (16), are of another path: C2 begins anew, with its N. Returns whether the link is silent. */
+ * BW, which are never aged (16), are of another path: C2 starts over, with its N. Returns whether the link is silent. */
 static __always_inline int follow_link(struct c2_socket *c, struct tcp_sock *tp, const struct c2_address *remote,
 				       __u64 now)
 {
@@ -404,7 +404,7 @@ static __always_inline void rest(struct c2_socket *c, struct tcp_sock *tp)
 		set_cwnd(tp, segments);
 }
 
-/* When slow start ends for the first time the window is set anew if Dp fell since the probe. */
+/* When slow start ends for the first time the window is set again if Dp fell since the probe. */
 static __always_inline void refine(struct c2_socket *c, struct tcp_sock *tp)
 {
 	__u64 probed = c->probed_dp;

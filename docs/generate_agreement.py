@@ -35,7 +35,7 @@ def main() -> int:
         more = Agreement.from_dict(json.loads(file.read_text("utf-8")))
         if agreement.pairs and more.kernel != agreement.kernel:
             print(
-                f"{file} is of Linux {more.kernel}, the page of {agreement.kernel}: measure every case anew, "
+                f"{file} is of Linux {more.kernel}, the page of {agreement.kernel}: measure each case again, "
                 f"and take {DATA} away first",
                 file=sys.stderr,
             )

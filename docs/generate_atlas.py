@@ -1,4 +1,4 @@
-"""Make the atlas anew, judge it on points that it has not seen, and write docs/atlas.md.
+"""Make the atlas again, judge it on points that it has not seen, and write docs/atlas.md.
 
     .venv/bin/python docs/generate_atlas.py survey --points 5000   # hours; Ctrl-C, and again: it goes on
     .venv/bin/python docs/generate_atlas.py write                  # the Parquet file, fresh points, the page

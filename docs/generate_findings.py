@@ -188,7 +188,7 @@ def rules_of_thumb() -> list[str]:
                 f"- {where}: {rule['says']}, at {held} of {points} fresh points ([atlas](atlas.md); `make atlas`)."
             )
     pair = kept["hold_or_drop"]["linux-cubic"]
-    assert pair["drop_better_by_5"] == 0, "the sentence must be written anew"
+    assert pair["drop_better_by_5"] == 0, "the sentence must be written again"
     lines.append(
         f"- A silence should hold packets, not drop them: with Linux's CUBIC holding is better by 5 % at {pair['hold_better_by_5']} of {pair['points']} fresh points, dropping at none ([atlas](atlas.md); `make atlas`)."
     )

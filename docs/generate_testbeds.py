@@ -67,7 +67,7 @@ def table(testbed: Testbed, seeds: int) -> str:
 
 
 def page(text: str, seeds: int) -> str:
-    """Return the page with its tables made anew."""
+    """Return the page with its tables made again."""
     for testbed in TESTBEDS:
         mark = _MARK.format(name=testbed.name)
         written = f"{mark}\n{table(testbed, seeds)}"

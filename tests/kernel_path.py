@@ -340,7 +340,7 @@ def _bursts(control: str, count: int, port: int) -> None:
         select.select([], [connection], [], 0.1)
         connection.send(bytes(1 << 13))
     for _ in range(count):
-        # An idle time above the retransmission timeout, 250 ms here, would begin slow start anew.
+        # An idle time above the retransmission timeout, 250 ms here, would begin slow start over.
         while struct.unpack_from("I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128), 24)[0]:
             time.sleep(0.005)
         time.sleep(0.1)

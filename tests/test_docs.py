@@ -470,7 +470,7 @@ def test_tables_of_parameters_are_those_of_the_types() -> None:
     pages = generator("generate_models")["pages"]()
     assert len(pages) > 30
     for page, text in pages.items():
-        assert page.read_text() == text, f"{page.relative_to(ROOT)}: write it anew: make reference"
+        assert page.read_text() == text, f"{page.relative_to(ROOT)}: write it again: make reference"
         assert "| meaning |" in text, page
 
 
@@ -523,4 +523,4 @@ def test_pages_of_models_say_the_same_kinds_of_things() -> None:
 
 def test_the_page_of_the_api_is_that_of_the_code() -> None:
     space = generator("generate_api")
-    assert (ROOT / "docs/api.md").read_text() == space["page"](), "write it anew: make reference"
+    assert (ROOT / "docs/api.md").read_text() == space["page"](), "write it again: make reference"

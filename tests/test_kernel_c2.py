@@ -652,7 +652,7 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
     assert frozen
     assert all(1.5 <= time_s < 2.2 for time_s in frozen), frozen
     assert {value for _, value in shown(silent, "frozen")} == {0}
-    # After a handoff it begins anew: without BW, or with what a new probe has found.
+    # After a handoff it starts over: without BW, or with what a new probe has found.
     assert 2 in {value for _, value in shown(left, "frozen")}
     away = [row["time_s"] for row in left.events.to_pylist() if row["kind"] == "handoff"]
     found = {time_s: value for time_s, value in shown(left, "bandwidth_bps") if not math.isnan(value)}

@@ -36,7 +36,7 @@ def test_each_rule_is_listed_once_and_changes_something() -> None:
 
 
 def test_mutants_of_samples_are_in_files_that_exist() -> None:
-    """A file that was moved takes its mutants out of the sample: draw it anew."""
+    """A file that was moved takes its mutants out of the sample: draw it again."""
     for sample in ("switched.txt", "watched.txt"):
         lines = (LISTS / sample).read_text().splitlines()
         assert len(set(lines)) == len(lines)

@@ -1,4 +1,4 @@
-"""What decides a run is in its key: no more is made anew than need be, and no less."""
+"""What decides a run is in its key: no more is made again than need be, and no less."""
 
 import functools
 import importlib

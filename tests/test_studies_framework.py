@@ -343,7 +343,7 @@ def test_runs_may_lie_in_several_files(folder: Path, simulated: list[int]) -> No
     (folder / "measuring.py").write_text("def measure" + tail)
     (folder / "runs.py").write_text("from .measuring import measure\n" + head)
     assert _at_base(studies.reproduce("t")) == ["holds", "holds"]
-    # A changed file is read anew.
+    # A changed file is read again.
     (folder / "measuring.py").write_text("def measure" + tail.replace("result}", "-result}"))
     assert _at_base(studies.reproduce("t-f2")) == ["fails"]
 

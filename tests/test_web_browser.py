@@ -249,7 +249,7 @@ def test_a_hostile_link_does_no_harm(browser: Any, address: str, fragment: str) 
 
 
 def test_a_link_of_10_mb_does_no_harm(browser: Any, address: str) -> None:
-    """The browser itself takes 2 MB; the page keeps to what it has, or begins anew."""
+    """The browser itself takes 2 MB; the page keeps to what it has, or starts over."""
     found = Lab(browser, f"{address}#sensed-link")
     found.page.evaluate("() => { location.hash = 'A'.repeat(10_000_000); }")
     found.page.evaluate("() => { location.hash = 'A'.repeat(1_900_000); }")

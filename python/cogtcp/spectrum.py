@@ -296,7 +296,7 @@ class PuActivity:
     def redraw(
         self, *, model: TraceModel = "empirical", duration: float | None = None, seed: int = 1
     ) -> PuActivity:
-        """Draw the same PUs anew, each by a two-state model of its ON and OFF times here.
+        """Draw the same PUs again, each by a two-state model of its ON and OFF times here.
 
         Args:
             model: `empirical` draws from whole ON and OFF times, `markov` exponential ones of their means.

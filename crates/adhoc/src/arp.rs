@@ -68,7 +68,7 @@ impl<P> ArpTable<P> {
                 if asks && *count >= config.requests {
                     let mut gone = Vec::from(std::mem::take(held));
                     gone.push(packet);
-                    // The packet after this one begins anew.
+                    // The packet after this one starts over.
                     self.entries.remove(&neighbor);
                     self.asked -= 1;
                     return Resolution::Gone(gone);
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(asked, [at(0), at(1000), at(2000)]);
         assert_eq!(gone, [(at(3000), (7, vec!["a"]))]);
         assert_eq!(arp.next_change(), Time::MAX);
-        assert_eq!(arp.resolve(at(5000), 7, "b"), Resolution::Held(None), "and is sought anew");
+        assert_eq!(arp.resolve(at(5000), 7, "b"), Resolution::Held(None), "and is sought again");
     }
 
     /// Of more than there is room for the oldest goes, or the newest is not taken in; those that stay keep

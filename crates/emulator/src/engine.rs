@@ -124,7 +124,7 @@ impl Engine {
             for _ in 0..BATCH {
                 let Some(size) = self.entries[host].receive(buffer)? else { break };
                 any = true;
-                // Anew for each packet: a batch takes its time.
+                // Again for each packet: a batch takes its time.
                 let now = self.clock.now().min(end);
                 if let Some(endings) = &mut self.endings {
                     endings.outgoing(host, &buffer[..size]);

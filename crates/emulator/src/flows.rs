@@ -215,7 +215,7 @@ pub(crate) fn play(
             until = until.min(flow.next(now));
             flow.wait_for(now, &mut waiting);
         }
-        // The clock anew: the steps have taken their time.
+        // The clock again: the steps have taken their time.
         sys::poll(&waiting, until.saturating_since(clock.now()).as_nanos())?;
     }
     let now = clock.now().min(end);

@@ -171,7 +171,7 @@ impl Asking {
         let next = if next < self.stop { next } else { Time::MAX };
         let again = self.waiting.iter().map(|number| self.requests[*number].again).min();
         let due = again.map_or(next, |again| again.min(next));
-        // A wake cannot be taken back. One that comes before its time finds nothing due, and arms anew.
+        // A wake cannot be taken back. One that comes before its time finds nothing due, and arms again.
         if due < self.armed {
             self.armed = due;
             plane.wake(due, self.flow, Wake::Ask);

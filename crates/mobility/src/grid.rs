@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Nodes sorted into squares, so that those within range are found without looking at all.
 ///
 /// The squares hold the nodes at one instant. Nodes leave them no faster than the fastest node moves, so a
-/// look-up searches wider by that much. The nodes are sorted anew when that has reached half a square. So a
+/// look-up searches wider by that much. The nodes are sorted again when that has reached half a square. So a
 /// look-up is always right, and looks at the nodes of a few squares only.
 #[derive(Clone, Debug)]
 pub struct NeighborGrid {

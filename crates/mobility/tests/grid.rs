@@ -100,7 +100,7 @@ fn a_passing_node_by_hand() {
 }
 
 /// By hand: a node was sorted at 205 m, beyond the squares that a look-up of 100 m from 70 m covers; 4 s
-/// later it has come to 165 m, which is within range, and the nodes are not sorted anew yet.
+/// later it has come to 165 m, which is within range, and the nodes are not sorted again yet.
 #[test]
 fn a_node_that_left_its_square_is_found() {
     let vertex = |seconds: u64, x: f64| Vertex {

@@ -309,7 +309,7 @@ impl<P: Plane> Player<'_, P> {
             };
             let mut fields = Vec::new();
             expression.fields(&mut fields);
-            // Read anew for each statement: an assertion is about the present.
+            // Read again for each statement: an assertion is about the present.
             for name in &fields {
                 let value = self.plane.field(name).map_err(|error| differs(step, now, error, ""))?;
                 self.names.insert(name.clone(), value);

@@ -138,8 +138,8 @@ impl PuActivity {
         Ok(Self { map, end: Time::ZERO + horizon, spacing: None })
     }
 
-    /// Draws the same primary users anew, each by a two-state model of its ON and OFF times here: `empirical`
-    /// or `markov`.
+    /// Draws the same primary users again, each by a two-state model of its ON and OFF times here:
+    /// `empirical` or `markov`.
     fn redraw(&self, py: Python<'_>, model: &str, duration: f64, seed: u64) -> PyResult<Self> {
         let horizon = Duration::from_secs_f64(duration);
         let mut map = self.map.clone();

@@ -101,7 +101,7 @@ impl Adapter {
 
     /// A datagram of `bytes` leaves.
     pub(crate) fn on_sent(&mut self, now: Time, bytes: u64) {
-        // After an idle time the estimator starts anew, or the pause would count as slow delivery (section
+        // After an idle time the estimator starts over, or the pause would count as slow delivery (section
         // 3.2 of the draft).
         if self.tcp.in_flight == 0 {
             self.tcp.delivered_at = now;

@@ -7,8 +7,8 @@ pub(crate) fn blocks(data: &Reassembly, most: usize) -> Vec<(u64, u64)> {
     data.beyond().take(most).map(|block| (block.start, block.end)).collect()
 }
 
-/// Returns the block with the byte at `place`, if it lies beyond, then the first others: `most` in all (RFC 2018,
-/// section 4).
+/// Returns the block with the byte at `place`, if it lies beyond, then the first others: `most` in all (RFC
+/// 2018, section 4).
 pub(crate) fn blocks_with(data: &Reassembly, place: u64, most: usize) -> Vec<(u64, u64)> {
     let own = data.beyond().find(|block| block.contains(&place));
     let others = data.beyond().filter(|block| own.as_ref() != Some(block));

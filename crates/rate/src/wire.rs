@@ -17,8 +17,8 @@ pub(crate) fn block_numbers(blocks: &[(u64, u64)], most: usize) -> impl Iterator
     blocks.iter().take(most).flat_map(|(from, until)| [*from, *until])
 }
 
-/// Reads blocks of data that has arrived, from and until. Returns `None` where a block ends before it begins, or
-/// there are more than `most`.
+/// Reads blocks of data that has arrived, from and until. Returns `None` where a block ends before it begins,
+/// or there are more than `most`.
 pub(crate) fn blocks(mut numbers: impl Iterator<Item = u64>, most: usize) -> Option<Vec<(u64, u64)>> {
     let mut blocks = Vec::new();
     while let (Some(from), Some(until)) = (numbers.next(), numbers.next()) {
@@ -30,8 +30,8 @@ pub(crate) fn blocks(mut numbers: impl Iterator<Item = u64>, most: usize) -> Opt
     Some(blocks)
 }
 
-/// Returns the round-trip time of a packet that left at `sent`. Its answer left `delay` after its arrival, and came
-/// at `now`. `None`: the answer names a time to come.
+/// Returns the round-trip time of a packet that left at `sent`. Its answer left `delay` after its arrival,
+/// and came at `now`. `None`: the answer names a time to come.
 pub(crate) fn round_trip(now: Time, sent: Time, delay: Duration) -> Option<Duration> {
     let gone = sent.as_nanos().saturating_add(delay.as_nanos());
     now.as_nanos().checked_sub(gone).map(Duration::from_nanos)

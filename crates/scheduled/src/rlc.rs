@@ -241,7 +241,7 @@ impl Bearer {
         }
         self.clear();
         self.again_bytes = missing.iter().map(|range: &Range| range.1 - range.0).sum();
-        // The prefix may end within a packet: it begins anew at a packet.
+        // The prefix may end within a packet: it starts over at a packet.
         (self.again, self.ahead, self.prefix) = (missing, arrived, self.begin);
     }
 

@@ -97,7 +97,7 @@ impl CognitiveCycle {
         self.pu_seen = false;
         self.state.stats.sensings += 1;
         // The timetable counts from the end of this sensing; under `Restart` the end of a switch sets it
-        // anew.
+        // again.
         self.sensing_due = self.sensing_after(until);
         self.state.emit(at, LinkEvent::SensingStart { until });
     }

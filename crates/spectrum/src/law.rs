@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// a fixed duration ("100 ms"), an exponential one with a mean ({ exponential = "5 s" }), or a uniform one ({
-/// uniform = ["1 s", "2 s"] }); random durations are drawn anew each time
+/// uniform = ["1 s", "2 s"] }); random durations are drawn again each time
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Law")]

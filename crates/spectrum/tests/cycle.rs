@@ -509,7 +509,7 @@ fn a_pu_ends_the_dwell() {
     let mut switched = None;
     let (mut early, mut driven, mut free) = (0, 0, 0);
     for (at, event) in &log {
-        // A rate drawn anew is a channel of its own, so that every switch hands off the moment it ends.
+        // A rate drawn again is a channel of its own, so that every switch hands off the moment it ends.
         if let Some(end) = switched.take() {
             assert!(
                 matches!(event, LinkEvent::Handoff { .. }) && *at == end,

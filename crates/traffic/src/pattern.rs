@@ -23,7 +23,7 @@ pub enum Pattern {
     },
 }
 
-/// The duration of an ON or OFF period; random ones are drawn anew each time.
+/// The duration of an ON or OFF period; random ones are drawn again each time.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Period {

@@ -4,7 +4,7 @@ use cogtcp_units::{Bytes, RandomStream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The size of a response; random ones are drawn anew each time, and are at least one byte.
+/// The size of a response; random ones are drawn again each time, and are at least one byte.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Volume {

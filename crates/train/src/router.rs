@@ -50,7 +50,7 @@ pub struct Predicted {
     pub cleared: Option<Time>,
 }
 
-/// What the router counted since it was last asked to begin anew.
+/// What the router counted since it was last asked to start over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     /// "Going down" messages, one for each client.
@@ -211,7 +211,7 @@ impl MobileRouter {
         &self.counts
     }
 
-    /// Counts anew from here on.
+    /// Counts again from here on.
     pub fn restart_counts(&mut self) {
         self.counts = Counts::default();
     }

@@ -6,9 +6,9 @@
 //! s.cep   r.cep, as far as ACKs tell              at the data sender
 //! ```
 //!
-//! The AccECN option with its counts of bytes is left out; it is optional. So are ECT on SYNs and on pure ACKs
-//! (ECN++), the test for marks on every packet, and the cache of failed attempts. SYNs of both modes in one
-//! handshake do not reset the connection: the first counts.
+//! The AccECN option with its counts of bytes is left out; it is optional. So are ECT on SYNs and on pure
+//! ACKs (ECN++), the test for marks on every packet, and the cache of failed attempts. SYNs of both modes in
+//! one handshake do not reset the connection: the first counts.
 
 use crate::Segment;
 

@@ -1,5 +1,5 @@
-//! What can be set of a sender and of a receiver, in groups. Each setting has its documentation and default here.
-//! A scenario sets some of them by [`TcpSettings`].
+//! What can be set of a sender and of a receiver, in groups. Each setting has its documentation and default
+//! here. A scenario sets some of them by [`TcpSettings`].
 
 mod settings;
 mod values;
@@ -153,8 +153,8 @@ settings! {
     pub struct Handshake for sender.handshake, receiver.handshake {
         /// Most payload bytes per segment (the MSS, both ways), 1 to 65495 B.
         mss as "segment_size": u32 as Bytes = 1460;
-        /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced for
-        /// marks as for losses. "accurate": ACKs count marked packets (RFC 9768).
+        /// Whether ECN is used (RFC 3168): offered and agreed to, new data ECN-capable, the window reduced
+        /// for marks as for losses. "accurate": ACKs count marked packets (RFC 9768).
         ecn: EcnMode = EcnMode::Off;
         /// Whether timestamps are used (RFC 7323).
         timestamps: bool = false;
@@ -201,8 +201,8 @@ settings! {
     pub struct Undo for sender.undo {
         /// Whether a timeout is tested for being spurious (RFC 5682).
         f_rto: FRto = FRto::default();
-        /// Whether a response to a loss is undone when a timestamp shows that it was needless (RFC 3522). Needs
-        /// SACK and timestamps.
+        /// Whether a response to a loss is undone when a timestamp shows that it was needless (RFC 3522).
+        /// Needs SACK and timestamps.
         // As in Linux, cwnd and ssthresh return to their earlier values; RFC 4015 has another response.
         eifel: bool = false;
         /// Whether a response to a loss is undone when D-SACKs have reported every retransmission (RFC 3708).
@@ -215,14 +215,14 @@ settings! {
     pub struct Timers for sender.timers {
         /// How timeouts come about, and what they do to the window.
         timeout_rules: TimeoutRules = TimeoutRules::default();
-        /// Tick of a timer wheel as Linux's (1/HZ), up to 10 s: timers fire at ticks, later the longer they are;
-        /// 0: exact timers.
+        /// Tick of a timer wheel as Linux's (1/HZ), up to 10 s: timers fire at ticks, later the longer they
+        /// are; 0: exact timers.
         timer_tick: Duration = Duration::ZERO;
         /// Tick of the timestamp clock, 1 us to 10 s.
         // RFC 7323 section 5.4: 1 ms to 1 s.
         timestamp_tick: Duration = Duration::from_millis(1);
-        /// RTO before the first RTT sample (RFC 6298: 1 s; in an ad hoc network under the MAC profiles ns2 and
-        /// ns3: 3 s).
+        /// RTO before the first RTT sample (RFC 6298: 1 s; in an ad hoc network under the MAC profiles ns2
+        /// and ns3: 3 s).
         initial_rto: Duration = Duration::from_secs(1);
         /// Least RTO (RFC 6298: 1 s; Linux: 200 ms).
         min_rto: Duration = Duration::from_secs(1);
@@ -231,8 +231,8 @@ settings! {
         min_rto_above_srtt: bool = false;
         /// Greatest RTO, backed off or not (RFC 6298: at least 60 s).
         max_rto: Duration = Duration::from_secs(60);
-        /// Whether the backoff of a lost SYN lasts until a round-trip time is measured (ns-2); else data starts
-        /// with an RTO of 3 s (RFC 6298 section 5.7).
+        /// Whether the backoff of a lost SYN lasts until a round-trip time is measured (ns-2); else data
+        /// starts with an RTO of 3 s (RFC 6298 section 5.7).
         keep_syn_backoff: bool = false;
         /// Whether the retransmission timer restarts when fast recovery retransmits the oldest segment (BSD,
         /// Linux, ns-2); else it runs on (RFC 6298, ns-3).
@@ -273,8 +273,8 @@ settings! {
         /// rather than sent as one burst.
         // For a control that does not pace by itself.
         paced_resume: bool = false;
-        /// Whether the sender heeds a window smaller than an earlier offer (RFC 9293 section 3.8.6: it must be
-        /// robust against one). Otherwise it may send what was once offered.
+        /// Whether the sender heeds a window smaller than an earlier offer (RFC 9293 section 3.8.6: it must
+        /// be robust against one). Otherwise it may send what was once offered.
         heeds_shrinking: bool = true;
         /// Whether cwnd grows only when it was the limit.
         // RFC 7661's aim, Linux's rule: `tcp_cwnd_validate`.
@@ -292,9 +292,9 @@ settings! {
 
     /// Settings of a receiver. The defaults are what the RFCs recommend.
     pub struct ReceiverConfig for receiver {
-        /// Delay of ACKs. Off: "off". The longest delay (RFC 5681: at most 500 ms), with `ack_every`: "200 ms".
-        /// As long as segments keep coming, at most 500 ms (TCP-ADA): "adaptive". Linux's 40 ms, but at once at
-        /// the start, after pauses and duplicates, and while the offered window grows: "linux".
+        /// Delay of ACKs. Off: "off". The longest delay (RFC 5681: at most 500 ms), with `ack_every`: "200
+        /// ms". As long as segments keep coming, at most 500 ms (TCP-ADA): "adaptive". Linux's 40 ms, but at
+        /// once at the start, after pauses and duplicates, and while the offered window grows: "linux".
         delayed_ack: DelayedAck = DelayedAck::On { timeout: Duration::from_millis(200) };
         /// A delayed ACK answers this many full-sized segments at most (RFC 5681: 2).
         ack_every: u32 as Segments = 2;
@@ -307,8 +307,8 @@ settings! {
         /// Receive buffer: what the receiver advertises at most.
         // The window plus what waits to be read.
         buffer as "receive_buffer": u64 as Bytes = 4 << 20;
-        /// Whether the window that is offered begins with 65535 B and grows with what the application takes, up
-        /// to half of the buffer, as in Linux.
+        /// Whether the window that is offered begins with 65535 B and grows with what the application takes,
+        /// up to half of the buffer, as in Linux.
         window_tuning: bool = false;
     } and {
         /// What it agrees to when it is offered: timestamps too.

@@ -2,10 +2,10 @@
 //! on since 4.17), and only the device cuts them (`tcp_output.c`).
 //!
 //! ```text
-//! segments of a packet     what leaves in 1/1024 s (pacing rate >> 10), 2 at least          tcp_tso_autosize
+//! segments of a packet     what leaves in 1/1024 s (pacing rate >> 10), 2 at least       tcp_tso_autosize
 //!                          more over less than 16 ms: 64 KiB / 2^(min RTT / 512 us)
-//!                          no more than cwnd lets out, nor than half of cwnd                 tcp_cwnd_test
-//! the last of several      bears PSH                                                         __tcp_transmit_skb
+//!                          no more than cwnd lets out, nor than half of cwnd              tcp_cwnd_test
+//! the last of several      bears PSH                                                      __tcp_transmit_skb
 //! pacing                   between packets, not within one
 //! ```
 //!

@@ -95,7 +95,7 @@ impl Engine {
             .and_then(|request| self.answer(request, hooks, &mut columns));
         match answer {
             Ok(said) => columns.finish(&said),
-            // Anew: the columns of a request that failed are not announced.
+            // Again: the columns of a request that failed are not announced.
             Err(failure) => Columns::default().finish(&json!({ "error": described(failure) })),
         }
     }

@@ -208,7 +208,7 @@ impl Attempts {
         }
     }
 
-    /// Its RTS was answered (9.2.5.3: the short count starts anew).
+    /// Its RTS was answered (9.2.5.3: the short count starts over).
     pub(crate) fn reserved(&mut self) {
         self.short_retries = 0;
     }
@@ -283,7 +283,7 @@ mod tests {
         attempts.reserved();
         assert!(
             !given_up(&mut station, &mut attempts, Failure::Short, 6),
-            "a CTS starts the short count anew"
+            "a CTS starts the short count again"
         );
         assert!(station.fail(&mut attempts, Failure::Long), "the fourth missing ACK");
         assert!(

@@ -10,7 +10,7 @@ use cogtcp_units::{Duration, Time};
 /// Squares are never more than this many for each point.
 const SQUARES_PER_POINT: usize = 4;
 
-/// Points go this share of the reach before they are sorted anew: a wider search finds more who are not in
+/// Points go this share of the reach before they are sorted again: a wider search finds more who are not in
 /// reach, a narrower one is out of date sooner.
 const SLACK: f64 = 0.05;
 

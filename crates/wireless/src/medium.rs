@@ -204,7 +204,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.neighbours.clear();
         self.pair_power = None;
         self.watchers.push(Vec::new());
-        // The next search draws the squares anew, with this station.
+        // The next search draws the squares again, with this station.
         self.grid.expires = Time::ZERO;
         InterfaceId(number)
     }

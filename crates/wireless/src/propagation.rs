@@ -145,7 +145,7 @@ fn friis(frequency: f64, distance: f64) -> f64 {
 pub struct Shadowing {
     /// Standard deviation (at most 20 dB).
     pub deviation: Decibel,
-    /// Drawn once for each pair of nodes, the same both ways; else anew for every frame, as in ns-2.
+    /// Drawn once for each pair of nodes, the same both ways; else for every frame, as in ns-2.
     #[serde(default = "yes")]
     pub per_pair: bool,
 }

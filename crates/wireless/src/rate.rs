@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(report(&mut table, false, 5), slow, "there is no slower one");
     }
 
-    /// Failures are counted anew on the rate that they led to: each step down takes two.
+    /// Failures are counted again on the rate that they led to: each step down takes two.
     #[test]
     fn arf_counts_failures_of_each_rate() {
         let mut table = RateTable::new(RateControl::ARF, rates(), RandomStream::new(1, "rate", 0));

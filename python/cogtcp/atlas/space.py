@@ -69,7 +69,7 @@ AXES = (
     Axis("bdp", 4.0, 400.0, "BDP, packets", "Rate times round-trip time, in packets of about 1,500 bytes."),
     Axis("queue_bdp", 0.1, 4.0, "Queue / BDP", "Queue in bandwidth-delay products."),
     Axis("loss", 1e-6, 1e-2, "Loss", "Probability of a packet loss outside queue and silences."),
-    Axis("rate_range", 1.0, 10.0, "Rate range", "Highest over lowest rate, drawn anew after each silence."),
+    Axis("rate_range", 1.0, 10.0, "Rate range", "Highest over lowest rate, drawn again after each silence."),
 )  # fmt: skip
 AXIS = {axis.name: axis for axis in AXES}
 #: Losses below this, and rate ranges below that, are none.

@@ -40,13 +40,13 @@ def add_pu(parser: argparse.ArgumentParser) -> None:
     new.add_argument(
         "--trace",
         metavar="LOG",
-        help="draw this log's PUs anew: empirical (default) or markov times",
+        help="draw this log's PUs again: empirical (default) or markov times",
     )
     new.add_argument(
         "--model",
         choices=("empirical", "markov"),
         metavar="NAME",
-        help="draw this log's PUs anew: empirical (default) or markov times",
+        help="draw this log's PUs again: empirical (default) or markov times",
     )
     new.add_argument(
         "--users",
@@ -272,7 +272,7 @@ def generate(args: argparse.Namespace) -> int:
 
 
 def _redraw(args: argparse.Namespace, given: dict[str, Any]) -> int:
-    """Draw the primary users of a log anew and write them."""
+    """Draw the primary users of a log again and write them."""
     duration = given.pop("duration", None)
     given |= {name: True for name in ("on", "off", "area", "released") if getattr(args, name)}
     for name in given:

@@ -480,7 +480,7 @@ def _users(fit: Fit) -> list[str]:
         lines.append(f"pu = {{ laws = {{ on = {spans[0]}, off = {spans[1]} }} }}")
     elif fit.occupancy_file:
         threshold = f', threshold = "{fit.threshold:g} dBm"' if fit.threshold is not None else ""
-        lines.append("# Each channel by its own ON and OFF times, drawn anew for each seed.")
+        lines.append("# Each channel by its own ON and OFF times, drawn again for each seed.")
         lines.append(
             f'pu = {{ trace = {{ file = "{_plain(fit.occupancy_file)}"{threshold}, model = "empirical" }} }}'
         )

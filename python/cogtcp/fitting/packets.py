@@ -212,7 +212,7 @@ def _pcapng(content: bytes, found: Read) -> Iterator[Frame]:
         (kind,) = struct.unpack_from(order + "I", content, at)
         if kind == 0x0A0D0D0A:
             order = "<" if content[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">"
-            # Each section counts its interfaces anew.
+            # Each section counts its interfaces again.
             interfaces = []
         (size,) = struct.unpack_from(order + "I", content, at + 4)
         if size < 12 or at + size > len(content):

@@ -147,7 +147,7 @@ def _rate(result: Result, name: str, path: int) -> tuple[list[float], list[float
     times, bytes_ = columns["time_s"], columns["value"]
     step = max(1, len(times) // _MOST_VALUES)
     times, bytes_ = times[::step], bytes_[::step]
-    # A connection that opens anew counts from zero again.
+    # A connection that opens again counts from zero.
     rates = np.maximum(np.diff(bytes_), 0) * 8e-6 / np.maximum(np.diff(times), 1e-9)
     return times[1:].tolist(), rates.tolist()
 

@@ -1,7 +1,7 @@
 """What decides the outcome of a run, as hashes: the engine, this package, and code of the user's.
 
 Code counts twice: as the text that lies on disk and as what this process has loaded. So an edit is noticed
-when the file is loaded anew, and a file that was edited but not loaded anew is not taken for either state.
+when the file is loaded again. A file that was edited and not yet loaded again counts as neither state.
 """
 
 from __future__ import annotations

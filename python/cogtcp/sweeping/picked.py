@@ -40,7 +40,7 @@ def picked(sweep: Sweep) -> tuple[list[dict[str, Any]], int]:
     step, number, transport = math.ceil(total / _MOST), 0, None
     for part in everything:
         for row in part.to_pylist():
-            # Counted anew for each transport, so that all keep the same points.
+            # Counted again for each transport, so that all keep the same points.
             number = 0 if row["transport"] != transport else number + 1
             transport = row["transport"]
             if number % step == 0:

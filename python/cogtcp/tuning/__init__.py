@@ -40,7 +40,7 @@ def tune(
     """Find the parameters of a scenario that are best for an objective.
 
     Optuna's tree-structured Parzen estimator proposes points, `batch` at a time; each is simulated over the
-    same seeds (common random numbers). The best are simulated anew over other seeds, which choose the winner.
+    same seeds (common random numbers). The best are simulated again over other seeds to choose the winner.
     It and its rivals are then measured over seeds that had no part in either: only those numbers are free of
     the luck by which a winner wins.
 

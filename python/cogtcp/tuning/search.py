@@ -1,4 +1,4 @@
-"""The search: Optuna proposes points, they are simulated, the best are simulated anew."""
+"""The search: Optuna proposes points, they are simulated, the best are simulated again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TRIALS, _METRICS, _SCENARIO, _BEST = "trials.parquet", "metrics.parquet", "scen
 
 #: Trials that are drawn at random before the estimator has something to go by.
 _RANDOM = 10
-#: The best trials of the search, which are simulated anew to choose the winner ...
+#: The best trials of the search, which are simulated again to choose the winner ...
 _RUNOFF = 8
 #: ... and the best of those, which are simulated over the fresh seeds.
 _FINALISTS = 5

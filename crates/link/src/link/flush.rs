@@ -26,7 +26,7 @@ impl<P: Payload> Link<P> {
     #[cold]
     pub(super) fn flush(&mut self, now: u64, flush: Flush) {
         let is_on_air = self.free_at > now && !self.last_lost && self.begun > 0;
-        // The ring has no removal in its middle; a link goes down rarely enough to build it anew.
+        // The ring has no removal in its middle; a link goes down rarely enough to build it again.
         let mut all = vec![Frame::default(); self.ring.len() as usize];
         all.iter_mut().for_each(|frame| self.ring.pop(frame));
         let (under_way, waiting) = all.split_at(self.begun as usize);

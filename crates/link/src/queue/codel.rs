@@ -121,7 +121,7 @@ impl Control {
             }
             self.dropping = true;
             // If the last episode of drops is recent, the rate that it came to is a better start than one.
-            // Linux and the RFC subtract in unsigned integers; a control that began anew has a count below
+            // Linux and the RFC subtract in unsigned integers; a control that started over has a count below
             // the last.
             let delta = self.count.saturating_sub(self.last_count);
             // 16 intervals, as in the RFC's pseudocode.

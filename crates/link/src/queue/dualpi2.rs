@@ -3,7 +3,7 @@
 //! queues.
 //!
 //! ```text
-//! every Tupdate:  p += alpha (delay - target) + beta (delay - last delay)     delay: the greater of the heads'
+//! every Tupdate:  p += alpha (delay - target) + beta (delay - last delay)   delay: the greater of the heads'
 //! C-queue:        dropped, or marked if ECN-capable, with p^2
 //! L-queue:        marked with k p, and whenever it waited longer than the step
 //! turns:          C gets a tenth of the bytes while both wait

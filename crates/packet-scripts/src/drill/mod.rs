@@ -83,7 +83,7 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
                 let is_early = steps.iter().all(|step: &Step| !matches!(step.action, Action::System(_)));
                 let before = settings.values.clone();
                 settings.take(&command).map_err(at)?;
-                // Planes are set up once, before the first step. Setting a value anew is no change.
+                // Planes are set up once, before the first step. Setting a value again is no change.
                 if !is_early && settings.values != before {
                     return Err(at(Fault::beyond("settings that change during a script")));
                 }

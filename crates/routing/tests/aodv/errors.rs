@@ -144,7 +144,7 @@ fn errors_are_limited_in_a_second() {
     assert_eq!(node.sent().len(), 1);
 }
 
-/// The source of a broken route seeks it anew with the next packet.
+/// The source of a broken route seeks it again with the next packet.
 #[test]
 fn the_source_searches_after_an_error() {
     let mut node = TestNode::new(rfc());

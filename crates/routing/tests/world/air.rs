@@ -134,7 +134,7 @@ impl World {
     fn handle(&mut self, event: WorldEvent) {
         match event {
             WorldEvent::Timeout(node) => {
-                // A timer that was set anew has left its old entry behind.
+                // A timer that was set again has left its old entry behind.
                 if self.timers[node] == self.now {
                     self.timers[node] = Time::MAX;
                     self.nodes[node].handle_timeout(self.now);

@@ -11,7 +11,7 @@ impl Cell {
         self.config.frame.start_of(self.config.frame.number_from(at))
     }
 
-    /// A user leaves its station. HARQ and RLC begin anew at the target (TS 36.321 section 5.9, TS 36.322
+    /// A user leaves its station. HARQ and RLC start over at the target (TS 36.321 section 5.9, TS 36.322
     /// section 5.4).
     pub(super) fn move_user(&mut self, now: Time, it: &Move, buffers: &mut impl Buffers) {
         let Some(handover) = &self.config.handover else { return };

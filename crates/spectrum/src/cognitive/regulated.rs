@@ -120,7 +120,7 @@ impl CognitiveRadio {
                 self.begin_silence(at, permit);
             }
             None => {
-                // A check that begins anew, on another channel.
+                // A check that starts over, on another channel.
                 if permit.silence == Phase::Sensing && permit.until != self.until {
                     self.end_silence(at, Verdict::Detected);
                     self.begin_silence(at, permit);

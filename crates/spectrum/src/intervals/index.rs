@@ -14,7 +14,7 @@ pub(super) struct TimeIndex {
 }
 
 impl TimeIndex {
-    /// To be called after each interval pushed to `list`. Amortised constant time: the buckets are laid anew
+    /// To be called after each interval pushed to `list`. Amortised constant time: the buckets are laid again
     /// when the list has doubled, or when a long gap would take too many of them.
     pub(super) fn pushed(&mut self, list: &[OnInterval]) {
         let Some(last) = list.last().map(|interval| interval.departure.as_nanos()) else { return };

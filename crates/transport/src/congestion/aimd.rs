@@ -1,9 +1,10 @@
 //! Additive increase, multiplicative decrease: slow start and congestion avoidance of RFC 5681.
 //!
 //! ```text
-//! slow start (cwnd < ssthresh):  cwnd += min(N, L * SMSS)                         RFC 5681 (2), L: RFC 3465
-//! congestion avoidance:          cwnd += increase * SMSS per cwnd bytes acked     RFC 5681 (3), byte counting
-//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)    RFC 5681 (4), or whole segments of it, or of cwnd
+//! slow start (cwnd < ssthresh):  cwnd += min(N, L * SMSS)                        RFC 5681 (2), L: RFC 3465
+//! congestion avoidance:          cwnd += increase * SMSS per cwnd bytes acked    RFC 5681 (3), byte counting
+//! loss event:                    ssthresh = max(decrease * FlightSize, 2 SMSS)   RFC 5681 (4)
+//!                                or whole segments of it, or of cwnd
 //! ```
 
 use super::growth::{self, Additive};

@@ -2,11 +2,11 @@
 //! window. An unreachable peer stops the sender until it answers. Only ECN signals congestion.
 //!
 //! ```text
-//! 3 duplicate ACKs, timeout   retransmit what is outstanding; cwnd and ssthresh as they are                  state "loss"
-//! ECN echo                    ssthresh = max(FlightSize / 2, 2 SMSS), cwnd = ssthresh, once a window      "congested"
-//!                             until a new segment goes a loss reduces them as TCP's
-//! ICMP unreachable            cwnd = 1 SMSS, persist mode: probes; any ACK ends it                        "disconnected"
-//! growth                      slow start and congestion avoidance of RFC 5681
+//! 3 duplicate ACKs, timeout  retransmit what is outstanding; cwnd and ssthresh as they are   state "loss"
+//! ECN echo                   ssthresh = max(FlightSize / 2, 2 SMSS), cwnd = ssthresh, once    "congested"
+//!                            until a new segment goes a loss reduces them as TCP's
+//! ICMP unreachable           cwnd = 1 SMSS, persist mode: probes; any ACK ends it    "disconnected"
+//! growth                     slow start and congestion avoidance of RFC 5681
 //! ```
 //!
 //! Scope and departures:

@@ -3,8 +3,10 @@
 //!
 //! ```text
 //! bw           = greatest delivery rate of 10 rounds (or the policer's, see long_term.rs)
-//! pacing_rate  = pacing_gain * bw * 0.99        Startup 2.885, Drain 1 / 2.885, ProbeBW 1.25, 0.75 and six times 1, ProbeRTT 1
-//! cwnd         = min(cwnd + delivered, cwnd_gain * bw * min_rtt + extra_acked + quanta)    Startup 2.885, ProbeBW 2; ProbeRTT 4 segments
+//! pacing_rate  = pacing_gain * bw * 0.99
+//!                Startup 2.885, Drain 1 / 2.885, ProbeBW 1.25, 0.75 and six times 1, ProbeRTT 1
+//! cwnd         = min(cwnd + delivered, cwnd_gain * bw * min_rtt + extra_acked + quanta)
+//!                Startup 2.885, ProbeBW 2; ProbeRTT 4 segments
 //! ```
 //!
 //! A loss lowers neither: for one round of fast recovery cwnd follows packet conservation, and is then as it

@@ -5,11 +5,12 @@
 //!
 //! ```text
 //! slow start:  cwnd from 1; the first sequence of 2 packets gives BW;   ssthresh = BW * Dp / N
-//! R <= (1 + beta) Dp    starvation  cwnd += k per round trip, k = N, doubled every T_w that it lasts      Algorithm 2
-//! R >= (1 + alpha) Dp   saturation  N^ of Algorithm 1 > N: N = N^, cwnd = BW * Dp / N;  else cwnd -= 1 per round trip
+//! R <= (1 + beta) Dp    starvation  cwnd += k per round trip, k = N, doubled every T_w that it lasts  Alg. 2
+//! R >= (1 + alpha) Dp   saturation  N^ of Algorithm 1 > N: N = N^, cwnd = BW * Dp / N;
+//!                                   else cwnd -= 1 per round trip
 //! between               ideal       cwnd stays
 //! slope of R above sigma = 1/(N R) in three windows running:  competition, cwnd += N per round trip
-//! Algorithm 1:  N^ = the least N with TP/BW > (N + 1) / (N (N + 2)), TP: the flow's throughput            equation (8)
+//! Algorithm 1:  N^ = the least N with TP/BW > (N + 1) / (N (N + 2)), TP: the flow's throughput  equation (8)
 //! ```
 //!
 //! Where the paper is ambiguous or silent, and the choice made. "Author" is the rule of the first author's

@@ -5,10 +5,11 @@
 //! connection and `rtt` the RTT of the round:
 //!
 //! ```text
-//! diff = win * (rtt - base) / rtt                                                                   segments queued
+//! diff = win * (rtt - base) / rtt   segments queued
 //! diff <  gamma:  dwnd += max(0, alpha * win^k - 1)       diff >= gamma:  dwnd = max(0, dwnd - eta * diff)
 //! duplicate ACKs: cwnd /= 2,  dwnd = max(0, (1 - beta) * win - cwnd / 2)         timeout:  dwnd = 0
-//! gamma tuning, at duplicate ACKs:  gamma = (1 - lambda) * gamma + lambda * 3/4 * diff_reno, within [gamma_low, gamma]
+//! gamma tuning, at duplicate ACKs:
+//!   gamma = (1 - lambda) * gamma + lambda * 3/4 * diff_reno, within [gamma_low, gamma]
 //! ```
 //!
 //! Choices where draft-sridharan-tcpm-ctcp-02 is silent or open:

@@ -2,9 +2,10 @@
 //! last loss.
 //!
 //! ```text
-//! W_cubic(t) = C * (t - K)^3 + W_max,   K = cbrt((W_max - cwnd_epoch) / C)         (1), (2); t: since the epoch began
+//! W_cubic(t) = C * (t - K)^3 + W_max,   K = cbrt((W_max - cwnd_epoch) / C)   (1), (2); t: time in the epoch
 //! target     = W_cubic(t + RTT), within [cwnd, 1.5 cwnd]
-//! W_est     += alpha * segments_acked / cwnd,   alpha = 3 (1 - beta) / (1 + beta), 1 once W_est reaches cwnd_prior   (4)
+//! W_est     += alpha * segments_acked / cwnd,   alpha = 3 (1 - beta) / (1 + beta),   (4)
+//!              1 once W_est reaches cwnd_prior
 //! ACK:   W_cubic(t) < W_est: cwnd = W_est      else: cwnd += segments_acked * (target - cwnd) / cwnd
 //! loss:  W_max = cwnd, or cwnd * (1 + beta) / 2 when that is less than the last W_max (fast convergence)
 //!        ssthresh = beta * FlightSize

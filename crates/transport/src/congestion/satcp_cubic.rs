@@ -2,9 +2,9 @@
 //! During a reported outage it does not take losses for congestion.
 //!
 //! ```text
-//! report at time t:  inhibited until t + D + extension, D: what the report says is left until the link is up again
+//! report at time t:  inhibited until t + D + extension, D: time until the link is up again
 //! own link down:     inhibited until it is up, and for the extension
-//! loss event while inhibited:  cwnd, ssthresh and the state of the cubic as they are; what is lost is retransmitted
+//! loss event while inhibited:  cwnd, ssthresh and the state of the cubic as they are; retransmit
 //! loss event else, growth:     CUBIC's
 //! ```
 //!

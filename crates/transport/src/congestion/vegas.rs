@@ -4,7 +4,7 @@
 //! Once per round trip, with `base` the least RTT of the connection and `rtt` the least of the round:
 //!
 //! ```text
-//! diff = cwnd * (rtt - base) / rtt     segments queued (Brakmo and Peterson: (expected - actual) * base; ns-3)
+//! diff = cwnd * (rtt - base) / rtt   segments queued (Brakmo and Peterson: (expected - actual) * base; ns-3)
 //! diff = cwnd * (rtt - base) / base    what Linux computes
 //!
 //! slow start:            diff > gamma:  cwnd = min(cwnd, cwnd * base / rtt + 1), leave slow start

@@ -8,8 +8,8 @@
 //! Two filters estimate the bandwidth EBW from the bytes that ACKs report:
 //!
 //! ```text
-//! linux:   b_k = bytes / window, the window being max(RTT, 50 ms);   n = 7/8 n + 1/8 b_k,   EBW = 7/8 EBW + 1/8 n
-//! tustin:  b_k = bytes / RTT, once per RTT;                          EBW = 0.9 EBW + 0.1 (b_k + b_(k-1)) / 2
+//! linux:   b_k = bytes / window, the window: max(RTT, 50 ms);   n = 7/8 n + 1/8 b_k,   EBW = 7/8 EBW + 1/8 n
+//! tustin:  b_k = bytes / RTT, once per RTT;                     EBW = 0.9 EBW + 0.1 (b_k + b_(k-1)) / 2
 //! ```
 //!
 //! Choices where the sources differ:

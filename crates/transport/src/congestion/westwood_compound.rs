@@ -2,7 +2,7 @@
 //! the last section of their study as future work.
 //!
 //! ```text
-//! loss event:            ssthresh = EBW * RTTmin                          the bandwidth estimate of Westwood+
+//! loss event:            ssthresh = EBW * RTTmin                         the bandwidth estimate of Westwood+
 //! congestion avoidance:  one segment per round trip, and Compound's delay window
 //! ```
 //!

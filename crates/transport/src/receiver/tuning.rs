@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! at the start                   memory = 128 KiB, half of it for data; window = whole segments of 64 KiB
-//! the first segment              share of data = data / memory of the packet; the window falls to that share of the 128 KiB
-//! a round trip that took more    room for 2 new (1 + 2 (new - old) / old), if that is more; half of the buffer at most
-//! a segment behind a gap         room for 2 old + what lies between the gap and the last that came, if that is more
-//! a segment in order, or SACKed  the window grows by two segments, up to the room that this segment and what waits leave
+//! the first segment              share of data = data / memory of the packet; window = that share of 128 KiB
+//! a round trip that took more    room for 2 new (1 + 2 (new - old) / old), if more; half the buffer at most
+//! a segment behind a gap         room for 2 old + what lies between the gap and the last segment, if more
+//! a segment in order, or SACKed  window + 2 segments, up to the room that this segment and the queue leave
 //! ```
 //!
 //! Linux counts memory, of which packets take more than their data ([`share_of_data`]). So 1448 bytes let the

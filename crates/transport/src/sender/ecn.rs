@@ -177,8 +177,8 @@ impl Sender {
         }
     }
 
-    /// What an ACK says of marks: ECE in classic ECN and without ECN, the increase of ACE in Accurate ECN. ACE
-    /// counts in ACKs that tell of an arrival: others may be older than the ACK before.
+    /// What an ACK says of marks: ECE in classic ECN and without ECN, the increase of ACE in Accurate ECN.
+    /// ACE counts in ACKs that tell of an arrival: others may be older than the ACK before.
     #[inline]
     pub(super) fn read_marks(&mut self, segment: &Segment, sample: &mut AckSample) {
         let Some(accurate) = &mut self.ecn.accurate else {

@@ -81,9 +81,10 @@ fn duplicates_without_sack_are_not_compressed() {
     }
 }
 
-/// `tcp_data_queue_ofo`: with SACK the window grows behind a gap too, by two segments for each, up to what is left beside what waits there. Segments
-/// of 1000 bytes have 56,832 of the first memory; #60 makes room for 2 * 10 and 60 segments. The edge of the handshake's 65,000 stays until the sixth.
-/// Without SACK ACKs are to remain duplicates.
+/// `tcp_data_queue_ofo`: with SACK the window grows behind a gap too, by two segments for each, up to what is
+/// left beside what waits there. Segments of 1000 bytes have 56,832 of the first memory; #60 makes room for
+/// 2 * 10 and 60 segments. The edge of the handshake's 65,000 stays until the sixth. Without SACK ACKs are to
+/// remain duplicates.
 #[test]
 fn the_window_grows_behind_a_gap_with_sack() {
     let play = |sack, windows: [u64; 9]| {

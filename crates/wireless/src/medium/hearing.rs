@@ -256,7 +256,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         }
     }
 
-    /// Who can come within reach of `sender` before the squares are drawn anew.
+    /// Who can come within reach of `sender` before the squares are drawn again.
     fn find_candidates(&mut self, sender: u32, now: Time) {
         if now >= self.grid.expires {
             self.points.clear();

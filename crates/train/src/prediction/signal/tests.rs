@@ -174,7 +174,7 @@ fn a_warning_is_taken_back_when_the_level_recovers() {
     assert_eq!(show(&mut predictor, 1_100, -96.5, Some(0)), None);
     let back = Some(Forecast::End { end: Time::from_millis(1_200) });
     assert_eq!(show(&mut predictor, 1_200, -96.0, Some(0)), back);
-    // The outage comes, and its end: then all begins anew.
+    // The outage comes, and its end: then all starts over.
     assert_eq!(show(&mut predictor, 1_300, -98.5, Some(0)), outage(1_300, None));
     assert_eq!(show(&mut predictor, 1_400, -99.0, None), None);
     assert_eq!(show(&mut predictor, 1_500, -96.5, None), None);

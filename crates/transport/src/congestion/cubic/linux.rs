@@ -1,13 +1,16 @@
 //! CUBIC as Linux computes it (`rules = "linux"`), which differs from RFC 9438 in what is measurable.
 //!
 //! ```text
-//! loss:     W_max = cwnd, or cwnd (1 + beta) / 2 when that is less than the last W_max;  ssthresh = beta cwnd (not FlightSize)
+//! loss:     W_max = cwnd, or cwnd (1 + beta) / 2 when that is less than the last W_max;
+//!           ssthresh = beta cwnd (not FlightSize)
 //! epoch:    K = cbrt((W_max - cwnd) / C), 0 above W_max;  target = W_cubic(t + least RTT)
 //! per ACK:  a segment for every cwnd / (target - cwnd) segments acknowledged, at least 2, at most 100 cwnd;
 //!           at most 20 while no loss has been seen: 5 % per round trip
-//! Reno:     W_est grows by one for every 15/8 cwnd segments, also beyond cwnd_prior (RFC 9438: alpha = 1 from there on)
+//! Reno:     W_est grows by one for every 15/8 cwnd segments, also beyond cwnd_prior
+//!           (RFC 9438: alpha = 1 from there on)
 //! timeout:  everything is forgotten: W_max, the epoch, the least RTT
-//! clock:    ticks of 4 ms; while cwnd is constant the count of ACKs per segment is computed again after 28 ms, and else once a tick
+//! clock:    ticks of 4 ms; while cwnd is constant the count of ACKs per segment is computed
+//!           again after 28 ms, and else once a tick
 //! ```
 //!
 //! Slow start ends by HyStart (Ha and Rhee, "Taming the elephants", 2011), not by HyStart++: at once, in two

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! once per round trip:  delta = round((expected - actual) * base) segments, with the round's mean RTT
-//! slow start, every other round trip:  delta > gamma:  ssthresh = 2, cwnd -= cwnd/8      else cwnd += 1 per ACK
+//! slow start, every other round trip:  delta > gamma:  ssthresh = 2, cwnd -= cwnd/8   else cwnd += 1 per ACK
 //! congestion avoidance:  delta > beta: cwnd -= 1     delta < alpha: cwnd += 1/cwnd per ACK
-//! duplicate ACK: retransmit when the oldest segment is older than the fine-grained timeout (srtt + 2 rttvar) * 17/16
-//! loss event:  cwnd = 3/4 cwnd, 1/2 if the segment had been retransmitted before      timeout: ssthresh = half, cwnd = 2
+//! duplicate ACK: retransmit when the oldest segment is older than the fine-grained
+//!                timeout (srtt + 2 rttvar) * 17/16
+//! loss event:  cwnd = 3/4 cwnd, 1/2 if the segment had been retransmitted before
+//! timeout:     ssthresh = half, cwnd = 2
 //! ```
 //!
 //! Departures from ns-2: loss recovery handles the segment whose timeout expires on the first two *new* ACKs
