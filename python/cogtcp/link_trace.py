@@ -228,7 +228,7 @@ def generate_lte(duration_s: float = 60.0, seed: int = 1) -> LinkTrace:
                 # `random()` may be 0 and is never 1: the logarithm is finite.
                 rate, dark_until = 0.0, at - math.log(1 - draw())
             else:
-                # A Poisson process has no memory: each tick may begin it anew, at its own rate.
+                # A Poisson process has no memory: each tick may start it over, at its own rate.
                 moment = at - math.log(1 - draw()) / rate
                 while moment < min(at + tick, duration_s):
                     times.append(math.ceil(moment * 1000) / 1000)

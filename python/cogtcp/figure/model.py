@@ -1,13 +1,13 @@
 """A figure as data: panels of axes and marks in the units of the data, and a legend.
 
 Colours are roles of the pages' style sheet: `ink`, `muted`, `accent`, `alarm`, `series-1`, ... `series-6`.
-Sizes are units of which a page is `Drawing.width` wide.
+Sizes are units of which a page is `Drawing.width` wide. Marks are tuples: these load faster.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,7 @@ def dash(index: int) -> str:
     return _DASHES[index // COLORS % 4]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """Joined points; a NaN breaks the line. With `steps` a value holds until the next.
 
     `aside` moves it right, by units.
@@ -55,8 +54,7 @@ class Line:
     aside: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """The area between two lines, as an interval along a line."""
 
     x: Sequence[float]
@@ -65,8 +63,7 @@ class Band:
     color: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dots:
+class Dots(NamedTuple):
     """Marks: one of `SHAPES`, `cross`, `star` or `tick`. A pointer over one shows its title."""
 
     x: Sequence[float]
@@ -80,8 +77,7 @@ class Dots:
     aside: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Whiskers:
+class Whiskers(NamedTuple):
     """Whiskers from `low` to `high` at a value of x, or lying at a value of y. A NaN end draws nothing."""
 
     at: float
@@ -93,8 +89,7 @@ class Whiskers:
     aside: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """A rectangle, full or its edge; `text` is written in it where there is room."""
 
     x: Span
@@ -106,8 +101,7 @@ class Bar:
     hollow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """A quantity over a plane, `values[row of y][column of x]`, as the shades of the figure's colour bar.
 
     `x` and `y` are the edges of the cells: one more than these. A NaN leaves a cell empty.
@@ -120,8 +114,7 @@ class Cells:
     texts: Sequence[Sequence[str]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """A filled area within a closed line."""
 
     x: Sequence[float]
@@ -130,16 +123,14 @@ class Shape:
     opacity: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(NamedTuple):
     """Stretches of x, shaded over the whole height, below everything else."""
 
     spans: Sequence[Span]
     color: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A line across the panel: level at a value of y, or upright at a value of x."""
 
     at: float
@@ -148,16 +139,14 @@ class Rule:
     upright: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Strokes:
+class Strokes(NamedTuple):
     """Short strokes at values of x, at the top."""
 
     x: Sequence[float]
     color: str
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A text at a value of x and y, moved right and down by units. It may reach out of the panel."""
 
     x: float
@@ -176,7 +165,7 @@ class Text:
 Mark: TypeAlias = Line | Band | Dots | Whiskers | Bar | Cells | Shape | Spans | Rule | Strokes | Text
 
 
-@dataclass(slots=True)
+@dataclass
 class Axis:
     """One axis: its scale, what it shows, in which unit, and (value, text) of its ticks.
 
@@ -191,7 +180,7 @@ class Axis:
     bare: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class Panel:
     """One pair of axes and what is drawn in it, in the order of drawing.
 
@@ -218,8 +207,7 @@ class Panel:
         self.marks += marks
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An entry of a legend: a `line`, a `block` or a mark of `Dots`, and what it means.
 
     A `joined` mark has a line too; without a shape there is only the text.
@@ -234,8 +222,7 @@ class Entry:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Shades:
+class Shades(NamedTuple):
     """A colour bar: what the faintest and the fullest shade stand for."""
 
     scale: Scale
@@ -248,7 +235,7 @@ class Shades:
         return self.deepest * min(1.0, max(0.0, self.scale.place(value)))
 
 
-@dataclass(slots=True)
+@dataclass
 class Drawing:
     """A whole figure.
 
