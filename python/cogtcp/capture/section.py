@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from cogtcp import provenance
@@ -24,7 +25,10 @@ def header(result: Result) -> bytes:
 
 def flows(result: Result, addresses: Mapping[str, bytes]) -> dict[str, headers.Quoted]:
     """Return by name the quoted fields of a flow's headers; `addresses` has the nodes' addresses by name."""
-    return {
-        row["flow"]: headers.Quoted(2 * number, addresses[row["from"]], addresses[row["to"]])
-        for number, row in enumerate(result.rows("flows"))
-    }
+    quoted, stream = {}, 0
+    paths = Counter(row["flow"] for row in result.rows("subflows"))
+    for row in result.rows("flows"):
+        quoted[row["flow"]] = headers.Quoted(stream, addresses[row["from"]], addresses[row["to"]])
+        # The engine numbers the streams by flow: two for each path, of which only Multipath TCP has several.
+        stream += 2 * max(1, paths[row["flow"]])
+    return quoted
