@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cogtcp.report.alone import alone
 from cogtcp.studies import Setting, Unsaid, answers, causes
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import Space
@@ -158,7 +159,7 @@ def test_no_surface_has_a_word_that_answers_nothing() -> None:
 def test_every_claim_has_a_dot_with_or_without_a_share() -> None:
     answer = answers.Answer("reproduced", 1, 1, ("fragile",), ())
     judged, other = Dot("t-f1", "t", answer, share_of(place(1, 9))), Dot("t-f2", "t", answer, None)
-    both, one = picture([judged, other], named=True), picture([judged], named=True)
+    both, one = (alone(picture(dots, named=True)) for dots in ([judged, other], [judged]))
     assert "not judged" in both
     assert "not judged" not in one
     assert all(f"<title>{name}: {answer.text}</title>" in both for name in ("t-f1", "t-f2"))
