@@ -1,6 +1,6 @@
 //! What a frame on the air costs as an ad hoc network grows. A table; nothing here passes or fails.
 //!
-//!   cargo bench -p cogtcp-simulator --bench adhoc [-- NODES [SECONDS [SPEED [LAYOUT]]]]
+//!   cargo bench -p cogtcp-simulator --bench adhoc [-- --quick | --ns2 | NODES [SECONDS [SPEED [LAYOUT]]]]
 //!
 //! Whole runs: 25 nodes a square kilometre that stand or walk at up to 4 m/s, ns-2's radio and rules, AODV, and 8 NewReno flows for
 //! every 25 nodes between nodes that a seed draws. Processor time of the run, setup and report included, over all frames that were
@@ -15,7 +15,8 @@
 //! Where ns-2 (`ns`) is on the PATH, its processor time for the same 25 nodes follows, as a whole process, in pairs with runs
 //! here: the same walks, flows, radio and rules.
 //!
-//! With NODES one run, for a profiler: divide its instructions by its frames. The digest tells whether two builds did the same.
+//! `--quick`: small networks, once each. `--ns2`: the pairs alone. With NODES one run, for a profiler: divide its
+//! instructions by its frames. The digest tells whether two builds did the same.
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures processor time")]
 
@@ -62,11 +63,16 @@ struct Cost {
 fn main() {
     // `cargo bench` adds "--bench".
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--quick"] => return tables(&[25, 100], 30.0, 1),
+        ["--ns2"] => return [0.0, 4.0].into_iter().for_each(|speed| beside_ns2(speed, 9)),
+        _ => {}
+    }
     let islands = arguments.iter().any(|argument| argument == "islands");
     let numbers = arguments.iter().filter(|argument| !["area", "islands"].contains(&argument.as_str()));
     let numbers: Result<Vec<f64>, _> = numbers.map(|argument| argument.parse()).collect();
     let Ok(numbers) = numbers else {
-        eprintln!("usage: adhoc [NODES [SECONDS [SPEED [area|islands]]]]");
+        eprintln!("usage: adhoc [--quick | --ns2 | NODES [SECONDS [SPEED [area|islands]]]]");
         std::process::exit(2);
     };
     let at = |place: usize, otherwise: f64| numbers.get(place).copied().unwrap_or(otherwise);
@@ -79,13 +85,17 @@ fn main() {
         );
         return;
     }
+    tables(&[25, 100, 400, 1000], 100.0, 3);
+}
+
+/// What a frame costs in networks of these sizes, the least of so many runs each, then ns-2 beside the smallest.
+fn tables(sizes: &[u64], seconds: f64, repetitions: u32) {
     println!("layout   m/s  nodes   frames   hear floods   ns per frame   to 25   ns per hearer   to 25");
     for layout in [Layout::Islands, Layout::Area] {
         for speed in [0.0, 4.0] {
             let mut first = Cost::default();
-            for nodes in [25, 100, 400, 1000] {
-                // The least of three.
-                let runs = (0..3).map(|_| measure(nodes, 100.0, speed, layout));
+            for &nodes in sizes {
+                let runs = (0..repetitions).map(|_| measure(nodes, seconds, speed, layout));
                 let cost = runs.min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_default();
                 first = if nodes == 25 { cost } else { first };
                 let Cost { frames, nanos, hear, floods, .. } = cost;
@@ -99,7 +109,7 @@ fn main() {
         }
     }
     for speed in [0.0, 4.0] {
-        beside_ns2(speed, 5);
+        beside_ns2(speed, 2 * repetitions - 1);
     }
 }
 

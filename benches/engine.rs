@@ -56,9 +56,11 @@ fn main() {
         ["--profile"] => return profile("2", "200", "20"),
         ["--profile-many"] => return profile("2000", "2", "1"),
         ["--profile", flows, seconds, repetitions] => return profile(flows, seconds, repetitions),
+        ["--profile-radio"] => return cognitive_radio(1),
         _ => {
             eprintln!(
-                "usage: engine [--quick | --memory | --profile | --profile-many | --profile FLOWS SECONDS REPETITIONS]"
+                "usage: engine [--quick | --memory | --profile | --profile-many | --profile FLOWS SECONDS REPETITIONS | \
+                 --profile-radio]"
             );
             std::process::exit(2);
         }
@@ -67,6 +69,7 @@ fn main() {
     single_run(repetitions);
     scaling(if quick { 1 } else { 3 });
     memory();
+    cognitive_radio(repetitions);
     beside_ns2(repetitions);
 }
 
@@ -103,6 +106,47 @@ stagger = "{stagger} us"
         Ok(experiment) => experiment,
         Err(error) => panic!("the benchmark's scenario: {error}"),
     }
+}
+
+/// A NewReno flow over one link between two CR users, which sense, contend and answer frames (`[radio.cr]`).
+fn cognitive_radio(repetitions: u32) {
+    let text = r#"
+name = "radio"
+[run]
+duration = "600 s"
+[tcp]
+segment_size = "1000 B"
+delayed_ack = "off"
+max_window = "20 segments"
+[topology.single_hop]
+link = { rate = "1 Mbit/s", delay = "1 us", queue = "50 packets" }
+[spectrum]
+bands = 5
+channels_per_band = 1
+channels = { uniform = "1 Mbit/s" }
+pu = { exponential = { alpha = 0.5, beta = 0.5 } }
+[[radio]]
+name = "cr"
+links = ["link"]
+[radio.cr]
+sensing_time = "200 ms"
+transmission_time = "1 s"
+switching_delay = "1 ms"
+detector = { map = { snr = "-20 dB", bandwidth = "1 MHz" } }
+policy = "round_robin"
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "newreno"
+"#;
+    let experiment = match Scenario::parse(text, "bench").and_then(|scenario| scenario.resolve()) {
+        Ok(experiment) => experiment,
+        Err(error) => panic!("the benchmark's scenario: {error}"),
+    };
+    let (_, cpu, run) = time(&experiment, TraceLevel::None, repetitions);
+    // Each packet over the link is an exchange, or several.
+    let (per_packet, packets) = (cpu * 1e9 / run.packet_hops as f64, run.packet_hops);
+    println!("\nTwo CR users, 600 s: {per_packet:.0} ns a packet, {packets} packets");
 }
 
 /// Least wall time and least CPU time of `repetitions` runs in seconds, and the last run.

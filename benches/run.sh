@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the benchmarks with the release profile and prints their tables. Arguments go to the first (`--quick`).
+# Builds the benchmarks with the release profile and prints their tables: some five minutes on one core, under one with --quick.
 set -eu
 cd "$(dirname "$0")/.."
+case "${1-}" in "" | --quick) ;; *) echo "usage: benches/run.sh [--quick]" >&2; exit 2 ;; esac
 cargo bench --quiet --locked -p cogtcp-simulator --bench engine -- "$@"
-exec cargo bench --quiet --locked -p cogtcp-simulator --bench adhoc
+exec cargo bench --quiet --locked -p cogtcp-simulator --bench adhoc -- "$@"
