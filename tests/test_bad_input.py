@@ -171,7 +171,12 @@ def test_a_file_without_permission(command: Command, small: Path) -> None:
     [
         (["run", "small.toml", "--seed", "-1"], "seed -1 is out of range"),
         (["run", "small.toml", "--seed", str(2**63)], "9223372036854775807"),
-        (["run", "small.toml", "--seed", "x"], "invalid int value"),
+        (["run", "small.toml", "--seed", "x"], "--seed x: write a whole number"),
+        (["rnu", "small.toml"], "unknown verb 'rnu'; did you mean 'run'? all verbs: cogtcp --help"),
+        (
+            ["emulate", "--device", "tum"],
+            "--device tum: unknown value; did you mean 'tun'? known: any, tun, veth",
+        ),
         (["run", "small.toml", "--set", "run.duration"], "PATH=VALUE"),
         (["run"], "FILE"),
         (["compare", "small.toml"], "--transport"),

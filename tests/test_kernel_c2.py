@@ -142,7 +142,7 @@ def test_without_the_program_it_says_how_to_build(monkeypatch: pytest.MonkeyPatc
         (["load", "--flows", "two"], "a number from 1 to 10000"),
         (["flows", "10.0.0.300", "2"], "an IPv4 or IPv6 address, or any"),
         (["flows", "any", "10001"], "a number from 1 to 10000, or default"),
-        (["link", "10.0.0.1", "off"], "invalid choice"),
+        (["link", "10.0.0.1", "off"], "off: unknown value"),
         (["link", "10.0.0.1", "sensing", "--for", "-1"], "more than 0"),
     ],
 )

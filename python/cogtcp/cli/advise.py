@@ -56,7 +56,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         help="a field known as a range (default: FILE's NAME.ranges.toml)",
     )
     parser.add_argument(
-        "--margin", default="2 %", metavar="SHARE", help="wins up to this do not count (default: 2 %%)"
+        "--margin", default="2 %", metavar="SHARE", help="smaller gains do not count (default: 2 %%)"
     )
     parser.add_argument(
         "--budget",
@@ -67,7 +67,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     parser.add_argument(
-        "--quick", action="store_true", help="answer from the atlas at once, without a run: goodput alone"
+        "--quick", action="store_true", help="answer at once from the atlas (precomputed runs); goodput only"
     )
     parser.add_argument(
         "--emulate",

@@ -16,7 +16,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     from cogtcp.cli.quantities import quantity
 
     parser.epilog = (
-        "Captures are read by their headers. "
+        "Only headers of captures are read. "
         "Ping during the transfer (ping -i 0.02) measures silences more precisely."
     )
     parser.add_argument(
@@ -33,7 +33,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         help="the scenario (default: fitted.toml); beside it FILE's .ranges.toml and .html",
     )
     parser.add_argument(
-        "--name", default="", metavar="NAME", help="name of the scenario (default: by the data)"
+        "--name", default="", metavar="NAME", help="name of the scenario (default: from the data)"
     )
     parser.add_argument(
         "--transport",
@@ -45,7 +45,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=quantity({"dBm": 1.0}),
         metavar="P",
-        help="power from which on a channel is busy, as in --threshold=-95dBm",
+        help="power above which a channel is busy, as in --threshold=-95dBm",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 

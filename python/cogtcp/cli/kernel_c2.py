@@ -51,7 +51,7 @@ def add_c2(parser: argparse.ArgumentParser) -> None:
     flows.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
     flows.add_argument("flows", metavar="N", help="number of flows, this machine's included, or default")
 
-    link = verb("link", _link, "state what the radio towards a destination does (root)")
+    link = verb("link", _link, "report the state of the radio towards a destination (root)")
     link.add_argument("address", metavar="ADDRESS", help="IPv4 or IPv6 address, or any")
     link.add_argument(
         "state",

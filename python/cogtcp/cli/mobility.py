@@ -32,7 +32,7 @@ def add_mobility(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `mobility` to its parser."""
     verb = partial(arguments.add_verb, arguments.verbs(parser))
 
-    new = verb("generate", generate, "draw node movement: random waypoint, or standing nodes")
+    new = verb("generate", generate, "draw node movement: random waypoint, or static nodes")
     new.add_argument("file", metavar="FILE", help="the file to write; - for standard output")
     new.add_argument("--nodes", type=int, default=25, metavar="N", help="number of nodes (default: 25)")
     new.add_argument("--area", metavar="WxH", help="width and height in m (default: 1000x1000)")

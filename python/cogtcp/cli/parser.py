@@ -65,15 +65,24 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, with what was probably meant, and end with exit code 2."""
-        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        choice = re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        number = re.match(r"argument (\S+): invalid (int|float) value: '(.*)'", message)
         option = re.match(r"unrecognized arguments: (--[^ =]+)", message)
-        given, known = "", []
-        if choice:
-            # Some versions of Python put the choices in quotes.
-            given, known = choice[1], re.findall(r"[^', ]+", choice[2])
-        elif option:
-            # What another verb has is no slip of the pen: it has no place here.
-            given, known = option[1], sorted(self._option_string_actions)
         from cogtcp._names import meant
 
-        super().error("; ".join(filter(None, [message, meant(given, known)])))
+        if choice:
+            # Some versions of Python put the choices in quotes.
+            name, given, known = choice[1], choice[2], re.findall(r"[^', ]+", choice[3])
+            what = f"unknown verb '{given}'" if name == "VERB" else f"{name} {given}: unknown value"
+            # All verbs are too many for a message; `--help` groups them.
+            all_known = f"all verbs: {self.prog} --help" if name == "VERB" else f"known: {', '.join(known)}"
+            message = f"{what}; {' '.join(filter(None, [meant(given, known), all_known]))}"
+        elif number:
+            kind = "whole number" if number[2] == "int" else "number"
+            message = f"{number[1]} {number[3]}: write a {kind}"
+        elif option:
+            # What another verb has is no slip of the pen: it has no place here.
+            message = "; ".join(
+                filter(None, [message, meant(option[1], sorted(self._option_string_actions))])
+            )
+        super().error(message)

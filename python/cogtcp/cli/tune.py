@@ -19,13 +19,13 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
         "--vary",
         action="append",
         metavar="PATH=LOW..HIGH",
-        help="a field and its range (:log, :linear), or values A,B (default: CR times)",
+        help="a field and its range (:log, :linear), or values A,B (default: sensing and transmission time)",
     )
     parser.add_argument(
         "--objective",
         default="goodput",
         metavar="METRIC",
-        help="the metric to optimise, perhaps min:METRIC or max:METRIC (default: goodput)",
+        help="the metric to optimise (default: goodput); min:METRIC or max:METRIC sets the direction",
     )
     parser.add_argument(
         "--constraint",

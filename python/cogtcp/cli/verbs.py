@@ -106,7 +106,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LINK[@NODE]",
-        help="also write what NODE (default: the first end) sees, as pcapng; air: frames",
+        help="also capture LINK at NODE (default: its first end) as pcapng; LINK air: 802.11 frames",
     )
     parser.add_argument("--qlog", action="store_true", help="also write the logs of QUIC's ends, as qlog")
 
@@ -123,7 +123,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     parser.add_argument(
-        "--time-limit", type=float, metavar="S", help="stop a run after S seconds; it has failed"
+        "--time-limit", type=float, metavar="S", help="stop a run after S seconds; it counts as failed"
     )
     parser.add_argument(
         "--plane",
@@ -191,7 +191,7 @@ def _reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--search",
         action="store_true",
-        help="search the settings that the paper leaves unsaid, and keep the results",
+        help="search the settings that the paper leaves open, and keep the results",
     )
     parser.add_argument(
         "--stacks",
@@ -238,7 +238,7 @@ _VERBS: tuple[tuple[Any, ...], ...] = (
     (
         "validate",
         "validate.validate",
-        "compare drawn cases with ns-2, ns-3, Linux and theory",
+        "compare random cases with ns-2, ns-3, Linux and theory",
         "validate.add_validate",
         _output,
     ),
@@ -276,8 +276,14 @@ _VERBS: tuple[tuple[Any, ...], ...] = (
         _output,
     ),
     ("results", "sweep.results", "describe a folder of results", _results),
-    ("query", "sweep.query", "ask a question in SQL about results (needs DuckDB)", _query),
-    ("merge", "sweep.merge", "combine sweeps and comparisons in one data set and one page", _merge, _output),
+    ("query", "sweep.query", "query results with SQL (needs DuckDB)", _query),
+    (
+        "merge",
+        "sweep.merge",
+        "combine sweeps and comparisons into one data set and one page",
+        _merge,
+        _output,
+    ),
     ("lab", "lab.lab", "serve a page whose sliders change a scenario", "lab.add_lab"),
     ("check", "inform.check", "check a scenario without running it", _scenario, _check),
     ("new", "inform.new", "write a commented scenario to start from", _new),
