@@ -130,6 +130,7 @@ def presets(file: str | None) -> dict[str, Preset]:
         found += _of_claims(study)
     by_name: dict[str, Preset] = {}
     for preset in found:
+        # The user's own file comes first, and keeps its name against a shipped one.
         by_name.setdefault(preset.name, preset)
     return by_name
 

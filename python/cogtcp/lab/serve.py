@@ -33,9 +33,10 @@ def serve(
 
     lab = Lab(file, native=native, controls=controls)
     listener = socket.socket()
-    # Only this machine can come here, whatever else the machine is connected to.
+    # A port that a lab left a moment ago can be taken again.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
+        # Only this machine can come here, whatever else the machine is connected to.
         listener.bind(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
         listener.close()
@@ -48,6 +49,7 @@ def serve(
         lab.app(), log_level="warning", access_log=False, ws="none", lifespan="off", limit_concurrency=512,
         timeout_keep_alive=30, timeout_graceful_shutdown=1, server_header=False,
     )  # fmt: skip
+    # The socket listens already: a browser that is faster than the server waits.
     say(address)
     if browser:
         webbrowser.open(address)
