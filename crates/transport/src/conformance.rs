@@ -24,7 +24,7 @@
 //! | `silence` | cwnd does not grow without ACKs |
 //! | `determinism` | the same calls give the same windows |
 //! | `loss` | cwnd does not rise at a loss event, and falls in a full window (if left to the sender) |
-//! | `transfer` | data gets through in bounded time: lossless, lossy, silent paths, every recovery, Accurate ECN |
+//! | `transfer` | data gets through in bounded time: lossy and silent paths, every recovery, Accurate ECN |
 //! | `recovery` | after a timeout the window grows again |
 
 mod hooks;

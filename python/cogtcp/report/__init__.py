@@ -205,12 +205,5 @@ def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds:
     )
 
 
-def _origin(provenance: dict[str, str], command: str | None) -> list[tuple[str, str]]:
-    return [
-        ("Command", command or ""),
-        ("Seeds", provenance["seeds"].replace(",", ", ")),
-        ("Scenario hash", f"sha256:{provenance['scenario_sha256']}"),
-        ("cogtcp", provenance["version"]),
-        ("Commit", provenance["commit"]),
-        ("Written", page.date()),
-    ]
+def _origin(provenance: dict[str, str], command: str | None) -> list[tuple[str, str | None]]:
+    return page.origin(command, provenance, Seeds=provenance["seeds"].replace(",", ", "))

@@ -22,7 +22,6 @@ _BUDGETS = 4
 
 def advice_report(advice: Advice, *, command: str | None = None) -> str:
     """Return the report of advice."""
-    provenance = advice.provenance
     shares = {candidate.name: advice.budget(candidate) for candidate in advice.ranked()[:_BUDGETS]}
     return page.render(
         "advice.html.j2",
@@ -39,14 +38,7 @@ def advice_report(advice: Advice, *, command: str | None = None) -> str:
         candidates=candidates_table(advice),
         budget=budget.of_runs(shares),
         around=_around(advice),
-        origin=[
-            ("Command", command or ""),
-            ("Runs", str(advice.made)),
-            ("Scenario hash", f"sha256:{provenance['scenario_sha256']}"),
-            ("cogtcp", provenance["version"]),
-            ("Commit", provenance["commit"]),
-            ("Written", page.date()),
-        ],
+        origin=page.origin(command, advice.provenance, Runs=str(advice.made)),
         scenario=advice.scenario.to_toml(),
     )
 

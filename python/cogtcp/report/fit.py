@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from cogtcp import provenance
 from cogtcp.metrics import BY_NAME
 from cogtcp.report import page
 from cogtcp.report.tables import Table
@@ -39,7 +38,7 @@ def fit_report(fit: Fit, *, command: str | None = None) -> str:
         held_s=f"{fit.held.lasted_s:.1f}" if fit.held is not None else "",
         transport=fit.transport,
         ranges=list(fit.ranges.items()),
-        origin=[("Command", command or ""), ("cogtcp", provenance.version()), ("Written", page.date())],
+        origin=page.origin(command),
         scenario=fit.toml,
     )
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cogtcp import provenance
 from cogtcp.figure import model, scale
 from cogtcp.figure.model import Axis, Drawing, Entry, Panel, Rule, Spans, Text
 from cogtcp.figure.reduce import Grid
@@ -87,12 +86,7 @@ def journey_page(line: Line, travel: Travel, several: Sequence[Travel], command:
                 Table([("Cause", ""), ("A journey", ""), ("Mean", "s"), ("Longest", "s")], causes),
             ),
         ],
-        origin=[
-            ("Command", command),
-            ("Seed", str(travel.seed)),
-            ("cogtcp", provenance.version()),
-            ("Written", page.date()),
-        ],
+        origin=page.origin(command, Seed=str(travel.seed)),
     )
 
 

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from cogtcp import provenance
 from cogtcp.metrics import PAD
 from cogtcp.report import svg
 from cogtcp.report.tables import STEPS, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from jinja2.bccache import Bucket
 
@@ -134,6 +135,26 @@ def data(value: Any) -> str:
 def as_table(headings: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
     """Return a table of texts for the templates."""
     return Table(headings, rows, left)
+
+
+def origin(
+    command: str | None, made: Mapping[str, str | None] | None = None, **more: str
+) -> list[tuple[str, str | None]]:
+    """Return where a page comes from, for its last part.
+
+    Args:
+        command: The command line.
+        made: Provenance of the result; without it the version is today's.
+        more: Further lines by their titles.
+    """
+    made = made or {"version": provenance.version()}
+    found: list[tuple[str, str | None]] = [("Command", command or ""), *more.items()]
+    if "scenario_sha256" in made:
+        found.append(("Scenario hash", f"sha256:{made['scenario_sha256']}"))
+    found.append(("cogtcp", made["version"]))
+    if "commit" in made:
+        found.append(("Commit", made["commit"]))
+    return [*found, ("Written", date())]
 
 
 def date() -> str:

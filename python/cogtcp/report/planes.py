@@ -56,14 +56,12 @@ def planes_report(agreement: Agreement, *, command: str | None = None) -> str:
         table=page.as_table([(heading, "") for heading in HEADINGS], cells_of, 3),
         time=over_time(drawn) if drawn else None,
         seed=agreement.pairs[0].seed if agreement.pairs else 0,
-        origin=[
-            ("Command", command or ""),
-            ("Kernel", f"Linux {agreement.kernel}"),
-            ("Seeds", ", ".join(map(str, dict.fromkeys(pair.seed for pair in agreement.pairs)))),
-            ("cogtcp", provenance.version()),
-            ("Commit", provenance.commit()),
-            ("Written", page.date()),
-        ],
+        origin=page.origin(
+            command,
+            {"version": provenance.version(), "commit": provenance.commit()},
+            Kernel=f"Linux {agreement.kernel}",
+            Seeds=", ".join(map(str, dict.fromkeys(pair.seed for pair in agreement.pairs))),
+        ),
         scenario="\n".join(scenarios.values()),
     )
 

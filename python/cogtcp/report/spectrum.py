@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import provenance
 from cogtcp.figure import scale
 from cogtcp.figure.compared import rows
 from cogtcp.figure.model import Axis, Bar, Dots, Drawing, Entry, Line, Panel, series
@@ -102,7 +101,7 @@ def activity_page(activity: PuActivity, start: float, end: float, name: str, com
         time=None,
         figures=[("A pointer over a bar reads its times.", activity_figure(activity, start, end, name))],
         tables=[("Primary users", Table(headings, numbers, left_out=max(0, len(users) - MOST_USERS)))],
-        origin=[("Command", command), ("cogtcp", provenance.version()), ("Written", page.date())],
+        origin=page.origin(command),
     )
 
 
@@ -135,5 +134,5 @@ def sensing_page(
         time=None,
         figures=[("", sensing_figure(times, detectors, ratios, common))],
         tables=[("Numbers", Table(headings, numbers, left=2))],
-        origin=[("Command", command), ("cogtcp", provenance.version()), ("Written", page.date())],
+        origin=page.origin(command),
     )

@@ -41,7 +41,7 @@ _IN_WORDS = ("queuing_delay_mean_s", "rtos")
 def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
     """Return the page of a sweep."""
     axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
-    scenario, origin = sweep.plan.scenario, sweep.provenance
+    scenario = sweep.plan.scenario
     counts = sweep.progress
     rows, total = picked(sweep)
     return _render(
@@ -57,13 +57,7 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
         done=counts.done,
         total=sweep.plan.total,
         failures=sweep.failures,
-        origin=[
-            ("Command", command or ""),
-            ("Scenario hash", f"sha256:{origin['scenario_sha256']}"),
-            ("cogtcp", origin["version"]),
-            ("Commit", origin["commit"]),
-            ("Written", page.date()),
-        ],
+        origin=page.origin(command, sweep.provenance),
         scenario=scenario.to_toml(),
         quantiles=_quantiles(sweep, axes),
     )
@@ -113,7 +107,7 @@ def merged_report(
         done=runs,
         total=runs,
         failures=failures,
-        origin=[("Command", command or ""), ("Written", page.date())],
+        origin=page.origin(command),
         scenario="",
     )
 
@@ -132,7 +126,7 @@ def _render(
     done: int,
     total: int,
     failures: Sequence[dict[str, Any]],
-    origin: Sequence[tuple[str, str]],
+    origin: Sequence[tuple[str, str | None]],
     scenario: str,
     quantiles: Table | None = None,
 ) -> str:

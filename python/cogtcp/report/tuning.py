@@ -30,7 +30,6 @@ def tuning_report(tuning: Tuning, *, command: str | None = None) -> str:
     ranges = [parameter for parameter in tuning.parameters if isinstance(parameter, Range)]
     is_plane = len(ranges) == len(tuning.parameters) == 2
     refused = [trial for trial in tuning.trials if trial.evaluation.invalid is not None]
-    provenance = tuning.provenance
     return page.render(
         "tuning.html.j2",
         name=tuning.scenario.name,
@@ -58,18 +57,12 @@ def tuning_report(tuning: Tuning, *, command: str | None = None) -> str:
         varied=[(parameter.path, parameter.describe()) for parameter in tuning.parameters],
         constraints=[constraint.describe() for constraint in tuning.constraints],
         trials=_trials(tuning),
-        origin=[
-            ("Command", command or ""),
-            (
-                "Seeds",
-                f"{_span(tuning.seeds)} in the search, {_span(tuning.runoff_seeds)} to choose the winner, "
-                f"{_span(tuning.fresh_seeds)} at the end",
-            ),
-            ("Scenario hash", f"sha256:{provenance['scenario_sha256']}"),
-            ("cogtcp", provenance["version"]),
-            ("Commit", provenance["commit"]),
-            ("Written", page.date()),
-        ],
+        origin=page.origin(
+            command,
+            tuning.provenance,
+            Seeds=f"{_span(tuning.seeds)} in the search, {_span(tuning.runoff_seeds)} to choose the winner, "
+            f"{_span(tuning.fresh_seeds)} at the end",
+        ),
         scenario=tuning.scenario.to_toml(),
     )
 
