@@ -297,8 +297,8 @@ impl<P: Payload> Network<P> {
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
-        // The route is read whether the label asks for it or not: which direction a packet has left is as good as random
-        // in a large network, and a branch on that costs more than the look.
+        // The route is read whether the label asks for it or not: which direction a packet has left is as
+        // good as random in a large network, and a branch on that costs more than the look.
         let by_route = self.routes[into.frame.packet.transit().next as usize];
         next = select_unpredictable(next == BY_ROUTE, by_route, next);
         // One comparison for the common case: below is the next link direction.

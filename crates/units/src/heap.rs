@@ -47,8 +47,8 @@ impl<K: HeapKey> Group<K> {
     #[inline]
     fn least(&self) -> (usize, K) {
         let Self([a, b, c, d]) = *self;
-        // A tournament: two comparisons that do not wait for each other, then one. No processor predicts which key is
-        // least, so no branch may depend on that: the compiler has made branches of plain `if`s.
+        // A tournament: two comparisons that do not wait for each other, then one. No processor predicts
+        // which key is least, so no branch may depend on that: the compiler has made branches of plain `if`s.
         let (i, left) = select_unpredictable(b < a, (1, b), (0, a));
         let (j, right) = select_unpredictable(d < c, (3, d), (2, c));
         select_unpredictable(right < left, (j, right), (i, left))
