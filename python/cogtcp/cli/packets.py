@@ -36,9 +36,7 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
         help="TUN, or virtual Ethernet (default: TUN if /dev/net/tun can be opened)",
     )
     parser.add_argument("--trace", action="store_true", help="show every packet and call, with its time")
-    parser.epilog = (
-        "Exit codes: 0 all agree; 1 one differs, or fell behind its times; 2 a script cannot be played."
-    )
+    parser.epilog = "Exit codes: 0 all agree; 1 a script differs or ran late; 2 a script cannot be played."
 
 
 def packets(args: argparse.Namespace) -> int:

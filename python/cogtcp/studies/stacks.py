@@ -207,7 +207,7 @@ def tables(study: Study, kept: Mapping[str, Any]) -> list[Table]:
     best = max(mean for mean, _, _ in kept["base"].values())
     header = ["stack", f"{quantity} at the base [95 %]", "of the best"]
     if kept["kept"]:
-        header.append("of what it has without [95 %]")
+        header.append("share kept with cognitive radio [95 %]")
     rows = []
     for stack, found in sorted(kept["base"].items(), key=lambda item: -item[1][0]):
         row = [stack, _interval_text(found), f"{100 * found[0] / best:.0f} %"]

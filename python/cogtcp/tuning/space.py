@@ -161,8 +161,8 @@ def _default(scenario: Scenario) -> dict[str, str]:
     radios = scenario.to_dict().get("radio", [])
     if not radios or not all(radio.get("cr") for radio in radios):
         raise UsageError(
-            f"name what to vary, as in radio.0.cr.sensing_time={_EXAMPLE}; only where every radio has "
-            "[radio.cr] are its sensing and transmission times varied without being named"
+            f"name what to vary, as in radio.0.cr.sensing_time={_EXAMPLE}; by default sensing and "
+            "transmission times vary, but only if every radio has [radio.cr]"
         )
     element = "0" if len(radios) == 1 else "*"
     return {f"radio.{element}.{field}": text for field, text in DEFAULT.items()}
