@@ -168,9 +168,22 @@ def multi_hop() -> list[str]:
     ]
 
 
+def manet() -> list[str]:
+    """Return the rows of the table in manet's README: a statement with 5, 3 and 2 flows."""
+    claims = [f"manet-t{table}" for table in (1, 2, 3)]
+    assert all(counts("manet", claim)["holds"] == 0 for claim in claims)
+    rows = []
+    for says in _design("manet").claims[claims[0]].verdicts:
+        found = [counts("manet", claim, says) for claim in claims]
+        cells = [f"{count['holds']}, {count['fails']}" for count in found]
+        rows.append(f"| {says.rstrip('.')} | {' | '.join(cells)} |")
+    return rows
+
+
 SENTENCES = {
     "c2": c2,
     "chain": chain,
+    "manet": manet,
     "mswim09": mswim09,
     "mswim09-multi-hop": multi_hop,
     "trains": trains,
