@@ -25,7 +25,7 @@ EXTENSIONS = {
     "tcp_segments", "quic_flows", "quic_log", "payloads", "subflows",
     "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
     "emulation",
-    "routing", "ways", "drops", "nodes", "searches", "places", "routes", "frames",
+    "routing", "streams", "drops", "nodes", "searches", "positions", "routes", "frames",
     "primary_users",
 }  # fmt: skip
 
@@ -53,7 +53,7 @@ def test_run_writes_packets_on_demand(command: Command, small: Path, tmp_path: P
 
 
 def test_run_tells_of_an_ad_hoc_network(command: Command) -> None:
-    """Ways and routing as the tables have them; of many radios one line."""
+    """Routes and routing as the tables have them; of many radios one line."""
     out = command("run", "adhoc-cr", "--set", "run.duration=20 s", "--out", "out").out
     result = run(Scenario.from_file(ROOT / "scenarios/adhoc-cr.toml").set("run.duration", "20 s"))
     [routing] = result.rows("routing")
@@ -61,11 +61,11 @@ def test_run_tells_of_an_ad_hoc_network(command: Command) -> None:
     said = next(line for line in lines if line[:1] == ["cr_aodv"])
     assert said[1:2] == [f"{routing['searches']:,}"]
     assert f"{routing['overhead_packets']:,}" in said
-    for row in result.rows("ways"):
+    for row in result.rows("streams"):
         if row["stream"] == "data" and row["delivered_packets"]:
-            way = next(line for line in lines if line[1:4] == [row["from"], "to", row["to"]])
-            assert way[:1] == [row["flow"]]
-            assert way[4] == f"{row['hops_mean']:.2f}"
+            shown = next(line for line in lines if line[1:4] == [row["from"], "to", row["to"]])
+            assert shown[:1] == [row["flow"]]
+            assert shown[4] == f"{row['hops_mean']:.2f}"
     assert [line[:2] for line in lines if line[:1] == ["all"]] == [["all", "25"]]
 
 

@@ -114,19 +114,19 @@ traffic = { size = "10 kB" }
 def test_an_ad_hoc_network_carries_the_kernels_packets_over_several_hops() -> None:
     asked = Scenario.from_toml(AD_HOC)
     emulated, simulated = emulate(asked), run(asked)
-    if emulated.rows("ways")[0]["delivered_packets"] == 0 and not emulated.is_evidence:
+    if emulated.rows("streams")[0]["delivered_packets"] == 0 and not emulated.is_evidence:
         pytest.skip(f"the machine is too busy: {emulated.doubt}")
     for result in (emulated, simulated):
-        ways = {(row["flow"], row["stream"]): row for row in result.rows("ways")}
-        there, back = ways["there", "data"], ways["there", "acknowledgements"]
+        streams = {(row["flow"], row["stream"]): row for row in result.rows("streams")}
+        there, back = streams["there", "data"], streams["there", "acknowledgements"]
         assert (there["hops_min"], there["hops_max"], back["hops_min"]) == (3, 3, 3)
         assert there["delivered_packets"] > 0
-        assert ways["across", "data"]["hops_min"] == 2
+        assert streams["across", "data"]["hops_min"] == 2
         assert result.rows("routing")[0]["searches"] >= 2
         relay = result.rows("nodes")[1]
         assert relay["relayed"] >= there["delivered_packets"] + back["delivered_packets"]
         assert {"search_start", "route_found"} <= {row["kind"] for row in result.events.to_pylist()}
-        assert {row["node"] for row in result.rows("places")} == {"n0", "n1", "n2", "n3"}
+        assert {row["node"] for row in result.rows("positions")} == {"n0", "n1", "n2", "n3"}
     with as_in_time(emulated):
         assert emulated.rows("flows")[1]["delivered_bytes"] == 10_000
         goodput, expected = (result.rows("flows")[0]["goodput_bps"] for result in (emulated, simulated))

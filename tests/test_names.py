@@ -24,7 +24,7 @@ SEVERAL = {
     *("Air", "BaseStation", "Candidate", "Cell", "ChannelKnowledge", "Connection", "Counts", "Drx"),
     *("Exchange", "Fading", "Flow", "Frame", "Handover", "Line", "Link", "Mode", "Motion", "Move"),
     *("Outgoing", "Payload", "Plane", "Propagation", "Protocol", "Radio", "Receiver", "Reception"),
-    *("Request", "Run", "Scheduler", "Sender", "Setting", "Slot", "Surroundings", "Tcp"),
+    *("Request", "Run", "Scheduler", "Sender", "Setting", "Slot", "Surroundings"),
     *("Technology", "Topology", "TraceError", "Track"),
 }
 

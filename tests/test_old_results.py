@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cogtcp import UsageError, _core, results_schema
@@ -50,6 +52,18 @@ def test_questions_use_the_names_of_today() -> None:
 
     found = query(OLD / "run", "SELECT count(predicted_start_s) AS n FROM predictions")
     assert found.column("n").to_pylist()[0] > 0
+
+
+def test_the_tables_of_version_3_have_the_names_of_today(tmp_path: Path) -> None:
+    folder = _newer(tmp_path, schema=3)
+    ways = pa.table({"flow": ["f1"], "stream": ["data"], "path_changes": [2]})
+    pq.write_table(ways, folder / "ways.parquet")
+    assert Saved(folder).table("streams").column("rerouted_packets").to_pylist() == [2]
+    assert set(Saved(folder).tables()) == {"streams", "events"}
+    pytest.importorskip("duckdb")
+    from cogtcp.sweeping.query import query
+
+    assert query(folder, "SELECT rerouted_packets AS n FROM streams").column("n").to_pylist() == [2]
 
 
 def test_a_scenario_of_version_0_1_runs_and_is_brought_up_to_date(

@@ -84,11 +84,11 @@ class Frame:
     failed: str
 
 
-class Places:
+class Positions:
     """Where nodes are and on which channel, by the second."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take rows of the table `places`."""
+        """Take rows of the table `positions`."""
         self._of: dict[str, list[tuple[float, float, float, int]]] = defaultdict(list)
         for row in rows:
             self._of[row["node"]].append((row["time_s"], row["x_m"], row["y_m"], row["channel"]))
@@ -109,7 +109,7 @@ def of_run(result: Result) -> list[Airtime]:
     if not rows or begin >= result.duration_s:
         return []
     sense = _units.metres(scenario.get("phy", {}).get("carrier_sense_range", "550 m"))
-    places = Places(result.rows("places"))
+    places = Positions(result.rows("positions"))
     frames = exchanges(rows)
     measured = result.duration_s - begin
     quiet = {
@@ -182,7 +182,7 @@ def _frame(row: Mapping[str, Any], what: _Carried) -> Frame:
 def around(
     flow: str,
     frames: list[Frame],
-    places: Places,
+    places: Positions,
     sense: float,
     span: tuple[float, float],
     silent: Mapping[str, float],
@@ -214,7 +214,7 @@ def _shares(
     flow: str,
     node: str,
     frames: list[Frame],
-    places: Places,
+    places: Positions,
     sense: float,
     span: tuple[float, float],
     silent: Mapping[str, float],

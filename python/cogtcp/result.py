@@ -191,9 +191,9 @@ class Result:
         return self.table("routing")
 
     @cached_property
-    def ways(self) -> pa.Table:
-        """One row per stream of packets over an ad hoc network: its hops, path changes, drops by layer."""
-        return self.table("ways")
+    def streams(self) -> pa.Table:
+        """One row per stream of packets over an ad hoc network: hops, rerouted packets, drops by layer."""
+        return self.table("streams")
 
     @cached_property
     def drops(self) -> pa.Table:
@@ -211,9 +211,9 @@ class Result:
         return self.table("searches")
 
     @cached_property
-    def places(self) -> pa.Table:
+    def positions(self) -> pa.Table:
         """Where the nodes of an ad hoc network are, second by second. Empty unless traced."""
-        return self.table("places")
+        return self.table("positions")
 
     @cached_property
     def routes(self) -> pa.Table:
@@ -524,7 +524,7 @@ _ROWS_AT_A_TIME = 8192
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.
 _EXTENSION_TOTALS = (
     "quic_flows", "subflows", "trains", "train_flows", "datagrams", "request_flows", "videos", "routing",
-    "ways", "drops", "nodes",
+    "streams", "drops", "nodes",
 )  # fmt: skip
 
 

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The version that this cogtcp writes.
-RESULTS_SCHEMA = 3
+RESULTS_SCHEMA = 4
 
-#: What each version called columns that have another name since: version, table, then old name and new.
+#: What each version called tables that have another name since: version, then old name and new.
+RENAMED_TABLES: dict[int, dict[str, str]] = {3: {"ways": "streams", "places": "positions"}}
+
+#: What each version called columns that have another name since: version, table of today, old name and new.
 RENAMED: dict[int, dict[str, dict[str, str]]] = {
     1: {
         "predictions": {"foretold_start_s": "predicted_start_s", "foretold_end_s": "predicted_end_s"},
     },
+    3: {"streams": {"path_changes": "rerouted_packets"}},
 }
 
 
@@ -46,6 +50,20 @@ def version_of(manifest: Mapping[str, Any], folder: str | Path) -> int:
             f"reads up to {RESULTS_SCHEMA}; update cogtcp"
         )
     return version
+
+
+def renamed_table(name: str, version: int) -> str:
+    """Return what the table that `version` called `name` is called today."""
+    for step in range(version, RESULTS_SCHEMA):
+        name = RENAMED_TABLES.get(step, {}).get(name, name)
+    return name
+
+
+def stored(name: str, version: int) -> str:
+    """Return what `version` called the table that is called `name` today."""
+    for step in reversed(range(version, RESULTS_SCHEMA)):
+        name = {new: old for old, new in RENAMED_TABLES.get(step, {}).items()}.get(name, name)
+    return name
 
 
 def renamed(name: str, columns: list[str], version: int) -> list[str]:

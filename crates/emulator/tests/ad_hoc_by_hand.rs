@@ -136,8 +136,8 @@ fn played(experiment: &Experiment, look: Option<u64>) -> (EmulatedNetwork, Notes
     }
 }
 
-/// Every table that an ad hoc network has, down to the last column: routing, ways, drops, nodes, searches,
-/// places, routes, primary users.
+/// Every table that an ad hoc network has, down to the last column: routing, streams, drops, nodes, searches,
+/// positions, routes, primary users.
 #[test]
 fn an_ad_hoc_network_does_what_it_does_in_the_simulator() {
     for (name, ends) in [

@@ -6,14 +6,14 @@ pub(crate) use tables::AdHocEnding;
 
 use cogtcp_adhoc::{AdHocDropCause, AdHocEvent, AdHocNetwork, NodeCounters, RouteRecord, SearchOutcome};
 use cogtcp_records::Histogram;
-use cogtcp_records::extensions::{PlaceRow, PlacesBuilder, RouteRow, RoutesBuilder};
+use cogtcp_records::extensions::{PositionRow, PositionsBuilder, RouteRow, RoutesBuilder};
 use cogtcp_routing::RoutingStats;
 use cogtcp_spectrum::{Protection, Radio, RadioStats};
 use cogtcp_units::{Duration, Time};
 use cogtcp_wireless::{Counters, Surroundings};
 use std::collections::BTreeMap;
 
-/// From one recording of places to the next, unless the run's samples are further apart.
+/// From one recording of positions to the next, unless the run's samples are further apart.
 pub(crate) const PLACES_EVERY: Duration = Duration::from_secs(1);
 
 /// The packets that one host sends to another for one purpose.
@@ -46,7 +46,7 @@ pub(crate) struct AdHocAccount {
     node_service: Vec<(Duration, u64)>,
     route_changes: u64,
     route_losses: u64,
-    places: PlacesBuilder,
+    positions: PositionsBuilder,
     routes: RoutesBuilder,
     records: bool,
     warm: bool,
@@ -69,7 +69,7 @@ struct Stream {
     hops_max: u8,
     /// The route of the last packet.
     route: Option<u64>,
-    path_changes: u64,
+    rerouted: u64,
     drops: [u64; AdHocDropCause::ALL.len()],
 }
 
@@ -98,7 +98,7 @@ impl AdHocAccount {
             node_service: vec![(Duration::ZERO, 0); nodes],
             route_changes: 0,
             route_losses: 0,
-            places: PlacesBuilder::default(),
+            positions: PositionsBuilder::default(),
             routes: RoutesBuilder::default(),
             records,
             warm: is_warm,
@@ -165,7 +165,7 @@ impl AdHocAccount {
         if before == Some(route.hash) {
             return;
         }
-        stream.path_changes += u64::from(before.is_some());
+        stream.rerouted += u64::from(before.is_some());
         if self.records {
             let names: Vec<&str> =
                 air.recorded_route(route.hash).into_iter().map(|node| &*self.names[node as usize]).collect();
@@ -222,15 +222,15 @@ impl AdHocAccount {
         // node.
         for (number, name) in self.names.iter().take(self.warm_radios.len()).enumerate() {
             let (node, at) = (number as u32, air.position(number as u32, now));
-            let row = PlaceRow {
+            let row = PositionRow {
                 time_s: now.as_secs_f64(),
-                node: self.places.node.intern(name),
+                node: self.positions.node.intern(name),
                 x_m: at.x,
                 y_m: at.y,
                 channel: u64::from(air.channel(node).0),
                 silent: air.is_silent(node),
             };
-            self.places.push(row);
+            self.positions.push(row);
         }
     }
 
@@ -296,7 +296,7 @@ impl Stream {
             hops_min: u8::MAX,
             hops_max: 0,
             route: None,
-            path_changes: 0,
+            rerouted: 0,
             drops: [0; AdHocDropCause::ALL.len()],
         }
     }

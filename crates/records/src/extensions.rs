@@ -476,7 +476,7 @@ tables! {
 
     /// One row per measured stream of packets over an ad hoc network: a flow's data, its acknowledgements, a
     /// UDP source's packets, an application's requests.
-    WayRow, WaysBuilder = "ways" {
+    StreamRow, StreamsBuilder = "streams" {
         /// Name of the flow or of the source.
         flow: Code in "",
         /// `data`, `acknowledgements`, `datagrams` or `requests`.
@@ -493,8 +493,8 @@ tables! {
         hops_min: f64 in "",
         /// Greatest.
         hops_max: f64 in "",
-        /// Times that a packet came by another route than the one before it.
-        path_changes: u64 in "",
+        /// Packets that came by another route than the packet before them.
+        rerouted_packets: u64 in "packets",
         /// Searches for a route that the sender began to the receiver, for whatever stream.
         searches: u64 in "",
         /// Mean time until a route was found.
@@ -596,7 +596,7 @@ tables! {
 
     /// One row per node of an ad hoc network and second, where time series are recorded: for a map of the
     /// run.
-    PlaceRow, PlacesBuilder = "places" {
+    PositionRow, PositionsBuilder = "positions" {
         /// When.
         time_s: f64 in "s",
         /// Name of the node.
@@ -751,11 +751,11 @@ mod tests {
                 "videos",
                 "emulation",
                 "routing",
-                "ways",
+                "streams",
                 "drops",
                 "nodes",
                 "searches",
-                "places",
+                "positions",
                 "frames",
                 "routes",
                 "primary_users"

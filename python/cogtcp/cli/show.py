@@ -123,18 +123,18 @@ def _ad_hoc(run: Result) -> None:
             row["flow"],
             f"{row['from']} to {row['to']}",
             _number(row["hops_mean"], 2),
-            f"{row['path_changes']:,}",
+            f"{row['rerouted_packets']:,}",
             f"{row['searches']:,}",
             _milliseconds(row["discovery_mean_s"]),
             *(f"{row[f'drops_{layer}']:,}" for layer in ("routing", "queue", "mac")),
         ]
-        for row in run.rows("ways")
+        for row in run.rows("streams")
         if row["stream"] in ("data", "datagrams")
     ]
     if rows:
-        headings = ["Flow", "From", "Hops", "Path\nchanges", "Searches", "Found in\nms"]
+        headings = ["Flow", "From", "Hops", "Packets\nrerouted", "Searches", "Found in\nms"]
         headings += [f"Drops\n{layer}" for layer in ("routing", "queue", "MAC")]
-        print_table("Paths of the data", headings, rows, left=2)
+        print_table("Routes of the data", headings, rows, left=2)
     rows = [
         [
             row["protocol"],

@@ -89,10 +89,10 @@ class RunMap:
     def of(cls, result: Result | Saved) -> RunMap | None:
         """Read the map of a run; None where there is none: no ad hoc network, or no time series."""
         tables = result.tables()
-        if "places" not in tables or tables["places"].num_rows == 0:
+        if "positions" not in tables or tables["positions"].num_rows == 0:
             return None
-        rows = tables["places"].to_pydict()
-        flows, routes = _flows(tables["ways"].to_pydict()), tables["routes"].to_pydict()
+        rows = tables["positions"].to_pydict()
+        flows, routes = _flows(tables["streams"].to_pydict()), tables["routes"].to_pydict()
         everybody = list(dict.fromkeys(rows["node"]))
         nodes = _shown(everybody, flows, routes)
         index = {name: number for number, name in enumerate(nodes)}
@@ -170,7 +170,7 @@ class RunMap:
             if not route.nodes:
                 continue
             spots = [places[node] for node in route.nodes]
-            # Ways that share hops lie beside each other.
+            # Routes that share hops lie beside each other.
             aside = (number - (len(self.flows) - 1) / 2) * 2.5 * max(wide, high) / _MAP
             xs, ys = [x + aside for x, _ in spots], [y + aside for _, y in spots]
             panel.add(Line(xs, ys, "ink", 1.8, _dashes(number), opacity=0.75))

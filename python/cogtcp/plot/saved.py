@@ -12,7 +12,7 @@ from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
 from cogtcp.of_tcp import OF_TCP, joined
 from cogtcp.plot import accessors, compared, over_time, swept
-from cogtcp.results_schema import modern, version_of
+from cogtcp.results_schema import modern, stored, version_of
 from cogtcp.sweeping.axes import title
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ KINDS = {
 }
 
 #: Tables of which a map is drawn.
-_OF_A_MAP = ("places", "ways", "routes", "events", "primary_users")
+_OF_A_MAP = ("positions", "streams", "routes", "events", "primary_users")
 
 
 class Saved:
@@ -57,7 +57,7 @@ class Saved:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        path = self.folder / f"{name}.parquet"
+        path = self._path(name)
         try:
             table = modern(name, pq.read_table(path), self.version)
             if name not in OF_TCP:
@@ -67,6 +67,9 @@ class Saved:
             return joined(name, table, pq.read_table(beside)) if beside.is_file() else table
         except (OSError, pa.ArrowException) as error:
             raise UsageError(f"{path}: cannot be read ({error}); make the results again") from None
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{stored(name, self.version)}.parquet"
 
     # What `Series.of` asks of a result.
 
@@ -105,7 +108,7 @@ class Saved:
 
     def tables(self) -> dict[str, Any]:
         """Return the tables of a map, as far as there are such."""
-        found = (name for name in _OF_A_MAP if (self.folder / f"{name}.parquet").is_file())
+        found = (name for name in _OF_A_MAP if self._path(name).is_file())
         return {name: self.table(name) for name in found}
 
     @cached_property

@@ -154,12 +154,12 @@ _ROUTING: tuple[_Column, ...] = (
     ("95 %", "ms", "service_p95_s", _number(2, 1e3)),
 )
 
-_WAYS: tuple[_Column, ...] = (
+_STREAMS: tuple[_Column, ...] = (
     ("Delivered", "packets", "delivered_packets", _number(0)),
     ("Hops, mean", "", "hops_mean", _number(2)),
     ("least", "", "hops_min", _number(0)),
     ("most", "", "hops_max", _number(0)),
-    ("Path changes", "", "path_changes", _number(0)),
+    ("Rerouted", "packets", "rerouted_packets", _number(0)),
     ("Searches", "", "searches", _number(0)),
     ("Discovery, mean", "ms", "discovery_mean_s", _number(1, 1e3)),
     ("Drops: routing", "", "drops_routing", _number(0)),
@@ -229,7 +229,7 @@ def _ad_hoc(result: Result) -> dict[str, Any] | None:
         return None
     return {
         "routing": _table(result.routing.to_pylist(), ("protocol",), _ROUTING, zeros=True),
-        "ways": _table(result.ways.to_pylist(), ("flow", "stream", "from", "to"), _WAYS),
+        "streams": _table(result.streams.to_pylist(), ("flow", "stream", "from", "to"), _STREAMS),
         "drops": _table(result.drops.to_pylist(), ("flow", "stream", "layer", "cause"), _DROPS, zeros=True),
         "nodes": _table(result.nodes.to_pylist(), ("node",), _NODES),
     }

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from cogtcp import _core
 from cogtcp._errors import UsageError
 from cogtcp.of_tcp import OF_TCP, columns_of_tcp
-from cogtcp.results_schema import renamed, version_of
+from cogtcp.results_schema import renamed, renamed_table, version_of
 from cogtcp.sweeping import dataset
 from cogtcp.sweeping.folders import manifest
 
@@ -39,13 +39,15 @@ def connect(folder: Path) -> Any:
         # No guessing of types: a transport called `1` stays a text. Files of sweeps with more axes have more
         # columns.
         options = "hive_partitioning = true, union_by_name = true, hive_types_autocast = false"
-        connection.execute(f'CREATE VIEW "{name}" AS FROM read_parquet({pattern}, {options})')
+        view = renamed_table(name, version)
+        connection.execute(f'CREATE VIEW "{view}" AS FROM read_parquet({pattern}, {options})')
     for path in sorted(folder.glob("*.parquet")):
         if path.stem not in dataset.tables(folder):
             pattern = _text(str(path.resolve()))
-            names = renamed(path.stem, pq.read_schema(path).names, version)
+            view = renamed_table(path.stem, version)
+            names = renamed(view, pq.read_schema(path).names, version)
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-            connection.execute(f'CREATE VIEW "{path.stem}" ({columns}) AS FROM read_parquet({pattern})')
+            connection.execute(f'CREATE VIEW "{view}" ({columns}) AS FROM read_parquet({pattern})')
     _add_of_tcp(connection)
     return connection
 

@@ -5,7 +5,7 @@ use cogtcp_adhoc::{AdHocDropCause, AdHocNetwork, Layer, NodeCounters, SearchOutc
 use cogtcp_mobility::Mobility;
 use cogtcp_records::extensions::{
     DropRow, DropsBuilder, NodeRow, NodesBuilder, PrimaryUserRow, PrimaryUsersBuilder, RoutingBuilder,
-    RoutingRow, SearchRow, SearchesBuilder, WayRow, WaysBuilder,
+    RoutingRow, SearchRow, SearchesBuilder, StreamRow, StreamsBuilder,
 };
 use cogtcp_records::{Histogram, Table, ratio};
 use cogtcp_routing::{MessageKind, RoutingStats};
@@ -29,7 +29,7 @@ pub(crate) struct AdHocEnding<'a> {
 }
 
 impl AdHocAccount {
-    /// The tables of an ad hoc network: routing, ways, drops, nodes, searches, places, routes, and primary
+    /// The tables of an ad hoc network: routing, streams, drops, nodes, searches, positions, routes, and primary
     /// users if there are any.
     pub(crate) fn tables<T: Clone, S: Surroundings>(
         &self,
@@ -39,11 +39,11 @@ impl AdHocAccount {
         debug_assert!(air.is_conserved(), "every packet of the medium is accounted for");
         let mut tables = vec![
             routing(self, air, ending),
-            ways(self),
+            streams(self),
             drops(self),
             nodes(self, air, ending),
             searches(self),
-            self.places.clone().finish(),
+            self.positions.clone().finish(),
             self.routes.clone().finish(),
         ];
         let spectrum = ending.spectrum.filter(|air| !air.activity.users.is_empty());
@@ -112,9 +112,9 @@ fn routing<T: Clone, S: Surroundings>(
     table.finish()
 }
 
-fn ways(account: &AdHocAccount) -> Table {
+fn streams(account: &AdHocAccount) -> Table {
     let names = &account.names;
-    let mut table = WaysBuilder::default();
+    let mut table = StreamsBuilder::default();
     for stream in &account.streams {
         let found = account.searches[account.warm_searches..].iter().filter(|it| it.ends == stream.ends);
         let times: Vec<f64> = found
@@ -124,7 +124,7 @@ fn ways(account: &AdHocAccount) -> Table {
             })
             .collect();
         let some = stream.delivered > 0;
-        let row = WayRow {
+        let row = StreamRow {
             flow: table.flow.intern(&stream.name),
             stream: table.stream.intern(stream.kind),
             from: table.from.intern(&names[stream.ends.0 as usize]),
@@ -134,7 +134,7 @@ fn ways(account: &AdHocAccount) -> Table {
             // Without a packet these are the values that they begin with, not hops.
             hops_min: if some { f64::from(stream.hops_min) } else { f64::NAN },
             hops_max: if some { f64::from(stream.hops_max) } else { f64::NAN },
-            path_changes: stream.path_changes,
+            rerouted_packets: stream.rerouted,
             searches: account.begun.get(&stream.ends).copied().unwrap_or(0),
             discovery_mean_s: ratio(times.iter().sum(), times.len() as f64),
             // `f64::max` ignores a NaN: without a search that found a route the column stays NaN.

@@ -25,11 +25,11 @@ fn flow(from: usize, to: usize, more: &str) -> String {
     format!("[[flow]]\nfrom = \"n{from}\"\nto = \"n{to}\"\ntransport = \"newreno\"\n{more}\n")
 }
 
-/// The row of a stream in `ways`, by column.
-fn way(run: &Run, stream: &str, column: &str) -> f64 {
-    let ways = extension(run, "ways");
-    let row = (0..ways.len()).find(|row| ways.text("stream", *row) == Some(stream)).unwrap();
-    ways.number(column, row).unwrap()
+/// The row of a stream in `streams`, by column.
+fn stream(run: &Run, stream: &str, column: &str) -> f64 {
+    let streams = extension(run, "streams");
+    let row = (0..streams.len()).find(|row| streams.text("stream", *row) == Some(stream)).unwrap();
+    streams.number(column, row).unwrap()
 }
 
 /// TCP over one to four hops: each more divides what is delivered, as all nodes of a string share the medium,
@@ -41,9 +41,9 @@ fn tcp_over_more_hops_delivers_less() {
         let run = run_text(&chain(hops + 1, "routing = \"static\"", &flow(0, hops, "")));
         let goodput = first(&run.flows, "goodput_bps");
         assert!(goodput < 0.9 * before && goodput > 100e3, "{hops} hops: {goodput} after {before}");
-        assert_eq!(way(&run, "data", "hops_mean"), hops as f64);
-        assert_eq!(way(&run, "acknowledgements", "hops_max"), hops as f64);
-        assert_eq!(way(&run, "data", "path_changes"), 0.0);
+        assert_eq!(stream(&run, "data", "hops_mean"), hops as f64);
+        assert_eq!(stream(&run, "acknowledgements", "hops_max"), hops as f64);
+        assert_eq!(stream(&run, "data", "rerouted_packets"), 0.0);
         assert!(first(&run.flows, "efficiency").is_nan(), "no bottleneck of known capacity");
         assert!(run.flows.text("bottleneck", 0) == Some("") && run.links.is_empty() && run.budget.is_empty());
         before = goodput;
@@ -80,8 +80,8 @@ fn every_transport_and_traffic_goes_over_it() {
     assert!(first(&run.flows, "completion_s") < 20.0);
     assert!(first(extension(&run, "datagrams"), "received_packets") > 50.0);
     assert!(first(extension(&run, "request_flows"), "answered_requests") > 5.0);
-    assert_eq!(way(&run, "datagrams", "hops_mean"), 3.0);
-    assert!(way(&run, "requests", "delivered_packets") > 5.0);
+    assert_eq!(stream(&run, "datagrams", "hops_mean"), 3.0);
+    assert!(stream(&run, "requests", "delivered_packets") > 5.0);
 }
 
 const MOBILE: &str = r#"
@@ -169,14 +169,14 @@ fn drops_add_up() {
     for (what, text) in settings() {
         let run = run_text(&text.replace("warmup = \"3 s\"", ""));
         let drops = sum(extension(&run, "drops"), "packets");
-        let ways = extension(&run, "ways");
-        let layers = ["drops_routing", "drops_queue", "drops_mac"].map(|layer| sum(ways, layer));
+        let streams = extension(&run, "streams");
+        let layers = ["drops_routing", "drops_queue", "drops_mac"].map(|layer| sum(streams, layer));
         assert_eq!(layers.iter().sum::<f64>(), drops, "{what}");
         assert_eq!(sum(extension(&run, "nodes"), "dropped"), drops, "{what}");
         let flows = sum(&run.flows, "drops") + sum(&run.flows, "ack_drops");
         assert_eq!(flows + sum(extension(&run, "datagrams"), "drops"), drops, "{what}");
         let nodes = extension(&run, "nodes");
-        assert_eq!(sum(ways, "delivered_packets"), sum(nodes, "delivered"), "{what}");
+        assert_eq!(sum(streams, "delivered_packets"), sum(nodes, "delivered"), "{what}");
         assert_eq!(sum(extension(&run, "routing"), "overhead_packets"), sum(nodes, "routing_sent"), "{what}");
         total += drops;
     }
@@ -189,20 +189,20 @@ fn drops_add_up() {
 fn a_trace_has_places_and_routes() {
     let options = RunOptions { trace: TraceLevel::Series, ..RunOptions::default() };
     let run = run(&experiment(MOBILE), &options).unwrap();
-    let (places, routes) = (extension(&run, "places"), extension(&run, "routes"));
-    assert_eq!(places.len(), 15 * 31);
+    let (positions, routes) = (extension(&run, "positions"), extension(&run, "routes"));
+    assert_eq!(positions.len(), 15 * 31);
     assert!(!routes.is_empty());
     for row in 0..routes.len() {
-        let way: Vec<&str> = routes.text("route", row).unwrap().split(' ').collect();
-        assert_eq!(way.len() as f64, routes.number("hops", row).unwrap() + 1.0);
+        let route: Vec<&str> = routes.text("route", row).unwrap().split(' ').collect();
+        assert_eq!(route.len() as f64, routes.number("hops", row).unwrap() + 1.0);
         if routes.text("stream", row) == Some("data") && routes.text("flow", row) == Some("f1") {
-            assert_eq!((way[0], way[way.len() - 1]), ("n0", "n7"));
+            assert_eq!((route[0], route[route.len() - 1]), ("n0", "n7"));
         }
     }
-    assert!(extension(&run_text(MOBILE), "places").is_empty());
-    // Samples further apart than a second: places too.
+    assert!(extension(&run_text(MOBILE), "positions").is_empty());
+    // Samples further apart than a second: positions too.
     let rarely = MOBILE.replace("warmup = \"3 s\"", "warmup = \"3 s\"\nsample_interval = \"5 s\"");
-    assert_eq!(extension(&run_traced(&rarely), "places").len(), 15 * 7);
+    assert_eq!(extension(&run_traced(&rarely), "positions").len(), 15 * 7);
     let traced = run_traced(MOBILE);
     let searches = column(extension(&traced, "searches"), "start_s");
     assert!(!searches.is_empty());
@@ -285,8 +285,8 @@ fn nodes_without_flows_say_hello() {
     let hellos = "routing = { aodv = { hello = true, hello_always = true, jitter = \"0 s\" } }";
     for nodes in [1, 5] {
         let run = run_traced(&chain(nodes, hellos, ""));
-        assert!(run.flows.is_empty() && extension(&run, "ways").is_empty());
-        assert_eq!(extension(&run, "places").len(), nodes * 31);
+        assert!(run.flows.is_empty() && extension(&run, "streams").is_empty());
+        assert_eq!(extension(&run, "positions").len(), nodes * 31);
         let sent = first(extension(&run, "routing"), "overhead_packets");
         // 25 s are measured.
         assert!((sent - 25.0 * nodes as f64).abs() <= nodes as f64, "{sent} of {nodes}");

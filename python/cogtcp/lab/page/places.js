@@ -9,13 +9,13 @@ const FARTHEST = 1e7;
 const STREAMS = new Set(["data", "datagrams"]);
 
 /** The tables that a map is made of. */
-export const MAP_TABLES = ["places", "ways", "routes", "primary_users"];
+export const MAP_TABLES = ["positions", "streams", "routes", "primary_users"];
 
 /** What the player plays, and sentences about what is left out; null where the run has no map. */
 export function mapOf(run, values, units) {
-  const { places, ways, routes, primary_users: pus, events } = run.tables;
+  const { positions: places, streams, routes, primary_users: pus, events } = run.tables;
   if (!places?.rows) return null;
-  const flows = new Map(rows(ways).filter((row) => STREAMS.has(row.stream)).map((row) => [row.flow, [row.from, row.to]]));
+  const flows = new Map(rows(streams).filter((row) => STREAMS.has(row.stream)).map((row) => [row.flow, [row.from, row.to]]));
   const steps = rows(routes).filter((step) => STREAMS.has(step.stream)).map((step) => ({ ...step, nodes: step.route.split(" ") }));
   const names = texts(places, "node"), everybody = [...new Set(names)];
   const nodes = shownOf(everybody, flows, steps);

@@ -119,7 +119,7 @@ function map(root, data) {
   const setRoute = (flow, route, spots) => {
     states[flow].textContent = stateOf(route);
     route ??= [];
-    // Ways that share hops lie beside each other.
+    // Routes that share hops lie beside each other.
     const aside = (flow - (data.flows.length - 1) / 2) * 2.5;
     const points = route.map((node) => [spots[node][0] + aside, spots[node][1] - aside]);
     // Names of flows that share their longest hop stand one after the other on it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.studies.ways import data_ways, mean_hops
+from cogtcp.studies.streams import data_streams, mean_hops
 
 if TYPE_CHECKING:
     from cogtcp import Result
@@ -15,11 +15,11 @@ def measure(result: Result) -> dict[str, Any]:
     """Keep the totals of a run, over all its flows."""
     flows = result.flows.to_pylist()
     span_s = result.duration_s
-    data = data_ways(result)
+    data = data_streams(result)
     (routing,) = result.table("routing").to_pylist()
     nodes = result.table("nodes").to_pylist()
     sent = sum(flow["sent_segments"] for flow in flows)
-    delivered = sum(way["delivered_packets"] for way in data)
+    delivered = sum(row["delivered_packets"] for row in data)
     dropped = sum(flow["drops"] for flow in flows)
     attempts = sum(node["attempts"] for node in nodes)
     return {
@@ -29,6 +29,6 @@ def measure(result: Result) -> dict[str, Any]:
         "hops": mean_hops(data),
         "route_losses_per_min": 60 * routing["route_losses"] / span_s,
         "rtos_per_min": 60 * sum(flow["rtos"] for flow in flows) / span_s,
-        "drops_mac": sum(way["drops_mac"] for way in data) / max(sent, 1),
+        "drops_mac": sum(row["drops_mac"] for row in data) / max(sent, 1),
         "interfered": sum(node["attempts_interfered"] for node in nodes) / max(attempts, 1),
     }

@@ -8,7 +8,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import Scenario
-from cogtcp.studies.ways import data_ways, mean_hops
+from cogtcp.studies.streams import data_streams, mean_hops
 
 if TYPE_CHECKING:
     from cogtcp import Result
@@ -92,7 +92,7 @@ def measure(result: Result) -> dict[str, Any]:
     """Keep the totals of a run, over all its flows."""
     flows = result.flows.to_pylist()
     span_s = result.duration_s
-    data = data_ways(result)
+    data = data_streams(result)
     (routing,) = result.table("routing").to_pylist()
     nodes = result.table("nodes").to_pylist()
     radios = result.radios.to_pylist()
