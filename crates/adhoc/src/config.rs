@@ -3,7 +3,7 @@
 use crate::ArpConfig;
 use cogtcp_routing::RoutingSpec;
 use cogtcp_spectrum::CognitiveConfig;
-use cogtcp_spectrum::detector::{DetectorConfig, Surroundings};
+use cogtcp_spectrum::detector::{DetectorConfig, DetectorContext};
 use cogtcp_spectrum::policy::PolicyConfig;
 use cogtcp_units::{Duration, Power};
 use cogtcp_wireless::MediumConfig;
@@ -83,7 +83,7 @@ pub struct CognitiveNode {
     /// How it senses.
     pub detector: DetectorConfig,
     /// What the detector may take from around it.
-    pub surroundings: Surroundings,
+    pub surroundings: DetectorContext,
     /// Where it goes from a channel with a PU.
     pub policy: PolicyConfig,
     /// When nodes sense.

@@ -25,7 +25,7 @@ use crate::radios::Channels;
 use crate::timers::Timers;
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_mobility::{Mobility, NeighborGrid};
-use cogtcp_routing::{HostUpdate, NodeAddress, NodeSite, PacketBuffer, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, NodeSite, PacketBuffer, RoutingGraph};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Duration, RandomStream, Rate, Time, prefetch};
 use cogtcp_wireless::{Medium, Surroundings};
@@ -47,7 +47,7 @@ pub struct AdHocNetwork<T, S = ()> {
     pub(crate) range: f64,
     /// Who is within that range.
     pub(crate) near: NeighborGrid,
-    topology: Option<Arc<Topology>>,
+    topology: Option<Arc<RoutingGraph>>,
     /// The routes that packets took, if recorded: by the hash of each, the hash of the route before its last
     /// node, and that node.
     recorded: Option<BTreeMap<u64, (u64, u32)>>,

@@ -1,7 +1,7 @@
 //! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
 
 use crate::headers::{self, IPV4_HEADER, IPV6_HEADER, SYN, TCP, UDP, folded};
-use cogtcp_link::Payload;
+use cogtcp_link::LinkPayload;
 use cogtcp_network::Transit;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -60,7 +60,7 @@ impl IpPacket {
     }
 }
 
-impl Payload for IpPacket {
+impl LinkPayload for IpPacket {
     // Packets of other programs have flows too, which disciplines are to tell apart.
     fn flow(&self) -> u32 {
         self.key >> 4
@@ -465,7 +465,7 @@ mod tests {
         // Two flows are played: the third port is somebody else's.
         let other = put([40_000, FIRST_PORT + 2], 0, 5);
         assert_eq!(other.flow, NO_FLOW);
-        assert_ne!(Payload::flow(&data), Payload::flow(&other));
+        assert_ne!(LinkPayload::flow(&data), LinkPayload::flow(&other));
         assert!(packets.put(Time::ZERO, &[0x60; 39]).is_none(), "too short");
         assert!(packets.put(Time::ZERO, &[0x45; 19]).is_none(), "too short");
         assert!(packets.put(Time::ZERO, &[0x55; 90]).is_none(), "neither IPv4 nor IPv6");
@@ -512,7 +512,7 @@ mod tests {
         elsewhere[30] = 1;
         assert_eq!(destination(&elsewhere), None);
         let other = packets.put(Time::ZERO, &tcp6([40_001, FIRST_PORT], 0, 1)).unwrap();
-        assert_ne!(Payload::flow(&data), Payload::flow(&other));
+        assert_ne!(LinkPayload::flow(&data), LinkPayload::flow(&other));
     }
 
     #[test]

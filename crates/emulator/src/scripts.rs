@@ -11,8 +11,8 @@ use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
 use cogtcp_packet_scripts::{
-    Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, Plane, PlaneName, Report, Script,
-    ScriptPacket, System, Tolerance, model, run,
+    Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, PlaneName, Report, Script,
+    ScriptPacket, ScriptPlane, System, Tolerance, model, run,
 };
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
@@ -274,7 +274,7 @@ impl KernelPlane {
     }
 }
 
-impl Plane for KernelPlane {
+impl ScriptPlane for KernelPlane {
     fn name(&self) -> PlaneName {
         PlaneName::Kernel
     }

@@ -7,7 +7,7 @@ use cogtcp_records::extensions::{
 };
 use cogtcp_records::{Code, Table};
 use cogtcp_scenario::FlowSpec;
-use cogtcp_traffic::{Application, Chunk, Exchange, Video};
+use cogtcp_traffic::{Application, Chunk, RequestRecord, Video};
 use cogtcp_units::{Duration, Time};
 
 /// Builds the client that the data of `flow` answer, in the run of seed `seed`; `None`: the application just
@@ -58,7 +58,7 @@ pub fn tables(accounts: &[ApplicationAccount<'_>], warm_at: Time) -> Vec<Table> 
     requests.into_iter().flatten().chain(chunks.into_iter().flatten()).collect()
 }
 
-fn list_requests(exchanges: &[Exchange], it: &ApplicationAccount<'_>, table: &mut RequestsBuilder) {
+fn list_requests(exchanges: &[RequestRecord], it: &ApplicationAccount<'_>, table: &mut RequestsBuilder) {
     for (number, exchange) in exchanges.iter().enumerate() {
         let row = RequestRow {
             flow: table.flow.intern(it.flow),
@@ -91,7 +91,7 @@ fn list_chunks(video: &Video, name: &str, table: &mut ChunksBuilder) {
     }
 }
 
-fn sum_requests(exchanges: &[Exchange], it: &ApplicationAccount<'_>, warm_at: Time) -> RequestFlowRow {
+fn sum_requests(exchanges: &[RequestRecord], it: &ApplicationAccount<'_>, warm_at: Time) -> RequestFlowRow {
     let measured = exchanges.iter().zip(&it.repeats).filter(|(exchange, _)| exchange.sent >= warm_at);
     let times = Spans::new(measured.clone().filter_map(|(exchange, _)| exchange.completion_time()));
     RequestFlowRow {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 /// What a link carries: a small value, which may be a handle of what lies elsewhere. What queue disciplines
 /// ask of it has defaults that suit packets of one flow that cannot be marked.
-pub trait Payload: Copy + Debug + Default + Send + 'static {
+pub trait LinkPayload: Copy + Debug + Default + Send + 'static {
     /// Which flow it belongs to, for disciplines that keep flows apart.
     fn flow(&self) -> u32 {
         0

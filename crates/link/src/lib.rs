@@ -3,7 +3,7 @@
 //!
 //! [`Link`] is a state machine without a clock: its inputs are the time and events, its outputs arrivals and
 //! their times. Times follow from the inputs, not from when a caller asks. So a virtual clock and a late real
-//! clock drive the same code to the same departures. It carries anything that is a [`Payload`].
+//! clock drive the same code to the same departures. It carries anything that is a [`LinkPayload`].
 //!
 //! ```
 //! use cogtcp_link::{Departure, Frame, Link, LinkConfig, Payload};
@@ -35,7 +35,7 @@ mod ring;
 pub mod schedule;
 
 pub use capacity::Capacity;
-pub use frame::{DropCause, Frame, Payload};
+pub use frame::{DropCause, Frame, LinkPayload};
 pub use gate::{Flush, Gate, Silence};
 pub use link::{Cut, Departure, Flushed, Link, LinkConfig, LinkCounters, OfferOutcome};
 pub use queue::{DisciplineSpec, QueueLimit, QueueSpec};

@@ -16,7 +16,7 @@ mod flush;
 pub use flush::Flushed;
 
 use crate::capacity::{Airing, Capacity};
-use crate::frame::{DropCause, Frame, LOST, Payload};
+use crate::frame::{DropCause, Frame, LOST, LinkPayload};
 use crate::gate::Gate;
 use crate::losses::Losses;
 use crate::queue::{DropTail, QueueDiscipline, Signals};
@@ -198,7 +198,7 @@ struct Managed<P> {
     wakes: bool,
 }
 
-impl<P: Payload> Link<P> {
+impl<P: LinkPayload> Link<P> {
     /// [`label`](Self::label) before the owner sets it.
     // The two values above are reserved by the network (`HOST` and `BY_ROUTE`).
     pub const UNLABELLED: u32 = u32::MAX - 2;

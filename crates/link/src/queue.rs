@@ -22,7 +22,7 @@ pub use limit::QueueLimit;
 pub use red::Red;
 pub use spec::QueueSpec;
 
-use crate::frame::{DropCause, Frame, Payload};
+use crate::frame::{DropCause, Frame, LinkPayload};
 use cogtcp_units::{Check, Named, RandomStream, Rate, Time, registry};
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -33,7 +33,7 @@ registry! {
         "the length of a drop-tail queue as \"100 packets\" or \"64 KiB\", the name of a queue discipline, or a discipline with its parameters as { codel = { target = \"5 ms\" } }"
     )]
     /// A queue discipline other than drop-tail, with its parameters.
-    pub enum DisciplineSpec: Discipline<P: Payload> {
+    pub enum DisciplineSpec: Discipline<P: LinkPayload> {
         Red: Red,
         CoDel: CoDel,
         FqCoDel: FqCoDel,
@@ -47,7 +47,7 @@ registry! {
 /// transmitter is free and there are packets. Time never runs backwards between calls. What it drops or
 /// marks, on either occasion, it does by `signals`: every packet that was enqueued is dequeued once or
 /// dropped once.
-pub trait QueueDiscipline<P: Payload>: Debug + Send {
+pub trait QueueDiscipline<P: LinkPayload>: Debug + Send {
     /// A packet comes.
     fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>);
 
@@ -72,7 +72,7 @@ pub trait QueueDiscipline<P: Payload>: Debug + Send {
 }
 
 /// The parameters of a discipline: they build it.
-pub trait Discipline<P: Payload>: Debug {
+pub trait Discipline<P: LinkPayload>: Debug {
     /// True if it draws random numbers.
     fn is_random(&self) -> bool {
         false
@@ -105,7 +105,7 @@ impl<P> Default for Signals<P> {
     }
 }
 
-impl<P: Payload> Signals<P> {
+impl<P: LinkPayload> Signals<P> {
     /// Drops `frame`.
     pub fn drop(&mut self, now: Time, frame: Frame<P>, cause: DropCause) {
         self.dropped.push_back((now, frame, cause));
@@ -135,7 +135,7 @@ struct Fifo<P> {
     bytes: u64,
 }
 
-impl<P: Payload> Fifo<P> {
+impl<P: LinkPayload> Fifo<P> {
     fn new() -> Self {
         Self { frames: VecDeque::new(), bytes: 0 }
     }

@@ -3,7 +3,7 @@
 
 use cogtcp_link::queue::{DropTail, QueueLimit, Red};
 use cogtcp_link::{
-    Departure, DisciplineSpec, Flush, Frame, Gate, Link, LinkConfig, OfferOutcome, Payload, Silence,
+    Departure, DisciplineSpec, Flush, Frame, Gate, Link, LinkConfig, LinkPayload, OfferOutcome, Silence,
 };
 use cogtcp_spectrum::{CognitiveCycle, CycleConfig, DurationLaw, Radio, SensingClock, SensingCycle};
 use cogtcp_transport::{Parameters, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, make};
@@ -11,7 +11,7 @@ use cogtcp_units::{Duration, Rate, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Packet(Segment);
-impl Payload for Packet {}
+impl LinkPayload for Packet {}
 
 /// Offers all that an end has to send.
 fn offer(link: &mut Link<Packet>, now: Time, segments: impl Iterator<Item = Segment>) {

@@ -24,7 +24,7 @@ mod wire;
 pub use counts::{Count, Counts};
 pub use coupled::{Coupled, Shared};
 pub use receiver::MptcpReceiver;
-pub use scheduler::{Candidate, Scheduler, Turn};
+pub use scheduler::{Scheduler, SubflowState, Turn};
 pub use sender::MptcpSender;
 pub use settings::{Coupling, MptcpSettings, Subflows};
 pub use wire::{Mptcp, decode, encode};

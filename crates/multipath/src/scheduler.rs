@@ -24,7 +24,7 @@ pub enum Scheduler {
 
 /// What a scheduler sees of a subflow. Windows are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
+pub struct SubflowState {
     /// Number of the subflow.
     pub index: usize,
     /// Smoothed round-trip time.
@@ -64,7 +64,7 @@ impl Turn {
     }
 
     /// Sorts `subflows` into the order in which they are asked.
-    pub fn sort(&self, subflows: &mut [Candidate]) {
+    pub fn sort(&self, subflows: &mut [SubflowState]) {
         match self.scheduler {
             Scheduler::LowestRtt | Scheduler::Blest => subflows.sort_by_key(|one| (one.srtt, one.index)),
             Scheduler::RoundRobin => {
@@ -89,7 +89,7 @@ impl Turn {
     ///
     /// BLEST, section III: `fast` sends X = MSS (CWND + (n - 1) / 2) n bytes during one round trip of `slow`,
     /// n round trips of its own. `slow` waits if lambda X exceeds what its own segments leave of the window.
-    pub fn permits(&mut self, now: Time, fast: &Candidate, slow: &Candidate, window: u64) -> bool {
+    pub fn permits(&mut self, now: Time, fast: &SubflowState, slow: &SubflowState, window: u64) -> bool {
         if self.scheduler != Scheduler::Blest || fast.index == slow.index {
             return true;
         }
@@ -113,9 +113,9 @@ impl Turn {
 mod tests {
     use super::*;
 
-    fn candidate(index: usize, srtt: u64, cwnd: u64, flight: u64) -> Candidate {
+    fn candidate(index: usize, srtt: u64, cwnd: u64, flight: u64) -> SubflowState {
         let (cwnd, flight) = (cwnd * 1000, flight * 1000);
-        Candidate { index, srtt: Duration::from_millis(srtt), cwnd, flight, mss: 1000 }
+        SubflowState { index, srtt: Duration::from_millis(srtt), cwnd, flight, mss: 1000 }
     }
 
     fn order(turn: &Turn) -> Vec<usize> {

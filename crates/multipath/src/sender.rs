@@ -4,7 +4,7 @@ use crate::MOST_PATHS;
 use crate::counts::{Count, names};
 use crate::receiver::outgoing;
 use crate::reinjection::Reinjections;
-use crate::scheduler::{Candidate, Scheduler, Turn};
+use crate::scheduler::{Scheduler, SubflowState, Turn};
 use crate::settings::Controls;
 use crate::subflow::{Chunk, Departure, Subflow};
 use crate::wire::{Mptcp, decode};
@@ -134,7 +134,7 @@ impl MptcpSender {
     }
 
     /// What subflow `index` is to send next, if TCP lets it.
-    fn chunk(&mut self, now: Time, index: usize, order: &[Candidate]) -> Option<Chunk> {
+    fn chunk(&mut self, now: Time, index: usize, order: &[SubflowState]) -> Option<Chunk> {
         if self.state != State::Open || !self.subflows[index].is_open() {
             return None;
         }
@@ -296,9 +296,9 @@ impl MptcpSender {
     }
 
     /// The subflows in the order in which the scheduler asks them, those that take no data last.
-    fn order(&self) -> ([Candidate; MOST_PATHS], usize, usize) {
+    fn order(&self) -> ([SubflowState; MOST_PATHS], usize, usize) {
         let mut order =
-            [Candidate { index: 0, srtt: Duration::ZERO, cwnd: 0, flight: 0, mss: 0 }; MOST_PATHS];
+            [SubflowState { index: 0, srtt: Duration::ZERO, cwnd: 0, flight: 0, mss: 0 }; MOST_PATHS];
         let (mut open, mut all) = (0, 0);
         for wanted in [true, false] {
             for (index, subflow) in
@@ -306,7 +306,7 @@ impl MptcpSender {
             {
                 let tcp = subflow.tcp.state();
                 let flight = tcp.flight_size;
-                order[all] = Candidate { index, srtt: tcp.srtt, cwnd: tcp.cwnd, flight, mss: tcp.mss };
+                order[all] = SubflowState { index, srtt: tcp.srtt, cwnd: tcp.cwnd, flight, mss: tcp.mss };
                 all += 1;
             }
             if wanted {

@@ -15,7 +15,7 @@ mod table;
 pub use table::{FlowSpan, Reached};
 
 use crate::payload::{Awaited, Payload};
-use crate::station_pair::{Exchange, Occupation, Rest, Slot};
+use crate::station_pair::{CellSlot, Exchange, Occupation, Rest};
 use cogtcp_link::{Frame, Gate, Link};
 use cogtcp_units::{Rate, Time, prefetch};
 
@@ -401,7 +401,7 @@ impl Watch {
     }
 
     /// Counts `span` nanoseconds of a slot, in the proportion of its resource blocks.
-    fn count_slot(&mut self, slot: &Slot, span: u64) {
+    fn count_slot(&mut self, slot: &CellSlot, span: u64) {
         let idle = match (slot.waits, slot.all) {
             (false, _) => None,
             (true, _) if slot.is_moving => Some(State::Handover),
@@ -474,7 +474,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, Default)]
     struct Packet;
 
-    impl cogtcp_link::Payload for Packet {
+    impl cogtcp_link::LinkPayload for Packet {
         fn enter(&mut self) {}
     }
 

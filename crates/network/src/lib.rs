@@ -39,6 +39,6 @@ pub use observer::{Arrival, Carried, Observer, PacketLocation, PacketStep, Radio
 pub use payload::{Awaited, Payload, StreamId, Transit};
 pub use routes::{Hop, NoRoute, Routes};
 pub use station_pair::{
-    Exchange, Finished, MacCounters, Occupation, PairConfig, PairEvent, PairMedium, PairRadio, Rest, Slot,
-    StationPair,
+    CellSlot, Exchange, Finished, MacCounters, Occupation, PairConfig, PairEvent, PairMedium, PairRadio,
+    Rest, StationPair,
 };

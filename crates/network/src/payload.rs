@@ -4,11 +4,11 @@ use cogtcp_crosslayer::StampingHop;
 use cogtcp_units::{Duration, Time};
 
 /// Content of a network: any value that keeps its own position and answers the network's few questions.
-pub trait Payload: cogtcp_link::Payload {
+pub trait Payload: cogtcp_link::LinkPayload {
     /// Where it is.
     fn transit(&self) -> Transit;
 
-    /// Sets where it is. [`enter`](cogtcp_link::Payload::enter) is to call [`Transit::enter`], nothing else
+    /// Sets where it is. [`enter`](cogtcp_link::LinkPayload::enter) is to call [`Transit::enter`], nothing else
     /// changes it.
     fn set_transit(&mut self, transit: Transit);
 

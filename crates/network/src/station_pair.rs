@@ -18,14 +18,14 @@ mod events;
 mod occupation;
 mod results;
 
-pub use occupation::{Exchange, Occupation, Rest, Slot};
+pub use occupation::{CellSlot, Exchange, Occupation, Rest};
 pub use results::MacCounters;
 
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::{DropCause, Gate, Link, Payload};
+use cogtcp_link::{DropCause, Gate, Link, LinkPayload};
 use cogtcp_spectrum::{CognitiveRadio, Protection, Radio, RadioStats};
 use cogtcp_units::{Position, Time};
-use cogtcp_wireless::{Counters, Destination, InterfaceId, Medium, Outgoing, PrimaryUsers};
+use cogtcp_wireless::{Counters, Destination, InterfaceId, Medium, PrimaryUsers, QueuedPacket};
 use std::collections::VecDeque;
 
 /// The medium of a pair: interface 0 is the station at the first end, interface 1 the one at the second.
@@ -137,7 +137,7 @@ impl StationPair {
     }
 
     /// Puts the links under the MAC's service, at time zero.
-    pub fn begin<P: Payload>(&mut self, links: &mut [Link<P>]) {
+    pub fn begin<P: LinkPayload>(&mut self, links: &mut [Link<P>]) {
         self.set_links(Time::ZERO, links);
     }
 
@@ -149,7 +149,7 @@ impl StationPair {
     }
 
     /// Gives each MAC that has no packet the first that waits.
-    pub fn feed<P: Payload>(&mut self, now: Time, links: &[Link<P>]) {
+    pub fn feed<P: LinkPayload>(&mut self, now: Time, links: &[Link<P>]) {
         for end in [0, 1] {
             if self.packets[end].is_some() {
                 continue;
@@ -158,7 +158,7 @@ impl StationPair {
             let Some(size) = links[self.config.directions[end] as usize].head_size() else { continue };
             self.packets[end] = Some(PacketInService { size, arrived: false });
             let to = Destination::Interface(interface(1 - end));
-            let packet = Outgoing { payload: (), bytes: size, to, channel: None, goes_first: false };
+            let packet = QueuedPacket { payload: (), bytes: size, to, channel: None, goes_first: false };
             let offer = self.medium.enqueue(now, interface(end), packet);
             debug_assert_eq!(
                 offer,
@@ -169,7 +169,7 @@ impl StationPair {
     }
 
     /// Does the first of what is due at `now`, and adds its events to `events`.
-    pub fn step<P: Payload>(
+    pub fn step<P: LinkPayload>(
         &mut self,
         now: Time,
         links: &mut [Link<P>],
@@ -186,7 +186,7 @@ impl StationPair {
     }
 
     /// A radio changes: stations freeze and go on, the links' capacity follows.
-    fn change_radio<P: Payload>(
+    fn change_radio<P: LinkPayload>(
         &mut self,
         number: usize,
         now: Time,
@@ -257,7 +257,7 @@ impl StationPair {
     }
 
     /// What goes on at the direction that `end` sends on.
-    pub fn occupation<P: Payload>(&self, end: usize, links: &[Link<P>]) -> Occupation {
+    pub fn occupation<P: LinkPayload>(&self, end: usize, links: &[Link<P>]) -> Occupation {
         let link = &links[self.config.directions[end] as usize];
         match self.exchanges[end] {
             Some(Underway::Known(exchange)) => Occupation::Exchange(exchange),
@@ -270,7 +270,7 @@ impl StationPair {
     }
 
     /// Gates and rates of the links: a direction is open while its receiver listens and its sender may send.
-    fn set_links<P: Payload>(&self, now: Time, links: &mut [Link<P>]) {
+    fn set_links<P: LinkPayload>(&self, now: Time, links: &mut [Link<P>]) {
         for (end, direction) in self.config.directions.into_iter().enumerate() {
             let receiver = self.radio(1 - end);
             let is_open = !receiver.phase().is_silent() && !self.is_blocked(end);

@@ -17,7 +17,7 @@ struct TestPacket {
     transit: Transit,
 }
 
-impl cogtcp_link::Payload for TestPacket {
+impl cogtcp_link::LinkPayload for TestPacket {
     fn enter(&mut self) {
         self.transit.enter();
     }

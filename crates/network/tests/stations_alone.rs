@@ -1,7 +1,7 @@
 //! The MAC alone: stations that always have packets, no transport.
 
 use cogtcp_link::queue::DropTail;
-use cogtcp_link::{DropCause, Frame, Link, LinkConfig, OfferOutcome, Payload, QueueLimit};
+use cogtcp_link::{DropCause, Frame, Link, LinkConfig, LinkPayload, OfferOutcome, QueueLimit};
 use cogtcp_network::{Finished, MacCounters, Occupation, PairEvent, StationPair};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable, Radio};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, Default)]
 struct Packet;
 
-impl Payload for Packet {}
+impl LinkPayload for Packet {}
 
 const SCENARIO: &str = r#"
 name = "mac"

@@ -5,7 +5,7 @@ mod duplex;
 mod fields;
 
 use crate::packet::{EcnCodepoint, Icmp, ScriptPacket};
-use crate::run::{Heard, Moment, Plane, Report, Tolerance, run};
+use crate::run::{Heard, Moment, Report, ScriptPlane, Tolerance, run};
 use crate::script::{
     Call, CallError, Errno, Language, Measure, PlaneName, Script, ScriptError, Side, SocketOption,
 };
@@ -202,7 +202,7 @@ impl Model<'_> {
     }
 }
 
-impl Plane for Model<'_> {
+impl ScriptPlane for Model<'_> {
     fn name(&self) -> PlaneName {
         PlaneName::Sim
     }

@@ -39,7 +39,7 @@ pub struct Heard {
 }
 
 /// One end of a connection, with a clock.
-pub trait Plane {
+pub trait ScriptPlane {
     /// Whose end it is.
     fn name(&self) -> PlaneName;
 
@@ -86,7 +86,7 @@ pub struct Tolerance {
 
 /// Something that happened.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct LogLine {
     /// When.
     pub at: Time,
     /// `<` the peer sent, `>` the end sent, or a call, as scripts have it.
@@ -116,7 +116,7 @@ pub struct Report {
     /// What differs; nothing: the plane did what the script says.
     pub mismatch: Option<Mismatch>,
     /// All that happened, in order.
-    pub trace: Vec<Line>,
+    pub trace: Vec<LogLine>,
     /// How much later than due the runner itself was, at most.
     pub lateness: Duration,
     /// How long it took.
@@ -124,7 +124,7 @@ pub struct Report {
 }
 
 /// Plays `script`.
-pub fn run<P: Plane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Report {
+pub fn run<P: ScriptPlane>(script: &Script, plane: &mut P, tolerance: Tolerance) -> Report {
     let mut player = Player {
         plane,
         tolerance,
@@ -188,11 +188,11 @@ struct Player<'a, P> {
     blocked: Option<Blocked>,
     /// What assertions have defined.
     names: Fields,
-    trace: Vec<Line>,
+    trace: Vec<LogLine>,
     lateness: Duration,
 }
 
-impl<P: Plane> Player<'_, P> {
+impl<P: ScriptPlane> Player<'_, P> {
     fn play(&mut self, step: &Step) -> Result<(), Mismatch> {
         if let Action::Expect(pattern) = &step.action {
             return self.expect(step, pattern);
@@ -345,7 +345,7 @@ impl<P: Plane> Player<'_, P> {
     }
 
     fn record(&mut self, at: Time, text: String) {
-        self.trace.push(Line { at, text });
+        self.trace.push(LogLine { at, text });
     }
 
     fn record_heard(&mut self, heard: &Heard) -> String {

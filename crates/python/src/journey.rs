@@ -2,7 +2,7 @@
 
 use crate::errors::{input_error, scenario_error};
 use cogtcp_scenario::JourneyMap;
-use cogtcp_train::journey::{self, Course, Line, Motion};
+use cogtcp_train::journey::{self, Course, Line, Timetable};
 use cogtcp_units::{Duration, Time};
 use pyo3::prelude::*;
 
@@ -82,7 +82,7 @@ impl Journey {
     /// samples, outages.
     fn travel(&self, py: Python<'_>, seed: u64, radio: &str) -> PyResult<(Vec<Call>, Samples, Vec<Outage>)> {
         let part = journey::streams_of(radio);
-        let arrival = Motion::new(&self.line, Duration::ZERO, seed, &part).arrival();
+        let arrival = Timetable::new(&self.line, Duration::ZERO, seed, &part).arrival();
         let interval = self.line.signal.interval;
         // The guard is for an interval of zero.
         if arrival.as_nanos() / interval.as_nanos().max(1) > MOST_MEASUREMENTS {

@@ -3,8 +3,8 @@
 use crate::errors::{input_error, located_error};
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, SpanLaw, StartState, scatter};
 use cogtcp_spectrum::detector::{
-    Cooperative, Detector, DetectorConfig, FixedErrors, FusionRule, MapDetector, NeymanPearson, Simplified,
-    Surroundings, detection_and_false_alarm,
+    Cooperative, Detector, DetectorConfig, DetectorContext, FixedErrors, FusionRule, MapDetector,
+    NeymanPearson, Simplified, detection_and_false_alarm,
 };
 use cogtcp_spectrum::logs::occupancy::{self, Occupancy, Reading};
 use cogtcp_spectrum::logs::released::{self, Map, MapGenerator, MapUser};
@@ -361,7 +361,7 @@ fn detector(
         "as-released" => DetectorConfig::AsReleased,
         other => return Err(input_error(py, &format!("unknown detector \"{other}\""))),
     };
-    let one = config.kind().build(&Surroundings::default());
+    let one = config.kind().build(&DetectorContext::default());
     let inner = one.map_err(|error| input_error(py, &format!("detector: {error}")))?;
     let rule = match fusion {
         None => return Ok(inner),

@@ -212,7 +212,7 @@ pub(crate) fn aimd_cycle(
     integral: bool,
     lost_last_round: bool,
 ) -> PyResult<(f64, f64, f64, u8, f64, f64, f64)> {
-    let found = number(sawtooth::cycle(&sawtooth::Setting {
+    let found = number(sawtooth::cycle(&sawtooth::SawtoothSetting {
         bandwidth_bps,
         rtt_s,
         t_cc_s,

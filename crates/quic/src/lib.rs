@@ -18,6 +18,6 @@ mod sent;
 mod settings;
 pub mod wire;
 
-pub use receiver::{Receiver, kinds};
-pub use sender::{Counts, Sender};
+pub use receiver::{QuicReceiver, kinds};
+pub use sender::{QuicSender, QuicStats};
 pub use settings::QuicSettings;

@@ -4,7 +4,7 @@
 //! which packets it declares lost. They are the oldest in flight up to the sum of bytes that quinn reports
 //! (RFC 9002, section 6.1: both thresholds declare from the oldest on).
 
-use crate::wire::{self, Frame, PacketKind, QuicPacket};
+use crate::wire::{self, PacketKind, QuicFrame, QuicPacket};
 use cogtcp_endpoint::LogEntry;
 use cogtcp_units::{Duration, Time};
 use quinn_proto::EcnCodepoint;
@@ -134,7 +134,7 @@ impl Log {
             known.next_sent[space] = number + 1;
             let mut frames = wire::frames(packet.payload);
             // Padding counts as in flight, acknowledgements alone do not (RFC 9002, section 2).
-            if frames.any(|frame| frame.is_ack_eliciting() || matches!(frame, Frame::Padding(_))) {
+            if frames.any(|frame| frame.is_ack_eliciting() || matches!(frame, QuicFrame::Padding(_))) {
                 let size = packet.size as u64;
                 known.flight[space].push_back(Flying { number, kind: packet.kind, at, size });
             }
@@ -176,7 +176,7 @@ impl Log {
             }
             known.next_received[space] = known.next_received[space].max(number + 1);
             for frame in wire::frames(packet.payload) {
-                let Frame::Ack(ack) = frame else { continue };
+                let QuicFrame::Ack(ack) = frame else { continue };
                 let flight = &mut known.flight[space];
                 for (low, high) in ack.ranges() {
                     // Long acknowledged packets are named again and again.
@@ -300,7 +300,7 @@ impl Log {
             self.ids.insert(packet.source.to_vec(), connection);
         }
         for frame in wire::frames(packet.payload) {
-            if let Frame::Other(other) = frame
+            if let QuicFrame::Other(other) = frame
                 && other.name == "new_connection_id"
             {
                 self.ids.insert(other.bytes.to_vec(), connection);
@@ -343,23 +343,23 @@ fn head(packet: &QuicPacket<'_>, number: u64) -> String {
     data
 }
 
-fn write_frame(data: &mut String, frame: &Frame<'_>) {
+fn write_frame(data: &mut String, frame: &QuicFrame<'_>) {
     let result = match frame {
-        Frame::Padding(length) => {
+        QuicFrame::Padding(length) => {
             write!(data, "{{\"frame_type\":\"padding\",\"raw\":{{\"length\":{length}}}}}")
         }
-        Frame::Ping | Frame::Close => write!(data, "{{\"frame_type\":\"{}\"}}", frame.name()),
-        Frame::Ack(ack) => write_ack(data, ack),
-        Frame::Crypto(offset, length) => write!(
+        QuicFrame::Ping | QuicFrame::Close => write!(data, "{{\"frame_type\":\"{}\"}}", frame.name()),
+        QuicFrame::Ack(ack) => write_ack(data, ack),
+        QuicFrame::Crypto(offset, length) => write!(
             data,
             "{{\"frame_type\":\"crypto\",\"offset\":{offset},\"raw\":{{\"payload_length\":{length}}}}}"
         ),
-        Frame::Stream { stream, offset, length, is_last } => write!(
+        QuicFrame::Stream { stream, offset, length, is_last } => write!(
             data,
             "{{\"frame_type\":\"stream\",\"stream_id\":{stream},\"offset\":{offset},\"fin\":{is_last},\
              \"raw\":{{\"payload_length\":{length}}}}}"
         ),
-        Frame::Other(other) => write_other(data, other),
+        QuicFrame::Other(other) => write_other(data, other),
     };
     // Text in memory takes all that is written.
     debug_assert!(result.is_ok());

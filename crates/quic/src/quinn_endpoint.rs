@@ -291,14 +291,14 @@ pub(crate) struct Contents {
 /// Reads what `bytes` holds.
 pub(crate) fn contents(
     bytes: &[u8],
-    mut each: impl FnMut(&wire::QuicPacket<'_>, &wire::Frame<'_>),
+    mut each: impl FnMut(&wire::QuicPacket<'_>, &wire::QuicFrame<'_>),
 ) -> Contents {
     let mut found = Contents::default();
     for packet in wire::packets(bytes) {
         found.has_zero_rtt |= packet.kind == PacketKind::ZeroRtt;
         for frame in wire::frames(packet.payload) {
             found.is_ack_eliciting |= frame.is_ack_eliciting();
-            if let wire::Frame::Stream { length, .. } = frame {
+            if let wire::QuicFrame::Stream { length, .. } = frame {
                 found.data += length;
             }
             each(&packet, &frame);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The receiving end.
 #[derive(Debug)]
-pub struct Receiver {
+pub struct QuicReceiver {
     ends: Arc<Ends>,
     host: QuinnEndpoint,
     /// Which bytes of each stream have arrived.
@@ -25,7 +25,7 @@ pub struct Receiver {
     events: VecDeque<EndpointEvent>,
 }
 
-impl Receiver {
+impl QuicReceiver {
     pub(crate) fn new(ends: &Arc<Ends>) -> Self {
         Self {
             ends: ends.clone(),
@@ -88,7 +88,7 @@ impl Receiver {
     }
 }
 
-impl Endpoint for Receiver {
+impl Endpoint for QuicReceiver {
     type Packet = Datagram;
 
     fn open(&mut self, _now: Time) {}

@@ -5,7 +5,7 @@ use crate::qlog::Metrics;
 use crate::quinn_endpoint::{QuinnEndpoint, compact, contents, whole};
 use crate::sent::Sent;
 use crate::settings::Ends;
-use crate::wire::{Frame, HANDSHAKE_DONE, Other};
+use crate::wire::{HANDSHAKE_DONE, Other, QuicFrame};
 use bytes::Bytes;
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received, Supply, Waiting,
@@ -40,7 +40,7 @@ struct Stream {
 
 /// Counts of QUIC alone.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counts {
+pub struct QuicStats {
     /// Expired probe timeouts.
     pub probe_timeouts: u64,
     /// Packets declared lost.
@@ -59,7 +59,7 @@ pub struct Counts {
 
 /// The sending end.
 #[derive(Debug)]
-pub struct Sender {
+pub struct QuicSender {
     ends: Arc<Ends>,
     host: QuinnEndpoint,
     factory: Arc<Factory>,
@@ -101,7 +101,7 @@ pub struct Sender {
     /// When the client's address changes; [`Time::MAX`]: never, or no longer.
     rebinds_at: Time,
     progress: Progress,
-    counts: Counts,
+    counts: QuicStats,
     reductions: u64,
     losses: u64,
     is_logging: bool,
@@ -113,7 +113,7 @@ pub struct Sender {
     events: VecDeque<EndpointEvent>,
 }
 
-impl Sender {
+impl QuicSender {
     pub(crate) fn new(ends: Arc<Ends>) -> Self {
         let (host, factory) = (ends.client(), ends.factory());
         Self {
@@ -143,7 +143,7 @@ impl Sender {
             opened_at: Time::ZERO,
             rebinds_at: Time::MAX,
             progress: Progress::default(),
-            counts: Counts::default(),
+            counts: QuicStats::default(),
             reductions: 0,
             losses: 0,
             is_logging: false,
@@ -155,9 +155,9 @@ impl Sender {
     }
 
     /// Returns the counts of QUIC.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> QuicStats {
         let watched = self.control.as_ref().map(Shared::watched).unwrap_or_default();
-        Counts {
+        QuicStats {
             lost_packets: self.progress.lost_packets,
             persistent_congestion: self.persistent_before + watched.persistent,
             ..self.counts
@@ -397,7 +397,7 @@ impl Sender {
     }
 }
 
-impl Endpoint for Sender {
+impl Endpoint for QuicSender {
     type Packet = Datagram;
 
     /// Opens a connection, or a new one where the one before is closed.
@@ -452,8 +452,8 @@ impl Endpoint for Sender {
         contents(&whole, |packet, frame| {
             is_plain &= packet.kind.space() == 2;
             match frame {
-                Frame::Ack(ack) if packet.kind.space() == 2 => newly += self.sent.on_ack(ack),
-                Frame::Other(Other { kind: HANDSHAKE_DONE, .. }) => self.is_confirmed = true,
+                QuicFrame::Ack(ack) if packet.kind.space() == 2 => newly += self.sent.on_ack(ack),
+                QuicFrame::Other(Other { kind: HANDSHAKE_DONE, .. }) => self.is_confirmed = true,
                 _ => {}
             }
         });
@@ -530,7 +530,7 @@ impl Endpoint for Sender {
                 let entry = number.get_or_insert((packet.number(sent.next()), false));
                 entry.1 |= frame.is_ack_eliciting();
             }
-            if let Frame::Stream { stream, offset, length, .. } = frame
+            if let QuicFrame::Stream { stream, offset, length, .. } = frame
                 && let Some(known) = streams
                     .get_mut(&StreamId::from(quinn_proto::VarInt::from_u64(*stream).unwrap_or_default()))
             {

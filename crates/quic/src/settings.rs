@@ -5,7 +5,7 @@ use crate::control::{Chosen, Factory};
 use crate::crypto::{Handshakes, ResetKey, Tickets, token_key};
 use crate::quinn_endpoint::QuinnEndpoint;
 use crate::random::{CONNECTION_ID, ConnectionIds, Mix};
-use crate::{Receiver, Sender};
+use crate::{QuicReceiver, QuicSender};
 use cogtcp_endpoint::{Connection, Datagram, Pair, Protocol};
 use cogtcp_transport::{CongestionControl, ParameterValue, Parameters, Preset, is_external, make};
 use cogtcp_units::{Bytes, Check, Duration, Named, Time, WrongSetting};
@@ -137,7 +137,11 @@ impl QuicSettings {
     fn pair(&self, connection: Connection, chosen: Chosen) -> Pair {
         let ends = Arc::new(Ends::new(self, connection, chosen));
         let segment_size = ends.most_data();
-        Pair { receiver: Box::new(Receiver::new(&ends)), sender: Box::new(Sender::new(ends)), segment_size }
+        Pair {
+            receiver: Box::new(QuicReceiver::new(&ends)),
+            sender: Box::new(QuicSender::new(ends)),
+            segment_size,
+        }
     }
 }
 

@@ -159,7 +159,7 @@ fn packet(datagram: &[u8]) -> Option<(QuicPacket<'_>, &[u8])> {
 
 /// One frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Frame<'a> {
+pub enum QuicFrame<'a> {
     /// PADDING, all that stands together.
     Padding(usize),
     /// PING.
@@ -198,7 +198,7 @@ pub struct Other<'a> {
     pub bytes: &'a [u8],
 }
 
-impl Frame<'_> {
+impl QuicFrame<'_> {
     /// True if a packet with this frame is to be acknowledged (RFC 9002, section 2).
     pub const fn is_ack_eliciting(&self) -> bool {
         !matches!(self, Self::Padding(_) | Self::Ack(_) | Self::Close)
@@ -256,27 +256,27 @@ impl Ack<'_> {
 }
 
 /// Returns the frames of a payload; an unknown frame ends it.
-pub fn frames(payload: &[u8]) -> impl Iterator<Item = Frame<'_>> {
+pub fn frames(payload: &[u8]) -> impl Iterator<Item = QuicFrame<'_>> {
     let mut reader = Reader(payload);
     std::iter::from_fn(move || frame(&mut reader))
 }
 
-fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
+fn frame<'a>(reader: &mut Reader<'a>) -> Option<QuicFrame<'a>> {
     let kind = reader.varint()?;
     let other = |reader: &mut Reader<'a>, name, count: usize| {
         let mut numbers = [0; 4];
         for number in &mut numbers[..count] {
             *number = reader.varint()?;
         }
-        Some(Frame::Other(Other { kind, name, numbers, bytes: &[] }))
+        Some(QuicFrame::Other(Other { kind, name, numbers, bytes: &[] }))
     };
     match kind {
         0x00 => {
             let more = reader.0.iter().take_while(|byte| **byte == 0).count();
             reader.take(more)?;
-            Some(Frame::Padding(1 + more))
+            Some(QuicFrame::Padding(1 + more))
         }
-        0x01 => Some(Frame::Ping),
+        0x01 => Some(QuicFrame::Ping),
         0x02 | 0x03 => {
             let (largest, delay) = (reader.varint()?, reader.varint()?);
             let (count, first) = (reader.varint()?, reader.varint()?);
@@ -290,19 +290,19 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
             } else {
                 None
             };
-            Some(Frame::Ack(Ack { largest, delay, ecn, first, ranges, count }))
+            Some(QuicFrame::Ack(Ack { largest, delay, ecn, first, ranges, count }))
         }
         0x04 => other(reader, "reset_stream", 3),
         0x05 => other(reader, "stop_sending", 2),
         0x06 => {
             let (offset, length) = (reader.varint()?, reader.varint()?);
             reader.take(usize::try_from(length).ok()?)?;
-            Some(Frame::Crypto(offset, length))
+            Some(QuicFrame::Crypto(offset, length))
         }
         0x07 => {
             let length = reader.varint()?;
             let bytes = reader.take(usize::try_from(length).ok()?)?;
-            Some(Frame::Other(Other { kind, name: "new_token", numbers: [0; 4], bytes }))
+            Some(QuicFrame::Other(Other { kind, name: "new_token", numbers: [0; 4], bytes }))
         }
         0x08..=0x0F => {
             let stream = reader.varint()?;
@@ -310,7 +310,7 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
             // Without a length the data run to the end of the packet (RFC 9000, section 19.8).
             let length = if kind & 2 != 0 { reader.varint()? } else { reader.0.len() as u64 };
             reader.take(usize::try_from(length).ok()?)?;
-            Some(Frame::Stream { stream, offset, length, is_last: kind & 1 != 0 })
+            Some(QuicFrame::Stream { stream, offset, length, is_last: kind & 1 != 0 })
         }
         0x10 => other(reader, "max_data", 1),
         0x11 => other(reader, "max_stream_data", 2),
@@ -324,18 +324,18 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<Frame<'a>> {
             let bytes = reader.take(usize::from(size))?;
             // The stateless reset token.
             reader.take(16)?;
-            Some(Frame::Other(Other { kind, name: "new_connection_id", numbers, bytes }))
+            Some(QuicFrame::Other(Other { kind, name: "new_connection_id", numbers, bytes }))
         }
         0x19 => other(reader, "retire_connection_id", 1),
         0x1A | 0x1B => {
             let bytes = reader.take(8)?;
             let name = if kind == 0x1A { "path_challenge" } else { "path_response" };
-            Some(Frame::Other(Other { kind, name, numbers: [0; 4], bytes }))
+            Some(QuicFrame::Other(Other { kind, name, numbers: [0; 4], bytes }))
         }
         0x1C | 0x1D => {
             // Error code and reason: nobody reads them, and no frame follows.
             reader.take(reader.0.len())?;
-            Some(Frame::Close)
+            Some(QuicFrame::Close)
         }
         HANDSHAKE_DONE => other(reader, "handshake_done", 0),
         // draft-ietf-quic-ack-frequency-04, section 10.2: IMMEDIATE_ACK and ACK_FREQUENCY.
@@ -385,7 +385,7 @@ mod tests {
         // length 0: 10.
         let payload = [0x02, 20, 0, 2, 2, 3, 1, 0, 0, 0x01];
         let found: Vec<_> = frames(&payload).collect();
-        let [Frame::Ack(ack), Frame::Ping] = found[..] else { panic!("{found:?}") };
+        let [QuicFrame::Ack(ack), QuicFrame::Ping] = found[..] else { panic!("{found:?}") };
         assert_eq!(ack.ranges().collect::<Vec<_>>(), [(18, 20), (12, 13), (10, 10)]);
     }
 
@@ -393,7 +393,7 @@ mod tests {
     fn a_stream_frame_without_length_takes_the_rest() {
         let payload = [0x0D, 4, 0x40, 100, 7, 7, 7];
         let found: Vec<_> = frames(&payload).collect();
-        assert_eq!(found, [Frame::Stream { stream: 4, offset: 100, length: 3, is_last: true }]);
+        assert_eq!(found, [QuicFrame::Stream { stream: 4, offset: 100, length: 3, is_last: true }]);
         assert!(found[0].is_ack_eliciting());
     }
 

@@ -199,7 +199,7 @@ impl TextColumn {
 }
 
 /// A type that can be a cell of a table.
-pub trait Cell {
+pub trait TableCell {
     /// The column under construction.
     type Column: Default + Clone + std::fmt::Debug;
     /// The type in the schema.
@@ -212,7 +212,7 @@ pub trait Cell {
 
 macro_rules! plain_cell {
     ($type:ty, $variant:ident) => {
-        impl Cell for $type {
+        impl TableCell for $type {
             type Column = Vec<$type>;
             const KIND: ColumnKind = ColumnKind::$variant;
             #[inline]
@@ -231,7 +231,7 @@ plain_cell!(i64, I64);
 plain_cell!(f64, F64);
 plain_cell!(bool, Bool);
 
-impl Cell for Code {
+impl TableCell for Code {
     type Column = TextColumn;
     const KIND: ColumnKind = ColumnKind::Text;
     #[inline]
@@ -263,14 +263,14 @@ macro_rules! tables {
             #[doc = concat!("Builds the table `", $table, "` row by row; text is interned in its own column first.")]
             #[derive(Clone, Debug, Default)]
             pub struct $builder {
-                $( $( #[doc = $meaning] )+ pub $field: <$cell as crate::column::Cell>::Column, )+
+                $( $( #[doc = $meaning] )+ pub $field: <$cell as crate::column::TableCell>::Column, )+
             }
 
             impl $builder {
                 /// Appends a row.
                 #[inline]
                 pub fn push(&mut self, row: $row) {
-                    $( crate::column::Cell::push(row.$field, &mut self.$field); )+
+                    $( crate::column::TableCell::push(row.$field, &mut self.$field); )+
                 }
 
                 /// The finished table.
@@ -283,7 +283,7 @@ macro_rules! tables {
                             name: stringify!($field),
                             unit: $unit,
                             meaning: concat!($($meaning),+).trim_ascii(),
-                            data: <$cell as crate::column::Cell>::finish(self.$field),
+                            data: <$cell as crate::column::TableCell>::finish(self.$field),
                         } ),+],
                     }
                 }
@@ -295,7 +295,7 @@ macro_rules! tables {
                         meaning: concat!($($table_meaning),+).trim_ascii(),
                         columns: vec![$( $crate::ColumnSchema {
                             name: stringify!($field),
-                            kind: <$cell as crate::column::Cell>::KIND,
+                            kind: <$cell as crate::column::TableCell>::KIND,
                             unit: $unit,
                             meaning: concat!($($meaning),+).trim_ascii(),
                         } ),+],

@@ -12,7 +12,9 @@ mod histogram;
 mod run;
 pub mod tables;
 
-pub use column::{Cell, Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableSchema, TextColumn};
+pub use column::{
+    Code, Column, ColumnData, ColumnKind, ColumnSchema, Table, TableCell, TableSchema, TextColumn,
+};
 pub use events::{EventKind, of_link_event};
 pub use histogram::Histogram;
 pub use run::{Run, jain_fairness, ratio};

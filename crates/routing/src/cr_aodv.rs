@@ -31,7 +31,7 @@ pub struct ChannelHello {
 /// How a node knows the channel that its next hop listens on.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ChannelKnowledge {
+pub enum NextHopKnowledge {
     /// At once and at no cost, by the host, as from the shared repository of the released code.
     #[default]
     Shared,
@@ -59,7 +59,7 @@ pub struct CrAodvConfig {
     /// and requests remembered for 6000 s.
     pub aodv: AodvSettings,
     /// How a node knows the channel that its next hop listens on.
-    pub channel_knowledge: ChannelKnowledge,
+    pub channel_knowledge: NextHopKnowledge,
     /// Time between choices of the own channel, with a random 0 to 0.5 s (HELLO_REFRESH_TIMER).
     pub channel_interval: Duration,
     /// A node that forwarded more packets than this since its last choice says a hello after the next.
@@ -75,7 +75,7 @@ impl Default for CrAodvConfig {
         Self {
             profile: None,
             aodv: AodvSettings::default(),
-            channel_knowledge: ChannelKnowledge::Shared,
+            channel_knowledge: NextHopKnowledge::Shared,
             channel_interval: Duration::from_secs(500),
             active_packets: 10,
             choose_channel: true,
@@ -255,7 +255,7 @@ impl Routing for CrAodv {
         match self.inner.forward(now, packet) {
             Forwarding::Send { next_hop, .. } => {
                 self.forwarded = self.forwarded.saturating_add(1);
-                let channel = if self.config.channel_knowledge == ChannelKnowledge::Shared {
+                let channel = if self.config.channel_knowledge == NextHopKnowledge::Shared {
                     None
                 } else {
                     self.channel_of(next_hop)
@@ -342,7 +342,7 @@ impl Routing for CrAodv {
 
     fn route(&self, now: Time, destination: NodeAddress) -> Option<RouteInfo> {
         let route = self.inner.route(now, destination)?;
-        let channel = if self.config.channel_knowledge == ChannelKnowledge::Shared {
+        let channel = if self.config.channel_knowledge == NextHopKnowledge::Shared {
             None
         } else {
             self.channel_of(route.next_hop)

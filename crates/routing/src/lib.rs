@@ -13,7 +13,7 @@
 //! - [`RoutingSpec`]: protocols by name, with typed settings ([`Protocol`]). A new one is one file, a `mod`
 //!   and a line below; messages of its own are [`message::ProtocolMessage`]s.
 //! - [`table::RouteTable`]: routes with lifetimes and sequence numbers, and why they form no loop.
-//! - [`StaticRouting`] over a [`Topology`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
+//! - [`StaticRouting`] over a [`RoutingGraph`]; [`Aodv`]; [`CrAodv`]; [`search::Search`].
 
 mod address;
 mod aodv;
@@ -33,7 +33,7 @@ mod wire;
 pub use address::{ChannelNumber, NodeAddress};
 pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair, RequestTimeout};
 pub use buffer::PacketBuffer;
-pub use cr_aodv::{ChannelHello, ChannelKnowledge, CrAodv, CrAodvConfig, CrAodvProfile};
+pub use cr_aodv::{ChannelHello, CrAodv, CrAodvConfig, CrAodvProfile, NextHopKnowledge};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};
 pub use protocol::{NodeSite, Protocol};
 pub use routing::{
@@ -41,7 +41,7 @@ pub use routing::{
     RoutingDropCause, RoutingEvent, RoutingStats,
 };
 pub use static_routing::{StaticConfig, StaticRouting};
-pub use topology::Topology;
+pub use topology::RoutingGraph;
 
 use cogtcp_units::registry;
 

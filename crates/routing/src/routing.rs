@@ -1,7 +1,7 @@
 //! The trait of every routing protocol, and what passes between a protocol and its host.
 
 use crate::message::{MessageKind, RoutingPacket};
-use crate::{ChannelNumber, NodeAddress, Topology};
+use crate::{ChannelNumber, NodeAddress, RoutingGraph};
 use cogtcp_units::{Duration, Position, Time};
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ pub enum LostPacket<'a> {
 #[derive(Clone, Debug)]
 pub enum HostUpdate {
     /// Who reaches whom, for [`crate::StaticRouting`].
-    Topology(Arc<Topology>),
+    Topology(Arc<RoutingGraph>),
     /// Where this node is now.
     Position(Position),
     /// Where another node is, by a location service; the reply to [`RoutingEvent::LocationWanted`].

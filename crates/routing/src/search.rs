@@ -14,7 +14,7 @@ mod message;
 
 pub use config::SearchConfig;
 pub use joint::{ChannelPath, joint_path};
-pub use message::{Mode, SearchId, SearchMessage, SearchRequest};
+pub use message::{ForwardingMode, SearchId, SearchMessage, SearchRequest};
 
 use crate::outbox::Outbox;
 use crate::routing::LossCause;

@@ -2,7 +2,7 @@
 
 use crate::{
     AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
-    RoutingDropCause, RoutingEvent, RoutingPacket, RoutingStats, Topology,
+    RoutingDropCause, RoutingEvent, RoutingGraph, RoutingPacket, RoutingStats,
 };
 use crate::{NodeSite, Protocol};
 use cogtcp_units::{Named, Time};
@@ -45,7 +45,7 @@ impl StaticRouting {
         Self { address, routes: Vec::new(), events: VecDeque::new(), stats: RoutingStats::default() }
     }
 
-    fn learn(&mut self, topology: &Arc<Topology>) {
+    fn learn(&mut self, topology: &Arc<RoutingGraph>) {
         let routes = topology.next_hops_from(self.address);
         for (number, route) in routes.iter().enumerate() {
             let before = self.routes.get(number).copied().flatten();

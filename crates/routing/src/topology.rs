@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 
 /// A directed graph of nodes 0 to n - 1 with a cost on each link.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Topology {
+pub struct RoutingGraph {
     /// For each node, who it reaches and at what cost.
     links: Vec<Vec<(NodeAddress, u32)>>,
 }
 
-impl Topology {
+impl RoutingGraph {
     /// `nodes` nodes without a link.
     pub fn new(nodes: usize) -> Self {
         Self { links: vec![Vec::new(); nodes] }
@@ -95,7 +95,7 @@ mod tests {
     /// 0-1-2-3 and a direct but dear link 0-3.
     #[test]
     fn cost_decides_then_hops_then_the_lowest_number() {
-        let mut graph = Topology::new(5);
+        let mut graph = RoutingGraph::new(5);
         for (a, b) in [(0, 1), (1, 2), (2, 3)] {
             graph.link_both(node(a), node(b));
         }
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(from(9), [None; 5]);
         graph.link(node(0), node(3), 3);
         assert_eq!(graph.next_hops_from(node(0))[3], Some((node(3), 1)), "of equal cost, fewer hops");
-        let mut square = Topology::new(4);
+        let mut square = RoutingGraph::new(4);
         for (a, b) in [(0, 2), (0, 1), (2, 3), (1, 3)] {
             square.link_both(node(a), node(b));
         }
@@ -118,7 +118,7 @@ mod tests {
         let mut draw = cogtcp_units::RandomStream::new(1, "topology", 0);
         for _ in 0..50 {
             let nodes = 12;
-            let mut graph = Topology::new(nodes as usize);
+            let mut graph = RoutingGraph::new(nodes as usize);
             for _ in 0..30 {
                 let (from, to) = (draw.below(nodes), draw.below(nodes));
                 graph.link(node(from as u32), node(to as u32), draw.below(4) as u32);

@@ -1,8 +1,8 @@
 //! CR-AODV: what the released code adds to AODV.
 
 use cogtcp_routing::{
-    AodvSettings, ChannelHello, ChannelKnowledge, ChannelNumber, CrAodv, CrAodvConfig, CrAodvProfile,
-    DataPacket, Forwarding, HostUpdate, NodeAddress, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
+    AodvSettings, ChannelHello, ChannelNumber, CrAodv, CrAodvConfig, CrAodvProfile, DataPacket, Forwarding,
+    HostUpdate, NextHopKnowledge, NodeAddress, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
 };
 use cogtcp_units::Time;
 
@@ -82,7 +82,7 @@ fn ten_neighbors_fit() {
 #[test]
 fn the_channel_of_the_next_hop() {
     for (channel_knowledge, channel) in
-        [(ChannelKnowledge::Shared, None), (ChannelKnowledge::Hello, Some(ChannelNumber(5)))]
+        [(NextHopKnowledge::Shared, None), (NextHopKnowledge::Hello, Some(ChannelNumber(5)))]
     {
         // A message of the neighbour's is to make a route to it.
         let aodv = AodvSettings { neighbor_routes: Some(true), ..AodvSettings::default() };

@@ -1,6 +1,6 @@
 //! Static routing told of its topology again and again.
 
-use cogtcp_routing::{HostUpdate, NodeAddress, Routing, RoutingEvent, StaticRouting, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, Routing, RoutingEvent, RoutingGraph, StaticRouting};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 fn a_route_changes_with_its_next_hop() {
     let node = NodeAddress::new;
     let by = |middle: u32| {
-        let mut topology = Topology::new(4);
+        let mut topology = RoutingGraph::new(4);
         topology.link_both(node(0), node(middle));
         topology.link_both(node(middle), node(3));
         HostUpdate::Topology(Arc::new(topology))

@@ -5,7 +5,7 @@
 //! synchronisation: TS 36.211 sections 6.10.1, 6.7, 6.6, 6.11. MCS and transport blocks: TS 36.213 tables
 //! 7.1.7.1-1 and 7.1.7.2.1-1. MCS of NR: TS 38.214 table 5.1.3.1-1.
 
-use crate::frame::{Direction, Frame, SYMBOLS, Slot};
+use crate::frame::{Direction, SYMBOLS, Slot, SlotPattern};
 use cogtcp_units::{Duration, Rate};
 
 /// Subcarriers of a resource block.
@@ -178,7 +178,7 @@ impl Carrier {
     }
 
     /// Returns the resource blocks that may carry data in slot `number` of a frame.
-    pub fn data_blocks(&self, frame: &Frame, number: u64, direction: Direction) -> u32 {
+    pub fn data_blocks(&self, frame: &SlotPattern, number: u64, direction: Direction) -> u32 {
         match direction {
             Direction::Uplink => self.blocks.saturating_sub(self.control_blocks),
             // The six blocks in the middle of subframes 0 and 5 have broadcast and synchronisation (TS
@@ -239,14 +239,14 @@ impl Carrier {
 
     /// Returns the peak rate of a direction: all blocks of all its slots at the highest MCS, without the
     /// headers of layer 2 and above.
-    pub fn peak(&self, frame: &Frame, direction: Direction) -> Rate {
+    pub fn peak(&self, frame: &SlotPattern, direction: Direction) -> Rate {
         self.rate(frame, direction, |codings| codings.last().copied())
     }
 
     /// Returns the rate of a direction whose slots use the MCS that `choose` takes of all that the slot has.
     pub fn rate(
         &self,
-        frame: &Frame,
+        frame: &SlotPattern,
         direction: Direction,
         choose: impl Fn(&[Coding]) -> Option<Coding>,
     ) -> Rate {

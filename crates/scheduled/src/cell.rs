@@ -9,12 +9,12 @@ pub use config::{CellConfig, Load, UserConfig};
 
 use crate::carrier::{Coding, Technology};
 use crate::errors;
-use crate::fading::Fading;
+use crate::fading::UserFading;
 use crate::feedback;
 use crate::frame::Direction;
 use crate::handover::{Handover, Move};
-use crate::rlc::{Bearer, Content, Mode, Timers};
-use crate::scheduler::{Candidate, Scheduler};
+use crate::rlc::{Bearer, Content, Mode, RlcTimers};
+use crate::scheduler::{Candidate, UserScheduler};
 use cogtcp_units::{Decibel, Duration, RandomStream, Rate, Time};
 use std::collections::VecDeque;
 use uplink::Uplink;
@@ -98,7 +98,7 @@ struct Stream {
     sinr: f64,
     delay: Duration,
     errors: RandomStream,
-    fading: Option<Fading>,
+    fading: Option<UserFading>,
     /// SINR now, and as reported.
     now: (f64, f64),
     slot: SlotUse,
@@ -124,9 +124,9 @@ struct Level {
 /// A base station, or several that are alike.
 #[derive(Clone, Debug)]
 struct Station {
-    schedulers: [Scheduler; 2],
+    schedulers: [UserScheduler; 2],
     /// SINR of the users that only load it.
-    load_fading: Vec<[Fading; 2]>,
+    load_fading: Vec<[UserFading; 2]>,
 }
 
 /// Where a user is.
@@ -181,7 +181,7 @@ impl Cell {
             .iter()
             .map(|slot| DIRECTIONS.map(|it| carrier.codings(*slot, it).into_iter().map(level).collect()))
             .collect();
-        let timers = Timers {
+        let timers = RlcTimers {
             reordering: config.reordering,
             poll: config.poll,
             status: frame.slot() * feedback::TURNAROUND,
@@ -190,7 +190,7 @@ impl Cell {
             RandomStream::new(seed, &format!("{part}/{name}/{}", ["down", "up"][place]), user as u64)
         };
         let fading = |part: &str, user: usize, place: usize| {
-            config.coherence.map(|coherence| Fading::new(coherence, draws(part, user, place)))
+            config.coherence.map(|coherence| UserFading::new(coherence, draws(part, user, place)))
         };
         let mut streams = Vec::with_capacity(2 * users);
         for (user, spec) in config.users.iter().enumerate() {
@@ -218,7 +218,7 @@ impl Cell {
                 Some([fading("load", users_of(user), 0)?, fading("load", users_of(user), 1)?])
             });
             Station {
-                schedulers: [0, 1].map(|_| Scheduler::new(config.rule, users + saturated)),
+                schedulers: [0, 1].map(|_| UserScheduler::new(config.rule, users + saturated)),
                 load_fading: load_fading.collect(),
             }
         };

@@ -8,7 +8,7 @@ use cogtcp_units::{Duration, Time};
 
 /// The timers of DRX.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Drx {
+pub struct DrxTimers {
     /// drx-InactivityTimer: how long a user stays awake after a grant of new data.
     pub inactivity: Duration,
     /// onDurationTimer: how long it listens at the beginning of a cycle.
@@ -20,7 +20,7 @@ pub struct Drx {
     pub short: Option<(Duration, Duration)>,
 }
 
-impl Drx {
+impl DrxTimers {
     /// Returns true if a user listens at `now`. `quiet`: when its inactivity timer ran out, or will.
     /// `offset`: the beginning of its first cycle.
     pub fn is_awake(&self, now: Time, quiet: Time, offset: Duration) -> bool {

@@ -4,7 +4,7 @@ use cogtcp_units::{Duration, RandomStream, Time};
 
 /// The gain of one user over time.
 #[derive(Clone, Debug)]
-pub struct Fading {
+pub struct UserFading {
     stream: RandomStream,
     coherence: Duration,
     /// The block of the last draw.
@@ -13,7 +13,7 @@ pub struct Fading {
     gains: [f64; 2],
 }
 
-impl Fading {
+impl UserFading {
     /// Returns the fading of the user whose draws are `stream`.
     pub fn new(coherence: Duration, stream: RandomStream) -> Self {
         Self { stream, coherence, block: None, gains: [1.0; 2] }

@@ -1,6 +1,6 @@
 //! When HARQ knows whether a transport block has arrived, and may send it again.
 
-use crate::frame::{Direction, Frame};
+use crate::frame::{Direction, SlotPattern};
 
 /// Slots from data to feedback, and from feedback to the next transmission (LTE: TS 36.213, sections 7.3 and
 /// 8; of NR these are settings, and four slots a common value).
@@ -25,7 +25,7 @@ const DOWNLINK_PROCESSES: [usize; 7] = [4, 7, 10, 9, 12, 15, 6];
 const UPLINK_PROCESSES: [usize; 7] = [7, 4, 2, 3, 2, 1, 6];
 
 /// Returns the slot of the feedback for data of slot `number`.
-pub fn feedback(frame: &Frame, direction: Direction, number: u64) -> u64 {
+pub fn feedback(frame: &SlotPattern, direction: Direction, number: u64) -> u64 {
     if direction == Direction::Downlink
         && let Some(table) = frame.configuration().and_then(|it| ASSOCIATION.get(it))
     {
@@ -47,12 +47,12 @@ pub fn feedback(frame: &Frame, direction: Direction, number: u64) -> u64 {
 
 /// Returns the first slot in which a block of slot `number` may be retransmitted: LTE FDD has a round trip of
 /// 8 ms.
-pub fn retransmission(frame: &Frame, direction: Direction, number: u64) -> u64 {
+pub fn retransmission(frame: &SlotPattern, direction: Direction, number: u64) -> u64 {
     frame.next_number(direction, feedback(frame, direction, number) + TURNAROUND)
 }
 
 /// Returns how many blocks of a user can be under way (NR: 16, TS 38.214 section 5.1).
-pub fn processes(frame: &Frame, direction: Direction, is_lte: bool) -> usize {
+pub fn processes(frame: &SlotPattern, direction: Direction, is_lte: bool) -> usize {
     match (frame.configuration(), direction) {
         (Some(number), Direction::Downlink) => DOWNLINK_PROCESSES[number],
         (Some(number), Direction::Uplink) => UPLINK_PROCESSES[number],

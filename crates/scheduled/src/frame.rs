@@ -35,7 +35,7 @@ impl Slot {
 
 /// The slots of a carrier, which repeat.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Frame {
+pub struct SlotPattern {
     slots: Vec<Slot>,
     slot: Duration,
     /// The uplink-downlink configuration of LTE, whose feedback a table times.
@@ -103,7 +103,7 @@ const LTE: [&str; 7] =
 const SPECIAL: [(u32, u32); 9] =
     [(3, 1), (9, 1), (10, 1), (11, 1), (12, 1), (3, 2), (9, 2), (10, 2), (11, 2)];
 
-impl Frame {
+impl SlotPattern {
     /// Returns the frame of a carrier pair: all symbols in both directions.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! How long a user without a grant waits before its first uplink data: scheduling request, grant, data.
 
-use crate::frame::{Direction, Frame};
+use crate::frame::{Direction, SlotPattern};
 use cogtcp_units::{Duration, Time};
 
 /// The times of a request (LTE FDD: 4 ms from request to grant, 4 ms from grant to data, TS 36.213
 /// section 8).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Request {
+pub struct RequestTimes {
     /// Distance of a user's opportunities to request. LTE has 1 to 80 ms.
     pub period: Duration,
     /// The first opportunity.
@@ -17,9 +17,9 @@ pub struct Request {
     pub to_data: Duration,
 }
 
-impl Request {
+impl RequestTimes {
     /// Returns when the slot begins that carries the data of a user that has had none until `now`.
-    pub fn data_at(&self, frame: &Frame, now: Time) -> Time {
+    pub fn data_at(&self, frame: &SlotPattern, now: Time) -> Time {
         // At most one opportunity per slot; the division needs a period above zero.
         let period = self.period.max(frame.slot()).as_nanos();
         let offset = self.offset.as_nanos();
@@ -32,7 +32,7 @@ impl Request {
 
     /// Returns when the slot begins whose data the base station grants on what it hears in the uplink slot at
     /// `heard`.
-    pub fn granted_at(&self, frame: &Frame, heard: Time) -> Time {
+    pub fn granted_at(&self, frame: &SlotPattern, heard: Time) -> Time {
         let (grant, _) = frame.next(Direction::Downlink, heard + frame.slot() + self.to_grant);
         frame.next(Direction::Uplink, grant + self.to_data).0
     }

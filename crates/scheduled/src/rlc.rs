@@ -29,7 +29,7 @@ pub enum Mode {
 
 /// The timers of RLC.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Timers {
+pub struct RlcTimers {
     /// t-Reordering: how long the receiver waits for what is missing.
     pub reordering: Duration,
     /// t-PollRetransmit: after how long the sender repeats what no later data reveals as missing.
@@ -61,7 +61,7 @@ impl Content {
 #[derive(Clone, Debug)]
 pub struct Bearer {
     mode: Mode,
-    timers: Timers,
+    timers: RlcTimers,
     /// Packets that have not been handed over: where each ends, and whether UM has lost it.
     packets: VecDeque<(u64, bool)>,
     /// Where the first of them begins.
@@ -83,7 +83,7 @@ pub struct Bearer {
 
 impl Bearer {
     /// Returns a bearer without packets.
-    pub fn new(mode: Mode, timers: Timers) -> Self {
+    pub fn new(mode: Mode, timers: RlcTimers) -> Self {
         Self {
             mode,
             timers,

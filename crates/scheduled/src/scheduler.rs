@@ -26,7 +26,7 @@ pub struct Candidate {
 
 /// Chooses users for each slot.
 #[derive(Clone, Debug)]
-pub struct Scheduler {
+pub struct UserScheduler {
     rule: Rule,
     means: Vec<f64>,
     /// What each user was given in this slot.
@@ -34,7 +34,7 @@ pub struct Scheduler {
     next: usize,
 }
 
-impl Scheduler {
+impl UserScheduler {
     /// Returns the scheduler of `users` users.
     pub fn new(rule: Rule, users: usize) -> Self {
         Self { rule, means: vec![0.0; users], given: vec![0.0; users], next: 0 }

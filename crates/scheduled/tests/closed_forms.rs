@@ -3,9 +3,9 @@
 use cogtcp_scheduled::carrier::{Carrier, Technology};
 use cogtcp_scheduled::errors::{block_error_rate, needed};
 use cogtcp_scheduled::feedback::{feedback, processes, retransmission};
-use cogtcp_scheduled::frame::{Direction, Frame, Slot};
-use cogtcp_scheduled::request::Request;
-use cogtcp_scheduled::scheduler::{Candidate, Rule, Scheduler};
+use cogtcp_scheduled::frame::{Direction, Slot, SlotPattern};
+use cogtcp_scheduled::request::RequestTimes;
+use cogtcp_scheduled::scheduler::{Candidate, Rule, UserScheduler};
 use cogtcp_units::{Duration, RandomStream, Time};
 
 const MS: Duration = Duration::from_millis(1);
@@ -20,13 +20,13 @@ fn close(measured: f64, theory: f64, tolerance: f64) {
 fn shares_of_tdd_patterns_are_those_of_their_symbols() {
     for (number, down, up) in [(1, 4.0, 4.0), (2, 6.0, 2.0), (0, 2.0, 6.0), (5, 8.0, 1.0)] {
         let special = if number == 5 { 1.0 } else { 2.0 };
-        let frame = Frame::lte_tdd(number, 7).unwrap();
+        let frame = SlotPattern::lte_tdd(number, 7).unwrap();
         close(frame.share(Direction::Downlink), (down + special * 10.0 / 14.0) / 10.0, 1e-12);
         close(frame.share(Direction::Uplink), (up + special * 2.0 / 14.0) / 10.0, 1e-12);
     }
-    let nr = Frame::tdd("DDDSU", (10, 2, 2), Duration::from_micros(500)).unwrap();
+    let nr = SlotPattern::tdd("DDDSU", (10, 2, 2), Duration::from_micros(500)).unwrap();
     close(nr.share(Direction::Downlink), (3.0 + 10.0 / 14.0) / 5.0, 1e-12);
-    assert_eq!(Frame::fdd(MS).unwrap().share(Direction::Uplink), 1.0);
+    assert_eq!(SlotPattern::fdd(MS).unwrap().share(Direction::Uplink), 1.0);
 }
 
 /// A vendor's CBRS base station of 20 MHz: 65 Mbit/s down and 27 up in configuration 1, 94 and 14 in
@@ -43,7 +43,7 @@ fn peak_rates_are_those_of_a_vendor_within_five_percent() {
         control_blocks: 4,
     };
     for (number, down, up) in [(1, 65.0, 27.0), (2, 94.0, 14.0)] {
-        let frame = Frame::lte_tdd(number, 7).unwrap();
+        let frame = SlotPattern::lte_tdd(number, 7).unwrap();
         for (direction, published) in [(Direction::Downlink, down), (Direction::Uplink, up)] {
             let peak = carrier.peak(&frame, direction).bits_per_second() as f64 / 1e6;
             // 1500 bytes have 52 of IP, TCP and its timestamps, and layer 2 adds 4.
@@ -79,7 +79,7 @@ fn peaks_are_bounded_by_what_a_receiver_has_to_decode() {
         control_blocks: 0,
     };
     assert_eq!(nr.elements(slot, Direction::Downlink), 144);
-    let fdd = Frame::fdd(Technology::Nr30.slot()).unwrap();
+    let fdd = SlotPattern::fdd(Technology::Nr30.slot()).unwrap();
     // The uplink has all symbols but one of reference signals: 13 x 12 elements, 2000 slots a second.
     close(nr.peak(&fdd, Direction::Uplink).bits_per_second() as f64, 273.0 * 156.0 * 5.5547 * 2000.0, 0.001);
 }
@@ -87,10 +87,10 @@ fn peaks_are_bounded_by_what_a_receiver_has_to_decode() {
 /// Every downlink subframe has a feedback subframe that is uplink, and the round trip of FDD is 8 ms.
 #[test]
 fn feedback_comes_in_uplink_subframes() {
-    let fdd = Frame::fdd(MS).unwrap();
+    let fdd = SlotPattern::fdd(MS).unwrap();
     assert_eq!(retransmission(&fdd, Direction::Downlink, 5), 13);
     for number in 0..7 {
-        let frame = Frame::lte_tdd(number, 7).unwrap();
+        let frame = SlotPattern::lte_tdd(number, 7).unwrap();
         for at in (0..10).filter(|at| frame.slots()[*at as usize].downlink > 0) {
             let back = feedback(&frame, Direction::Downlink, at);
             // The distances of TS 36.213, table 10.1.3.1-1.
@@ -129,7 +129,7 @@ fn blocks_are_lost_around_the_sinr_that_they_need() {
 
 #[test]
 fn patterns_that_do_not_add_up_are_refused_with_their_place() {
-    let refused = |pattern: &str, special| Frame::tdd(pattern, special, MS).unwrap_err().to_string();
+    let refused = |pattern: &str, special| SlotPattern::tdd(pattern, special, MS).unwrap_err().to_string();
     let special = (10, 2, 2);
     for (error, wanted) in [
         (refused("DDXSU", special), "slot 3 of the TDD pattern \"DDXSU\" is \"X\"; write D, S or U"),
@@ -142,12 +142,12 @@ fn patterns_that_do_not_add_up_are_refused_with_their_place() {
         (refused("", special), "has no downlink"),
         (refused("DSU", (10, 2, 3)), "10:2:3 symbols has 15; it has 14"),
         (refused("DSU", (12, 0, 2)), "at least one of them guard"),
-        (Frame::lte_tdd(7, 7).unwrap_err().to_string(), "no LTE TDD configuration 7; write 0 to 6"),
+        (SlotPattern::lte_tdd(7, 7).unwrap_err().to_string(), "no LTE TDD configuration 7; write 0 to 6"),
         (
-            Frame::lte_tdd(1, 9).unwrap_err().to_string(),
+            SlotPattern::lte_tdd(1, 9).unwrap_err().to_string(),
             "no LTE special subframe configuration 9; write 0 to 8",
         ),
-        (Frame::fdd(Duration::ZERO).unwrap_err().to_string(), "the slot is zero long"),
+        (SlotPattern::fdd(Duration::ZERO).unwrap_err().to_string(), "the slot is zero long"),
     ] {
         assert!(error.contains(wanted), "{error}");
     }
@@ -164,7 +164,7 @@ fn proportional_fair_gains_the_harmonic_number() {
         let mut totals = Vec::new();
         for rule in [Rule::RoundRobin, Rule::ProportionalFair { slots: 2000.0 }] {
             let mut fading = RandomStream::new(1, "fading", 0);
-            let mut scheduler = Scheduler::new(rule, users as usize);
+            let mut scheduler = UserScheduler::new(rule, users as usize);
             let mut total = vec![(0.0, 0_u32); users as usize];
             for _ in 0..SLOTS {
                 // User k has k + 1 times the mean rate of the first.
@@ -186,12 +186,12 @@ fn proportional_fair_gains_the_harmonic_number() {
 #[test]
 fn users_without_data_have_no_slot_and_the_best_has_all_of_max_rate() {
     let candidate = |bits, is_waiting| Candidate { bits, is_waiting };
-    let mut scheduler = Scheduler::new(Rule::RoundRobin, 3);
+    let mut scheduler = UserScheduler::new(Rule::RoundRobin, 3);
     let some = [candidate(1.0, true), candidate(1.0, false), candidate(1.0, true)];
     let turns: Vec<_> = (0..4).map(|_| scheduler.choose(&some)).collect();
     assert_eq!(turns, [Some(0), Some(2), Some(0), Some(2)]);
     assert_eq!(scheduler.choose(&some.map(|it| candidate(it.bits, false))), None);
-    let mut greedy = Scheduler::new(Rule::MaxRate, 2);
+    let mut greedy = UserScheduler::new(Rule::MaxRate, 2);
     assert!((0..9).all(|_| greedy.choose(&[candidate(1.0, true), candidate(2.0, true)]) == Some(1)));
 }
 
@@ -199,10 +199,10 @@ fn users_without_data_have_no_slot_and_the_best_has_all_of_max_rate() {
 /// later; 14 ms in the mean.
 #[test]
 fn a_request_takes_half_a_period_and_two_processing_times() {
-    let frame = Frame::fdd(MS).unwrap();
+    let frame = SlotPattern::fdd(MS).unwrap();
     let four = Duration::from_millis(4);
     let request =
-        Request { period: Duration::from_millis(10), offset: MS * 3, to_grant: four, to_data: four };
+        RequestTimes { period: Duration::from_millis(10), offset: MS * 3, to_grant: four, to_data: four };
     // A little more than 0.1 ms apart, so that they meet the period everywhere.
     let arrivals = (0..100_000).map(|number| Time::from_nanos(number * 100_003));
     let waits: Vec<f64> =
@@ -211,7 +211,7 @@ fn a_request_takes_half_a_period_and_two_processing_times() {
     assert!(waits.iter().all(|wait| (0.009..0.019_000_1).contains(wait)));
     // By hand on TDD configuration 1, DSUUDDSUUD: the opportunity at 13 ms is an uplink slot, the grant at 18
     // ms finds downlink at 19 ms, and the data from 23 ms on is uplink at once.
-    let tdd = Frame::lte_tdd(1, 7).unwrap();
+    let tdd = SlotPattern::lte_tdd(1, 7).unwrap();
     assert_eq!(request.data_at(&tdd, Time::from_millis(4)), Time::from_millis(23));
 }
 

@@ -8,7 +8,7 @@
 //! nodes at both ends ([`Network::ends`](cogtcp_network::Network::ends)).
 
 use cogtcp_crosslayer::{Stamp, StampingHop};
-use cogtcp_link::Payload;
+use cogtcp_link::LinkPayload;
 use cogtcp_network::{Awaited, Transit};
 use cogtcp_transport::{Flags, IPV4_HEADER, Segment, SeqNumber, TCP_HEADER};
 use cogtcp_units::{Duration, Time};
@@ -132,7 +132,7 @@ impl Packet {
     }
 }
 
-impl Payload for Packet {
+impl LinkPayload for Packet {
     fn flow(&self) -> u32 {
         self.transit.stream.0
     }

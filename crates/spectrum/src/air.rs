@@ -24,21 +24,21 @@ impl SnrModel {
 
 /// How a receiver tells signal from noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Receiver {
+pub struct ReceiverModel {
     /// A PU is heard when at least this power of it arrives, P_th (MSWiM 2009, equation 1).
     pub sensitivity: Power,
     /// Signal to noise and interference, linear, that a frame needs (ns-2's CPThresh_).
     pub capture: f64,
 }
 
-impl Receiver {
+impl ReceiverModel {
     /// A receiver of this sensitivity that captures at `capture_db` decibels.
     pub fn new(sensitivity: Power, capture_db: f64) -> Self {
         Self { sensitivity, capture: libm::pow(10.0, capture_db / 10.0) }
     }
 }
 
-impl Default for Receiver {
+impl Default for ReceiverModel {
     /// Hears a 0.2818 W sender at 500 m in free space, the PU range of the paper with ns-2's default power;
     /// captures at 10 dB, ns-2's default.
     fn default() -> Self {
@@ -105,7 +105,7 @@ impl Air {
 
     /// The PUs that a receiver at `place` hears on `channel`: condition 1 and equation 1 of MSWiM 2009,
     /// section 4.3.
-    pub fn heard(&self, place: Position, channel: ChannelId, receiver: &Receiver) -> Vec<HeardPu> {
+    pub fn heard(&self, place: Position, channel: ChannelId, receiver: &ReceiverModel) -> Vec<HeardPu> {
         let users = self.activity.users.iter().enumerate();
         users
             .map(|(index, user)| HeardPu { index, power: self.received_power(user, place, channel) })
@@ -157,7 +157,7 @@ impl Air {
         signal: f64,
         from: Time,
         until: Time,
-        receiver: &Receiver,
+        receiver: &ReceiverModel,
     ) -> Reception {
         let noise = self.channels.peak_noise(channel, from, until);
         if !is_captured(signal, noise, receiver) {
@@ -176,7 +176,7 @@ impl Air {
 }
 
 /// SINR at or above the capture threshold.
-fn is_captured(signal: f64, disturbance: f64, receiver: &Receiver) -> bool {
+fn is_captured(signal: f64, disturbance: f64, receiver: &ReceiverModel) -> bool {
     signal >= receiver.capture * disturbance
 }
 
@@ -204,7 +204,7 @@ mod tests {
     const HERE: Position = Position::new(0.0, 0.0);
 
     fn heard_on(air: &Air, sensitivity: f64) -> Vec<u32> {
-        let receiver = Receiver { sensitivity: Power::from_watts(sensitivity), capture: 10.0 };
+        let receiver = ReceiverModel { sensitivity: Power::from_watts(sensitivity), capture: 10.0 };
         let channels = 0..air.channels.len();
         channels.filter(|c| !air.heard(HERE, ChannelId(*c), &receiver).is_empty()).collect()
     }
@@ -241,7 +241,7 @@ mod tests {
     fn a_frame_needs_sinr_above_the_capture_threshold() {
         // Noise 1e-9 W; the PU arrives with 1e-4 W in [1 s, 2 s).
         let air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1.0)))]);
-        let receiver = Receiver { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
+        let receiver = ReceiverModel { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
         let fate =
             |signal, from, until| air.reception(HERE, ChannelId(0), signal, AT(from), AT(until), &receiver);
         assert_eq!(fate(0.9e-8, 0, 10), Reception::TooWeak);
@@ -256,7 +256,7 @@ mod tests {
     fn noise_and_interference_add_up() {
         // The PU arrives with 1e-9 W, as strong as the noise: either alone leaves 15 to 1, both 7.5 to 1.
         let air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1e-5)))]);
-        let receiver = Receiver { sensitivity: Power::from_watts(1.0), capture: 10.0 };
+        let receiver = ReceiverModel { sensitivity: Power::from_watts(1.0), capture: 10.0 };
         let fate = |at| air.reception(HERE, ChannelId(0), 1.5e-8, AT(at), AT(at + 10), &receiver);
         assert_eq!((fate(0), fate(1500)), (Reception::Captured, Reception::Interfered));
     }
@@ -270,7 +270,7 @@ mod tests {
         channel.noise = [1e-9, 1e-8].map(Power::from_watts).to_vec();
         let interval = Some(cogtcp_units::Duration::from_secs(1));
         air.channels = ChannelTable::new(1, 1, vec![channel], interval).unwrap();
-        let receiver = Receiver { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
+        let receiver = ReceiverModel { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
         let fate = |from, until| {
             let quiet = Air { activity: PuActivity::default(), ..air.clone() };
             quiet.reception(HERE, ChannelId(0), 5e-8, AT(from), AT(until), &receiver)
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_look_weighs_each_pu_by_its_share_of_the_window() {
         let air = air(1, 1, vec![pu(1, 100.0, Reach::Power(Power::from_watts(1.0)))]);
-        let receiver = Receiver { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
+        let receiver = ReceiverModel { sensitivity: Power::from_watts(1e-12), capture: 10.0 };
         let heard = air.heard(HERE, ChannelId(0), &receiver);
         let look = |from, until, snr| air.look(&heard, ChannelId(0), AT(from), AT(until), snr);
         let window = look(900, 1100, SnrModel::Fixed(0.01));

@@ -33,7 +33,7 @@ use regulated::Obeyed;
 
 pub use protection::Protection;
 
-use crate::air::{Air, HeardPu, Receiver, SnrModel};
+use crate::air::{Air, HeardPu, ReceiverModel, SnrModel};
 use crate::detector::{Detector, FusionRule, fused_probability};
 use crate::policy::{ChannelHistory, Decision, DecisionPolicy, DecisionView};
 use crate::propagation::Position;
@@ -66,7 +66,7 @@ pub struct CognitiveConfig {
     /// Where the radio is.
     pub position: Position,
     /// How it tells signal from noise.
-    pub receiver: Receiver,
+    pub receiver: ReceiverModel,
     /// How loud PUs are to its detector.
     pub snr: SnrModel,
     /// Where the neighbours are that sense with it, at the same times and with the same detector. None: it
@@ -94,7 +94,7 @@ impl Default for CognitiveConfig {
             aligned: false,
             channel: ChannelId(0),
             position: Position::default(),
-            receiver: Receiver::default(),
+            receiver: ReceiverModel::default(),
             snr: SnrModel::fixed_db(-20.0),
             neighbours: Vec::new(),
             fusion: FusionRule::Or,

@@ -41,7 +41,7 @@ registry! {
 /// A detector as the registry knows it: its parameters, which build it.
 pub trait DetectorKind: std::fmt::Debug {
     /// The detector, or what is wrong with its parameters.
-    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting>;
+    fn build(&self, surroundings: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting>;
 
     /// The signal-to-noise ratio of every PU that is heard, where the scenario states it with the detector.
     fn snr(&self) -> Option<Decibel> {
@@ -56,12 +56,12 @@ pub trait DetectorKind: std::fmt::Debug {
 
 /// What a detector may take from around it where its parameters do not say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Surroundings {
+pub struct DetectorContext {
     /// Long-run share of the time that PUs are ON.
     pub duty_cycle: f64,
 }
 
-impl Default for Surroundings {
+impl Default for DetectorContext {
     /// PUs that are ON half of the time.
     fn default() -> Self {
         Self { duty_cycle: 0.5 }

@@ -1,10 +1,10 @@
 //! The CR user: the paper's pseudocode case by case, its properties, and its statistics against closed forms.
 
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec};
-use cogtcp_spectrum::air::{Air, Receiver, SnrModel};
+use cogtcp_spectrum::air::{Air, ReceiverModel, SnrModel};
 use cogtcp_spectrum::detector::{
-    self, Cooperative, Detector, DetectorConfig, FixedDetector, FixedErrors, FusionRule, MapDetector,
-    SensingWindow, Simplified, Surroundings,
+    self, Cooperative, Detector, DetectorConfig, DetectorContext, FixedDetector, FixedErrors, FusionRule,
+    MapDetector, SensingWindow, Simplified,
 };
 use cogtcp_spectrum::policy::{BestRate, PolicyConfig};
 use cogtcp_spectrum::propagation::Position;
@@ -72,7 +72,7 @@ fn config() -> CognitiveConfig {
 }
 
 fn build(config: &DetectorConfig) -> Box<dyn Detector> {
-    config.kind().build(&Surroundings::default()).unwrap()
+    config.kind().build(&DetectorContext::default()).unwrap()
 }
 
 fn map(bandwidth: f64, snr: f64, p_on: f64) -> DetectorConfig {
@@ -851,7 +851,7 @@ fn neighbours_report_what_the_radio_cannot_hear() {
     let air = air(2, vec![user]);
     let sensitivity = Power::from_watts(1e-5);
     let verdict = |neighbours: Vec<Position>, fusion| {
-        let receiver = Receiver { sensitivity, capture: 10.0 };
+        let receiver = ReceiverModel { sensitivity, capture: 10.0 };
         let config = CognitiveConfig { neighbours, fusion, receiver, ..config() };
         let mut radio = radio(config, &air, FixedDetector::PERFECT, PolicyConfig::RoundRobin, 9);
         play(&mut radio, AT(100)).iter().find_map(|(_, event)| match event {

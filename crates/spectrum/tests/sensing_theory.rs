@@ -2,8 +2,8 @@
 //! samples.
 
 use cogtcp_spectrum::detector::{
-    self, Cooperative, Detector, DetectorConfig, FixedDetector, FusionRule, MapDetector, MapEnergyDetector,
-    NeymanPearsonDetector, SensingWindow, Simplified, SimplifiedDetector, Surroundings, TableDetector,
+    self, Cooperative, Detector, DetectorConfig, DetectorContext, FixedDetector, FusionRule, MapDetector,
+    MapEnergyDetector, NeymanPearsonDetector, SensingWindow, Simplified, SimplifiedDetector, TableDetector,
     detection_and_false_alarm, fused_probability,
 };
 use cogtcp_spectrum::math::{q, q_inverse};
@@ -315,7 +315,7 @@ fn fusion_is_exact() {
 }
 
 fn build(config: &DetectorConfig) -> Box<dyn Detector> {
-    config.kind().build(&Surroundings::default()).unwrap()
+    config.kind().build(&DetectorContext::default()).unwrap()
 }
 
 fn map_config(bandwidth: f64, snr: f64, p_on: f64) -> DetectorConfig {
@@ -358,7 +358,7 @@ fn drawn_reports_have_their_probability() {
 #[test]
 fn detectors_out_of_range_are_refused_with_a_reason() {
     let message =
-        |config: DetectorConfig| config.kind().build(&Surroundings::default()).unwrap_err().to_string();
+        |config: DetectorConfig| config.kind().build(&DetectorContext::default()).unwrap_err().to_string();
     let wrong = message(map_config(0.0, -20.0, 0.5));
     assert!(wrong.contains("bandwidth: 0 is out of range; write a number above zero"), "{wrong}");
     let wrong = message(map_config(W, f64::NAN, 0.5));

@@ -18,7 +18,7 @@ pub trait Client: Debug + Send + Sync {
     fn handle_response(&mut self, now: Time, number: usize);
 
     /// Every request so far, for the tables of requests.
-    fn exchanges(&self) -> &[Exchange];
+    fn exchanges(&self) -> &[RequestRecord];
 
     /// Returns the video, which has tables of its own, if the client is one.
     fn as_video(&self) -> Option<&Video> {
@@ -42,7 +42,7 @@ pub struct Request {
 
 /// A request and what became of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Exchange {
+pub struct RequestRecord {
     /// When it was sent first.
     pub sent: Time,
     /// Payload of the response, bytes.
@@ -51,7 +51,7 @@ pub struct Exchange {
     pub completed: Option<Time>,
 }
 
-impl Exchange {
+impl RequestRecord {
     /// The flow completion time: from the request to the last byte of its response.
     pub fn completion_time(&self) -> Option<Duration> {
         self.completed.map(|completed| completed - self.sent)

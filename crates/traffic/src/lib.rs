@@ -17,7 +17,7 @@ mod source;
 mod video;
 mod volume;
 
-pub use application::{Application, Client, Exchange, Request};
+pub use application::{Application, Client, Request, RequestRecord};
 pub use arrivals::Arrivals;
 pub use kind::{Bounds, Saturated, TrafficKind};
 pub use pattern::{Pattern, Period};

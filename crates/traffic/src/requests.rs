@@ -1,6 +1,6 @@
 //! Requests and their responses: the web, a database, anything that asks and waits.
 
-use crate::application::{Application, Client, Exchange, Request};
+use crate::application::{Application, Client, Request, RequestRecord};
 use crate::{Bounds, Period, TrafficKind, Volume};
 use cogtcp_units::{Bytes, Check, Duration, RandomStream, Time};
 use schemars::JsonSchema;
@@ -119,7 +119,7 @@ pub struct Requests {
     config: RequestConfig,
     stream: RandomStream,
     next: Time,
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<RequestRecord>,
 }
 
 impl Requests {
@@ -130,7 +130,7 @@ impl Requests {
 }
 
 impl Client for Requests {
-    fn exchanges(&self) -> &[Exchange] {
+    fn exchanges(&self) -> &[RequestRecord] {
         &self.exchanges
     }
 
@@ -145,7 +145,7 @@ impl Client for Requests {
             Pace::Think(_) => Time::MAX,
             Pace::Every(period) => now + period.draw(&mut self.stream),
         };
-        self.exchanges.push(Exchange { sent: now, response, completed: None });
+        self.exchanges.push(RequestRecord { sent: now, response, completed: None });
         Request { number: self.exchanges.len() - 1, size: self.config.request.get() as u32, response }
     }
 

@@ -1,7 +1,7 @@
 //! A player of recorded video: it fetches chunks of equal length one after another, plays from a buffer, and
 //! stalls where that runs dry. The rate is fixed: no adaptation, so that a stall shows what the network did.
 
-use crate::application::{Application, Client, Exchange, Request};
+use crate::application::{Application, Client, Request, RequestRecord};
 use crate::requests::{check_request, request_size};
 use crate::{Bounds, TrafficKind};
 use cogtcp_units::{Bytes, Check, Duration, Rate, Time};
@@ -98,7 +98,7 @@ pub struct Video {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Chunk {
     /// Its request and its coming.
-    pub exchange: Exchange,
+    pub exchange: RequestRecord,
     /// What was buffered when it had come, itself included.
     pub buffered: Duration,
     /// How long the video had stalled when it came, since the chunk before.
@@ -159,7 +159,7 @@ impl Video {
 }
 
 impl Client for Video {
-    fn exchanges(&self) -> &[Exchange] {
+    fn exchanges(&self) -> &[RequestRecord] {
         // The table of chunks has them.
         &[]
     }
@@ -176,7 +176,7 @@ impl Client for Video {
         let response = self.config.chunk_bytes();
         self.next = Time::MAX;
         self.chunks.push(Chunk {
-            exchange: Exchange { sent: now, response, completed: None },
+            exchange: RequestRecord { sent: now, response, completed: None },
             buffered: Duration::ZERO,
             stalled: Duration::ZERO,
             stall_began: false,

@@ -2,8 +2,8 @@
 //!
 //! Everything follows from a [`Line`] (what a map file says) and a seed:
 //!
-//! - [`Motion`]: where the train is when. It accelerates, keeps to the limits, brakes, stops at stations.
-//! - [`Air`]: how loud each base station is at each place: path loss, log-normal shadowing that is correlated
+//! - [`Timetable`]: where the train is when. It accelerates, keeps to the limits, brakes, stops at stations.
+//! - [`LineLevels`]: how loud each base station is at each place: path loss, log-normal shadowing that is correlated
 //!   along the line, tunnels.
 //! - [`Course`]: both together, measured at regular instants: which base station serves, at which rate, and
 //!   when there is no signal and why.
@@ -19,11 +19,11 @@ mod journey_radio;
 mod line;
 mod motion;
 
-pub use air::Air;
+pub use air::LineLevels;
 pub use course::{Course, Measurement};
 pub use journey_radio::JourneyRadio;
 pub use line::{BaseStation, Border, Line, RateStep, Signal, SpeedLimit, Station, TrainDynamics, Tunnel};
-pub use motion::Motion;
+pub use motion::Timetable;
 
 /// What the names of the random streams of the journey of the radio `radio` begin with.
 pub fn streams_of(radio: &str) -> String {

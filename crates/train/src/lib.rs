@@ -17,5 +17,5 @@ pub mod prediction;
 mod router;
 pub mod wire;
 
-pub use message::{Outgoing, RouterMessage};
-pub use router::{Counts, MobileRouter, Predicted, RouterConfig, Warning};
+pub use message::{OutgoingMessage, RouterMessage};
+pub use router::{MobileRouter, Predicted, RouterConfig, RouterCounts, Warning};

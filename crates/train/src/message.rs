@@ -29,7 +29,7 @@ pub enum RouterMessage {
 
 /// A message that the router sends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// Number of the client, from 0.
     pub client: usize,
     /// The message.

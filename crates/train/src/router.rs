@@ -2,7 +2,7 @@
 
 use crate::journey::Measurement;
 use crate::prediction::{Forecast, Prediction, Predictor};
-use crate::{Outgoing, RouterMessage};
+use crate::{OutgoingMessage, RouterMessage};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -52,7 +52,7 @@ pub struct Predicted {
 
 /// What the router counted since it was last asked to start over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct RouterCounts {
     /// "Going down" messages, one for each client.
     pub down_messages: u64,
     /// "Going up" messages.
@@ -81,8 +81,8 @@ pub struct MobileRouter {
     agenda: BTreeMap<(Time, u64), Action>,
     sequence: u64,
     loss: RandomStream,
-    outbox: VecDeque<Outgoing>,
-    counts: Counts,
+    outbox: VecDeque<OutgoingMessage>,
+    counts: RouterCounts,
 }
 
 /// What the router knows of a client.
@@ -127,7 +127,7 @@ impl MobileRouter {
             sequence: 0,
             loss,
             outbox: VecDeque::new(),
-            counts: Counts::default(),
+            counts: RouterCounts::default(),
         };
         router.schedule(start, Action::Poll);
         router.schedule(start, Action::Begin);
@@ -177,7 +177,7 @@ impl MobileRouter {
     }
 
     /// The next message to send.
-    pub fn poll_message(&mut self) -> Option<Outgoing> {
+    pub fn poll_message(&mut self) -> Option<OutgoingMessage> {
         self.outbox.pop_front()
     }
 
@@ -207,13 +207,13 @@ impl MobileRouter {
     }
 
     /// What was counted.
-    pub fn counts(&self) -> &Counts {
+    pub fn counts(&self) -> &RouterCounts {
         &self.counts
     }
 
     /// Counts again from here on.
     pub fn restart_counts(&mut self) {
-        self.counts = Counts::default();
+        self.counts = RouterCounts::default();
     }
 
     fn poll_clients(&mut self, now: Time) {
@@ -221,7 +221,7 @@ impl MobileRouter {
         for (client, known) in self.clients.iter_mut().enumerate() {
             known.asked_at = now;
             self.counts.polls += 1;
-            self.outbox.push_back(Outgoing { client, message: RouterMessage::Request, lost: false });
+            self.outbox.push_back(OutgoingMessage { client, message: RouterMessage::Request, lost: false });
         }
         let interval = self.config.poll_interval;
         self.schedule(now + if unknown { interval.min(FIRST_POLLS) } else { interval }, Action::Poll);
@@ -303,7 +303,7 @@ impl MobileRouter {
         for client in 0..self.clients.len() {
             let lost = self.loss.uniform() < self.config.trigger_loss.get();
             self.counts.lost_messages += u64::from(lost);
-            self.outbox.push_back(Outgoing { client, message, lost });
+            self.outbox.push_back(OutgoingMessage { client, message, lost });
         }
     }
 

@@ -3,7 +3,7 @@
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_train::journey::Measurement;
 use cogtcp_train::prediction::{Forecast, Oracle, Outage, Predictor};
-use cogtcp_train::{MobileRouter, Outgoing, RouterConfig, RouterMessage};
+use cogtcp_train::{MobileRouter, OutgoingMessage, RouterConfig, RouterMessage};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 
 const AT: fn(u64) -> Time = Time::from_millis;
@@ -25,7 +25,7 @@ fn oracle(outages: &[(u64, u64)]) -> Oracle {
 }
 
 /// Runs the router to `end`; clients reply `delay` after a request with `rtt`. Warnings with their times.
-fn play(router: &mut MobileRouter, end: u64, delay: u64, rtt: u64) -> Vec<(u64, Outgoing)> {
+fn play(router: &mut MobileRouter, end: u64, delay: u64, rtt: u64) -> Vec<(u64, OutgoingMessage)> {
     let (mut sent, mut replies) = (Vec::new(), Vec::<(Time, usize)>::new());
     loop {
         let reply = replies.iter().map(|reply| reply.0).min().unwrap_or(Time::MAX);

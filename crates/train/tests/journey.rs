@@ -3,8 +3,8 @@
 
 use cogtcp_spectrum::{DurationLaw, LinkEvent, OutageCause, Phase, Radio};
 use cogtcp_train::journey::{
-    Air, BaseStation, Border, Course, JourneyRadio, Line, Measurement, Motion, RateStep, Signal, SpeedLimit,
-    Station, TrainDynamics, Tunnel,
+    BaseStation, Border, Course, JourneyRadio, Line, LineLevels, Measurement, RateStep, Signal, SpeedLimit,
+    Station, Timetable, TrainDynamics, Tunnel,
 };
 use cogtcp_train::prediction::{
     Forecast, Outage, OutageMap, OutageMapConfig, Prediction, Predictor, SignalConfig, SignalStrength, assess,
@@ -68,7 +68,7 @@ fn seconds(time: Time) -> f64 {
 /// m/s: 310 s.
 #[test]
 fn the_timetable_is_that_of_constant_acceleration() {
-    let motion = Motion::new(&line(), Duration::from_secs(10), 1, "test");
+    let motion = Timetable::new(&line(), Duration::from_secs(10), 1, "test");
     let at = |time: f64| motion.at(Time::from_secs_f64(time));
     assert_eq!(at(0.0), (0.0, 0.0));
     assert_eq!(at(10.0), (0.0, 0.0));
@@ -104,7 +104,7 @@ fn limits_and_slack_hold_on_every_journey() {
     line.train.slack = 0.2;
     let mut arrivals = Vec::new();
     for seed in 0..20 {
-        let motion = Motion::new(&line, Duration::ZERO, seed, "test");
+        let motion = Timetable::new(&line, Duration::ZERO, seed, "test");
         arrivals.push(motion.arrival());
         let mut before = (0.0, 0.0);
         for tick in 1..7000 {
@@ -133,14 +133,14 @@ fn shadowing_has_its_statistics() {
     let bare =
         |position: f64| 60.0 - 120.0 - 35.0 * libm::log10(((position * position) + 2500.0).sqrt() / 1000.0);
     let shadowing = |seed: u64, position: f64| {
-        let (_, level) = Air::new(&line, seed, "test").levels(position).next().unwrap();
+        let (_, level) = LineLevels::new(&line, seed, "test").levels(position).next().unwrap();
         level - bare(position)
     };
     let places: Vec<f64> = (0..8).map(|k| 1_000.0 + 1_000.0 * f64::from(k)).collect();
     let (mut all, mut near, mut pairs) = (Vec::new(), 0.0, 0.0);
     for terrain in 0..100 {
         line_with_terrain(&line, terrain, |line| {
-            let air = Air::new(line, terrain, "test");
+            let air = LineLevels::new(line, terrain, "test");
             for &place in &places {
                 let level = |x: f64| air.levels(x).next().unwrap().1 - bare(x);
                 let (here, there) = (level(place), level(place + 100.0));

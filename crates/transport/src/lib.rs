@@ -49,7 +49,7 @@ pub use congestion::{
 pub use event::TransportEvent;
 pub use external::is_external;
 pub use host_profile::HostProfile;
-pub use preset::{Preset, Setting};
+pub use preset::{Preset, PresetValue};
 pub use rate_sample::RateSample;
 pub use reassembly::{Insertion, Reassembly};
 pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats, share_of_data};

@@ -20,12 +20,12 @@ pub struct Preset {
     /// Congestion control, by its name in the registry ([`crate::make`]).
     pub control: &'static str,
     /// Parameters of the control that differ from its defaults.
-    pub settings: &'static [(&'static str, Setting)],
+    pub settings: &'static [(&'static str, PresetValue)],
 }
 
 /// A parameter's value in a preset.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Setting {
+pub enum PresetValue {
     /// A number, in the unit of the parameter's specification.
     Number(f64),
     /// A switch.
@@ -34,12 +34,12 @@ pub enum Setting {
     Word(&'static str),
 }
 
-impl From<Setting> for ParameterValue {
-    fn from(setting: Setting) -> Self {
+impl From<PresetValue> for ParameterValue {
+    fn from(setting: PresetValue) -> Self {
         match setting {
-            Setting::Number(number) => Self::Number(number),
-            Setting::Flag(flag) => Self::Flag(flag),
-            Setting::Word(word) => Self::Text(word.to_owned()),
+            PresetValue::Number(number) => Self::Number(number),
+            PresetValue::Flag(flag) => Self::Flag(flag),
+            PresetValue::Word(word) => Self::Text(word.to_owned()),
         }
     }
 }
@@ -171,7 +171,11 @@ mod tests {
             recovery: Recovery::Sack,
             host: HostProfile::Rfc,
             control: "y",
-            settings: &[("a", Setting::Number(1.0)), ("b", Setting::Flag(true)), ("c", Setting::Word("w"))],
+            settings: &[
+                ("a", PresetValue::Number(1.0)),
+                ("b", PresetValue::Flag(true)),
+                ("c", PresetValue::Word("w")),
+            ],
         };
         let table = preset.parameters(&Parameters::new().with_number("a", 2.0).with_number("d", 3.0));
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use crate::answer::Columns;
 use crate::episode::Episode;
-use crate::request::{Given, Request, Trace};
+use crate::request::{Given, LabRequest, Trace};
 use crate::statistics;
 use cogtcp_scenario::{Experiment, STARTERS, Scenario, ScenarioError};
 use cogtcp_simulator::{ControlFactory, RunError, RunOptions};
@@ -100,27 +100,27 @@ impl Engine {
         }
     }
 
-    fn answer(&mut self, request: Request, hooks: Hooks, columns: &mut Columns) -> Result<Value, Failure> {
+    fn answer(&mut self, request: LabRequest, hooks: Hooks, columns: &mut Columns) -> Result<Value, Failure> {
         match request {
-            Request::About {} => Ok(about()),
-            Request::Schema {} => Ok(Scenario::json_schema()),
-            Request::Starter { kind } => Ok(json!({ "text": cogtcp_scenario::starter(&kind)? })),
-            Request::Check { scenario } => check(&scenario, &hooks),
-            Request::Place { text, path } => {
+            LabRequest::About {} => Ok(about()),
+            LabRequest::Schema {} => Ok(Scenario::json_schema()),
+            LabRequest::Starter { kind } => Ok(json!({ "text": cogtcp_scenario::starter(&kind)? })),
+            LabRequest::Check { scenario } => check(&scenario, &hooks),
+            LabRequest::Place { text, path } => {
                 let place = cogtcp_scenario::toml_place(&text, &path).filter(|place| place.fault.is_none());
                 Ok(json!({ "line": place.as_ref().map(|at| at.line), "column": place.map(|at| at.column) }))
             }
-            Request::Run { scenario, seed, trace, tables } => {
+            LabRequest::Run { scenario, seed, trace, tables } => {
                 run(&scenario, seed, trace, tables.as_deref(), hooks, columns)
             }
-            Request::Statistics { of } => Ok(Value::Array(of.iter().map(statistics::answer).collect())),
-            Request::Episode { scenario, seed, flow, radio } => {
+            LabRequest::Statistics { of } => Ok(Value::Array(of.iter().map(statistics::answer).collect())),
+            LabRequest::Episode { scenario, seed, flow, radio } => {
                 let experiment = Arc::new(resolved(&scenario, &Hooks::default())?.1);
                 let episode = Episode::new(experiment, seed, flow, radio.as_deref())?;
                 Ok(self.episode.insert(episode).view())
             }
-            Request::StepWindow { window, span_s } => self.step(|episode| episode.window(window, span_s)),
-            Request::StepSensing { sensing_s, transmission_s } => {
+            LabRequest::StepWindow { window, span_s } => self.step(|episode| episode.window(window, span_s)),
+            LabRequest::StepSensing { sensing_s, transmission_s } => {
                 self.step(|episode| episode.sensing(sensing_s, transmission_s))
             }
         }

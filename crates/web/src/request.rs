@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A request.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
+pub enum LabRequest {
     /// Version, transports, starters, and the tables that runs have.
     About {},
     /// The JSON Schema of scenarios.

@@ -1,7 +1,7 @@
 //! Questions of statistics and closed forms.
 
 use crate::request::Statistic;
-use cogtcp_spectrum::detector::{DetectorConfig, Surroundings, detection_and_false_alarm};
+use cogtcp_spectrum::detector::{DetectorConfig, DetectorContext, detection_and_false_alarm};
 use cogtcp_statistics::models::{loss, sawtooth};
 use cogtcp_statistics::{OutOfRange, interval, significance};
 use cogtcp_units::Duration;
@@ -33,7 +33,7 @@ pub(crate) fn answer(statistic: &Statistic) -> Value {
         } => {
             let t_rto_s = sawtooth::rto_outage_s(*off_s, *rto_s, LONGEST_RTO_S);
             number(t_rto_s.and_then(|t_rto_s| {
-                sawtooth::cycle(&sawtooth::Setting {
+                sawtooth::cycle(&sawtooth::SawtoothSetting {
                     bandwidth_bps: *bandwidth_bps,
                     rtt_s: *rtt_s,
                     t_cc_s: on_s + off_s,
@@ -62,7 +62,7 @@ pub(crate) fn answer(statistic: &Statistic) -> Value {
 }
 
 fn detection(config: &DetectorConfig, sensing_s: &[f64]) -> Value {
-    let detector = match config.kind().build(&Surroundings::default()) {
+    let detector = match config.kind().build(&DetectorContext::default()) {
         Ok(detector) => detector,
         Err(error) => return json!({ "error": error.to_string() }),
     };

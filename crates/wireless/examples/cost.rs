@@ -8,8 +8,8 @@
 
 use cogtcp_units::{Position, Power, RandomStream, Rate, Time};
 use cogtcp_wireless::{
-    Destination, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, Outgoing,
-    PhyConfig, Positions, Profile,
+    Destination, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, PhyConfig,
+    Positions, Profile, QueuedPacket,
 };
 
 /// Nodes that turn back at the border of a square.
@@ -75,7 +75,7 @@ fn measure(nodes: u32, speed: f64, cutoff: f64, seconds: f64) -> (u64, f64, f64)
     });
     let offer = |medium: &mut Medium<u32, _>, node: u32, now| {
         let to = Destination::Interface(InterfaceId(peers[node as usize]));
-        let packet = Outgoing { payload: node, bytes: 512, to, channel: None, goes_first: false };
+        let packet = QueuedPacket { payload: node, bytes: 512, to, channel: None, goes_first: false };
         medium.enqueue(now, InterfaceId(node), packet);
     };
     (0..nodes).filter(|node| node % SHARE == 0).for_each(|node| offer(&mut medium, node, Time::ZERO));

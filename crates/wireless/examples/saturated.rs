@@ -13,7 +13,8 @@ mod common;
 
 use cogtcp_units::{Duration, Position, Power, Time};
 use cogtcp_wireless::{
-    Dcf, Destination, Errors, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumEvent, Outgoing, Profile,
+    Dcf, Destination, Errors, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumEvent, Profile,
+    QueuedPacket,
 };
 use common::config;
 
@@ -36,7 +37,8 @@ impl Strings {
     fn send(&mut self, now: Time, carried: Carried) {
         let path = &self.paths[carried.path];
         let to = Destination::Interface(InterfaceId(path[carried.hops + 1]));
-        let packet = Outgoing { payload: carried, bytes: self.bytes, to, channel: None, goes_first: false };
+        let packet =
+            QueuedPacket { payload: carried, bytes: self.bytes, to, channel: None, goes_first: false };
         // A full queue drops it.
         self.medium.enqueue(now, InterfaceId(path[carried.hops]), packet);
     }

@@ -18,7 +18,7 @@ pub enum Destination {
 
 /// A packet for an interface queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outgoing<T> {
+pub struct QueuedPacket<T> {
     /// What the frame carries.
     pub payload: T,
     /// Its size without MAC header, bytes.

@@ -32,7 +32,7 @@ mod timing;
 pub use config::{ChannelConfig, MacConfig, MediumConfig, PhyConfig, PhyRate, Rendezvous, SilenceRules};
 pub use dcf::Dcf;
 pub use errors::Errors;
-pub use event::{Counters, Destination, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, Outgoing};
+pub use event::{Counters, Destination, ExchangeFailure, FrameKind, InterfaceId, MediumEvent, QueuedPacket};
 pub use medium::{InterfaceConfig, Medium};
 pub use positions::Positions;
 pub use propagation::{Fading, LogDistance, Nakagami, PathLoss, Propagation, Shadowing, TwoRay};
@@ -42,4 +42,4 @@ pub use retry_limit::RetryLimit;
 pub use rules::{
     AnswerRate, AnswerTimeout, Capture, CarrierSense, CtsWhen, EifsAfter, Profile, RuleSettings, Rules,
 };
-pub use surroundings::{Fate, PrimaryUsers, Reception, Surroundings};
+pub use surroundings::{Fate, PrimaryUsers, ReceivedFrame, Surroundings};

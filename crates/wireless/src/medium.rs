@@ -22,7 +22,7 @@ use crate::receiver::{Listening, Strength};
 use crate::timing::Timing;
 use crate::{
     Capture, Counters, Destination, EnqueueOutcome, Errors, ExchangeFailure, FrameKind, InterfaceId,
-    MediumConfig, MediumEvent, Outgoing, Positions, Surroundings,
+    MediumConfig, MediumEvent, Positions, QueuedPacket, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::Position;
@@ -291,7 +291,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// Puts a packet into the queue of an interface.
-    pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: Outgoing<T>) -> EnqueueOutcome<T> {
+    pub fn enqueue(&mut self, now: Time, at: InterfaceId, packet: QueuedPacket<T>) -> EnqueueOutcome<T> {
         // At that instant itself routing may still put packets first.
         if now > self.untaken_at {
             self.take_untaken();
@@ -324,8 +324,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         &mut self,
         now: Time,
         at: InterfaceId,
-        goes: impl FnMut(&Outgoing<T>) -> bool,
-    ) -> Vec<Outgoing<T>> {
+        goes: impl FnMut(&QueuedPacket<T>) -> bool,
+    ) -> Vec<QueuedPacket<T>> {
         // At that instant itself routing may still take packets out.
         if now > self.untaken_at {
             self.take_untaken();
@@ -352,7 +352,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     }
 
     /// The packet that the MAC of an interface is at.
-    pub fn in_service(&self, at: InterfaceId) -> Option<&Outgoing<T>> {
+    pub fn in_service(&self, at: InterfaceId) -> Option<&QueuedPacket<T>> {
         self.stations[at.0].cold.service.as_ref().map(|service| &service.packet)
     }
 

@@ -1,6 +1,6 @@
 //! The interface queue: packets that wait for the MAC, routing packets first.
 
-use crate::Outgoing;
+use crate::QueuedPacket;
 use std::collections::VecDeque;
 
 /// What became of a packet that was offered to an interface.
@@ -9,15 +9,15 @@ pub enum EnqueueOutcome<T> {
     /// It waits.
     Queued,
     /// The queue was full: here it is again.
-    Refused(Outgoing<T>),
+    Refused(QueuedPacket<T>),
     /// The queue was full: the packet of routing waits, and the last packet of data had to go.
-    Displaced(Outgoing<T>),
+    Displaced(QueuedPacket<T>),
 }
 
 /// Packets of routing, then packets of data, in the order of their coming.
 #[derive(Debug)]
 pub(crate) struct InterfaceQueue<T> {
-    packets: VecDeque<Outgoing<T>>,
+    packets: VecDeque<QueuedPacket<T>>,
     /// How many at the front are of routing.
     first: usize,
     limit: usize,
@@ -34,15 +34,15 @@ impl<T> InterfaceQueue<T> {
         self.packets.len()
     }
 
-    pub(crate) fn packets(&self) -> impl Iterator<Item = &Outgoing<T>> {
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &QueuedPacket<T>> {
         self.packets.iter()
     }
 
-    pub(crate) fn front(&self) -> Option<&Outgoing<T>> {
+    pub(crate) fn front(&self) -> Option<&QueuedPacket<T>> {
         self.packets.front()
     }
 
-    pub(crate) fn push(&mut self, packet: Outgoing<T>) -> EnqueueOutcome<T> {
+    pub(crate) fn push(&mut self, packet: QueuedPacket<T>) -> EnqueueOutcome<T> {
         if self.packets.len() < self.limit {
             let last = self.first == self.packets.len();
             self.first += usize::from(packet.goes_first);
@@ -64,7 +64,7 @@ impl<T> InterfaceQueue<T> {
         EnqueueOutcome::Refused(packet)
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Outgoing<T>> {
+    pub(crate) fn pop(&mut self) -> Option<QueuedPacket<T>> {
         let packet = self.packets.pop_front()?;
         self.first = self.first.saturating_sub(1);
         if self.packets.is_empty() {
@@ -76,7 +76,7 @@ impl<T> InterfaceQueue<T> {
     }
 
     /// Takes out the packets that `goes` picks, in their order.
-    pub(crate) fn remove(&mut self, mut goes: impl FnMut(&Outgoing<T>) -> bool) -> Vec<Outgoing<T>> {
+    pub(crate) fn remove(&mut self, mut goes: impl FnMut(&QueuedPacket<T>) -> bool) -> Vec<QueuedPacket<T>> {
         let mut gone = Vec::new();
         for packet in std::mem::take(&mut self.packets) {
             if goes(&packet) { gone.push(packet) } else { self.packets.push_back(packet) }
@@ -97,8 +97,8 @@ mod tests {
     use super::*;
     use crate::Destination;
 
-    fn packet(number: u32, goes_first: bool) -> Outgoing<u32> {
-        Outgoing { payload: number, bytes: 100, to: Destination::Broadcast, channel: None, goes_first }
+    fn packet(number: u32, goes_first: bool) -> QueuedPacket<u32> {
+        QueuedPacket { payload: number, bytes: 100, to: Destination::Broadcast, channel: None, goes_first }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A frame at the end of its reception.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reception {
+pub struct ReceivedFrame {
     /// Who received it.
     pub receiver: InterfaceId,
     /// Where.
@@ -43,11 +43,11 @@ pub enum Fate {
 
 /// Decides what becomes of frames.
 pub trait Surroundings {
-    /// Whether [`Reception::place`] matters; if not, it is not worked out.
+    /// Whether [`ReceivedFrame::place`] matters; if not, it is not worked out.
     const USES_PLACES: bool = true;
 
     /// The fate of a frame.
-    fn fate(&mut self, reception: &Reception) -> Fate;
+    fn fate(&mut self, reception: &ReceivedFrame) -> Fate;
 
     /// Whether the error rate of the channel strikes an RTS as it does data.
     fn garbles_rts(&self) -> bool {
@@ -59,7 +59,7 @@ pub trait Surroundings {
 impl Surroundings for () {
     const USES_PLACES: bool = false;
 
-    fn fate(&mut self, reception: &Reception) -> Fate {
+    fn fate(&mut self, reception: &ReceivedFrame) -> Fate {
         let captured = reception.signal >= reception.capture * reception.others;
         if captured { Fate::Captured } else { Fate::TooWeak }
     }
@@ -142,8 +142,8 @@ impl Surroundings for PrimaryUsers {
         self.lottery.is_some()
     }
 
-    fn fate(&mut self, frame: &Reception) -> Fate {
-        let Reception { place, channel, from, until, .. } = *frame;
+    fn fate(&mut self, frame: &ReceivedFrame) -> Fate {
+        let ReceivedFrame { place, channel, from, until, .. } = *frame;
         if let Some((least, _)) = self.lottery {
             // The other frames count as everywhere; only noise does not.
             if frame.signal < frame.capture * frame.others {

@@ -6,7 +6,7 @@ use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Duration, Position, Time};
 use cogtcp_wireless::{
     AnswerRate, ChannelConfig, Dcf, Destination, EnqueueOutcome, ExchangeFailure, FrameKind, InterfaceConfig,
-    InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, Outgoing, PhyConfig, Positions, Profile,
+    InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, PhyConfig, Positions, Profile, QueuedPacket,
     Rules,
 };
 use common::{Bench, config, mbit, packet};
@@ -27,7 +27,7 @@ fn play(
     let mut events = Vec::new();
     for (number, (at, from, to)) in packets.iter().enumerate() {
         bench.medium.advance(us(*at));
-        let packet = Outgoing { to: *to, ..packet(number as u32, 0) };
+        let packet = QueuedPacket { to: *to, ..packet(number as u32, 0) };
         assert_eq!(bench.medium.enqueue(us(*at), InterfaceId(*from), packet), EnqueueOutcome::Queued);
     }
     bench.medium.advance(Time::from_secs_f64(10.0));
@@ -93,7 +93,7 @@ fn what_goes_at_the_basic_rate() {
             Bench::new(MediumConfig { reports_frames: true, ..config }, &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
         bench.medium.enqueue(us(0), InterfaceId(0), packet(1, 1));
         bench.medium.advance(us(20_000));
-        let broadcast = Outgoing { to: Destination::Broadcast, ..packet(2, 0) };
+        let broadcast = QueuedPacket { to: Destination::Broadcast, ..packet(2, 0) };
         bench.medium.enqueue(us(20_000), InterfaceId(0), broadcast);
         bench.medium.advance(us(40_000));
         let events: Vec<_> = std::iter::from_fn(|| bench.medium.poll_event()).collect();
@@ -191,7 +191,7 @@ fn who_comes_near_is_heard_before_the_squares_are_drawn_anew() {
     (0..4).for_each(|node| {
         medium.add_interface(InterfaceConfig::new(node));
     });
-    let broadcast = |number| Outgoing { to: Destination::Broadcast, ..packet(number, 0) };
+    let broadcast = |number| QueuedPacket { to: Destination::Broadcast, ..packet(number, 0) };
     // The squares are those of time zero.
     medium.enqueue(us(0), InterfaceId(0), broadcast(0));
     let begins = us(600_000);
@@ -242,12 +242,16 @@ fn are_apart(positions: impl Positions) {
         medium.add_interface(interface);
     }
     for node in [0, 1] {
-        medium.enqueue(us(0), InterfaceId(node), Outgoing { to: Destination::Broadcast, ..packet(node, 0) });
+        medium.enqueue(
+            us(0),
+            InterfaceId(node),
+            QueuedPacket { to: Destination::Broadcast, ..packet(node, 0) },
+        );
     }
     // In the middle of both frames the fourth station comes to channel 1 with a packet of its own.
     medium.advance(us(4000));
     medium.tune(us(4000), InterfaceId(3), ChannelId(1));
-    medium.enqueue(us(4000), InterfaceId(3), Outgoing { to: Destination::Broadcast, ..packet(3, 0) });
+    medium.enqueue(us(4000), InterfaceId(3), QueuedPacket { to: Destination::Broadcast, ..packet(3, 0) });
     medium.advance(us(1_000_000));
     let received: Vec<(u32, u32)> = std::iter::from_fn(|| medium.poll_event())
         .filter_map(|event| match event {
@@ -342,7 +346,7 @@ fn after_65536_packets_nothing_is_taken_for_a_copy() {
         // Broadcasts take numbers too.
         let to = if number % 65_536 == 0 { to(1) } else { Destination::Broadcast };
         // Short, so that each is over within 10 ms.
-        let packet = Outgoing { to, bytes: 20, ..packet(number, 0) };
+        let packet = QueuedPacket { to, bytes: 20, ..packet(number, 0) };
         assert_eq!(bench.medium.enqueue(now, InterfaceId(0), packet), EnqueueOutcome::Queued);
         now += Duration::from_millis(10);
         bench.medium.advance(now);
@@ -377,7 +381,7 @@ fn a_failure_is_told_before_the_next_packet_is_taken() {
         };
         let now = failed + Duration::from_nanos(u64::from(late));
         assert_eq!(bench.medium.remove_waiting(now, station, |_| true).len(), left, "{profile:?} {late}");
-        let routing = Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
+        let routing = QueuedPacket { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
         bench.medium.enqueue(now, station, routing);
         bench.medium.advance(Time::from_secs_f64(2.0));
         let done: Vec<u32> = std::iter::from_fn(|| bench.medium.poll_event())
@@ -408,7 +412,7 @@ fn after_a_success_the_next_packet_is_taken_at_once() {
                 if let MediumEvent::Sent { time, payload, .. } = event {
                     if done.is_empty() {
                         let routing =
-                            Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
+                            QueuedPacket { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
                         bench.medium.enqueue(time, station, routing);
                     }
                     done.push(payload);
@@ -447,7 +451,7 @@ fn what_routing_says_of_a_failure_waits_behind_the_next_packet() {
         let gone = Destination::Interface(InterfaceId(1));
         assert_eq!(bench.medium.remove_waiting(failed, station, |packet| packet.to == gone).len(), 1);
         bench.medium.failure_told();
-        let routing = Outgoing { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
+        let routing = QueuedPacket { to: Destination::Broadcast, goes_first: true, ..packet(9, 0) };
         bench.medium.enqueue(failed, station, routing);
         bench.medium.advance(Time::from_secs_f64(2.0));
         let done: Vec<u32> = std::iter::from_fn(|| bench.medium.poll_event())
@@ -467,7 +471,7 @@ fn who_leaves_a_channel_hears_its_frames_no_more() {
     config.channels = vec![ChannelConfig { rate: mbit(1), error_rate: 0.0 }; 2];
     config.reports_frames = true;
     let mut bench = Bench::new(config, &[(0.0, 0.0), (100.0, 0.0)], &[], 1);
-    let broadcast = |number| Outgoing { to: Destination::Broadcast, ..packet(number, 0) };
+    let broadcast = |number| QueuedPacket { to: Destination::Broadcast, ..packet(number, 0) };
     bench.medium.enqueue(us(0), InterfaceId(0), broadcast(0));
     bench.medium.advance(us(4000));
     bench.medium.tune(us(4000), InterfaceId(1), ChannelId(1));

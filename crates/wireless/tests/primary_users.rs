@@ -6,8 +6,8 @@ use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    Dcf, ExchangeFailure, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, Outgoing, PathLoss,
-    PhyConfig, PrimaryUsers, Propagation, RetryLimit, Rules, SilenceRules,
+    Dcf, ExchangeFailure, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, PathLoss, PhyConfig,
+    PrimaryUsers, Propagation, QueuedPacket, RetryLimit, Rules, SilenceRules,
 };
 use common::{Bench, config, mbit, packet};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ fn a_silent_receiver_keeps_nobody_else_waiting() {
                 1
             );
         } else {
-            bench.medium.enqueue(now, InterfaceId(0), Outgoing { goes_first: true, ..packet(2, 2) });
+            bench.medium.enqueue(now, InterfaceId(0), QueuedPacket { goes_first: true, ..packet(2, 2) });
         }
         bench.medium.advance(Time::from_millis(70));
         assert_eq!(bench.medium.counters(InterfaceId(2)).received, 1, "taken out: {removes}");

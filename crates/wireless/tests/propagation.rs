@@ -114,7 +114,7 @@ fn carrier_sense_by_total_power() {
             let now = Time::ZERO + cogtcp_units::Duration::from_micros(at);
             bench.medium.advance(now);
             let to = cogtcp_wireless::Destination::Broadcast;
-            let packet = cogtcp_wireless::Outgoing { to, ..common::packet(from, 3) };
+            let packet = cogtcp_wireless::QueuedPacket { to, ..common::packet(from, 3) };
             bench.medium.enqueue(now, cogtcp_wireless::InterfaceId(from), packet);
         }
         // The frames of the two end after 8.6 ms.

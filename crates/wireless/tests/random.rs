@@ -6,7 +6,7 @@ use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Decibel, Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
     ChannelConfig, Dcf, Destination, EnqueueOutcome, Errors, Fading, FrameKind, InterfaceConfig, InterfaceId,
-    MacConfig, Medium, MediumConfig, MediumEvent, Outgoing, PhyRate, Positions, Profile, RateControl,
+    MacConfig, Medium, MediumConfig, MediumEvent, PhyRate, Positions, Profile, QueuedPacket, RateControl,
     Shadowing, SilenceRules,
 };
 use common::{config, mbit};
@@ -121,8 +121,13 @@ fn run(seed: u64) -> Vec<MediumEvent<u32>> {
                 };
                 number += 1;
                 let bytes = 40 + stream.below(1400) as u32;
-                let packet =
-                    Outgoing { payload: number, bytes, to, channel: None, goes_first: stream.below(4) == 0 };
+                let packet = QueuedPacket {
+                    payload: number,
+                    bytes,
+                    to,
+                    channel: None,
+                    goes_first: stream.below(4) == 0,
+                };
                 match medium.enqueue(now, at, packet) {
                     EnqueueOutcome::Queued => offered += 1,
                     // One more is in, and one that was counted is out.

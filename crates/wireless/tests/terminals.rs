@@ -6,8 +6,8 @@ use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
     AnswerTimeout, Capture, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, ExchangeFailure,
-    Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, Outgoing, PathLoss, PhyConfig,
-    Profile, Propagation, RetryLimit, Rules, TwoRay,
+    Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, PathLoss, PhyConfig, Profile,
+    Propagation, QueuedPacket, RetryLimit, Rules, TwoRay,
 };
 use common::{Bench, PACKET, config, mbit, packet};
 
@@ -37,7 +37,7 @@ fn play_frames(
     let mut bench = Bench::new(MediumConfig { reports_frames: true, ..config.clone() }, places, &[], 1);
     for (number, (at, from, to, bytes)) in packets.iter().enumerate() {
         bench.medium.advance(us(*at));
-        let packet = Outgoing { to: *to, bytes: *bytes, ..packet(number as u32, 0) };
+        let packet = QueuedPacket { to: *to, bytes: *bytes, ..packet(number as u32, 0) };
         bench.medium.enqueue(us(*at), InterfaceId(*from), packet);
     }
     bench.medium.advance(us(40_000));
@@ -310,7 +310,11 @@ fn who_answers_loses_what_has_just_begun() {
     let mut bench = Bench::new(deaf(mac), &HIDDEN, &[], 1);
     bench.medium.enqueue(us(0), InterfaceId(0), packet(0, 1));
     bench.medium.advance(us(8580));
-    bench.medium.enqueue(us(8580), InterfaceId(2), Outgoing { to: Destination::Broadcast, ..packet(1, 0) });
+    bench.medium.enqueue(
+        us(8580),
+        InterfaceId(2),
+        QueuedPacket { to: Destination::Broadcast, ..packet(1, 0) },
+    );
     bench.medium.advance(us(40_000));
     let received: Vec<(u32, u32)> = std::iter::from_fn(|| bench.medium.poll_event())
         .filter_map(|event| match event {
@@ -356,7 +360,7 @@ fn a_cts_of_ns2_reserves_the_medium_for_its_own_station() {
         bench.medium.enqueue(us(0), InterfaceId(0), packet(0, 1));
         bench.medium.advance(us(355));
         bench.medium.tune(us(355), InterfaceId(2), ChannelId(0));
-        let noise = Outgoing { to: Destination::Broadcast, ..packet(1, 0) };
+        let noise = QueuedPacket { to: Destination::Broadcast, ..packet(1, 0) };
         bench.medium.enqueue(us(356), InterfaceId(2), noise);
         bench.medium.advance(us(700));
         bench.medium.enqueue(us(700), InterfaceId(1), packet(2, 0));

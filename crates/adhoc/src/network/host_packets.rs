@@ -6,7 +6,7 @@ use crate::packet::{HostPacket, Load, RouteRecord, RoutedPacket};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{Forwarding, NodeAddress};
 use cogtcp_units::Time;
-use cogtcp_wireless::{Destination, EnqueueOutcome, InterfaceId, Outgoing, Surroundings};
+use cogtcp_wireless::{Destination, EnqueueOutcome, InterfaceId, QueuedPacket, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// A host sends a packet.
@@ -94,12 +94,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let to = Destination::Interface(self.nodes[next as usize].interfaces.receiver);
         let at = self.nodes[node as usize].interfaces.transmitter;
         let bytes = data.packet.bytes;
-        let outgoing = Outgoing { payload: Load::Data(data), bytes, to, channel, goes_first: false };
+        let outgoing = QueuedPacket { payload: Load::Data(data), bytes, to, channel, goes_first: false };
         self.resolve(node, next, at, outgoing, now);
     }
 
     /// Puts a packet into an interface queue. What finds no room is gone.
-    pub(crate) fn put(&mut self, node: u32, at: InterfaceId, packet: Outgoing<Load<T>>, now: Time) {
+    pub(crate) fn put(&mut self, node: u32, at: InterfaceId, packet: QueuedPacket<Load<T>>, now: Time) {
         let (lost, cause) = match self.medium.enqueue(now, at, packet) {
             EnqueueOutcome::Queued => return,
             EnqueueOutcome::Refused(packet) => (packet, AdHocDropCause::QueueFull),

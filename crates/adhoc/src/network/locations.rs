@@ -2,7 +2,7 @@
 
 use super::{AdHocNetwork, Slot};
 use cogtcp_mobility::{Mobility, NeighborGrid};
-use cogtcp_routing::{HostUpdate, NodeAddress, Topology};
+use cogtcp_routing::{HostUpdate, NodeAddress, RoutingGraph};
 use cogtcp_units::Time;
 use cogtcp_wireless::Surroundings;
 use std::sync::Arc;
@@ -35,9 +35,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
 }
 
 /// Who can receive whom, by distance alone.
-fn topology(mobility: &Mobility, range: f64, now: Time) -> Topology {
+fn topology(mobility: &Mobility, range: f64, now: Time) -> RoutingGraph {
     let mut grid = NeighborGrid::new(mobility, range);
-    let mut topology = Topology::new(mobility.len());
+    let mut topology = RoutingGraph::new(mobility.len());
     for node in 0..mobility.len() as u32 {
         for other in grid.neighbors(mobility, now, node).nodes {
             topology.link(NodeAddress::new(node), NodeAddress::new(other), 1);

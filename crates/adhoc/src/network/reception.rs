@@ -6,7 +6,7 @@ use crate::event::{AdHocDropCause, AdHocEvent};
 use crate::packet::Load;
 use cogtcp_routing::{AfterFailure, HostUpdate, LostPacket, NodeAddress};
 use cogtcp_units::{Time, prefetch};
-use cogtcp_wireless::{Destination, InterfaceId, MediumEvent, Outgoing, Surroundings};
+use cogtcp_wireless::{Destination, InterfaceId, MediumEvent, QueuedPacket, Surroundings};
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Takes in what the medium reports.
@@ -160,7 +160,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
 
     /// What waits for a neighbour that is gone leaves the interface queue. To be followed by `settle`.
     pub(super) fn clear_queue(&mut self, node: u32, at: InterfaceId, to: InterfaceId, now: Time) {
-        let waits = |packet: &Outgoing<Load<T>>| {
+        let waits = |packet: &QueuedPacket<Load<T>>| {
             // What routing says to it stays: it may still be tried.
             packet.to == Destination::Interface(to) && matches!(packet.payload, Load::Data(_))
         };

@@ -7,13 +7,13 @@ use crate::event::AdHocDropCause;
 use crate::packet::{ArpMessage, Load, RoutedPacket};
 use cogtcp_routing::{AfterFailure, LostPacket, NodeAddress};
 use cogtcp_units::Time;
-use cogtcp_wireless::{Destination, InterfaceId, Outgoing, Surroundings};
+use cogtcp_wireless::{Destination, InterfaceId, QueuedPacket, Surroundings};
 
 /// A packet that waits for the address of its next hop, and the interface that is to send it.
 #[derive(Debug)]
 pub(crate) struct Waiting<T> {
     pub(crate) at: InterfaceId,
-    pub(crate) packet: Outgoing<Load<T>>,
+    pub(crate) packet: QueuedPacket<Load<T>>,
 }
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
@@ -23,7 +23,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         node: u32,
         next: u32,
         at: InterfaceId,
-        packet: Outgoing<Load<T>>,
+        packet: QueuedPacket<Load<T>>,
         now: Time,
     ) {
         let Some(arp) = &mut self.nodes[node as usize].arp else { return self.put(node, at, packet, now) };
@@ -88,7 +88,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             self.nodes[node as usize].counters.arp += 1;
             self.count_routing(node, ARP_BYTES);
             let to = Destination::Interface(to);
-            self.put(node, at, Outgoing { payload, bytes: ARP_BYTES, to, channel, goes_first: false }, now);
+            self.put(
+                node,
+                at,
+                QueuedPacket { payload, bytes: ARP_BYTES, to, channel, goes_first: false },
+                now,
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use crate::packet::{ANNOUNCEMENT_BYTES, CHANNEL_BYTES, Load};
 use cogtcp_crosslayer::ChannelId;
 use cogtcp_routing::{HostUpdate, NodeAddress, RoutingEvent, RoutingPacket};
 use cogtcp_units::Time;
-use cogtcp_wireless::{Destination, Outgoing, Surroundings};
+use cogtcp_wireless::{Destination, QueuedPacket, Surroundings};
 use std::sync::Arc;
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
@@ -105,7 +105,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         };
         let to = Destination::Interface(to_interface);
         self.count_routing(node, bytes);
-        let outgoing = Outgoing { payload: load, bytes, to, channel, goes_first: true };
+        let outgoing = QueuedPacket { payload: load, bytes, to, channel, goes_first: true };
         self.resolve(node, next, at, outgoing, now);
     }
 
@@ -128,7 +128,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let said = said.filter(|channel| single || Some(*channel) != self.channels.control());
         if !single && said.is_none() {
             self.count_routing(node, bytes);
-            let packet = Outgoing { payload: load, bytes, to, channel: None, goes_first };
+            let packet = QueuedPacket { payload: load, bytes, to, channel: None, goes_first };
             return self.put(node, interfaces.control, packet, now);
         }
         let targets: Vec<ChannelId> = match said {
@@ -137,7 +137,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         };
         for target in targets {
             self.count_routing(node, bytes);
-            let packet = Outgoing { payload: load.clone(), bytes, to, channel: Some(target), goes_first };
+            let packet = QueuedPacket { payload: load.clone(), bytes, to, channel: Some(target), goes_first };
             self.put(node, interfaces.transmitter, packet, now);
         }
     }

@@ -9,7 +9,7 @@ use cogtcp_crosslayer::{ChannelId, LinkEvent};
 use cogtcp_mobility::{Mobility, Trajectory};
 use cogtcp_routing::{ChannelNumber, LossCause, NodeAddress, RoutingSpec};
 use cogtcp_spectrum::CognitiveConfig;
-use cogtcp_spectrum::detector::Surroundings;
+use cogtcp_spectrum::detector::DetectorContext;
 use cogtcp_units::{Duration, Position, Time};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn senses(sensing_time: Duration, transmission_time: Duration) -> Cog
     CognitiveNode {
         radio: CognitiveConfig { sensing_time, transmission_time, ..CognitiveConfig::default() },
         detector: serde_json::from_str("\"perfect\"").unwrap(),
-        surroundings: Surroundings { duty_cycle: 0.5 },
+        surroundings: DetectorContext { duty_cycle: 0.5 },
         policy: serde_json::from_str("\"round_robin\"").unwrap(),
         times: SensingTimes::Synchronised,
         while_neighbour_senses: WhileNeighbourSenses::Wait,

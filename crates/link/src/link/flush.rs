@@ -1,7 +1,7 @@
 //! A link that goes down: what waits and what is under way is destroyed at that instant.
 
 use super::Link;
-use crate::frame::{DropCause, Frame, LOST, Payload};
+use crate::frame::{DropCause, Frame, LOST, LinkPayload};
 use crate::gate::Flush;
 use cogtcp_units::Time;
 
@@ -14,7 +14,7 @@ pub struct Flushed<P> {
     pub was_carried: bool,
 }
 
-impl<P: Payload> Link<P> {
+impl<P: LinkPayload> Link<P> {
     /// The next packet that was destroyed when the link went down: what was under way first, then what
     /// waited, each in its order.
     pub fn take_flushed(&mut self) -> Option<Flushed<P>> {

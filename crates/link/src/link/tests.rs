@@ -11,7 +11,7 @@ const FLUSHES: [Flush; 3] = [Flush::Queue, Flush::Wire, Flush::Both];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Packet(u32);
-impl Payload for Packet {}
+impl LinkPayload for Packet {}
 
 fn packets(limit: u32) -> DropTail {
     DropTail::of(QueueLimit::Packets(limit))

@@ -2,7 +2,7 @@
 //! interval.
 
 use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
-use crate::frame::{Frame, Payload};
+use crate::frame::{Frame, LinkPayload};
 use cogtcp_units::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Named for CoDel {
     }
 }
 
-impl<P: Payload> Discipline<P> for CoDel {
+impl<P: LinkPayload> Discipline<P> for CoDel {
     fn build(&self, _site: Site) -> Box<dyn QueueDiscipline<P>> {
         Box::new(CoDelQueue { config: self.clone(), fifo: Fifo::new(), control: Control::default() })
     }
@@ -86,7 +86,7 @@ pub(super) struct Law {
 impl Control {
     /// Takes the next packet that is not dropped. `bytes` are those that wait besides it, wherever CoDel
     /// counts them.
-    pub(super) fn dequeue<P: Payload>(
+    pub(super) fn dequeue<P: LinkPayload>(
         &mut self,
         now: Time,
         law: &Law,
@@ -134,7 +134,7 @@ impl Control {
     }
 
     /// Takes a packet and says whether it may be dropped (`dodequeue` of section 5.7).
-    fn look<P: Payload>(
+    fn look<P: LinkPayload>(
         &mut self,
         now: Time,
         law: &Law,
@@ -169,7 +169,7 @@ impl Law {
 }
 
 /// Marks the packet, if it may be. Linux's `codel_impl.h` does so; the RFC leaves it open.
-fn mark<P: Payload>(packet: &mut Option<Frame<P>>, law: &Law, signals: &mut Signals<P>) -> bool {
+fn mark<P: LinkPayload>(packet: &mut Option<Frame<P>>, law: &Law, signals: &mut Signals<P>) -> bool {
     match packet {
         Some(frame) if law.ecn && frame.packet.is_ecn_capable() => {
             signals.mark(frame);
@@ -179,7 +179,7 @@ fn mark<P: Payload>(packet: &mut Option<Frame<P>>, law: &Law, signals: &mut Sign
     }
 }
 
-fn drop_packet<P: Payload>(now: Time, packet: Option<Frame<P>>, signals: &mut Signals<P>) {
+fn drop_packet<P: LinkPayload>(now: Time, packet: Option<Frame<P>>, signals: &mut Signals<P>) {
     if let Some(frame) = packet {
         signals.drop(now, frame, DropCause::Early);
     }
@@ -193,7 +193,7 @@ struct CoDelQueue<P> {
     control: Control,
 }
 
-impl<P: Payload> QueueDiscipline<P> for CoDelQueue<P> {
+impl<P: LinkPayload> QueueDiscipline<P> for CoDelQueue<P> {
     fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>) {
         // The limit guards memory only: CoDel itself never drops at the tail.
         if self.fifo.len() >= u64::from(self.config.limit) {

@@ -16,7 +16,7 @@
 
 use super::codel::MOST_PACKET;
 use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
-use crate::frame::{Frame, Payload};
+use crate::frame::{Frame, LinkPayload};
 use cogtcp_units::{Duration, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl Named for DualPi2 {
     }
 }
 
-impl<P: Payload> Discipline<P> for DualPi2 {
+impl<P: LinkPayload> Discipline<P> for DualPi2 {
     fn is_random(&self) -> bool {
         true
     }
@@ -131,7 +131,7 @@ enum Fate {
     Drop,
 }
 
-impl<P: Payload> DualPi2Queues<P> {
+impl<P: LinkPayload> DualPi2Queues<P> {
     /// The updates up to now. Nothing has come or gone since the one before, so each finds the delay that a
     /// timer would have found.
     fn update(&mut self, now: Time) {
@@ -211,7 +211,7 @@ impl<P: Payload> DualPi2Queues<P> {
     }
 }
 
-impl<P: Payload> QueueDiscipline<P> for DualPi2Queues<P> {
+impl<P: LinkPayload> QueueDiscipline<P> for DualPi2Queues<P> {
     fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>) {
         self.update(now);
         if self.packets() >= u64::from(self.config.limit) {

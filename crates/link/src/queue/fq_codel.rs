@@ -6,7 +6,7 @@
 
 use super::codel::{Control, Law, MOST_PACKET, check_times};
 use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
-use crate::frame::{Frame, Payload};
+use crate::frame::{Frame, LinkPayload};
 use cogtcp_units::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ impl Named for FqCoDel {
     }
 }
 
-impl<P: Payload> Discipline<P> for FqCoDel {
+impl<P: LinkPayload> Discipline<P> for FqCoDel {
     fn build(&self, _site: Site) -> Box<dyn QueueDiscipline<P>> {
         Box::new(FqCoDelQueues {
             flows: (0..self.flows).map(|_| Flow::new()).collect(),
@@ -111,13 +111,13 @@ struct Flow<P> {
     is_active: bool,
 }
 
-impl<P: Payload> Flow<P> {
+impl<P: LinkPayload> Flow<P> {
     fn new() -> Self {
         Self { fifo: Fifo::new(), control: Control::default(), credits: 0, is_active: false }
     }
 }
 
-impl<P: Payload> FqCoDelQueues<P> {
+impl<P: LinkPayload> FqCoDelQueues<P> {
     fn place(&self, packet: &P) -> u32 {
         // A remainder favours no queue by much: the hash spreads 32 bits over at most 65,536 queues.
         hash(packet.flow()) % self.config.flows
@@ -148,7 +148,7 @@ impl<P: Payload> FqCoDelQueues<P> {
     }
 }
 
-impl<P: Payload> QueueDiscipline<P> for FqCoDelQueues<P> {
+impl<P: LinkPayload> QueueDiscipline<P> for FqCoDelQueues<P> {
     fn enqueue(&mut self, now: Time, frame: Frame<P>, signals: &mut Signals<P>) {
         let place = self.place(&frame.packet);
         let flow = &mut self.flows[place as usize];

@@ -2,7 +2,7 @@
 //! packets, with the "gentle" variant (Floyd, 2000) and ECN (RFC 3168).
 
 use super::{Check, Discipline, DropCause, Fifo, Named, QueueDiscipline, Signals, Site};
-use crate::frame::{Frame, Payload};
+use crate::frame::{Frame, LinkPayload};
 use cogtcp_units::{Duration, Probability, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl Named for Red {
     }
 }
 
-impl<P: Payload> Discipline<P> for Red {
+impl<P: LinkPayload> Discipline<P> for Red {
     fn is_random(&self) -> bool {
         true
     }
@@ -119,7 +119,7 @@ enum Decision {
     Forced,
 }
 
-impl<P: Payload> RedQueue<P> {
+impl<P: LinkPayload> RedQueue<P> {
     /// The average as of an arrival, with the idle time counted as so many packets that could have left.
     fn update(&mut self, now: Time) {
         let (weight, queue) = (self.config.weight, self.fifo.len() as f64);
@@ -164,7 +164,7 @@ impl<P: Payload> RedQueue<P> {
     }
 }
 
-impl<P: Payload> QueueDiscipline<P> for RedQueue<P> {
+impl<P: LinkPayload> QueueDiscipline<P> for RedQueue<P> {
     fn enqueue(&mut self, now: Time, mut frame: Frame<P>, signals: &mut Signals<P>) {
         self.update(now);
         let decision = self.decide();

@@ -1,7 +1,7 @@
 //! The queue of a link as a scenario writes it.
 
 use super::limit::PATTERN;
-use super::{DisciplineSpec, Payload, QueueDiscipline, QueueLimit, Site};
+use super::{DisciplineSpec, LinkPayload, QueueDiscipline, QueueLimit, Site};
 use cogtcp_units::deserialize_text_or_named;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ impl From<DisciplineSpec> for QueueSpec {
 }
 
 /// Stands for any packet where none is at hand.
-impl Payload for () {}
+impl LinkPayload for () {}
 
 impl QueueSpec {
     /// True if it draws random numbers.
@@ -31,7 +31,7 @@ impl QueueSpec {
     }
 
     /// Returns the discipline at work; `None`: drop-tail, which the link has itself.
-    pub fn build<P: Payload>(&self, site: impl FnOnce() -> Site) -> Option<Box<dyn QueueDiscipline<P>>> {
+    pub fn build<P: LinkPayload>(&self, site: impl FnOnce() -> Site) -> Option<Box<dyn QueueDiscipline<P>>> {
         match self {
             Self::DropTail(_) => None,
             Self::Discipline(discipline) => Some(discipline.kind().build(site())),

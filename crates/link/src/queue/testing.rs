@@ -1,7 +1,7 @@
 //! A bench for disciplines: packets with numbers, times in milliseconds.
 
 use super::{Discipline, DropCause, Named, QueueDiscipline, Signals, Site};
-use crate::frame::{Frame, Payload};
+use crate::frame::{Frame, LinkPayload};
 use cogtcp_units::{RandomStream, Rate, Time, WrongSetting};
 
 /// A packet of 1000 bytes.
@@ -29,7 +29,7 @@ impl TestPacket {
     }
 }
 
-impl Payload for TestPacket {
+impl LinkPayload for TestPacket {
     fn flow(&self) -> u32 {
         self.flow
     }

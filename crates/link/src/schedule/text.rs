@@ -13,14 +13,14 @@ const HIGHEST: f64 = 1e13;
 
 /// What is wrong with a trace file, and where.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TraceError {
+pub struct LinkTraceError {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong, and what would be right.
     pub reason: String,
 }
 
-impl std::fmt::Display for TraceError {
+impl std::fmt::Display for LinkTraceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}", self.line, self.reason)
     }
@@ -28,7 +28,7 @@ impl std::fmt::Display for TraceError {
 
 /// Reads a trace: one that begins with [`HEADER`] has rates, any other is mahimahi's. Empty lines and lines
 /// that begin with `#` are left out.
-pub fn read(text: &str) -> Result<Schedule, TraceError> {
+pub fn read(text: &str) -> Result<Schedule, LinkTraceError> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -42,7 +42,7 @@ pub fn read(text: &str) -> Result<Schedule, TraceError> {
     }
 }
 
-fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, TraceError> {
+fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, LinkTraceError> {
     let mut times: Vec<u32> = Vec::new();
     let mut last_line = 1;
     for (line, text) in lines {
@@ -73,7 +73,7 @@ fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Resu
     Ok(Schedule::Opportunities(times))
 }
 
-fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, TraceError> {
+fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, LinkTraceError> {
     let mut steps: Vec<(u64, u64)> = Vec::new();
     let mut last_line = 1;
     for (line, text) in lines {
@@ -143,8 +143,8 @@ fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn wrong<T>(line: usize, reason: impl Into<String>) -> Result<T, TraceError> {
-    Err(TraceError { line, reason: reason.into() })
+fn wrong<T>(line: usize, reason: impl Into<String>) -> Result<T, LinkTraceError> {
+    Err(LinkTraceError { line, reason: reason.into() })
 }
 
 #[cfg(test)]

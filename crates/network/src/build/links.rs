@@ -1,17 +1,17 @@
 //! Both directions of a link.
 
 use cogtcp_link::queue::{DropTail, Site};
-use cogtcp_link::{Link, LinkConfig, Payload, QueueSpec};
+use cogtcp_link::{Link, LinkConfig, LinkPayload, QueueSpec};
 use cogtcp_scenario::{LinkDirectionSpec, LinkSpec};
 use cogtcp_units::RandomStream;
 
 /// Builds both directions of a link, forward and reverse, in the run of seed `seed`.
-pub fn link<P: Payload>(spec: &LinkSpec, seed: u64) -> [Link<P>; 2] {
+pub fn link<P: LinkPayload>(spec: &LinkSpec, seed: u64) -> [Link<P>; 2] {
     [("forward", &spec.forward), ("reverse", &spec.reverse)]
         .map(|(name, direction)| build(direction, &spec.name, name, seed))
 }
 
-fn build<P: Payload>(direction: &LinkDirectionSpec, link: &str, name: &str, seed: u64) -> Link<P> {
+fn build<P: LinkPayload>(direction: &LinkDirectionSpec, link: &str, name: &str, seed: u64) -> Link<P> {
     // Keyed by the name of the link: a link more or less leaves the losses of the others as they were.
     let stream = |part: &str| RandomStream::new(seed, &format!("{part}/{link}/{name}"), 0);
     let mut queue = DropTail::UNLIMITED;

@@ -9,7 +9,7 @@ use super::unshared::ChannelUser;
 use crate::agenda::Kind;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
-use crate::station_pair::{Occupation, Slot};
+use crate::station_pair::{CellSlot, Occupation};
 use cogtcp_link::{DropCause, Gate, Link};
 use cogtcp_scenario::{BaseStation, Experiment};
 use cogtcp_scheduled::cell::DIRECTIONS;
@@ -256,5 +256,5 @@ fn occupation(slot: &SlotUse) -> Occupation {
     if !waits && received + lost == 0 {
         return Occupation::Idle;
     }
-    Occupation::Slot(Slot { all, received, lost, is_struck, others, waits, is_moving })
+    Occupation::Slot(CellSlot { all, received, lost, is_struck, others, waits, is_moving })
 }

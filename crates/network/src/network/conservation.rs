@@ -95,7 +95,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, Default)]
     struct Nothing;
 
-    impl cogtcp_link::Payload for Nothing {}
+    impl cogtcp_link::LinkPayload for Nothing {}
 
     impl Payload for Nothing {
         fn transit(&self) -> Transit {

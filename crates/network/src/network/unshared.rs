@@ -5,12 +5,12 @@
 //! link's frames, and what the frames cost primary users. A frame is accounted for when it arrives; the
 //! propagation delay is taken off.
 
-use cogtcp_link::{DropCause, Frame, Payload};
+use cogtcp_link::{DropCause, Frame, LinkPayload};
 use cogtcp_scenario::{CognitiveSpec, RadioSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{ChannelId, CognitiveRadio, Protection, Radio};
 use cogtcp_units::{Duration, Position, RandomStream, Rate, Time};
-use cogtcp_wireless::{Fate, FrameKind, InterfaceId, PrimaryUsers, Reception, Surroundings};
+use cogtcp_wireless::{Fate, FrameKind, InterfaceId, PrimaryUsers, ReceivedFrame, Surroundings};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ impl ChannelUser {
 
     /// A frame of direction 0 or 1 has left the air at `until`; `lost` names what the link lost it for.
     /// Returns why it is lost otherwise.
-    pub(super) fn settle<P: Payload>(
+    pub(super) fn settle<P: LinkPayload>(
         &mut self,
         direction: usize,
         until: Time,
@@ -171,7 +171,7 @@ impl ChannelUser {
 
     /// What primary users and noise make of a frame of direction 0 or 1.
     fn fate(&mut self, direction: usize, channel: ChannelId, from: Time, until: Time) -> Fate {
-        self.users.fate(&Reception {
+        self.users.fate(&ReceivedFrame {
             receiver: InterfaceId(1 - direction as u32),
             place: self.ends[1 - direction],
             channel,

@@ -3,7 +3,7 @@
 use super::occupation::{Exchange, Rest};
 use super::{Finished, PairEvent, StationPair, Underway};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::{DropCause, Link, Payload};
+use cogtcp_link::{DropCause, Link, LinkPayload};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::Time;
 use cogtcp_wireless::{ExchangeFailure, FrameKind, MediumEvent};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 impl StationPair {
     /// Takes in what has happened on the medium.
-    pub(super) fn take_events<P: Payload>(
+    pub(super) fn take_events<P: LinkPayload>(
         &mut self,
         now: Time,
         links: &mut [Link<P>],
@@ -70,7 +70,7 @@ impl StationPair {
     }
 
     /// A frame of `end` goes on the air.
-    fn record_frame<P: Payload>(
+    fn record_frame<P: LinkPayload>(
         &mut self,
         end: usize,
         kind: FrameKind,
@@ -106,7 +106,7 @@ impl StationPair {
 
     /// The MAC of `end` begins an exchange: its packet waits no longer. One that has arrived is not in the
     /// link any more.
-    fn begin_service<P: Payload>(&self, end: usize, now: Time, links: &mut [Link<P>]) {
+    fn begin_service<P: LinkPayload>(&self, end: usize, now: Time, links: &mut [Link<P>]) {
         if self.packets[end].is_some_and(|packet| !packet.arrived) {
             links[self.config.directions[end] as usize].begin_service(now);
         }
@@ -119,7 +119,7 @@ impl StationPair {
         (until - rate.transmission_time(u64::from(size)), until)
     }
 
-    fn put_on_air<P: Payload>(
+    fn put_on_air<P: LinkPayload>(
         &self,
         end: usize,
         start: Time,
@@ -167,7 +167,7 @@ impl StationPair {
     }
 
     /// The MAC of `end` is done with its packet.
-    fn end_packet<P: Payload>(
+    fn end_packet<P: LinkPayload>(
         &mut self,
         end: usize,
         now: Time,

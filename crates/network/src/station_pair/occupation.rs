@@ -20,12 +20,12 @@ pub enum Occupation {
     /// A packet waits for a slot or a grant of a cell.
     Granted,
     /// A slot of a cell.
-    Slot(Slot),
+    Slot(CellSlot),
 }
 
 /// What a slot of a cell is to a link, in resource blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Slot {
+pub struct CellSlot {
     /// All that may carry data; none: the slot belongs to the other direction.
     pub all: u32,
     /// With its data, which is received.

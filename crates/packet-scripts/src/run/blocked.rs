@@ -1,6 +1,6 @@
 //! Calls of packetdrill: what they return, and calls that wait.
 
-use super::{Mismatch, Plane, Player, differs};
+use super::{Mismatch, Player, ScriptPlane, differs};
 use crate::script::{Call, CallError, Errno, Returns, Step, System, When};
 use cogtcp_units::{Duration, Time};
 
@@ -25,7 +25,7 @@ impl Blocked {
     }
 }
 
-impl<P: Plane> Player<'_, P> {
+impl<P: ScriptPlane> Player<'_, P> {
     /// Makes a call, and compares what it returns.
     pub(super) fn system(&mut self, step: &Step, system: &System, now: Time) -> Result<(), Mismatch> {
         self.record(now, step.text.clone());

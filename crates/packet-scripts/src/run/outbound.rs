@@ -1,6 +1,6 @@
 //! Packets of the end under test against what a script says of them.
 
-use super::{Due, Heard, Mismatch, Plane, Player, differs};
+use super::{Due, Heard, Mismatch, Player, ScriptPlane, differs};
 use crate::packet::{FIN, OptionPattern, PacketPattern, ScriptPacket};
 use crate::script::{Step, When, seconds};
 use cogtcp_units::{Duration, Time};
@@ -8,7 +8,7 @@ use cogtcp_units::{Duration, Time};
 /// Tick of both planes' timestamps.
 const PLANE_TICK: Duration = Duration::from_millis(1);
 
-impl<P: Plane> Player<'_, P> {
+impl<P: ScriptPlane> Player<'_, P> {
     /// The end sends this. In packetdrill's language a range may be sent in any number of segments.
     pub(super) fn expect(&mut self, step: &Step, pattern: &PacketPattern) -> Result<(), Mismatch> {
         let due = self.due(step);

@@ -2,7 +2,7 @@
 
 use cogtcp_endpoint::{BoxedEndpoint, Connection, Datagram, EndpointEvent, PathId, Protocol as _, Received};
 use cogtcp_quic::QuicSettings;
-use cogtcp_quic::wire::{Frame, frames, packets};
+use cogtcp_quic::wire::{QuicFrame, frames, packets};
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +85,7 @@ impl Net {
             let mut whole = datagram.bytes.clone();
             whole.resize(datagram.payload_size() as usize, 0);
             for frame in packets(&whole).flat_map(|packet| frames(packet.payload).collect::<Vec<_>>()) {
-                if let Frame::Stream { stream, .. } = frame {
+                if let QuicFrame::Stream { stream, .. } = frame {
                     found.insert(stream);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::geometry::{Candidate, around, greedy};
 use super::joint::{ChannelPath, joint_path};
-use super::message::{Mode, SearchId, SearchMessage, SearchRequest};
+use super::message::{ForwardingMode, SearchId, SearchMessage, SearchRequest};
 use super::{Hop, Search, bit};
 use crate::table::is_newer;
 use crate::{ChannelNumber, NodeAddress, RoutingEvent};
@@ -69,7 +69,7 @@ impl Search {
         self.events.push_back(RoutingEvent::RequestSent { destination, ttl: u8::MAX });
         for channel in (1..=self.config.channels).map(ChannelNumber) {
             let path = vec![(self.address, now)];
-            self.pass_on(now, SearchRequest { search, channel, target, path, mode: Mode::Greedy });
+            self.pass_on(now, SearchRequest { search, channel, target, path, mode: ForwardingMode::Greedy });
         }
     }
 
@@ -130,19 +130,19 @@ impl Search {
         let half_angle = self.config.focus_angle.to_radians();
         let own = here.distance(target);
         let may_be_greedy = match request.mode {
-            Mode::Greedy => true,
-            Mode::Avoiding { decision } => own < decision,
+            ForwardingMode::Greedy => true,
+            ForwardingMode::Avoiding { decision } => own < decision,
         };
         if may_be_greedy && let Some(next) = greedy(here, target, half_angle, near) {
-            request.mode = Mode::Greedy;
+            request.mode = ForwardingMode::Greedy;
             return Some(next);
         }
         let reference = match request.mode {
-            Mode::Greedy => {
-                request.mode = Mode::Avoiding { decision: own };
+            ForwardingMode::Greedy => {
+                request.mode = ForwardingMode::Avoiding { decision: own };
                 target
             }
-            Mode::Avoiding { .. } => {
+            ForwardingMode::Avoiding { .. } => {
                 // The last of the path is this node.
                 let before = request.path.iter().rev().nth(1).map(|(node, _)| *node);
                 before.and_then(|node| self.neighbors.get(&node)).map_or(target, |node| node.position)

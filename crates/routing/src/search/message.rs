@@ -81,12 +81,12 @@ pub struct SearchRequest {
     /// The nodes so far with the time at which it left the source or came to them.
     pub path: Vec<(NodeAddress, Time)>,
     /// How it goes on.
-    pub mode: Mode,
+    pub mode: ForwardingMode,
 }
 
 /// How a request is forwarded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mode {
+pub enum ForwardingMode {
     /// To the neighbour nearest to the destination within the focus region.
     Greedy,
     /// Around the region of a primary user, from a decision point at this distance from the destination, m.

@@ -2,7 +2,7 @@
 //! table's rules hold.
 
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
-use cogtcp_routing::search::{Mode, SearchId, SearchMessage, SearchRequest};
+use cogtcp_routing::search::{ForwardingMode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
     Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, HostUpdate, LostPacket, NodeAddress, NodeSite,
     Routing, RoutingMessage, RoutingPacket, RoutingSpec,
@@ -110,9 +110,9 @@ impl Nonsense {
                     path.insert(0, (search.source, Time::ZERO));
                 }
                 let mode = if self.flag() {
-                    Mode::Greedy
+                    ForwardingMode::Greedy
                 } else {
-                    Mode::Avoiding { decision: self.0.uniform() * 900.0 }
+                    ForwardingMode::Avoiding { decision: self.0.uniform() * 900.0 }
                 };
                 let (channel, target) = (self.channel(), self.place());
                 SearchMessage::Request(SearchRequest { search, channel, target, path, mode })

@@ -3,8 +3,8 @@
 use super::moving::{Drx, Handover};
 use crate::tree::KeyPath;
 use cogtcp_scheduled::carrier::{self, Carrier};
-use cogtcp_scheduled::frame::{Direction, Frame, FrameError};
-use cogtcp_scheduled::request::Request;
+use cogtcp_scheduled::frame::{Direction, FrameError, SlotPattern};
+use cogtcp_scheduled::request::RequestTimes;
 use cogtcp_scheduled::rlc::Mode;
 use cogtcp_scheduled::scheduler::Rule;
 use cogtcp_scheduled::{CellConfig, Load, UserConfig, feedback};
@@ -192,12 +192,14 @@ impl CellSettings {
         }
     }
 
-    fn frame(&self) -> Result<Frame, FrameError> {
+    fn frame(&self) -> Result<SlotPattern, FrameError> {
         let [down, guard, up] = self.special_symbols;
         match &self.duplex {
-            Duplex::Fdd => Frame::fdd(self.technology().slot()),
-            Duplex::Tdd(number) => Frame::lte_tdd(*number, self.special),
-            Duplex::Pattern(letters) => Frame::tdd(letters, (down, guard, up), self.technology().slot()),
+            Duplex::Fdd => SlotPattern::fdd(self.technology().slot()),
+            Duplex::Tdd(number) => SlotPattern::lte_tdd(*number, self.special),
+            Duplex::Pattern(letters) => {
+                SlotPattern::tdd(letters, (down, guard, up), self.technology().slot())
+            }
         }
     }
 
@@ -345,7 +347,7 @@ impl CellSettings {
             },
             reordering: self.reordering,
             poll: self.poll,
-            request: Request {
+            request: RequestTimes {
                 period: self.request_period,
                 offset: Duration::ZERO,
                 to_grant: turnaround,

@@ -272,8 +272,8 @@ impl Drx {
     }
 
     /// Returns the timers.
-    pub(super) fn config(self) -> drx::Drx {
-        drx::Drx {
+    pub(super) fn config(self) -> drx::DrxTimers {
+        drx::DrxTimers {
             inactivity: self.inactivity,
             on: self.on,
             cycle: self.cycle,

@@ -66,7 +66,7 @@ fn switching_delay() -> Duration {
 }
 
 fn sensitivity() -> Power {
-    cogtcp_spectrum::air::Receiver::default().sensitivity
+    cogtcp_spectrum::air::ReceiverModel::default().sensitivity
 }
 
 /// How loud PUs are to a detector that has an SNR.

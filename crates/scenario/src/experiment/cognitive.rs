@@ -3,7 +3,7 @@
 use crate::CognitiveUser;
 use cogtcp_mobility::Area;
 use cogtcp_spectrum::activity::PuSpec;
-use cogtcp_spectrum::detector::Surroundings;
+use cogtcp_spectrum::detector::DetectorContext;
 use cogtcp_spectrum::propagation::Propagation;
 use cogtcp_spectrum::{ChannelTable, CognitiveConfig, PuActivity};
 
@@ -39,5 +39,5 @@ pub struct CognitiveSpec {
     /// What follows for the radio at each end of the link: its first node, its second.
     pub ends: [CognitiveConfig; 2],
     /// What the detector may take from around it.
-    pub surroundings: Surroundings,
+    pub surroundings: DetectorContext,
 }

@@ -14,7 +14,7 @@ use crate::{
 };
 use cogtcp_adhoc::{AdHocConfig, CognitiveNode, LinkFailure, SensingTimes};
 use cogtcp_routing::{AodvProfile, RoutingSpec};
-use cogtcp_spectrum::air::Receiver;
+use cogtcp_spectrum::air::ReceiverModel;
 use cogtcp_units::{Decibel, Duration};
 use cogtcp_wireless::Profile;
 
@@ -155,7 +155,7 @@ pub(super) fn build(
         motion: nodes.motion,
         config,
         reception: cr.map_or(Reception::Sinr, |cr| cr.shared.reception),
-        sensitivity: cr.map_or(Receiver::default().sensitivity, |cr| cr.shared.sensitivity),
+        sensitivity: cr.map_or(ReceiverModel::default().sensitivity, |cr| cr.shared.sensitivity),
     })
 }
 

@@ -14,8 +14,8 @@ use crate::{
     Scenario, SensingSettings, SpectrumSpec, TransmitRadio, UsersSpec, WhilePeerSenses,
 };
 use cogtcp_link::Silence;
-use cogtcp_spectrum::air::{Receiver, SnrModel};
-use cogtcp_spectrum::detector::Surroundings;
+use cogtcp_spectrum::air::{ReceiverModel, SnrModel};
+use cogtcp_spectrum::detector::DetectorContext;
 use cogtcp_spectrum::propagation::Position;
 use cogtcp_spectrum::regulation::RegulationConfig;
 use cogtcp_spectrum::{ChannelId, CognitiveConfig};
@@ -117,7 +117,7 @@ pub(super) fn radio(
     path: &KeyPath,
     run: &Run,
     findings: &mut Findings,
-) -> Option<(CognitiveConfig, Surroundings)> {
+) -> Option<(CognitiveConfig, DetectorContext)> {
     let before = findings.errors.len();
     let times = regulation::times(settings, regulation, path, findings);
     for (key, span, zero) in [
@@ -141,7 +141,7 @@ pub(super) fn radio(
         );
     }
     let channel = channel(settings.channel, spectrum, path, findings);
-    let surroundings = Surroundings { duty_cycle: duty_cycle(spectrum) };
+    let surroundings = DetectorContext { duty_cycle: duty_cycle(spectrum) };
     if let Err(wrong) = settings.detector().kind().build(&surroundings) {
         findings.error(&path.key("detector"), format!("{}: {}", wrong.setting, wrong.message), wrong.remedy);
     }
@@ -157,7 +157,7 @@ pub(super) fn radio(
         switching_delay: settings.switching_delay,
         start: settings.start,
         channel,
-        receiver: Receiver::new(settings.sensitivity, capture.0),
+        receiver: ReceiverModel::new(settings.sensitivity, capture.0),
         snr: match settings.pu_snr {
             // To one without an SNR it does not matter.
             PuSnr::Stated => SnrModel::Fixed(settings.detector().kind().snr().unwrap_or_default().linear()),

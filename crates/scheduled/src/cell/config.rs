@@ -1,10 +1,10 @@
 //! What a cell is made of.
 
 use crate::carrier::Carrier;
-use crate::drx::Drx;
-use crate::frame::Frame;
+use crate::drx::DrxTimers;
+use crate::frame::SlotPattern;
 use crate::handover::Handover;
-use crate::request::Request;
+use crate::request::RequestTimes;
 use crate::rlc::Mode;
 use crate::scheduler::Rule;
 use cogtcp_units::{Decibel, Duration};
@@ -13,7 +13,7 @@ use cogtcp_units::{Decibel, Duration};
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellConfig {
     /// Slots and their directions.
-    pub frame: Frame,
+    pub frame: SlotPattern,
     /// The carrier.
     pub carrier: Carrier,
     /// Whose data a slot carries.
@@ -25,7 +25,7 @@ pub struct CellConfig {
     /// Other stations, and when users move; `None`: there is one.
     pub handover: Option<Handover>,
     /// When users listen; `None`: always.
-    pub drx: Option<Drx>,
+    pub drx: Option<DrxTimers>,
     /// Most attempts of HARQ for a block, the first included.
     pub attempts: u32,
     /// Whether RLC repeats what HARQ loses.
@@ -35,7 +35,7 @@ pub struct CellConfig {
     /// t-PollRetransmit of RLC.
     pub poll: Duration,
     /// How users ask for their first grant.
-    pub request: Request,
+    pub request: RequestTimes,
     /// Bytes of the grant that answers a request: the base station does not know yet how much there is.
     pub first_grant: u64,
     /// Most users that the control region of a slot can address in a direction.

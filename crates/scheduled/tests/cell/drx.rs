@@ -2,12 +2,12 @@
 
 use crate::support::*;
 use cogtcp_scheduled::CellConfig;
-use cogtcp_scheduled::drx::Drx;
+use cogtcp_scheduled::drx::DrxTimers;
 use cogtcp_units::{Duration, Time};
 
 /// Delay of packets `gap` milliseconds and some microseconds apart, so that they meet the cycle everywhere:
 /// mean, in milliseconds.
-fn delay(drx: Option<Drx>, gap: u64) -> f64 {
+fn delay(drx: Option<DrxTimers>, gap: u64) -> f64 {
     const PACKETS: u64 = 4000;
     let mut run = Run::new(CellConfig { drx, ..config(1) }, [false, false]);
     let mut waited = 0.0;
@@ -33,7 +33,7 @@ fn added_by(cycle: u64, on: u64) -> f64 {
 #[test]
 fn a_cycle_adds_the_mean_rest_of_its_sleep() {
     for (cycle, on) in [(320, 10), (160, 40), (40, 20)] {
-        let drx = Drx { inactivity: MS * 5, on: MS * on, cycle: MS * cycle, short: None };
+        let drx = DrxTimers { inactivity: MS * 5, on: MS * on, cycle: MS * cycle, short: None };
         close(delay(Some(drx), 1000) - delay(None, 1000), added_by(cycle, on), 0.02);
     }
 }
@@ -43,14 +43,15 @@ fn a_cycle_adds_the_mean_rest_of_its_sleep() {
 #[test]
 fn the_inactivity_timer_keeps_a_user_awake_and_the_short_cycle_follows() {
     let short = Some((MS * 40, MS * 640));
-    let drx = Drx { inactivity: MS * 100, on: MS * 10, cycle: MS * 320, short };
+    let drx = DrxTimers { inactivity: MS * 100, on: MS * 10, cycle: MS * 320, short };
     let none = delay(None, 60);
     assert_eq!(delay(Some(drx), 60), none);
     let added = |gap: u64| delay(Some(drx), gap) - delay(None, gap);
     // 500 ms are within the 100 and then 640 ms of the two timers, 2 s beyond them.
     close(added(500), added_by(40, 10), 0.02);
     close(added(2000), added_by(320, 10), 0.02);
-    let always = Drx { inactivity: Duration::from_millis(1), on: MS * 319, cycle: MS * 320, short: None };
+    let always =
+        DrxTimers { inactivity: Duration::from_millis(1), on: MS * 319, cycle: MS * 320, short: None };
     // One slot of sleep in 320 adds 0.003 ms.
     assert!(delay(Some(always), 1000) - delay(None, 1000) < 0.01);
 }
@@ -58,7 +59,7 @@ fn the_inactivity_timer_keeps_a_user_awake_and_the_short_cycle_follows() {
 /// Uplink data is asked for at once: the cycle adds nothing.
 #[test]
 fn the_uplink_wakes_a_user() {
-    let drx = Drx { inactivity: MS * 5, on: MS * 10, cycle: MS * 320, short: None };
+    let drx = DrxTimers { inactivity: MS * 5, on: MS * 10, cycle: MS * 320, short: None };
     let delay = |drx| {
         let mut run = Run::new(CellConfig { drx, ..config(1) }, [false, false]);
         run.offer(Time::from_millis(100), 0, UP, 40);

@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use cogtcp_scheduled::errors::block_error_rate;
-use cogtcp_scheduled::frame::{Frame, Slot};
-use cogtcp_scheduled::request::Request;
+use cogtcp_scheduled::frame::{Slot, SlotPattern};
+use cogtcp_scheduled::request::RequestTimes;
 use cogtcp_scheduled::rlc::Mode;
 use cogtcp_scheduled::scheduler::Rule;
 use cogtcp_scheduled::{CellConfig, Load, UserConfig};
@@ -13,7 +13,11 @@ use cogtcp_units::{Decibel, Duration, RandomStream, Time};
 #[test]
 fn users_share_the_peak_of_the_pattern() {
     for users in [1, 2, 7, 50] {
-        for frame in [Frame::fdd(MS).unwrap(), Frame::lte_tdd(1, 7).unwrap(), Frame::lte_tdd(5, 7).unwrap()] {
+        for frame in [
+            SlotPattern::fdd(MS).unwrap(),
+            SlotPattern::lte_tdd(1, 7).unwrap(),
+            SlotPattern::lte_tdd(5, 7).unwrap(),
+        ] {
             for (place, direction) in [DOWN, UP].into_iter().enumerate() {
                 let config = CellConfig { frame: frame.clone(), ..config(users) };
                 let peak = config.carrier.peak(&frame, direction).bits_per_second() as f64;
@@ -107,7 +111,7 @@ fn proportional_fair_gains_what_the_law_of_the_maximum_says() {
 #[test]
 fn the_delay_of_a_request_is_half_a_period_and_two_processing_times() {
     for period in [5, 10, 40] {
-        let request = Request { period: MS * period, ..config(1).request };
+        let request = RequestTimes { period: MS * period, ..config(1).request };
         let mut run = Run::new(CellConfig { request, ..config(1) }, [false, false]);
         let mut waited = 0.0;
         for number in 0..2000 {
@@ -208,9 +212,9 @@ fn every_packet_has_one_fate() {
         let mut stream = RandomStream::new(seed, "fuzz", 0);
         let mut config = config(3);
         config.frame = match seed % 3 {
-            0 => Frame::fdd(MS).unwrap(),
-            1 => Frame::lte_tdd((seed % 7) as usize, 7).unwrap(),
-            _ => Frame::tdd("DDDSU", (10, 2, 2), MS).unwrap(),
+            0 => SlotPattern::fdd(MS).unwrap(),
+            1 => SlotPattern::lte_tdd((seed % 7) as usize, 7).unwrap(),
+            _ => SlotPattern::tdd("DDDSU", (10, 2, 2), MS).unwrap(),
         };
         config.mode = if seed % 2 == 0 { Mode::Acknowledged } else { Mode::Unacknowledged };
         config.users.iter_mut().for_each(|user| user.sinr = [Decibel(15.0), Decibel(9.0)]);

@@ -1,8 +1,8 @@
 //! A cell under a clock made by hand.
 
 use cogtcp_scheduled::carrier::{Carrier, Technology};
-use cogtcp_scheduled::frame::{Direction, Frame};
-use cogtcp_scheduled::request::Request;
+use cogtcp_scheduled::frame::{Direction, SlotPattern};
+use cogtcp_scheduled::request::RequestTimes;
 use cogtcp_scheduled::rlc::Mode;
 use cogtcp_scheduled::scheduler::Rule;
 use cogtcp_scheduled::{Buffers, Cell, CellConfig, Departed, Interference, Load, UserConfig};
@@ -66,7 +66,7 @@ impl Interference for Struck {
 
 pub(crate) fn config(users: usize) -> CellConfig {
     CellConfig {
-        frame: Frame::fdd(MS).unwrap(),
+        frame: SlotPattern::fdd(MS).unwrap(),
         carrier: Carrier {
             technology: Technology::Lte,
             blocks: 50,
@@ -83,7 +83,7 @@ pub(crate) fn config(users: usize) -> CellConfig {
         mode: Mode::Acknowledged,
         reordering: MS * 35,
         poll: MS * 45,
-        request: Request { period: MS * 10, offset: MS * 3, to_grant: MS * 4, to_data: MS * 4 },
+        request: RequestTimes { period: MS * 10, offset: MS * 3, to_grant: MS * 4, to_data: MS * 4 },
         first_grant: 100,
         grants: 10,
         coherence: None,

@@ -1,6 +1,6 @@
 //! PU protection: how the primary users fare with this radio around.
 
-use crate::air::{Air, HeardPu, Receiver};
+use crate::air::{Air, HeardPu, ReceiverModel};
 use crate::propagation::Position;
 use crate::{ChannelId, Verdict};
 use cogtcp_units::{Duration, Time};
@@ -96,7 +96,7 @@ pub(super) struct ProtectionMeter {
 
 impl ProtectionMeter {
     /// The meter of a radio at `place`.
-    pub(super) fn new(air: &Air, place: Position, receiver: &Receiver) -> Self {
+    pub(super) fn new(air: &Air, place: Position, receiver: &ReceiverModel) -> Self {
         Self {
             heard: air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect(),
             heard_since: Time::ZERO,
@@ -109,7 +109,7 @@ impl ProtectionMeter {
     }
 
     /// The radio hears other PUs from now on.
-    pub(super) fn move_to(&mut self, air: &Air, place: Position, receiver: &Receiver, at: Time) {
+    pub(super) fn move_to(&mut self, air: &Air, place: Position, receiver: &ReceiverModel, at: Time) {
         // Of the PUs heard so far; the look-up below replaces them.
         self.counts.pu_airtime = self.airtime(air, at);
         self.heard_since = at;

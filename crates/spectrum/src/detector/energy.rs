@@ -1,6 +1,6 @@
 //! Energy detectors: compare the energy of n samples with a threshold.
 
-use super::{Detector, DetectorKind, SensingWindow, Surroundings, in_range, positive, ratio};
+use super::{Detector, DetectorContext, DetectorKind, SensingWindow, in_range, positive, ratio};
 use crate::math::{q, q_inverse};
 use cogtcp_units::{Decibel, Frequency, Probability, WrongSetting};
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ fn bandwidth() -> Frequency {
 }
 
 impl DetectorKind for MapDetector {
-    fn build(&self, surroundings: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+    fn build(&self, surroundings: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting> {
         let bandwidth = positive("bandwidth", self.bandwidth.0)?;
         let p_on = self.p_on.map_or(surroundings.duty_cycle, Probability::get);
         Ok(Box::new(MapEnergyDetector { bandwidth, gamma: ratio(self.snr)?, p_on }))
@@ -66,7 +66,7 @@ impl DetectorKind for MapDetector {
 }
 
 impl DetectorKind for NeymanPearson {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+    fn build(&self, _: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting> {
         let (false_alarm, rule) = (self.false_alarm.get(), "between 0 and 1, neither included");
         Ok(Box::new(NeymanPearsonDetector {
             sampling_rate: positive("sampling_rate", self.sampling_rate.0)?,
@@ -84,7 +84,7 @@ impl DetectorKind for NeymanPearson {
 }
 
 impl DetectorKind for Simplified {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+    fn build(&self, _: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting> {
         let bandwidth = positive("bandwidth", self.bandwidth.0)?;
         Ok(Box::new(SimplifiedDetector::new(bandwidth, ratio(self.snr)?)))
     }

@@ -1,6 +1,6 @@
 //! Detectors without a theory: constant probabilities, or a measured table.
 
-use super::{Detector, DetectorKind, SensingWindow, Surroundings};
+use super::{Detector, DetectorContext, DetectorKind, SensingWindow};
 use cogtcp_units::{Duration, Probability, WrongSetting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,19 +20,19 @@ pub struct FixedErrors {
 pub type TablePoints = Vec<(Duration, Probability, Probability)>;
 
 impl DetectorKind for FixedErrors {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+    fn build(&self, _: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting> {
         Ok(Box::new(FixedDetector::new(self.detection, self.false_alarm)))
     }
 }
 
 impl DetectorKind for FixedDetector {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+    fn build(&self, _: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting> {
         Ok(Box::new(*self))
     }
 }
 
 impl DetectorKind for TablePoints {
-    fn build(&self, _: &Surroundings) -> Result<Box<dyn Detector>, WrongSetting> {
+    fn build(&self, _: &DetectorContext) -> Result<Box<dyn Detector>, WrongSetting> {
         let points = self.iter().map(|(span, d, f)| (span.as_secs_f64(), d.get(), f.get()));
         Ok(Box::new(TableDetector::new(points.collect())?))
     }

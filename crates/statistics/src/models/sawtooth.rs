@@ -24,7 +24,7 @@ pub enum Regime {
 
 /// Link, flow and cycle of [`cycle`].
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct SawtoothSetting {
     /// Rate of the link, bits per second.
     pub bandwidth_bps: f64,
     /// Round-trip time, seconds.
@@ -69,7 +69,7 @@ pub struct Cycle {
 /// # Errors
 ///
 /// A quantity is out of range, or the cycle is too short for the model.
-pub fn cycle(of: &Setting) -> Result<Cycle, OutOfRange> {
+pub fn cycle(of: &SawtoothSetting) -> Result<Cycle, OutOfRange> {
     let rounds = available_rounds(of.t_cc_s, of.t_rto_s, of.rtt_s)?;
     let delta_w = if of.exact { delta_w_exact(rounds)? } else { delta_w_approximate(rounds)? };
     let bdp = bdp_packets(of.bandwidth_bps, of.rtt_s, of.segment_size_bytes, of.header_bytes)?;
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     /// Fig. 3 of the paper: 15 Mbit/s, 50 ms, packets of 1000 B: a BDP of 93.75 packets.
-    const FIGURE_3: Setting = Setting {
+    const FIGURE_3: SawtoothSetting = SawtoothSetting {
         bandwidth_bps: 15e6,
         rtt_s: 0.05,
         t_cc_s: 2.2,
@@ -299,7 +299,12 @@ mod tests {
 
     #[test]
     fn cycles_too_short_are_refused() {
-        assert!(cycle(&Setting { t_cc_s: 0.9, ..FIGURE_3 }).unwrap_err().0.contains("equation (3)"));
-        assert!(cycle(&Setting { t_cc_s: 1.01, exact: true, ..FIGURE_3 }).unwrap_err().0.contains("R >= 1"));
+        assert!(cycle(&SawtoothSetting { t_cc_s: 0.9, ..FIGURE_3 }).unwrap_err().0.contains("equation (3)"));
+        assert!(
+            cycle(&SawtoothSetting { t_cc_s: 1.01, exact: true, ..FIGURE_3 })
+                .unwrap_err()
+                .0
+                .contains("R >= 1")
+        );
     }
 }

@@ -13,7 +13,7 @@ const NEAREST: f64 = 10.0;
 
 /// The levels along a line on one journey.
 #[derive(Clone, Debug)]
-pub struct Air<'a> {
+pub struct LineLevels<'a> {
     line: &'a Line,
     cells: Vec<Cell>,
 }
@@ -27,7 +27,7 @@ struct Cell {
     shadowing: Vec<f64>,
 }
 
-impl<'a> Air<'a> {
+impl<'a> LineLevels<'a> {
     /// The air over `line`. The share of shadowing that changes from journey to journey draws from
     /// `<part>/shadowing/<base station>`, the other from `terrain/<base station>` of the terrain's own seed.
     pub fn new(line: &'a Line, seed: u64, part: &str) -> Self {

@@ -1,6 +1,6 @@
 //! A journey as the radio meets it: measured at regular instants, and what it decides.
 
-use super::{Air, Line, Motion};
+use super::{Line, LineLevels, Timetable};
 use cogtcp_spectrum::OutageCause;
 use cogtcp_units::{Duration, RandomStream, Rate, Time};
 
@@ -49,7 +49,7 @@ pub(super) struct Stretch {
 /// One journey.
 #[derive(Clone, Debug)]
 pub struct Course {
-    motion: Motion,
+    motion: Timetable,
     measurements: Vec<Measurement>,
     pub(super) stretches: Vec<Stretch>,
 }
@@ -58,15 +58,15 @@ impl Course {
     /// The journey over `line` that leaves the first station at `start`, as far as `end`. Random draws are
     /// keyed by `seed` and `part`.
     pub fn new(line: &Line, start: Duration, end: Time, seed: u64, part: &str) -> Self {
-        let motion = Motion::new(line, start, seed, part);
-        let air = Air::new(line, seed, part);
+        let motion = Timetable::new(line, start, seed, part);
+        let air = LineLevels::new(line, seed, part);
         let mut course = Self { motion, measurements: Vec::new(), stretches: Vec::new() };
         course.play(line, &air, end, RandomStream::new(seed, &format!("{part}/handover"), 0));
         course
     }
 
     /// Where the train is when.
-    pub fn motion(&self) -> &Motion {
+    pub fn motion(&self) -> &Timetable {
         &self.motion
     }
 
@@ -100,7 +100,7 @@ impl Course {
         silences
     }
 
-    fn play(&mut self, line: &Line, air: &Air<'_>, end: Time, mut stream: RandomStream) {
+    fn play(&mut self, line: &Line, air: &LineLevels<'_>, end: Time, mut stream: RandomStream) {
         let signal = &line.signal;
         let mut state = State::Lost;
         let mut position_before = f64::NEG_INFINITY;

@@ -9,7 +9,7 @@ const STEP: f64 = 10.0;
 /// One journey's timetable: the train is at rest at every stop, and between two neighbouring points its
 /// acceleration is constant.
 #[derive(Clone, Debug)]
-pub struct Motion {
+pub struct Timetable {
     points: Vec<Point>,
 }
 
@@ -28,7 +28,7 @@ struct Point {
     moving: f64,
 }
 
-impl Motion {
+impl Timetable {
     /// A journey over `line` that leaves the first station at `start`. The stops draw from
     /// `<part>/stop`, the driver from `<part>/drive`.
     pub fn new(line: &Line, start: Duration, seed: u64, part: &str) -> Self {

@@ -10,7 +10,7 @@
 use super::growth::{self, Additive};
 use super::hystart::{self, SlowStart};
 use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "aimd";
@@ -70,9 +70,9 @@ pub const INFO: ControlInfo = ControlInfo {
             // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole
             // segments. tcp_reno_ssthresh: half of cwnd.
             settings: &[
-                ("abc_limit", Setting::Number(1000.0)),
-                ("whole_segments", Setting::Flag(true)),
-                ("reduce_cwnd", Setting::Flag(true)),
+                ("abc_limit", PresetValue::Number(1000.0)),
+                ("whole_segments", PresetValue::Flag(true)),
+                ("reduce_cwnd", PresetValue::Flag(true)),
             ],
         },
         Preset {
@@ -81,7 +81,10 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::NewReno,
             host: HostProfile::Ns2,
             control: NAME,
-            settings: &[("byte_counting", Setting::Flag(false)), ("whole_segments", Setting::Flag(true))],
+            settings: &[
+                ("byte_counting", PresetValue::Flag(false)),
+                ("whole_segments", PresetValue::Flag(true)),
+            ],
         },
         Preset {
             name: "ns3-2013",
@@ -89,7 +92,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::NewReno,
             host: HostProfile::Ns3In2013,
             control: NAME,
-            settings: &[("byte_counting", Setting::Flag(false))],
+            settings: &[("byte_counting", PresetValue::Flag(false))],
         },
         Preset {
             name: "ns3-2015",
@@ -97,7 +100,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::NewReno,
             host: HostProfile::Ns3In2015,
             control: NAME,
-            settings: &[("byte_counting", Setting::Flag(false))],
+            settings: &[("byte_counting", PresetValue::Flag(false))],
         },
     ],
     build: |parameters| Box::new(Aimd::new(parameters)),

@@ -59,7 +59,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, PacketInfo, ParameterKind,
     ParameterSpec, Parameters, TcpState,
 };
-use crate::{FlowCount, HostProfile, Preset, ReceiverHook, Recovery, Setting};
+use crate::{FlowCount, HostProfile, Preset, PresetValue, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 use probe::Probe;
 use slope::RttSlope;
@@ -125,14 +125,14 @@ pub const INFO: ControlInfo = ControlInfo {
             host: HostProfile::Rfc,
             control: NAME,
             settings: &[
-                ("n_rule", Setting::Word("author")),
-                ("n_cap", Setting::Number(4.0)),
-                ("lower_n", Setting::Word("ideal")),
-                ("count", Setting::Word("acks")),
-                ("compete", Setting::Word("n-1")),
-                ("settle", Setting::Number(2.0)),
-                ("jump_interval", Setting::Number(1.0)),
-                ("refine", Setting::Flag(true)),
+                ("n_rule", PresetValue::Word("author")),
+                ("n_cap", PresetValue::Number(4.0)),
+                ("lower_n", PresetValue::Word("ideal")),
+                ("count", PresetValue::Word("acks")),
+                ("compete", PresetValue::Word("n-1")),
+                ("settle", PresetValue::Number(2.0)),
+                ("jump_interval", PresetValue::Number(1.0)),
+                ("refine", PresetValue::Flag(true)),
             ],
         },
     ],

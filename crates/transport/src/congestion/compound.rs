@@ -26,7 +26,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "compound";
@@ -67,11 +67,11 @@ pub const INFO: ControlInfo = ControlInfo {
             host: HostProfile::Rfc,
             control: NAME,
             settings: &[
-                ("eta", Setting::Number(0.03)),
-                ("gamma_tuning", Setting::Flag(false)),
-                ("low_window_of", Setting::Word("cwnd")),
-                ("rtt", Setting::Word("last")),
-                ("after_loss", Setting::Word("none")),
+                ("eta", PresetValue::Number(0.03)),
+                ("gamma_tuning", PresetValue::Flag(false)),
+                ("low_window_of", PresetValue::Word("cwnd")),
+                ("rtt", PresetValue::Word("last")),
+                ("after_loss", PresetValue::Word("none")),
             ],
         },
     ],

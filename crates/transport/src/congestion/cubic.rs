@@ -34,7 +34,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "cubic";
@@ -102,7 +102,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::Sack,
             host: HostProfile::Rfc,
             control: NAME,
-            settings: &[("hystart", Setting::Flag(true))],
+            settings: &[("hystart", PresetValue::Flag(true))],
         },
         Preset {
             name: "linux-cubic",
@@ -110,7 +110,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::Sack,
             host: HostProfile::Linux,
             control: NAME,
-            settings: &[("hystart", Setting::Flag(true)), ("rules", Setting::Word("linux"))],
+            settings: &[("hystart", PresetValue::Flag(true)), ("rules", PresetValue::Word("linux"))],
         },
     ],
     build: |parameters| match parameters.text("rules") {

@@ -28,7 +28,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "ledbat";
@@ -97,7 +97,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::Sack,
             host: HostProfile::Rfc,
             control: NAME,
-            settings: &[("rules", Setting::Word("rfc6817")), ("target", Setting::Number(0.1))],
+            settings: &[("rules", PresetValue::Word("rfc6817")), ("target", PresetValue::Number(0.1))],
         },
     ],
     build: |parameters| Box::new(Ledbat::new(parameters)),

@@ -22,7 +22,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "vegas";
@@ -70,9 +70,9 @@ pub const INFO: ControlInfo = ControlInfo {
             host: HostProfile::Rfc,
             control: NAME,
             settings: &[
-                ("rules", Setting::Word("ns2")),
-                ("alpha", Setting::Number(1.0)),
-                ("beta", Setting::Number(3.0)),
+                ("rules", PresetValue::Word("ns2")),
+                ("alpha", PresetValue::Number(1.0)),
+                ("beta", PresetValue::Number(3.0)),
             ],
         },
     ],

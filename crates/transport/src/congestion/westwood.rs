@@ -26,7 +26,7 @@ use super::growth::{self, Additive};
 use super::{
     AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "westwood";
@@ -52,7 +52,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::NewReno,
             host: HostProfile::Rfc,
             control: NAME,
-            settings: &[("filter", Setting::Word("tustin")), ("reset_rtt_min", Setting::Flag(false))],
+            settings: &[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))],
         },
     ],
     build: |parameters| Box::new(Westwood::new(parameters)),

@@ -16,7 +16,7 @@ use super::compound::{self, DelayWindow};
 use super::growth::{self, Additive};
 use super::westwood::{self, BandwidthEstimator};
 use super::{AckSample, CaEvent, CaState, CongestionControl, ControlInfo, Parameters, TcpState};
-use crate::{HostProfile, Preset, Recovery, Setting};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "westwood-compound";
@@ -60,7 +60,7 @@ pub const INFO: ControlInfo = ControlInfo {
             recovery: Recovery::NewReno,
             host: HostProfile::Rfc,
             control: NAME,
-            settings: &[("filter", Setting::Word("tustin")), ("reset_rtt_min", Setting::Flag(false))],
+            settings: &[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))],
         },
     ],
     build: |parameters| Box::new(WestwoodCompound::new(parameters)),

@@ -5,7 +5,7 @@ use super::{Frame, Hearer, Medium, OnAir};
 use crate::receiver::{Incoming, Lock, Receiver};
 use crate::{
     Capture, Destination, EifsAfter, ExchangeFailure, Fate, FrameKind, InterfaceId, MediumEvent, Positions,
-    Reception, Surroundings,
+    ReceivedFrame, Surroundings,
 };
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Position, Rate, Time, prefetch};
@@ -469,7 +469,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             Position::default()
         };
         let receiver = InterfaceId(number);
-        let reception = Reception { receiver, place, channel, kind, from, until, signal, others, capture };
+        let reception =
+            ReceivedFrame { receiver, place, channel, kind, from, until, signal, others, capture };
         match self.surroundings.fate(&reception) {
             Fate::Captured => {}
             Fate::Interfered => return Some(ExchangeFailure::Interfered(kind)),

@@ -3,7 +3,7 @@
 use crate::contention::Attempts;
 use crate::queue::InterfaceQueue;
 use crate::rate::RateTable;
-use crate::{Counters, ExchangeFailure, FrameKind, InterfaceId, MediumConfig, Outgoing};
+use crate::{Counters, ExchangeFailure, FrameKind, InterfaceId, MediumConfig, QueuedPacket};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Power, RandomStream, Rate, Time};
 
@@ -65,7 +65,7 @@ pub(super) enum Mac {
 /// The packet that the MAC is at.
 #[derive(Debug)]
 pub(super) struct Service<T> {
-    pub(super) packet: Outgoing<T>,
+    pub(super) packet: QueuedPacket<T>,
     pub(super) since: Time,
     pub(super) attempts: u32,
     pub(super) sequence: u32,
@@ -209,7 +209,7 @@ impl<T> Station<T> {
     }
 
     /// The packet that the MAC is at, or would be.
-    pub(super) fn head(&self) -> Option<&Outgoing<T>> {
+    pub(super) fn head(&self) -> Option<&QueuedPacket<T>> {
         self.cold.service.as_ref().map(|service| &service.packet).or_else(|| self.cold.queue.front())
     }
 

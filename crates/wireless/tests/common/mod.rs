@@ -4,8 +4,8 @@
 use cogtcp_units::Position;
 use cogtcp_units::{Rate, Time};
 use cogtcp_wireless::{
-    Destination, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, Outgoing,
-    PhyConfig, Surroundings,
+    Destination, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, PhyConfig,
+    QueuedPacket, Surroundings,
 };
 
 pub const PACKET: u32 = 1020;
@@ -29,9 +29,9 @@ pub fn mbit(rate: u64) -> Rate {
     Rate::from_bits_per_second(rate * 1_000_000)
 }
 
-pub fn packet(payload: u32, to: u32) -> Outgoing<u32> {
+pub fn packet(payload: u32, to: u32) -> QueuedPacket<u32> {
     let to = Destination::Interface(InterfaceId(to));
-    Outgoing { payload, bytes: PACKET, to, channel: None, goes_first: false }
+    QueuedPacket { payload, bytes: PACKET, to, channel: None, goes_first: false }
 }
 
 /// One channel of 1 Mbit/s and ns-2's radio.
@@ -79,7 +79,8 @@ impl<S: Surroundings> Bench<S> {
                 self.next += 1;
                 // The flow of a packet is what its number leaves.
                 let payload = self.next * self.flows.len() as u32 + flow as u32;
-                let packet = Outgoing { payload, bytes: self.bytes, to, channel: None, goes_first: false };
+                let packet =
+                    QueuedPacket { payload, bytes: self.bytes, to, channel: None, goes_first: false };
                 self.medium.enqueue(now, InterfaceId(from), packet);
             }
         }

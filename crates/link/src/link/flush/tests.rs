@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::capacity::Capacity;
-use crate::frame::Payload;
+use crate::frame::LinkPayload;
 use crate::gate::Gate;
 use crate::link::{LinkConfig, OfferOutcome};
 use crate::queue::{DisciplineSpec, Site};
@@ -13,7 +13,7 @@ const DELAY: u64 = 2_000_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Packet(u32);
-impl Payload for Packet {}
+impl LinkPayload for Packet {}
 
 fn at(nanos: u64) -> Time {
     Time::from_nanos(nanos)
