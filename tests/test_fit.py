@@ -15,6 +15,7 @@ from cogtcp.cli import main
 from cogtcp.fitting import connections, packets
 from cogtcp.fitting.capacity import fit_rates
 from cogtcp.fitting.connections import Connection, Sent
+from cogtcp.fitting.estimate import Estimate
 from cogtcp.fitting.laws import fit_laws
 from cogtcp.fitting.link import fit_link
 from cogtcp.fitting.losses import fit_losses
@@ -679,3 +680,9 @@ def test_shipped_captures(name: str) -> None:
         )
     else:
         assert found.capacity.value == pytest.approx(2.4e6, rel=0.02)
+
+
+def test_an_interval_stands_behind_the_unit_and_begins_at_zero_for_a_share_of_zero() -> None:
+    said = Estimate("loss", 0.0, 1.084e-19, 0.001291, "share", "0 of 2972 packets lost").describe()
+    assert said == "0 % (0 to 0.1291)"
+    assert Estimate("delay", 0.018, 0.0178, 0.0185, "s", "").describe() == "18 ms (17.8 to 18.5)"

@@ -92,8 +92,9 @@ def _sure(advice: Advice, winner: Candidate) -> str:
         )
     else:
         text = (
-            f"Not decided within the budget after {seeds} seeds: {join(close)} may be more than {share} "
-            "better. A larger --budget continues from here."
+            f"Not decided within the budget: after {seeds} seeds the race (all pairs jointly, 95 %) "
+            f"does not exclude that {join(close)} wins by more than {share}. "
+            "A larger --budget continues from here."
             if close
             else f"Too few seeds to be sure ({seeds}). A larger --budget continues from here."
         )
@@ -134,7 +135,7 @@ def _changes(advice: Advice) -> str:
         # Passes over the fields go outwards together; the last may be unfinished.
         reach = min(max(max(f, 1 / f) for f in probe.looked) for probe in advice.probes if probe.looked)
         return (
-            f"No single field changes the answer within {reach:g} times and 1/{reach:g} of its value "
+            f"No single field changes the answer between 1/{reach:g} and {reach:g} times its value "
             f"({len(advice.probes)} field{'s' if len(advice.probes) > 1 else ''})."
         )
     said = [f"{p.wins} wins at {_short(p)} {p.at} (it is {p.value})" for p in turning[:_MOST]]

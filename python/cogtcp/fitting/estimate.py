@@ -41,10 +41,12 @@ class Estimate:
         if not self.known:
             return "unknown"
         scale, unit = shown(self.unit, self.value)
-        text = f"{self.value * scale:.4g}"
+        text = f"{self.value * scale:.4g} {unit}".strip()
         if math.isfinite(self.low) and math.isfinite(self.high):
-            text += f" ({self.low * scale:.4g} to {self.high * scale:.4g})"
-        return f"{text} {unit}".strip()
+            # The lower bound of a share of zero is a rounding error of its law.
+            low = 0.0 if abs(self.low) < 1e-9 * abs(self.high) else self.low
+            text += f" ({low * scale:.4g} to {self.high * scale:.4g})"
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -247,7 +247,7 @@ def _delay(connections: Sequence[Connection], capacity: Estimate) -> tuple[float
     near = [value for value in found if value < base * 1.02 + 0.001]
     high = max(near) if len(near) > 1 else base * 1.02
     how = (
-        f"half of the least round-trip time of {len(found)} packets, less the time to send them; both "
+        f"half of the least round-trip time of {len(found)} packets, minus the transmission time; both "
         "directions are assumed equal"
     )
     return base, Estimate("delay", base / 2, base / 2 * 0.99, min(high, base * 1.02 + 0.001) / 2, "s", how)
@@ -495,7 +495,7 @@ def _queue(
     packet_bytes: int,
     main: Connection,
 ) -> Estimate:
-    """Return the length of the queue: the queue in front of packets just before one was lost."""
+    """Return the length of the queue: the backlog just before a loss."""
     name, unit = "queue", "packets"
     bdp = max(2, round(capacity.value * base / 8 / packet_bytes)) if capacity.known else 100
     if main.side != "sender" or not capacity.known:
@@ -526,7 +526,7 @@ def _queue(
     # And the packet that is being sent.
     value = median(full) * packets + 1
     low, high = bootstrap(full)
-    how = f"the queue in front of packets just before {len(full)} losses"
+    how = f"the backlog just before {len(full)} losses"
     return Estimate(name, max(1.0, value), low * packets, high * packets + 2, unit, how)
 
 
@@ -573,7 +573,9 @@ def _loss(
     share = lost_count / max(1, sent_count)
     low, high = share_interval(runs, max(1, sent_count))
     scale = lost_count / runs if runs else 1.0
-    how = f"{lost_count} of {sent_count} packets lost outside of silences, the queue less than half full"
+    how = (
+        f"{lost_count} of {sent_count} packets lost outside silences, while the queue was less than half full"
+    )
     loss = Estimate("loss", share, low * scale, high * scale, "share", how)
     law = fit_losses(stretches)
     if law is None:

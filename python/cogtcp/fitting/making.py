@@ -342,10 +342,10 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         return [unknown("silence", "s", "no silence was seen; the scenario has none")]
     count = len(silences.gaps)
     if math.isnan(silences.period):
-        law = "of one length" if silences.fixed else "of lengths that differ"
-        how = f"{count} silences {law}, without a timetable"
+        law = "of one length" if silences.fixed else "of different lengths"
+        how = f"{count} silences {law}, at irregular times"
     else:
-        how = f"{count} silences on a timetable, all cycles overlaid"
+        how = f"{count} silences at regular times, all cycles overlaid"
     if silences.mode == "drop" and silences.high > 1.3 * max(silences.low, 1e-9):
         how += "; the interval lies between a lost packet and one that arrived"
     found = [Estimate("silence", silences.length, silences.low, silences.high, "s", how)]
