@@ -244,6 +244,7 @@ def test_sizes_have_the_units_of_scenarios() -> None:
     ("options", "says"),
     [
         ({"objective": "goodness"}, "unknown metric"),
+        ({"objective": "goodness"}, "handoffs, utility:W, completion:SIZE, stalls, worst-flow"),
         ({"objective": "utility:x"}, "utility:0.5"),
         ({"objective": "completion:ten"}, "completion:10MB"),
         ({"objective": "stalls"}, "no flow is a video"),

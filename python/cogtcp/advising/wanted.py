@@ -72,7 +72,13 @@ class Wanted:
         name = name.strip().replace("_", "-")
         # Without a size `completion` is the metric of that name.
         if name not in _OWN or (name == "completion" and not colon):
-            return cls(text, goal.objective(text))
+            try:
+                return cls(text, goal.objective(text))
+            except UsageError as error:
+                # The metrics are known to the tuner; these objectives are the race's own.
+                own = "utility:W, completion:SIZE, stalls, worst-flow"
+                also = f", {own}" if "unknown metric" in str(error) else ""
+                raise UsageError(f"{error}{also}") from None
         metric = _OWN[name]
         objective = goal.Objective(metric, metric.better)
         if name == "utility":
