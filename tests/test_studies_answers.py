@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cogtcp.report.alone import alone
-from cogtcp.studies import Setting, Unsaid, answers, causes
+from cogtcp.studies import Setting, Unsaid, answers, causes, kept, list_studies
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import Space
 from cogtcp.studies.support import Support
@@ -154,6 +155,17 @@ def test_no_surface_has_a_word_that_answers_nothing() -> None:
         )
     ]
     assert found == []
+
+
+def test_what_is_inconclusive_says_how_many_seeds_it_lacks() -> None:
+    lacking = [
+        (name, lack)
+        for study in list_studies()
+        for name, known in kept.answers_of(study).items()
+        for lack in known.answer.lacking
+    ]
+    assert len(lacking) > 20
+    assert [(name, lack.says) for name, lack in lacking if math.isnan(lack.more)] == []
 
 
 def test_every_claim_has_a_dot_with_or_without_a_share() -> None:
