@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cogtcp import Scenario, airtime, run
-from cogtcp.airtime import Places, around, exchanges
+from cogtcp.airtime import Positions, around, exchanges
 
 #: A chain n0, n1, n2, n3, 200 m apart, and n9 far away.
 PLACES = [
@@ -53,7 +53,7 @@ def test_a_chain_by_hand() -> None:
         frame(19, 0.4, "data", "n0", "n1", flow="f1", protocol="tcp", payload_bytes=1, failed="interfered"),
     ]
     frames = exchanges(rows)
-    found = around("f1", frames, Places(PLACES), 550.0, (0.0, 20.0), {"n1": 0.1})
+    found = around("f1", frames, Positions(PLACES), 550.0, (0.0, 20.0), {"n1": 0.1})
     assert found is not None
     # n1 and n2 hear all four nodes of the chain, n0 does not hear n3 (600 m). n1 is silent for a tenth.
     assert found.node == "n1"
@@ -73,10 +73,10 @@ def test_a_chain_by_hand() -> None:
     assert math.fsum(found.shares.values()) == pytest.approx(1)
     assert "around n1 8 % payload" in airtime.told(found)
     # Who senses 150 m hears only itself: of the hop before, the CTS and ACK that it sends.
-    alone = around("f1", frames, Places(PLACES), 150.0, (0.0, 20.0), {})
+    alone = around("f1", frames, Positions(PLACES), 150.0, (0.0, 20.0), {})
     assert alone is not None
     assert 20 * alone.shares["hops"] == pytest.approx(0.2)
-    assert around("f9", frames, Places(PLACES), 550.0, (0.0, 20.0), {}) is None
+    assert around("f9", frames, Positions(PLACES), 550.0, (0.0, 20.0), {}) is None
 
 
 def test_shares_of_a_run_sum_to_one_and_are_on_its_page(tmp_path: Path) -> None:
