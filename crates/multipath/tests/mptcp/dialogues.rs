@@ -3,7 +3,7 @@
 use crate::net::{Net, Path};
 use cogtcp_endpoint::{EndpointEvent, PathEvent, PathId, Waiting};
 use cogtcp_multipath::{Coupling, MptcpSettings, Scheduler, Subflows};
-use cogtcp_transport::{Parameters, Preset, ReceiverConfig, SenderConfig, with};
+use cogtcp_transport::{Parameters, Preset, ReceiverConfig, with};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
