@@ -113,6 +113,7 @@ def mswim09() -> list[str]:
     by_rto = [
         timeouts(where=lambda s, rto=rto: s.retries == "7 and 4" and s.min_rto_s == rto) for rto in (0.2, 1.0)
     ]
+    x3 = functools.partial(count, "mswim09-x3")
     return [
         "holds at all {}. `f8` holds at each of the {} with a clear result".format(
             count("mswim09-f6")[0], count("mswim09-f8")[0]
@@ -125,6 +126,13 @@ def mswim09() -> list[str]:
         f"{order['inconclusive']} of 72 settings cannot tell apart, and {say(order['holds'])} has",
         f"at all {by_rto[0][0]} settings with a least RTO of 0.2 s",
         "at {} of {} with 1 s and these limits, and at {} of {} where".format(*by_rto[1], *given_up),
+        "(`x3`) there is less than where both ends do at {} of {} settings, and less than where".format(
+            *x3("Where only the receiver hears PUs there is less than where both")
+        ),
+        "sender does at {} of {}".format(
+            *x3("Where only the receiver hears PUs there is less than where only")
+        ),
+        "Four channels a band have less than one at {} of {}".format(*x3("Where both ends hear PUs, four")),
     ]
 
 
