@@ -6,12 +6,12 @@
 //! clock drive the same code to the same departures. It carries anything that is a [`LinkPayload`].
 //!
 //! ```
-//! use cogtcp_link::{Departure, Frame, Link, LinkConfig, Payload};
+//! use cogtcp_link::{Departure, Frame, Link, LinkConfig, LinkPayload};
 //! use cogtcp_units::{Duration, Rate, Time};
 //!
 //! #[derive(Clone, Copy, Debug, Default, PartialEq)]
 //! struct Packet(u32);
-//! impl Payload for Packet {}
+//! impl LinkPayload for Packet {}
 //!
 //! let config = LinkConfig::new(Rate::from_bits_per_second(8_000_000), Duration::from_millis(10));
 //! let mut link = Link::plain(&config);
