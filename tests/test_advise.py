@@ -260,6 +260,24 @@ def test_what_makes_no_sense_is_refused(options: dict[str, object], says: str) -
         advise(Scenario.from_toml(SMALL), **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("verb", "option", "value"),
+    [
+        ("advise", "--budget", "5"),
+        ("advise", "--for", "x"),
+        ("advise", "--margin", "200 %"),
+        ("advise", "--constraint", "x"),
+        ("tune", "--objective", "x"),
+        ("tune", "--constraint", "x"),
+    ],
+)
+def test_errors_name_the_option(
+    small: Path, capsys: pytest.CaptureFixture[str], verb: str, option: str, value: str
+) -> None:
+    assert main([verb, str(small), option, value]) == 2
+    assert capsys.readouterr().err.startswith(f"cogtcp: {option} {value.replace('200 %', '2')}: ")
+
+
 def test_the_command(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     options = ["--transport", "sack,linux-bbr", "--budget", "60runs", "--out", str(out)]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Scenario, ScenarioError
+from cogtcp.cli import main
 from conftest import SMALL, Command, files
 
 LINK = "topology.single_hop.link"
@@ -143,6 +144,17 @@ def test_every_fault_has_its_line(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_toml(SMALL).set("run.duration", "5 parsecs")
     assert caught.value.excerpt.splitlines()[1] == 'set | run.duration = "5 parsecs"'
+
+
+def test_a_shipped_scenario_is_named_in_errors_as_the_user_named_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["run", "cbrs", "--set", "radio.1.silence=5"]) == 2
+    assert capsys.readouterr().err.startswith("cogtcp: cbrs: radio.1.silence: radio has no element")
+    assert main(["run", "cbrs", "--set", "flow.0.to=nobody", "--set", 'radio.0.links=["lnk"]']) == 2
+    said = capsys.readouterr().err
+    assert said.count("\ncbrs") + said.startswith("cogtcp: cbrs: ") == 2
+    assert "scenarios/" not in said
 
 
 def test_files_that_cannot_be_read(command: Command, tmp_path: Path) -> None:

@@ -436,6 +436,8 @@ def test_merged_segments_count_as_many_over_ipv4_and_ipv6(six: bool, tmp_path: P
         ("ping.txt", b"PING 10.0.0.2 56(84) bytes of data.\n", "has no replies"),
         ("few.pcap", HEAD + made(0, 0, 100), "a longer transfer"),
         ("spans.csv", b"on_s,off_s\n1,x\n", "spans.csv:2"),
+        ("x.toml", b'name = "x"\n', "x.toml: unknown kind of file; give pcap"),
+        ("late.trace", b"1\nx\n", "is not a time"),
     ],
 )
 def test_bad_input_has_one_clear_message(

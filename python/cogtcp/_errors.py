@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+#: The folder of the shipped scenarios.
+_SHIPPED = Path(__file__).with_name("scenarios")
+
 
 class CogtcpError(Exception):
     """The base of every error that cogtcp raises on purpose."""
@@ -55,6 +60,9 @@ class ScenarioError(CogtcpError, ValueError):
         """Return the error as the command line shows it: every fault with its line of the source."""
         lines = str(self).split("\n")
         for place, error in enumerate((self, *self.more)[: len(lines)]):
+            file = Path(error.file)
+            if file.parent == _SHIPPED:  # users know the scenario by its name
+                lines[place] = lines[place].replace(error.file, file.stem, 1)
             if error.excerpt:
                 lines[place] += f"\n{error.excerpt}"
         return "\n".join(lines)

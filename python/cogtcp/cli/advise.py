@@ -97,17 +97,18 @@ def advise(args: argparse.Namespace) -> int:
     else:
         transports = arguments.transports(args.transport) or list(TRANSPORTS)
     uncertain = arguments.ranges(args.uncertain, "--uncertain") or inputs.beside(locate(args.file))
-    question = Question.of(
-        scenario,
-        args.objective,
-        transports,
-        arguments.ranges(args.over, "--over"),
-        args.constraint,
-        uncertain,
-        _share(args.margin),
-        args.budget,
-        args.seed,
-    )
+    with arguments.as_options("budget", "margin", "constraint", objective="--for"):
+        question = Question.of(
+            scenario,
+            args.objective,
+            transports,
+            arguments.ranges(args.over, "--over"),
+            args.constraint,
+            uncertain,
+            _share(args.margin),
+            args.budget,
+            args.seed,
+        )
     what = [args.objective, args.margin, *transports, *args.over, *args.constraint, *uncertain.items()]
     out = arguments.output(args, question.scenario, "advise", *what)
     with progress.shown() as listener:

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from cogtcp.scenario import Scenario
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cogtcp.cli.parser import Parser
 
@@ -45,6 +46,24 @@ def changes(given: Sequence[str]) -> list[tuple[str, str]]:
             raise UsageError(f'--set {change}: write PATH=VALUE, as in --set run.duration="20 s"')
         found.append((path.strip(), value.strip()))
     return found
+
+
+@contextmanager
+def as_options(*names: str, **others: str) -> Iterator[None]:
+    """Name options in errors as the command line does: `--budget` for the argument `budget` of a function.
+
+    Args:
+        names: Arguments whose options have the same name.
+        others: Options by argument, where the names differ.
+    """
+    options = {**{name: f"--{name}" for name in names}, **others}
+    try:
+        yield
+    except UsageError as error:
+        name, _, rest = str(error).partition(" ")
+        if name not in options:
+            raise
+        raise UsageError(f"{options[name]} {rest}", excerpt=error.excerpt) from None
 
 
 def look_here(controls: Sequence[str]) -> None:

@@ -85,7 +85,7 @@ def tune(args: argparse.Namespace) -> int:
     what = [*(vary or {}).items(), args.objective, *args.constraint]
     out = arguments.output(args, scenario, "tune", *what)
     try:
-        with progress.shown() as listener:
+        with progress.shown() as listener, arguments.as_options("objective", "constraint"):
             found = cogtcp.tune(
                 scenario,
                 vary,

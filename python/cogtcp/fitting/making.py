@@ -111,6 +111,11 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
     elif re.match(r"\s*on_s\s*,\s*off_s", text):
         _spans(file, text, fit)
         return
+    elif not re.match(r"[\s\d#+-]|time_s\b", text):
+        raise UsageError(
+            f"{file}: unknown kind of file; give pcap, pcapng, a log of ping, irtt or iperf3, a link trace, "
+            "occupancy, or ON and OFF times"
+        )
     else:
         fit.trace, fit.trace_file = LinkTrace.from_text(text, file=str(file)), str(file.resolve())
         fit.sources.append((file.name, f"link trace of {fit.trace.period_s:.4g} s"))
