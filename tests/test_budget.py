@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Scenario, budget, compare, headline, run
+from cogtcp.report import budget as report_budget
 from conftest import SMALL, Command
 
 
@@ -42,6 +43,18 @@ def test_a_comparison_has_the_means_over_its_seeds(scenario: Scenario) -> None:
         assert compared.to_dict()["budget"][name]["timeout"] == pytest.approx(mean, rel=1e-12)
     assert "The link's time: with " in headline.of_comparison(compared)
     assert compared.table("budget").column("transport").to_pylist() == ["newreno", "sack"] * 2
+
+
+def test_the_legend_leaves_out_what_no_bar_shows() -> None:
+    shares = {state.name: 0.0 for state in budget.STATES} | {
+        "delivered": 0.998,
+        "lost": 0.001,
+        "silent": 0.001,
+    }
+    shown = report_budget.of_runs({"a": shares, "b": shares | {"delivered": 0.979, "silent": 0.02}})
+    assert shown is not None
+    assert [entry.text for entry in shown["figure"].legend] == ["delivered", "silent"]
+    assert [row[0] for row in shown["table"].rows] == ["Delivered", "Lost in transit", "Silent"]
 
 
 def test_it_is_shown_in_terminal_page_and_json(command: Command, small: Path, tmp_path: Path) -> None:

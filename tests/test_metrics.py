@@ -161,6 +161,11 @@ def test_intervals_as_people_read_them() -> None:
     assert goodput.with_half_width(Interval(2.04e6, 1.89e6, 2.19e6, 4)) == "2.04 ± 0.15"
     assert goodput.with_half_width(Interval(2e6, 1.9e6, 2.1e6, 4), sign=True) == "+2.00 ± 0.10"
     assert goodput.with_half_width(Interval(-2e6, -2.1e6, -1.9e6, 4), sign=True) == "-2.00 ± 0.10"
+    vacate = BY_NAME["vacate_mean_s"]
+    assert vacate.for_size([NAN, 34.233]).text(34.233, unit=True) == "34.23 s"
+    assert vacate.for_size([9.9, -10.0]).unit == "s"
+    assert vacate.for_size([NAN, 9.9]) is vacate
+    assert goodput.for_size([1e9]) is goodput
     assert goodput.with_half_width(Interval(2e6, NAN, NAN, 1)) == "2.000"
     assert goodput.with_half_width(Interval(2e6, NAN, NAN, 1), sign=True) == "+2.000"
     assert plus_minus(1.23456, 0.0123) == "1.235 ± 0.012"

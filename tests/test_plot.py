@@ -165,6 +165,13 @@ def test_every_kind_of_mark_is_drawn_by_both(result: Result, comparison: Compari
         assert entry.text in [text.get_text() for text in drawn.legends[0].get_texts()]
 
 
+def test_an_axis_that_grows_to_the_left_has_all_its_ticks() -> None:
+    delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
+    drawing = compared.trade({"a": [(0.005, 4e6)], "b": [(0.045, 5e6)]}, delay, goodput)
+    written = re.findall(r">(\d+)</text>", svg.draw(drawing))
+    assert {"10", "20", "30", "40"} <= set(written)
+
+
 def test_lines_stand_beside_each_other_where_their_intervals_overlap() -> None:
     def centres(apart: float) -> list[float]:
         """Return where the points at x = 1 are drawn, in points of paper."""

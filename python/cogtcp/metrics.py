@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
@@ -28,6 +28,9 @@ _COUNTS = {
     "false_alarms",
     "handoffs",
 }
+
+#: From here on times are read in seconds and not in milliseconds, s.
+LEAST_IN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,13 @@ class Metric:
     def counts(self) -> bool:
         """Whether the value of a single run is a whole number."""
         return self.name in _COUNTS
+
+    def for_size(self, values: Iterable[float]) -> Metric:
+        """Return the metric in s instead of ms where one of `values` (base units) is 10 s or more."""
+        greatest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        if self.unit != "ms" or greatest < LEAST_IN_SECONDS:
+            return self
+        return replace(self, unit="s", scale=1.0, digits=2)
 
     def text(self, value: float, *, unit: bool = False, single: bool = False) -> str:
         """Return the value as people read it; `single` if it is one run's and no mean.

@@ -82,9 +82,11 @@ def result(run: Result) -> None:
     several = {row["radio"]: [row] for row in radios}
     if len(radios) > _MOST_RADIOS:
         several = {f"all {len(radios)}": radios}
+    values = {name: measure_rows([], of) for name, of in several.items()}
+    protection = [metric.for_size(each[metric.name] for each in values.values()) for metric in protection]
     rows = [
-        [name, *(metric.text(measure_rows([], of)[metric.name], single=True) for metric in protection)]
-        for name, of in several.items()
+        [name, *(metric.text(each[metric.name], single=True) for metric in protection)]
+        for name, each in values.items()
     ]
     if rows:
         headings = ["Radio", *map(_heading, protection)]
@@ -229,7 +231,10 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
         headings = ["Transport", "", *map(_heading, shown)]
         print_table("Quantiles over the seeds (95 % interval)", headings, rows, left=2)
     if any(compared.interval(name, _PROTECTION[0]).n for name in compared.transports):
-        protection = [BY_NAME[name] for name in _PROTECTION]
+        protection = [
+            BY_NAME[name].for_size(compared.interval(each, name).mean for each in compared.transports)
+            for name in _PROTECTION
+        ]
         rows = [
             [name, *(metric.text(compared.interval(name, metric.name).mean) for metric in protection)]
             for name in compared.transports

@@ -203,6 +203,7 @@ class Timeline:
             "plots": [
                 {
                     "title": f"{plot.title}, {plot.unit}",
+                    "unit": plot.unit,
                     "height": plot.height,
                     "digits": plot.digits,
                     "limit": plot.limit,

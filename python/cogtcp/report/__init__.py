@@ -43,7 +43,11 @@ def run_report(result: Result, *, command: str | None = None) -> str:
         doubt=result.doubt,
         metrics=Table(
             [("Metric", ""), ("Value", "")],
-            [[metric.title, metric.text(metrics[metric.name], unit=True, single=True)] for metric in shown],
+            [
+                [metric.title, metric.for_size([value]).text(value, unit=True, single=True)]
+                for metric in shown
+                for value in [metrics[metric.name]]
+            ],
         ),
         budget=budget.of_runs(budgets.by_path(result) or {"": budgets.of_run(result)}),
         subflows=subflows.of(result),
@@ -164,16 +168,13 @@ def _numbers(
     sign: bool = False,
 ) -> Table:
     """Return one row per metric, one column per transport."""
-    return Table(
-        [("Metric", ""), *((name, "") for name in names)],
-        [
-            [
-                f"{metric.title}, {metric.unit}" if metric.unit else metric.title,
-                *(metric.with_half_width(interval_of(name, metric.name), sign=sign) for name in names),
-            ]
-            for metric in metrics
-        ],
-    )
+    rows = []
+    for each in metrics:
+        intervals = [interval_of(name, each.name) for name in names]
+        metric = each.for_size(interval.mean for interval in intervals)
+        title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+        rows.append([title, *(metric.with_half_width(interval, sign=sign) for interval in intervals)])
+    return Table([("Metric", ""), *((name, "") for name in names)], rows)
 
 
 def _quantiles(
@@ -185,10 +186,12 @@ def _quantiles(
         [
             [
                 f"{metric.title}{f', {metric.unit}' if metric.unit else ''}: {quantile_name(q)}",
-                *(metric.with_ends(comparison.quantile(name, metric.name, q)) for name in names),
+                *map(metric.with_ends, found),
             ]
-            for metric in metrics
+            for each in metrics
             for q in quantiles
+            for found in [[comparison.quantile(name, each.name, q) for name in names]]
+            for metric in [each.for_size(interval.mean for interval in found)]
         ],
     )
 
@@ -200,8 +203,8 @@ def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds:
         return "One seed: no interval can be given."
     return (
         f"Mean of {count} seeds with its 95 % interval (Student's t); thin strokes are single runs. "
-        "An interval of a difference that excludes zero is significant, each alone; the answer above "
-        "corrects for all."
+        "A difference whose interval excludes zero is significant by itself; the answer above "
+        "corrects for testing all pairs."
     )
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Smaller shares are neither drawn nor listed.
 _LEAST = 0.0001
+# Smaller shares are too narrow to be seen in a bar: the legend leaves them out.
+_LEAST_VISIBLE = 0.004
 #: Flows of an ad hoc network that have a bar.
 _MOST_FLOWS = 8
 
@@ -60,7 +62,8 @@ def _figure(runs: Mapping[str, Mapping[str, float]], states: Sequence[budget.Sta
             panel.add(Bar(across, up, "paper"))
             panel.add(Bar(across, up, state.color, state.opacity, title, f"{share * 100:.0f} %"))
             at += share
-    legend = [Entry(state.title, "block", state.color, opacity=state.opacity) for state in shown]
+    visible = _shown(runs, states, _LEAST_VISIBLE)
+    legend = [Entry(state.title, "block", state.color, opacity=state.opacity) for state in visible]
     return Drawing(said, [[panel]], legend, width=760, below=True)
 
 
@@ -77,5 +80,7 @@ def _table(runs: Mapping[str, Mapping[str, float]], states: Sequence[budget.Stat
     )
 
 
-def _shown(runs: Mapping[str, Mapping[str, float]], states: Sequence[budget.State]) -> list[budget.State]:
-    return [state for state in states if any(shares[state.name] >= _LEAST for shares in runs.values())]
+def _shown(
+    runs: Mapping[str, Mapping[str, float]], states: Sequence[budget.State], least: float = _LEAST
+) -> list[budget.State]:
+    return [state for state in states if any(shares[state.name] >= least for shares in runs.values())]

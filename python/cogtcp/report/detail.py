@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.metrics import BY_NAME, measure_rows
+from cogtcp.metrics import BY_NAME, LEAST_IN_SECONDS, measure_rows
 from cogtcp.report.tables import MOST_ROWS, Table
 
 if TYPE_CHECKING:
@@ -250,10 +250,18 @@ def _flows(result: Result) -> Table:
     )
 
 
+def _for_size(column: _Column, rows: list[dict[str, Any]]) -> _Column:
+    """Return a column of ms in s where its values are great. The tables of a run have seconds."""
+    title, unit, name, _ = column
+    great = unit == "ms" and any(abs(row[name]) >= LEAST_IN_SECONDS for row in rows)
+    return (title, "s", name, _number(2)) if great else column
+
+
 def _table(
     rows: list[dict[str, Any]], names: tuple[str, ...], columns: tuple[_Column, ...], *, zeros: bool = False
 ) -> Table:
     """Return columns as a table: without those that are zero throughout, on its side if that fits better."""
+    columns = tuple(_for_size(column, rows) for column in columns)
     table = Table(
         [*((name.capitalize(), "") for name in names), *((c[0], c[1]) for c in columns)],
         [

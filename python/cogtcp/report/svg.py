@@ -204,7 +204,8 @@ def _axes(place: _Place) -> list[str]:
     panel, left, top = place.panel, place.left, place.top
     bottom, out = top + place.height, []
     until = -math.inf
-    for value, text in _ticks(panel.x, max(4, int(place.width / 80))):
+    # From the left: on an axis that grows to the left the least value is the last.
+    for value, text in sorted(_ticks(panel.x, max(4, int(place.width / 80))), key=lambda at: place.x(at[0])):
         x = left + place.x(value)
         half = _width(text, _SMALL) / 2
         if text and x - half < until:

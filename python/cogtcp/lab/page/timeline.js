@@ -145,7 +145,7 @@ export function timelineOf(named) {
 
   const rates = runs.flatMap((run) => [...run.linkSeries.rate_bps].filter((rate) => !Number.isNaN(rate)));
   const fastest = rates.reduce((a, b) => Math.max(a, b), 0);
-  const plot = (title, height, digits, more = {}) => ({ title, height, digits, limit: null, marks: [], tracks: [], ...more });
+  const plot = (title, height, digits, more = {}) => ({ title, unit: title.split(", ")[1], height, digits, limit: null, marks: [], tracks: [], ...more });
   const windows = plot("cwnd, segments", 3, 1, { marks: ["rto", "spurious_rto", "fast_retransmit"] });
   // A transport has a window, or a rate that it allows itself, or both.
   const allowed = plot("Allowed rate, Mbit/s", 3, 3, { marks: ["timeout", "loss"] });

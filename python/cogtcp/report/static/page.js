@@ -200,13 +200,17 @@ function timeline(root, data) {
       const name = track.name || (track.line >= 0 && data.lines.length > 1 ? data.lines[track.line].name : "");
       const shown = element("span", {}, swatch, name ? `${name} ` : "", number);
       values.append(shown);
-      return { shown, number };
+      return { shown, number, name };
     });
     panel.read = () => {
       const at = panel.chart.cursor.idx;
       plot.tracks.forEach((track, i) => {
         readings[i].shown.hidden = !visible(track);
-        if (at === null || at === undefined) { readings[i].number.textContent = ""; return; }
+        if (at === null || at === undefined) {
+          readings[i].number.textContent = "";
+          readings[i].shown.hidden ||= !readings[i].name; // a key needs a name or a value
+          return;
+        }
         let text = written(track.data[at], plot.digits);
         if (grid.pairs) {
           const pair = [track.data[at & ~1], track.data[at | 1]].filter((v) => v !== null).sort((a, b) => a - b);
@@ -218,7 +222,7 @@ function timeline(root, data) {
     };
     panel.beyond = () => {
       past.hidden = panel.out === null;
-      if (panel.out !== null) past.textContent = state.full.has(plot) ? "usual values only" : `up to ${written(+panel.out.toPrecision(3), 3)}: show all`;
+      if (panel.out !== null) past.textContent = state.full.has(plot) ? "show usual values only" : `show all values, up to ${written(+panel.out.toPrecision(3), 3)} ${plot.unit}`;
     };
     past.addEventListener("click", () => {
       if (state.full.has(plot)) state.full.delete(plot); else state.full.add(plot);
