@@ -18,3 +18,27 @@ pub use atp::{AtpReceiver, AtpSender, AtpSettings};
 pub use tfrc::{LossHistory, TfrcReceiver, TfrcSender, TfrcSettings};
 pub use tfrc_cr::{TfrcCrSender, TfrcCrSettings};
 pub use tp_crahn::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
+
+/// Hands a registry of transports to its macro, with every transport of this crate before the others.
+///
+/// Modules and their entries so stand in one file. A new transport adds its line here.
+#[macro_export]
+macro_rules! with_rate_transports {
+    ($registry:ident! {
+        #[$($entries:tt)*]
+        $(#[$($meta:tt)*])*
+        pub enum $name:ident: $kind:ident { $($others:tt)* }
+    }) => {
+        $registry! {
+            #[$($entries)*]
+            $(#[$($meta)*])*
+            pub enum $name: $kind {
+                Tfrc: cogtcp_rate::TfrcSettings,
+                TfrcCr: cogtcp_rate::TfrcCrSettings,
+                Atp: cogtcp_rate::AtpSettings,
+                TpCrahn: cogtcp_rate::TpCrahnSettings,
+                $($others)*
+            }
+        }
+    };
+}

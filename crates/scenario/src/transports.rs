@@ -2,6 +2,7 @@
 
 use crate::{ControlSpec, external, is_external};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
+use cogtcp_rate::with_rate_transports;
 use cogtcp_transport::{CongestionControl, Preset};
 use cogtcp_units::registry;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -15,21 +16,20 @@ use std::sync::Arc;
 /// Makes the congestion control of a connection.
 pub type ControlMaker = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
-// Every transport that a scenario can name beside TCP's presets. A new one adds its line here.
-registry! {
-    #[entries(
-        "transport",
-        "the name of a transport, or a transport with its settings as { tfrc = { segment_size = \"1000 B\" } }"
-    )]
-    /// A transport that is not TCP, with its settings.
-    pub enum TransportSpec: Protocol {
-        Tfrc: cogtcp_rate::TfrcSettings,
-        TfrcCr: cogtcp_rate::TfrcCrSettings,
-        Atp: cogtcp_rate::AtpSettings,
-        TpCrahn: cogtcp_rate::TpCrahnSettings,
-        Mptcp: cogtcp_multipath::MptcpSettings,
-        #[cfg(feature = "quic")]
-        Quic: cogtcp_quic::QuicSettings,
+// Every transport that a scenario can name beside TCP's presets. Transports of `cogtcp-rate` stand in its list,
+// in the file of its modules.
+with_rate_transports! {
+    registry! {
+        #[entries(
+            "transport",
+            "the name of a transport, or a transport with its settings as { tfrc = { segment_size = \"1000 B\" } }"
+        )]
+        /// A transport that is not TCP, with its settings.
+        pub enum TransportSpec: Protocol {
+            Mptcp: cogtcp_multipath::MptcpSettings,
+            #[cfg(feature = "quic")]
+            Quic: cogtcp_quic::QuicSettings,
+        }
     }
 }
 
