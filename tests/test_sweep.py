@@ -27,7 +27,7 @@ from cogtcp.runner.case import make
 from cogtcp.statistics import mean_interval, quantile_interval
 from cogtcp.sweeping import dataset, ordered
 from cogtcp.sweeping import plan as planning
-from cogtcp.sweeping.answer import winners
+from cogtcp.sweeping.answer import in_memory, tally
 from cogtcp.sweeping.axes import halton
 from cogtcp.sweeping.picked import thinned
 from cogtcp.sweeping.query import query
@@ -569,9 +569,14 @@ def test_the_winner_is_who_wins_beyond_chance_in_all_that_is_compared(short: Sce
         ]
 
     table = pa.Table.from_pylist([*rows(1.0, 20.0), *rows(2.0, 0.0), *rows(3.0, 1.2)])
-    found = winners(table, ["x"])
-    assert found[1.0,] == ("b", True)
-    assert found[2.0,][1] is False
+    of_each = [tally(in_memory(table.slice(first, 20), ["x"]), ["x"]) for first in (0, 20, 40)]
+    assert [(dict(it.sure), it.open, it.points) for it in of_each] == [
+        ({"b": 1}, 0, 1),
+        ({}, 1, 1),
+        ({"b": 1}, 0, 1),
+    ]
+    found = tally(in_memory(table, ["x"]), ["x"])
+    assert (dict(found.sure), found.open, found.points, found.best) == ({"b": 2}, 1, 3, "b")
 
 
 def test_precision_adds_seeds_where_they_are_needed(short: Scenario, tmp_path: Path) -> None:

@@ -110,12 +110,6 @@ impl RandomWaypoint {
         self.mean_trip() / (self.mean_trip() + self.mean_pause())
     }
 
-    /// Mean speed over time, m/s, pauses included, in the stationary law: distance over time of a trip and a
-    /// pause.
-    pub fn mean_speed(&self) -> f64 {
-        self.area.mean_distance() / (self.mean_trip() + self.mean_pause())
-    }
-
     fn trajectory(&self, duration: Duration, mut draw: RandomStream) -> Trajectory {
         let mut walk = Walk { vertices: Vec::new() };
         match self.start {

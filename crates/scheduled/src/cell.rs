@@ -13,7 +13,7 @@ use crate::fading::UserFading;
 use crate::feedback;
 use crate::frame::Direction;
 use crate::handover::{Handover, Move};
-use crate::rlc::{Bearer, Content, Mode, RlcTimers};
+use crate::rlc::{Bearer, Content, RlcTimers};
 use crate::scheduler::{Candidate, UserScheduler};
 use cogtcp_units::{Decibel, Duration, RandomStream, Rate, Time};
 use std::collections::VecDeque;
@@ -390,10 +390,5 @@ impl Cell {
     /// Returns the next packet that has left by `now`.
     pub fn poll(&mut self, now: Time) -> Option<Departed> {
         self.departures.pop_front_if(|(at, _)| *at <= now).map(|(_, departed)| departed)
-    }
-
-    /// Whether RLC repeats what HARQ loses.
-    pub fn repeats(&self) -> bool {
-        self.config.mode == Mode::Acknowledged
     }
 }

@@ -4,40 +4,6 @@ use crate::detector::{Detector, detection_and_false_alarm};
 use crate::math::q_inverse;
 use cogtcp_units::Duration;
 
-/// A primary user of exponential ON times (mean 1/alpha) and OFF times (mean 1/beta).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OnOff {
-    /// Death rate alpha, 1/s.
-    pub alpha: f64,
-    /// Birth rate beta, 1/s.
-    pub beta: f64,
-}
-
-impl OnOff {
-    /// Long-run probability ON: beta / (alpha + beta).
-    pub fn p_on(&self) -> f64 {
-        self.beta / (self.alpha + self.beta)
-    }
-
-    /// Long-run probability OFF: alpha / (alpha + beta).
-    pub fn p_off(&self) -> f64 {
-        self.alpha / (self.alpha + self.beta)
-    }
-
-    /// Probability ON `u` seconds after the PU was OFF.
-    pub fn on_after_off(&self, u: f64) -> f64 {
-        // `expm1` keeps the precision of short times, where 1 - exp(x) cancels.
-        -self.p_on() * libm::expm1(-(self.alpha + self.beta) * u)
-    }
-
-    /// Probability that a PU arrives within `t_p` seconds of a moment when it is OFF: the transmission that
-    /// starts there meets it.
-    pub fn arrival_within(&self, t_p: f64) -> f64 {
-        // As above: exact for rare arrivals too.
-        -libm::expm1(-self.beta * t_p)
-    }
-}
-
 /// Returns the shortest sensing time in seconds for which the MAP energy detector keeps P_f' at
 /// `false_alarm`. Its joint miss and joint false-alarm probabilities balance there, P_on (1 - P_d') = P_off
 /// P_f': t_s = 1 / (W gamma^2) [Qinv(P_f') + (gamma + 1) Qinv(P_off P_f' / P_on)]^2.
@@ -90,11 +56,4 @@ pub fn shortest_sensing_time(detector: &dyn Detector, gamma: f64, detection: f64
         if reaches(middle) { good = middle } else { bad = middle }
     }
     good as f64 / 1e6
-}
-
-/// Returns the mean throughput, in units of the channel's capacity, of a radio that senses `t_s` and
-/// transmits `t_p` on one channel. It counts only time in which no PU was present at sensing (Liang et al.
-/// 2008): t_p / (t_p + t_s) (1 - P_f') P_off.
-pub fn sensing_throughput(t_s: f64, t_p: f64, false_alarm: f64, p_off: f64) -> f64 {
-    t_p / (t_p + t_s) * (1.0 - false_alarm) * p_off
 }

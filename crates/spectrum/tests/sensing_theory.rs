@@ -7,9 +7,7 @@ use cogtcp_spectrum::detector::{
     detection_and_false_alarm, fused_probability,
 };
 use cogtcp_spectrum::math::{q, q_inverse};
-use cogtcp_spectrum::theory::{
-    OnOff, map_sensing_time, neyman_pearson_sensing_time, sensing_throughput, shortest_sensing_time,
-};
+use cogtcp_spectrum::theory::{map_sensing_time, neyman_pearson_sensing_time, shortest_sensing_time};
 use cogtcp_units::{Decibel, Duration, Frequency, Probability, RandomStream};
 
 const W: f64 = 1e6;
@@ -365,16 +363,4 @@ fn detectors_out_of_range_are_refused_with_a_reason() {
     assert!(wrong.contains("snr: NaN is out of range"), "{wrong}");
     let wrong = message(neyman_pearson(W, 0.0));
     assert!(wrong.contains("neither included"), "{wrong}");
-}
-
-#[test]
-fn on_off_closed_forms() {
-    let pu = OnOff { alpha: 0.5, beta: 0.1 };
-    assert!((pu.p_on() - 1.0 / 6.0).abs() < 1e-15 && (pu.p_off() - 5.0 / 6.0).abs() < 1e-15);
-    // 1 - exp(-0.1).
-    assert!((pu.arrival_within(1.0) - 0.095_162_581_964_040_43).abs() < 1e-15);
-    assert!((pu.on_after_off(1e9) - pu.p_on()).abs() < 1e-15);
-    assert!((pu.on_after_off(1e-9) / 0.1e-9 - 1.0).abs() < 1e-6, "at first it grows as beta u");
-    // 0.5 x 0.9 x 1 / 1.2.
-    assert!((sensing_throughput(0.2, 1.0, 0.1, 0.5) - 0.375).abs() < 1e-15);
 }

@@ -71,16 +71,6 @@ def tally(runs: Runs, axes: Sequence[str]) -> Tally:
     return Tally(counts, len(best) - counts.total(), len(best), names[best[-1]] if best else "")
 
 
-def winners(runs: pa.Table, axes: Sequence[str]) -> dict[Point, tuple[str, bool]]:
-    """Return for each point of runs in memory the transport with the highest mean, and whether it is sure."""
-    found = list(_compared(in_memory(runs, axes), axes))
-    sure = iter(holm([chance for _, _, chances in found for chance in chances]))
-    beats = [list(itertools.islice(sure, len(chances))) for _, _, chances in found]
-    return {
-        point: (name, bool(each) and all(each)) for (point, name, _), each in zip(found, beats, strict=True)
-    }
-
-
 def in_memory(runs: pa.Table, axes: Sequence[str]) -> Runs:
     """Return runs in memory as `tally` takes them."""
     ordered = sort(runs, ascending([*axes, "seed"]))

@@ -14,8 +14,6 @@ pub struct DfsTimers {
     pub channel_move: Duration,
     /// Channel closing transmission time: at the beginning of the move time, in which data may end.
     pub closing: Duration,
-    /// On the air in the rest of the move time, in all: control signals.
-    pub control: Duration,
     /// Non-occupancy period of a channel with radar.
     pub non_occupancy: Duration,
 }
@@ -26,7 +24,6 @@ impl Default for DfsTimers {
             availability_check: Duration::from_secs(60),
             channel_move: Duration::from_secs(10),
             closing: Duration::from_millis(200),
-            control: Duration::from_millis(60),
             non_occupancy: Duration::from_secs(30 * 60),
         }
     }
@@ -52,24 +49,15 @@ pub struct Dfs {
     /// The channels, and from when on each may be checked.
     channels: Vec<(ChannelId, Time)>,
     state: DfsState,
-    /// What of the control signals of a move is not spent.
-    control_left: Duration,
 }
 
 impl Dfs {
-    /// Returns a device that begins at time zero with the first of `channels` channels.
-    pub fn new(timers: DfsTimers, channels: u32) -> Self {
-        let channels: Vec<ChannelId> = (0..channels).map(ChannelId).collect();
-        Self::over(timers, &channels)
-    }
-
     /// Returns a device that begins at time zero with the first of `channels`.
     pub fn over(timers: DfsTimers, channels: &[ChannelId]) -> Self {
         let mut device = Self {
             timers,
             channels: channels.iter().map(|channel| (*channel, Time::ZERO)).collect(),
             state: DfsState::Waiting(Time::ZERO),
-            control_left: Duration::ZERO,
         };
         device.choose(Time::ZERO);
         device
@@ -119,8 +107,6 @@ impl Dfs {
             DfsState::Checking(own, _) if own == channel => self.choose(now),
             DfsState::Operating(own) if own == channel => {
                 self.state = DfsState::Moving(own, now);
-                // The allowance is for each move.
-                self.control_left = self.timers.control;
             }
             _ => {}
         }
@@ -139,22 +125,6 @@ impl Dfs {
             DfsState::Operating(_) => Some(Time::MAX),
             DfsState::Moving(_, since) => Some(since + self.timers.closing).filter(|end| now < *end),
             _ => None,
-        }
-    }
-
-    /// Takes `span` of the time for control signals, which begin at `now`. Returns false if it may not send
-    /// them.
-    pub fn control(&mut self, now: Time, span: Duration) -> bool {
-        match self.state {
-            DfsState::Operating(_) => true,
-            DfsState::Moving(_, since) => {
-                let may = now + span <= since + self.timers.channel_move && span <= self.control_left;
-                if may {
-                    self.control_left -= span;
-                }
-                may
-            }
-            _ => false,
         }
     }
 

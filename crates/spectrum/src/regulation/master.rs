@@ -23,7 +23,6 @@ impl Master {
             channel_move: rules.channel_move,
             closing: rules.closing,
             non_occupancy: rules.non_occupancy,
-            ..DfsTimers::default()
         };
         let channels: Vec<ChannelId> = incumbents.channels(channel).collect();
         let mut dfs = Dfs::over(timers, &channels);
