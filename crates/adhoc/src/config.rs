@@ -64,7 +64,7 @@ pub enum ChannelKnowledge {
     Signalled,
 }
 
-/// What becomes of the packets that wait for a neighbour when the link to it has failed.
+/// What happens to the packets that wait for a neighbour when the link to the neighbour fails.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkFailure {

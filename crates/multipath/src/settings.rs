@@ -73,8 +73,8 @@ pub struct MptcpSettings {
     pub scheduler: Scheduler,
     /// How the congestion windows are joined: "lia", "olia", "balia", or "uncoupled".
     pub coupling: Coupling,
-    /// The TCP transport that each subflow is: its loss recovery, its host, and where `coupling` is
-    /// "uncoupled" its congestion control; without it: "sack".
+    /// The TCP transport of every subflow. It sets the loss recovery and the host; where `coupling` is
+    /// "uncoupled", also the congestion control; without it: "sack".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
     /// What \[tcp\] adds; `None`: the control's own settings.
@@ -83,7 +83,7 @@ pub struct MptcpSettings {
 }
 
 impl MptcpSettings {
-    /// Returns the name of the TCP transport that each subflow is.
+    /// Returns the name of the TCP transport of every subflow.
     pub fn tcp(&self) -> &str {
         self.control.as_deref().unwrap_or(SACK)
     }

@@ -50,8 +50,8 @@ pub struct AdHoc {
     /// How long one waits at most.
     #[serde(default = "route_buffer_time")]
     pub route_buffer_time: Duration,
-    /// What becomes of the packets that wait for a neighbour when the link to it has failed; without it:
-    /// reroute, under the MAC profile ns2 drop.
+    /// What happens to the packets that wait for a neighbour when the link to the neighbour fails; without
+    /// it: reroute, under the MAC profile ns2 drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_link_failure: Option<LinkFailure>,
     /// From one packet that waited for a route to the next, once it is found; without it: all at once, under

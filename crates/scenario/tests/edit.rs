@@ -53,6 +53,7 @@ fn wrong_overrides_are_refused() {
     refused(scenario.set("run.durration", "10 s"), &["d.toml: run.durration", "did you mean \"duration\"?"]);
     refused(scenario.set("run.duration", "-10 s"), &["run.duration", "it is negative"]);
     refused(scenario.set("radio.1.sensing.off", "1 s"), &["no element \"1\"", "\"radio\""]);
+    refused(scenario.set("radio.1.sensing.off", "1 s"), &["write 0, or a name: one of \"radio\""]);
     refused(scenario.set("radio.raido.sensing", "1 s"), &["no element \"raido\"", "did you mean \"radio\"?"]);
     refused(scenario.set("run.duration.x", "1 s"), &["run.duration: found a table; write a duration"]);
     refused(scenario.set("", "1 s"), &["this is not the path of a field"]);

@@ -197,6 +197,10 @@ fn quantities() {
     right("\"10 Mbit/s\"", "\"0 Mbit/s\"", rate, "\"0 M", &["the rate is zero", "1 bit/s"]);
     right("\"10 Mbit/s\"", "\"11000 Gbit/s\"", rate, "\"11000", &["too fast", "10000 Gbit/s"]);
     right("\"60 s\"", "\"0 s\"", "run.duration", "\"0 s\"", &["the duration is zero"]);
+    // No start can lie within an empty run: the starts of flows are no further errors.
+    assert!(
+        errors_of(&RIGHT.replace("\"60 s\"", "\"0 s\"")).all().all(|error| !error.field.starts_with("flow"))
+    );
     right("\"60 s\"", "\"300 h\"", "run.duration", "\"300 h\"", &["too long"]);
     right("\"60 s\"", "\"NaN s\"", "run.duration", "\"NaN", &["no number"]);
     right("\"60 s\"", "\"1e400 s\"", "run.duration", "\"1e400", &["not finite"]);

@@ -27,8 +27,8 @@ pub struct RequestConfig {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Connection {
-    /// One connection for all, which stays open: HTTP/1.1, a database. Its window is what the responses
-    /// before have left.
+    /// One connection for all, which stays open: HTTP/1.1, a database. Each response starts with the window
+    /// that the earlier responses left.
     #[default]
     Persistent,
     /// A connection of its own, closed after the response. The handshake is part of the completion time, and
@@ -41,9 +41,10 @@ pub enum Connection {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pace {
-    /// So long after the response to the one before (closed loop): users who wait and think.
+    /// Time from a response to the next request (closed loop): users who wait and think.
     Think(Period),
-    /// So long after the one before, answered or not (open loop): many users. Exponential: a Poisson process.
+    /// Time between the starts of two requests (open loop: no request waits for a response): many users.
+    /// Exponential: a Poisson process.
     Every(Period),
 }
 

@@ -72,7 +72,9 @@ impl SpannedValue {
                     let remedy = if names.is_empty() {
                         numbers
                     } else {
-                        format!("{numbers}, or a name: {}", suggest::among(step, &names))
+                        // `among` begins with a verb of its own.
+                        let names = suggest::among(step, &names);
+                        format!("{numbers}, or a name: {}", names.strip_prefix("write ").unwrap_or(&names))
                     };
                     return Err((format!("{at} has no element \"{step}\""), remedy));
                 };
