@@ -1,6 +1,6 @@
 //! Transports that are not TCP: the registry, and the transport of a flow as scenarios write it.
 
-use crate::{ControlSpec, external, is_external};
+use crate::{ControlSpec, external, is_external, suggest};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
 use cogtcp_rate::with_rate_transports;
 use cogtcp_transport::{CongestionControl, Preset};
@@ -82,9 +82,29 @@ pub(crate) fn transport_names() -> Vec<&'static str> {
 
 /// What is wrong with the name of a transport that is not known, and what would be right.
 pub(crate) fn unknown(name: &str) -> (String, String) {
-    left_out(name).unwrap_or_else(|| {
+    left_out(name).or_else(|| wrong_control(name)).unwrap_or_else(|| {
         (format!("unknown transport \"{name}\""), external::remedy(name, &transport_names()))
     })
+}
+
+/// The same for a transport with a congestion control that it cannot use, such as `tfrc-cubic`; `None`: `name`
+/// does not begin with a transport.
+fn wrong_control(name: &str) -> Option<(String, String)> {
+    let parts = TransportSpec::ALL.iter().filter_map(|info| {
+        let control = name.strip_prefix(info.name)?.strip_prefix('-')?;
+        Some((info.name, control))
+    });
+    // Of `tfrc` and `tfrc-cr` the longer name is meant.
+    let (transport, control) = parts.max_by_key(|(transport, _)| transport.len())?;
+    let fits = |control: &&str| TransportSpec::of_name(&format!("{transport}-{control}")).is_some();
+    let controls: Vec<&str> = Preset::all().iter().map(|preset| preset.name).filter(fits).collect();
+    if controls.is_empty() {
+        let wrong =
+            format!("{transport} has no congestion control to choose, and the transport is \"{name}\"");
+        return Some((wrong, format!("write \"{transport}\"")));
+    }
+    let wrong = format!("{transport} has no congestion control \"{control}\"");
+    Some((wrong, format!("after \"{transport}-\" {}", suggest::among(control, &controls))))
 }
 
 /// The same for a transport that this build leaves out and other builds have; `None`: no build has `name`.

@@ -410,6 +410,12 @@ fn flows() {
         "\"sctp\"",
         &["unknown transport \"sctp\"", "\"sack\""],
     );
+    let transport = |name: &str, words: &[&str]| {
+        right("\"newreno\"", &format!("\"{name}\""), "flow.0.transport", &format!("\"{name}\""), words)
+    };
+    transport("tfrc-cubic", &["tfrc has no congestion control to choose", "write \"tfrc\""]);
+    transport("quic-cubick", &["quic has no congestion control \"cubick\"", "did you mean \"cubic\"?"]);
+    transport("mptcp-quic", &["mptcp has no congestion control \"quic\"", "after \"mptcp-\" ", "\"sack\""]);
     let with = |line: &str| format!("to = \"d1\"\n{line}");
     let flow = |line: &str, field: &str, at: &str, words: &[&str]| {
         right("to = \"d1\"", &with(line), field, at, words)
