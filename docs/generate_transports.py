@@ -8,8 +8,8 @@ engine is part of a run's key: after a change of the engine all runs are made ag
 from __future__ import annotations
 
 import argparse
-import copy
 import datetime
+import functools
 import statistics
 import sys
 import time
@@ -26,7 +26,7 @@ from cogtcp.statistics import holm, mean_interval, p_value, ratio_interval
 from cogtcp.studies import list_studies, stacks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from measured_transports import Record
 
@@ -89,11 +89,13 @@ class Row:
 
     Attributes:
         name: What the table calls it.
-        shipped: The scenario; None for a study, whose scenarios differ by seed.
+        shipped: The scenario; None for a study.
+        base: Returns a study's scenario of a seed.
     """
 
     name: str
     shipped: Scenario | None = None
+    base: Callable[[int], Scenario] | None = None
 
     @property
     def is_long(self) -> bool:
@@ -102,13 +104,14 @@ class Row:
 
     def with_all(self, transport: str, seed: int) -> Scenario:
         """Return the scenario whose flows have one transport. Raises `ScenarioError`."""
-        if self.shipped is not None:
-            return self.shipped.with_transport(transport)
-        return stacks.put_on(self._base(seed), transport)
+        if self.base is not None:
+            return stacks.put_on(self.base(seed), transport)
+        assert self.shipped is not None  # noqa: S101 - a row has one or the other
+        return self.shipped.with_transport(transport)
 
     def beside(self, transport: str, seed: int) -> Scenario:
         """Return the scenario with one flow of the transport and one of CUBIC between the same ends."""
-        data = copy.deepcopy(self.with_all(transport, seed).to_dict())
+        data = self.with_all(transport, seed).to_dict()
         flow = next(flow for flow in data["flow"] if not flow.get("fixed"))
         first = {**flow, "name": "first", "count": 1, "fixed": False}
         data["flow"] = [first, {**first, "transport": BASELINE, "name": "second"}]
@@ -119,16 +122,16 @@ class Row:
         flows = [] if self.shipped is None else self.shipped.to_dict()["flow"]
         return TRANSPORTS + (MULTIPATH if any(len(flow.get("paths", [])) > 1 for flow in flows) else ())
 
-    def _base(self, seed: int) -> Scenario:
-        (study,) = [study for study in list_studies() if self.name == f"study {study.name}"]
-        return stacks.base_scenario(study, seed)
-
 
 def rows() -> list[Row]:
     """Return the rows of the table: the shipped scenarios, then the studies."""
     files = sorted((ROOT / "scenarios").glob("*.toml"), key=lambda file: file.stem)
     shipped = [Row(file.stem, Scenario.from_file(file)) for file in files]
-    return [*shipped, *(Row(f"study {study.name}") for study in list_studies())]
+    studies = [
+        Row(f"study {study.name}", base=functools.cache(functools.partial(stacks.base_scenario, study)))
+        for study in list_studies()
+    ]
+    return [*shipped, *studies]
 
 
 def pair(first: str, second: str, queue: int) -> Scenario:
@@ -198,6 +201,10 @@ class Survey:
         found = [self.records[row.name, transport, seed, kind] for seed in range(1, self.whole(row) + 1)]
         return [{} if isinstance(record, str) else record for record in found]
 
+    def beside(self, row: Row, transport: str) -> list[float]:
+        """Return the shares beside CUBIC in per cent, one a whole seed; NaN for a run without a record."""
+        return [run.get("share", float("nan")) for run in self.found(row, transport, "beside")]
+
     def why_not(self, row: Row, transport: str) -> str:
         """Return why the transport has no numbers in a row, in a few words."""
         records = [self.records[row.name, transport, seed, "alone"] for seed in range(1, self.whole(row) + 1)]
@@ -234,7 +241,7 @@ def finding(first: str, second: str, by_queue: dict[int, list[float]]) -> str:
 
     Args:
         first: The transport of the first flow.
-        second: That of the second.
+        second: The transport of the second flow.
         by_queue: Shares of the first in per cent, one a seed, by the length of the queue.
     """
     told: dict[str, list[str]] = defaultdict(list)
@@ -256,11 +263,10 @@ def finding(first: str, second: str, by_queue: dict[int, list[float]]) -> str:
 
 
 def interval(values: Sequence[float], digits: int) -> str:
-    """Return a mean with its 95 % interval, or a dash where a value is missing."""
-    values = [value for value in values if value is not None and value == value]
-    if not values:
-        return "-"
+    """Return a mean with its 95 % interval, or a dash without any value. NaN is left out."""
     found = mean_interval(values)
+    if not found.n:
+        return "-"
     if found.n < 3:
         return f"{found.mean:.{digits}f}"
     return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
@@ -280,12 +286,11 @@ def table(survey: Survey) -> str:
                 lines.append(f"| `{row.name}` | `{transport}` | - | - | - | - | - | {why} |")
                 continue
             runs = survey.found(row, transport, "alone")
-            beside = [run.get("share", float("nan")) for run in survey.found(row, transport, "beside")]
             cells = [
                 interval([run[name] for run in runs], digits)
                 for name, digits in (("goodput", 3), ("delay", 0), ("loss", 2))
             ]
-            cells += [interval(beside, 0), interval([run["pu"] for run in runs], 2)]
+            cells += [interval(survey.beside(row, transport), 0), interval([run["pu"] for run in runs], 2)]
             where = PLACES.get(statistics.mode([run["where"] for run in runs]), "-")
             lines.append(f"| `{row.name}` | `{transport}` | {' | '.join(cells)} | {where} |")
     return "\n".join(lines)
@@ -334,8 +339,7 @@ def findings(survey: Survey) -> str:
         if seeds:
             groups["none"] = [f"`{name}`" for name in row.transports() if survey.why_not(row, name)]
         for transport in row.transports() if seeds else ():
-            beside = [run.get("share", float("nan")) for run in survey.found(row, transport, "beside")]
-            found = mean_interval(beside)
+            found = mean_interval(survey.beside(row, transport))
             if found.n >= 2:
                 counts[transport]["starves"] += found.low > 100 * (1 - STARVED)
                 counts[transport]["starved"] += found.high < 100 * STARVED
