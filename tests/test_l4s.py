@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
-from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +11,7 @@ import cogtcp
 from cogtcp import RunError, Scenario
 from cogtcp.capture import find_point
 from cogtcp.emulation import emulate, journal
+from cogtcp.statistics import mean_interval
 from conftest import side_by_side
 from test_capture import needs_tshark, tshark
 from test_emulation import on_kernel
@@ -20,8 +19,6 @@ from test_emulation import on_kernel
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Student's t for a 95 % interval of ten values.
-T_10 = 2.262
 #: Twice 10 ms and 0.2 ms of propagation.
 PROPAGATION = 0.0202
 
@@ -64,12 +61,6 @@ def ratios(rows: list[tuple[Row, Row, Row]]) -> list[float]:
     return [one["goodput_bps"] / two["goodput_bps"] for one, two, _ in rows]
 
 
-def interval(values: list[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of ten values."""
-    half = T_10 * stdev(values) / math.sqrt(len(values))
-    return mean(values) - half, mean(values) + half
-
-
 PRAGUE = 'transport = "prague"'
 CUBIC = 'transport = "cubic"'
 
@@ -82,10 +73,10 @@ def test_prague_beside_cubic_over_dualpi2() -> None:
     in the median and below 2 ms at 99 %, no loss for congestion, and a link that is nearly full.
     """
     rows = shares(PRAGUE, CUBIC, 50)
-    low, high = interval(ratios(rows))
+    found = mean_interval(ratios(rows))
     # Within 15 % of their mean, and narrower than the difference from an even share.
-    assert (low + high) / 2 == pytest.approx((2.05 + 2.17) / 2, rel=0.15)
-    assert high - low < 0.4
+    assert found.mean == pytest.approx((2.05 + 2.17) / 2, rel=0.15)
+    assert found.high - found.low < 0.4
     for prague, cubic, link in rows:
         # A segment takes 0.24 ms of the link; an ACK for every second one adds some of the next.
         assert 0.0002 < prague["rtt_mean_s"] - PROPAGATION < 0.0012
@@ -108,9 +99,9 @@ def test_a_step_below_the_time_of_a_packet_starves_prague() -> None:
     """
     assert all(ratio < 0.6 for ratio in ratios(shares(PRAGUE, CUBIC, 10, seeds=3)))
     rows = shares(PRAGUE, CUBIC, 10, '{ dualpi2 = { step = "3 ms" } }')
-    low, high = interval(ratios(rows))
-    assert low > 1.5
-    assert high < 2.5
+    found = mean_interval(ratios(rows))
+    assert found.low > 1.5
+    assert found.high < 2.5
 
 
 def test_two_flows_of_prague_share() -> None:
