@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from cogtcp.figure.scale import labels
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -178,6 +180,14 @@ class Axis:
     ticks: Sequence[tuple[float, str]] | None = None
     grid: bool = True
     bare: bool = False
+
+    def labelled_ticks(self, most: int) -> list[tuple[float, str]]:
+        """Return values and texts of the ticks, about `most` where they are round values."""
+        found = self.ticks
+        if found is None:
+            values = self.scale.ticks(most)
+            found = list(zip(values, labels(values, log=self.scale.log), strict=True))
+        return [(value, "" if self.bare else text) for value, text in found]
 
 
 @dataclass

@@ -11,7 +11,6 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import ScaledTranslation
 
 from cogtcp.figure import model
-from cogtcp.figure.scale import labels
 from cogtcp.plot import style
 
 if TYPE_CHECKING:
@@ -35,6 +34,9 @@ _MARKERS = {
     **{"circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "plus": "P"},
     **{"cross": "x", "star": "*", "tick": "|"},
 }
+#: By colour, so that lines differ on paper without colour too.
+_SERIES_DASHES: dict[str, Any] = {f"series-{n}": dashes for n, dashes in enumerate(style.DASHES, start=1)}
+_SERIES_MARKERS = {f"series-{n}": marker for n, marker in enumerate(style.MARKERS, start=1)}
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
@@ -115,14 +117,11 @@ def _axis(axes: Any, axis: model.Axis, name: str) -> None:
         axes.set(**{f"{name}scale": "log"})
     axes.set(**{f"{name}lim": (scale.low, scale.high)})
     axes.set(**{f"{name}label": f"{axis.label} ({axis.unit})" if axis.label and axis.unit else axis.label})
-    ticks = axis.ticks
-    if ticks is None:
-        found = scale.ticks(6 if name == "x" else 5)
-        ticks = list(zip(found, labels(found, log=scale.log), strict=True))
+    ticks = axis.labelled_ticks(6 if name == "x" else 5)
     stride = max(1, math.ceil(len(ticks) / 8)) if name == "x" or scale.low < scale.high else 1
     ticks = ticks[::stride]
-    texts = ["" if axis.bare else text for _, text in ticks]
-    axes.set(**{f"{name}ticks": [value for value, _ in ticks], f"{name}ticklabels": texts})
+    values, texts = [value for value, _ in ticks], [text for _, text in ticks]
+    axes.set(**{f"{name}ticks": values, f"{name}ticklabels": texts})
     axes.minorticks_off()
 
 
@@ -139,16 +138,16 @@ def _handle(entry: model.Entry) -> Any:
 
 
 def _dashes(color: str, dashes: str) -> Any:
-    """Return the style of a line: lines of different colours differ on paper without colour too."""
+    """Return the style of a line."""
     if dashes:
         return (0, [float(part) * 0.7 for part in dashes.split()])
-    return style.DASHES[int(color[7:]) - 1] if color.startswith("series-") else "-"
+    return _SERIES_DASHES.get(color, "-")
 
 
 def _look(mark: model.Dots) -> dict[str, Any]:
     marker = _MARKERS[mark.shape]
-    if mark.shape == "circle" and mark.color.startswith("series-") and mark.size > 2:
-        marker = style.MARKERS[int(mark.color[7:]) - 1]
+    if mark.shape == "circle" and mark.size > 2:
+        marker = _SERIES_MARKERS.get(mark.color, marker)
     face = "white" if mark.hollow else _COLORS[mark.color]
     size = mark.size * (1.8 if mark.shape == "star" else 1.2) * _POINT
     return {"marker": marker, "markersize": size, "markerfacecolor": face, "linestyle": "none"}

@@ -136,7 +136,7 @@ def _left_margins(rows: Sequence[Sequence[model.Panel]], width: float) -> dict[t
     found: dict[tuple[int, int], float] = {}
     for row in rows:
         for column, panel in enumerate(row):
-            texts = [text for _, text in _ticks(panel.y, max(2, int((panel.height or _SQUARE) / 34)))]
+            texts = [text for _, text in panel.y.labelled_ticks(max(2, int((panel.height or _SQUARE) / 34)))]
             wanted = min(16 + max(map(_width, texts), default=0.0), width / 2)
             at = (len(row), column)
             found[at] = max(found.get(at, 0.0), wanted)
@@ -205,7 +205,8 @@ def _axes(place: _Place) -> list[str]:
     bottom, out = top + place.height, []
     until = -math.inf
     # From the left: on an axis that grows to the left the least value is the last.
-    for value, text in sorted(_ticks(panel.x, max(4, int(place.width / 80))), key=lambda at: place.x(at[0])):
+    ticks = panel.x.labelled_ticks(max(4, int(place.width / 80)))
+    for value, text in sorted(ticks, key=lambda at: place.x(at[0])):
         x = left + place.x(value)
         half = _width(text, _SMALL) / 2
         if text and x - half < until:
@@ -218,7 +219,7 @@ def _axes(place: _Place) -> list[str]:
         if text:
             until = x + half + 2 * _APART
             place.texts.append(_text(x, bottom + 16, model.Text(0, 0, text, 0, 0, _SMALL, "muted", anchor)))
-    for value, text in _ticks(panel.y, max(2, int(place.height / 34))):
+    for value, text in panel.y.labelled_ticks(max(2, int(place.height / 34))):
         y = top + place.y(value)
         if panel.y.grid:
             out.append(_path(f"M{_n(left)} {_n(y)}h{_n(place.width)}", "grid", 0.8))
@@ -240,14 +241,6 @@ def _axes(place: _Place) -> list[str]:
 
 def _labelled(axis: model.Axis) -> str:
     return f"{axis.label}, {axis.unit}" if axis.label and axis.unit else axis.label
-
-
-def _ticks(axis: model.Axis, most: int) -> list[tuple[float, str]]:
-    if axis.ticks is not None:
-        return [(value, "" if axis.bare else text) for value, text in axis.ticks]
-    ticks = axis.scale.ticks(most)
-    texts = [""] * len(ticks) if axis.bare else labels(ticks, log=axis.scale.log)
-    return list(zip(ticks, texts, strict=True))
 
 
 def _line(place: _Place, mark: model.Line) -> str:
