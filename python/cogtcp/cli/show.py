@@ -105,7 +105,7 @@ def _subflows(run: Result) -> None:
             f"{row['goodput_bps'] / 1e6:.3f}",
             f"{row['share'] * 100:.1f}",
             "–" if math.isnan(row["rtt_mean_s"]) else f"{row['rtt_mean_s'] * 1e3:.1f}",
-            # A kernel does not tell what its sender counts of a subflow.
+            # A kernel does not report its sender's counts of a subflow.
             f"{row['rtos']}" if row["sent_segments"] else "–",
             f"{row['reinjected_bytes'] / 1e3:.0f}" if row["sent_segments"] else "–",
         ]

@@ -5,6 +5,7 @@ All pages are made of the same parts, see `README.md` in this folder.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -144,9 +145,10 @@ def bars(comparison: Comparison, metric: Metric = BY_NAME["goodput_bps"]) -> Dra
     """Return a metric by transport as bars, with the differences to the first transport that was planned."""
     names = [name for name in comparison.transports if comparison.finished(name)]
     values = {name: [o.metrics[metric.name] for o in comparison.finished(name)] for name in names}
-    paired = len(names) > 1 and names[0] == comparison.transports[0]
+    if len(names) < 2 or names[0] != comparison.transports[0]:
+        return compared.bars(values, metric)
     differences = {name: comparison.difference(name, metric.name) for name in names[1:]}
-    return compared.bars(values, metric, differences if paired else None)
+    return compared.bars(values, metric, differences)
 
 
 def _trade(comparison: Comparison, transports: Sequence[str]) -> Drawing | None:
@@ -181,19 +183,13 @@ def _quantiles(
     comparison: Comparison, metrics: Sequence[Metric], names: Sequence[str], quantiles: Sequence[float]
 ) -> Table:
     """Return one row per metric and quantile, one column per transport."""
-    return Table(
-        [("Metric", ""), *((name, "") for name in names)],
-        [
-            [
-                f"{metric.title}{f', {metric.unit}' if metric.unit else ''}: {quantile_name(q)}",
-                *map(metric.with_ends, found),
-            ]
-            for each in metrics
-            for q in quantiles
-            for found in [[comparison.quantile(name, each.name, q) for name in names]]
-            for metric in [each.for_size(interval.mean for interval in found)]
-        ],
-    )
+    rows = []
+    for each, q in itertools.product(metrics, quantiles):
+        intervals = [comparison.quantile(name, each.name, q) for name in names]
+        metric = each.for_size(interval.mean for interval in intervals)
+        title = f"{metric.title}{f', {metric.unit}' if metric.unit else ''}: {quantile_name(q)}"
+        rows.append([title, *map(metric.with_ends, intervals)])
+    return Table([("Metric", ""), *((name, "") for name in names)], rows)
 
 
 def _bars_caption(comparison: Comparison, transports: Sequence[str], many_seeds: bool) -> str:

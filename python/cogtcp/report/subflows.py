@@ -34,25 +34,23 @@ def of(result: Result) -> list[dict[str, Any]]:
     """Return what the templates need of each flow with several paths: its name, table and figure."""
     rows = result.rows("subflows")
     flows = dict.fromkeys(row["flow"] for row in rows if row["path"] > 0)
-    events = Events.of(result.events) if flows else None
-    return [
-        _of_flow(result, events, name, [row for row in rows if row["flow"] == name])
-        for name in flows
-        if events is not None
-    ]
+    if not flows:
+        return []
+    events = Events.of(result.events)
+    return [_of_flow(result, events, name, [row for row in rows if row["flow"] == name]) for name in flows]
 
 
 def _of_flow(result: Result, events: Events, name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     paths = [row["link"] or f"path {row['path']}" for row in rows]
     radio_events = events.rows({*STARTS, *ENDS})
     silent = [
-        silences((row for row in radio_events if row[3] in of["radios"].split()), result.duration_s)
-        for of in rows
+        silences((event for event in radio_events if event[3] in row["radios"].split()), result.duration_s)
+        for row in rows
     ]
     measured = (result.duration_s - _span(result, name), result.duration_s)
     return {
         "name": name,
-        "table": _table(rows, paths, silent, events, measured),
+        "table": _table(rows, paths, silent, measured),
         "figure": _figure(result, events, name, paths, silent),
     }
 
@@ -67,7 +65,6 @@ def _table(
     rows: list[dict[str, Any]],
     paths: list[str],
     silent: list[list[Silence]],
-    events: Events,
     measured: tuple[float, float],
 ) -> Table:
     begin, end = measured
@@ -97,7 +94,7 @@ def _table(
 
 
 def _counts(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return what a sender counts of a subflow; a kernel does not tell."""
+    """Return the counts of a subflow's sender, which a kernel does not report."""
     return (
         str(row["rtos"]),
         str(row["retransmitted_segments"]),

@@ -46,7 +46,7 @@ def surface(tuning: Tuning) -> model.Drawing:
         shades = model.Shades(
             Scale(worst if worst != finest else finest - 1, finest), metric.unit, deepest=_DEEPEST
         )
-    _grid(panel, tuning)
+        _grid(panel, tuning)
     _contours(panel, tuning)
     _points(panel, tuning)
     marks = _marked(tuning)
@@ -151,7 +151,7 @@ def _standing(tuning: Tuning, trial: Trial) -> str:
 
 
 def _grid(panel: model.Panel, tuning: Tuning) -> None:
-    if not tuning.grid or _ends(tuning) is None:
+    if not tuning.grid:
         return
     _, rows = tuning.grid_shape
     metric = tuning.objective.metric
@@ -160,11 +160,16 @@ def _grid(panel: model.Panel, tuning: Tuning) -> None:
         for axis, points in ((0, tuning.grid[::rows]), (1, tuning.grid[:rows]))
     )
     lines = [tuning.grid[row::rows] for row in range(rows)]
-    values = [[_mean(tuning, trial) * metric.scale for trial in line] for line in lines]
-    titles = [
-        [f"{', '.join(t.values.values())}: {metric.text(_mean(tuning, t), unit=True)}" for t in line]
-        for line in lines
-    ]
+    values, titles = [], []
+    for line in lines:
+        means = [_mean(tuning, trial) for trial in line]
+        values.append([mean * metric.scale for mean in means])
+        titles.append(
+            [
+                f"{', '.join(trial.values.values())}: {metric.text(mean, unit=True)}"
+                for trial, mean in zip(line, means, strict=True)
+            ]
+        )
     panel.add(model.Cells(x_edges, y_edges, values, titles))
 
 
@@ -250,12 +255,9 @@ def _slice(panel: model.Panel, tuning: Tuning, trials: list[Trial], index: int) 
         line = [trial for trial in tuning.grid if not trial.error]
         found = [tuning.interval(trial) for trial in line]
         xs = [place(trial) for trial in line]
-        low, high = (
-            [end * factor for end in ends] for ends in zip(*((i.low, i.high) for i in found), strict=True)
-        )
-        panel.add(
-            model.Band(xs, low, high, "accent"), model.Line(xs, [i.mean * factor for i in found], "accent")
-        )
+        low, high = [i.low * factor for i in found], [i.high * factor for i in found]
+        panel.add(model.Band(xs, low, high, "accent"))
+        panel.add(model.Line(xs, [i.mean * factor for i in found], "accent"))
     for trial in trials:
         draw(trial, tuning.interval(trial), "muted", "circle", 3.2)
     if tuning.winner is not None:
