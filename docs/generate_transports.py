@@ -52,7 +52,7 @@ PAIRS = (
 QUEUES = {17: "1/2 BDP", 34: "1 BDP", 136: "4 BDP"}
 #: A flow starves with less than this share of what both have.
 STARVED = 0.1
-#: Smaller differences in per cent are none.
+#: Smaller differences, in per cent, count as none.
 LEAST_SAID = 0.05
 # Multipath TCP has two subflows, which meet at the bottleneck: a path by each of two routers before it.
 BOTTLENECK = """

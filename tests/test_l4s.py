@@ -94,8 +94,8 @@ def test_classic_ecn_of_cubic_changes_nothing_but_its_losses() -> None:
 def test_a_step_below_the_time_of_a_packet_starves_prague() -> None:
     """At 10 Mbit/s a packet takes 1.2 ms: nearly every one that waits is over the step of 1 ms.
 
-    The same tests as above have 6.01 and 3.23, 5.93 and 3.28 Mbit/s: 1.8. A step of 3 ms, beyond two packets,
-    has about that.
+    The same tests as above have 6.01 and 3.23, 5.93 and 3.28 Mbit/s: 1.8. A step of 3 ms, the time
+    of more than two packets, gives about this ratio.
     """
     assert all(ratio < 0.6 for ratio in ratios(shares(PRAGUE, CUBIC, 10, seeds=3)))
     rows = shares(PRAGUE, CUBIC, 10, '{ dualpi2 = { step = "3 ms" } }')

@@ -45,7 +45,7 @@ def array_of(values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     if kind == pa.bool_():
         buffer = bits(np.fromiter((bool(value) for value in known), bool, len(known)))
     else:
-        # Something must stand where a null is.
+        # A null needs a placeholder.
         numbers = [0 if value is None else value for value in known]
         buffer = pa.py_buffer(array(_CODES[kind], numbers))
     return pa.Array.from_buffers(kind, len(known), [valid, buffer])

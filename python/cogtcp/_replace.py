@@ -124,7 +124,7 @@ def exchange(one: Path, other: Path) -> None:
         if code not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
             raise OSError(code, os.strerror(code), str(one), None, str(other))
     aside = staging(other).with_suffix(".old")
-    # The old folder is locked while it stands aside: nobody is to take it for left over.
+    # The old folder is locked while it is aside, so that no process takes it for a leftover.
     held = None if fcntl is None else os.open(other, os.O_RDONLY)
     try:
         if held is not None:

@@ -121,7 +121,7 @@ def compare(
         for case, outcome in stream:
             outcomes[case.label[:2]] = _outcome(str(case.transport), case.seed, outcome)
     except KeyboardInterrupt:
-        # Without a finished run there is nothing to compare: the interruption goes on to the caller.
+        # Without a finished run there is nothing to compare: the caller gets the interruption.
         interrupted = any(not outcome.error for outcome in outcomes.values())
         if not interrupted:
             raise

@@ -99,7 +99,7 @@ class OutputFolder:
             raise _cannot_write(self.target, failure) from failure
         finally:
             self._remove_traces()
-        # What the caller wrote into the folder failed, as on a full disk: it is told like our own failures.
+        # The caller failed to write into the folder, as on a full disk: reported like our own failures.
         if isinstance(error, OSError) and not isinstance(error, OutputError):
             raise _cannot_write(self.target, error) from error
 

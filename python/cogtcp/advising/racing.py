@@ -104,7 +104,7 @@ class Race:
 
     def difference(self, one: str, other: str, confidence: float = 0.95) -> Interval:
         """Return by how much `one` is better than `other`, over the seeds of both."""
-        # Who left has fewer seeds: pairs are those that both have, the first.
+        # A candidate that left has fewer seeds: the first seeds, which both have, are paired.
         common = min(len(self.values[one]), len(self.values[other]))
         found = paired_difference(self.values[one][:common], self.values[other][:common], confidence)
         if self.sign > 0:

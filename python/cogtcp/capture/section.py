@@ -29,6 +29,6 @@ def flows(result: Result, addresses: Mapping[str, bytes]) -> dict[str, headers.Q
     paths = Counter(row["flow"] for row in result.rows("subflows"))
     for row in result.rows("flows"):
         quoted[row["flow"]] = headers.Quoted(stream, addresses[row["from"]], addresses[row["to"]])
-        # The engine numbers the streams by flow: two for each path, of which only Multipath TCP has several.
+        # The engine numbers the streams by flow: two for each path. Only Multipath TCP has several paths.
         stream += 2 * max(1, paths[row["flow"]])
     return quoted

@@ -58,8 +58,7 @@ def _blocks(result: Result, point: Point) -> Iterator[bytes]:
     deaths = _deaths(result, point)
     for number, row in _rows(result, point, _WRITTEN):
         outgoing = row["direction"] == point.outgoing
-        # What the node sends is seen when it enters the queue, also what that refuses; what comes, when it
-        # arrives.
+        # The node sees a packet that it sends when this enters the queue, or is refused; others on arrival.
         if row["event"] != ("queued" if outgoing else "received") and not (outgoing and row["refused"]):
             continue
         comments = [deaths[number]] if number in deaths else []

@@ -128,7 +128,7 @@ def output(args: argparse.Namespace, of: Scenario, verb: str, *parts: object) ->
     if args.out is not None:
         return Path(args.out)
     content = "\n".join([of.hash, *map(str, parts)])
-    # A scenario's name is any text; that of a folder must have no slash.
+    # A scenario's name is any text; a folder's name must have no slash.
     name = re.sub(r"[^\w.-]+", "-", of.name).strip("-.") or "scenario"
     return Path("results") / f"{name}-{verb}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 

@@ -26,7 +26,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
-                # Verbs get their options when they are used; completion asks for those of all.
+                # Verbs get their options on use; completion needs the options of all verbs.
                 below.fill()
                 yield from _actions(below)
 

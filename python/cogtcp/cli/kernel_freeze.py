@@ -158,7 +158,7 @@ def _stay(words: list[str]) -> int:
         finally:
             process.terminate()
             process.wait()
-    # The program has told the reason itself.
+    # The program has printed the reason itself.
     if process.returncode in (1, 2):
         return process.returncode
     kernel_program.check(_PROGRAM, process.returncode, "")

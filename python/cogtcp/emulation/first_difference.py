@@ -207,7 +207,7 @@ def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[
         if not is_of_flow((source, target)):
             continue
         flags = "".join(letter for bit, letter in enumerate(_FLAGS) if bits >> bit & 1)
-        # The first SYN is the sender's, who opens the connection.
+        # The sender opens the connection: the first SYN is its own.
         if sender is None and flags.startswith("S"):
             sender = source
         is_sent = source == sender

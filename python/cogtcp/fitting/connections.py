@@ -296,7 +296,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
             able = [sent for sent in group if answer.time - sent.time >= 0.9 * best] or group[:1]
             chosen = able[-1] if math.isfinite(best) else group[0]
             chosen.answered = answer.time
-            # Karn's rule: of bytes that were sent twice nobody knows which copy was answered.
+            # Karn's rule: for bytes that were sent twice it is unknown which copy was acknowledged.
             if len(group) == 1 and not chosen.resent:
                 best = min(best, max(answer.time - chosen.time, 1e-6))
         # The others may have waited for it: a delayed or cumulative ACK tells the time of the last one only.

@@ -160,7 +160,7 @@ def _in_time(packets: list[Packet | Echo], found: Read) -> list[Packet | Echo]:
     result = []
     for packet in packets:
         time = packet.time + shift
-        # Packets of two processors may be a little out of order: a small step back is none of the clock.
+        # Packets of two processors may be a little out of order: a small step back is no step of the clock.
         if time < last - _BACK_S or time > last + _FORWARD_S:
             shift += last - time
             time, steps = last, steps + 1
@@ -182,7 +182,7 @@ def _pcap(content: bytes, found: Read) -> Iterator[Frame]:
         found.notes.append("the file is cut off within its header")
         return
     (link,) = struct.unpack_from(order + "I", content, 20)
-    # The upper four bits of the field tell of frame check sequences.
+    # The upper four bits of the field describe frame check sequences.
     link &= 0x0FFFFFFF
     scale = round(unit * 1e9)
     at = 24

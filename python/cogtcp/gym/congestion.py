@@ -129,7 +129,7 @@ def _narrowest(scenario: Scenario) -> float:
     """Return the rate of the narrowest bottleneck of its flows, in bit/s, silences apart."""
     from cogtcp.result import run
 
-    # A second tells: the bottleneck is that of the routes, and rates without silences need no warm-up.
+    # One second is enough: the routes decide the bottleneck, and rates without silences need no warm-up.
     short = run(scenario.set("run.duration", "1 s").set("run.warmup", "0 s"), trace="summary")
     ways = {(row["bottleneck"], row["bottleneck_direction"]) for row in short.rows("flows")}
     rates = [

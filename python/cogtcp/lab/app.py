@@ -114,7 +114,7 @@ class Lab:
 
     async def _ask(self, request: Request) -> Response:
         body = bytearray()
-        # Counted as it comes: a request need not state its length, or the true one.
+        # Counted on arrival: a request may state no length, or a false one.
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
@@ -131,7 +131,7 @@ class Lab:
             async with self._limiter, anyio.create_task_group() as group:
                 group.start_soon(_cancel_when_gone, request, cancel)
                 answer = await run_in_threadpool(_core.ask, asked, cancel, self.controls)
-                # The answer is there: nobody has to look any more whether who asked is.
+                # The answer is there: no need to watch any longer for a client that leaves.
                 group.cancel_scope.cancel()
         finally:
             self._waiting -= 1

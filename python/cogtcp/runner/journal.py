@@ -209,7 +209,7 @@ def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
 
 
 def _new_path(folder: Path) -> Path:
-    # The number alone may be that of a process on another machine, or of an earlier one.
+    # The number alone is not unique: an earlier process, or one on another machine, may have it too.
     return folder / f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
 
 
@@ -223,7 +223,7 @@ def line(outcome: Outcome) -> bytes:
     if outcome.limit_s:
         head["limit_s"] = outcome.limit_s
     body = f"{json.dumps(head)}\t{outcome.text}".encode()
-    # JSON escapes line ends: the only one is that of the line.
+    # JSON escapes line ends: the only one ends the line.
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 

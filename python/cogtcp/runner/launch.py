@@ -122,8 +122,8 @@ class Local:
                     if case is None:
                         break
                     outcome = self._one(worker, stopping, *case, time_limit)
-                    # A thread that was given up has been replaced, and its run counted as failed: what it
-                    # brings late is void.
+                    # A thread that was given up has been replaced, and its run counted as failed: a late
+                    # outcome is discarded.
                     if outcome is not None and not worker.abandoned:
                         keep(outcome)
                         done.put(outcome)
@@ -189,7 +189,7 @@ class Local:
         except _TimeLimitError:
             outcome = Outcome(key, error="interrupted", label=case.label)
         worker.key = ""
-        # The error may be that of being stopped: the run is not kept, and made next time.
+        # The stop may have caused the error: the run is not kept, and is made next time.
         if stopping.cancelled and outcome.error:
             return None
         # A run that finished in spite of being asked to end is a good run.

@@ -174,7 +174,7 @@ def _launch(
 
 def make_batch(cases: list[tuple[str, Case]], time_limit: float | None) -> list[Outcome]:
     """Make the runs of a batch, one after the other, where Ray puts it."""
-    # One at a time, as Ray counts one processor for it; for its time limits, which `make` has not.
+    # One at a time, as Ray counts one processor for it. `Local` has time limits, `make` has none.
     return list(Local(1).launch(iter(cases), _nothing, time_limit))
 
 

@@ -169,7 +169,7 @@ def _portions(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[pa.Tabl
     for table in tables:
         start = 0
         while start < table.num_rows:
-            # Groups of one size, whatever the portions: the bytes of a file do not tell how rows came.
+            # Groups of one size, whatever the portions: a file's bytes do not depend on how rows arrived.
             part = table.slice(start, GROUP_ROWS - rows).select(schema.names).cast(schema)
             start += part.num_rows
             rows += part.num_rows

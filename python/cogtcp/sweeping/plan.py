@@ -297,7 +297,7 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
             steps[at] = _whole(axis["steps"], f"{where}.steps")
         if "name" in axis:
             names[at] = str(axis["name"])
-    # After the changes: the warm-up is that of the scenario that is run.
+    # After the changes: the warm-up is chosen for the scenario that is run.
     scenario = _warmed_up(scenario, data)
     limit = data.get("time_limit")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0):

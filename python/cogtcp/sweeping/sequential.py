@@ -46,7 +46,7 @@ def next_round(sweep: Sweep, precision: float, most: int) -> tuple[Plan, Iterato
         return None
     first = max(plan.seeds) + 1
     fresh = tuple(range(first, first + count - have))
-    # Only the new seeds are made; the result is that of all.
+    # Only the new seeds are run; the result covers all seeds.
     more = replace(plan, seeds=fresh)
     longer = replace(plan, seeds=(*plan.seeds, *fresh))
     return longer, _only(more, wide), len(wide) * len(plan.transports) * len(fresh)

@@ -80,7 +80,7 @@ class Store:
             with self._system.open_output_stream(f"{self._root}/{MARKER}") as sink:
                 marker = {**made_by(), "kind": "sweep", "stored": names}
                 sink.write(json.dumps(marker, indent=2).encode())
-            # After the marker: nobody is told any more of what goes.
+            # After the marker, which no longer names these files.
             for name in set(before) - set(names):
                 self._system.delete_file(f"{self._root}/{name}")
         except (ArrowException, OSError) as error:

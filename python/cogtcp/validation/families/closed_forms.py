@@ -61,7 +61,7 @@ class Queue(Family):
                             "to": "receiver",
                             "rate": f"{drawn['rate']:.0f} bit/s",
                             "delay": "1 ms",
-                            # M/D/1 turns nobody away.
+                            # M/D/1 refuses no packet.
                             "queue": "1000000 packets",
                         },
                         {
