@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Future
 
+    from cogtcp import Result
     from cogtcp.emulation import Emulation
 
 LINK = """\
@@ -109,6 +110,15 @@ def as_in_time(result: Emulation) -> Iterator[None]:
         if result.is_evidence:
             raise
         pytest.skip(f"the machine is too busy: {result.doubt}")
+
+
+def moves(result: Emulation | Result, kinds: set[str], before_s: float) -> list[tuple[float, str, str]]:
+    """Return time, kind and entity of the events of some kinds before a time: equal on both planes."""
+    return sorted(
+        (row["time_s"], row["kind"], row["entity"])
+        for row in result.events.to_pylist()
+        if row["kind"] in kinds and row["time_s"] < before_s
+    )
 
 
 @on_kernel

@@ -7,7 +7,7 @@ import pytest
 from cogtcp import Scenario, run
 from cogtcp.emulation import emulate
 from conftest import ROOT, side_by_side
-from test_emulation import as_in_time, on_kernel
+from test_emulation import as_in_time, moves, on_kernel
 
 #: Incumbents that come within seconds, as a run on the kernel plane takes as long as it simulates.
 QUICK = {
@@ -40,15 +40,7 @@ def test_a_regulated_radio_obeys_on_both_planes(name: str) -> None:
         scenario = scenario.set(path, value)
     emulated, simulated = emulate(scenario), run(scenario)
     # The regulation hears incumbents and its own timers, not packets: the same moves at the same times.
-    moves, expected = (
-        sorted(
-            (row["time_s"], row["kind"], row["entity"])
-            for row in result.events.to_pylist()
-            if row["kind"] in KINDS and row["time_s"] < DURATION_S
-        )
-        for result in (emulated, simulated)
-    )
-    assert moves == expected
+    assert moves(emulated, KINDS, DURATION_S) == moves(simulated, KINDS, DURATION_S)
     # An incumbent came to the radio's channel, and the radio left or fell silent.
     radio, its_model = (result.rows("radios")[0] for result in (emulated, simulated))
     assert radio["transmitting_s"] == its_model["transmitting_s"] < DURATION_S

@@ -11,7 +11,7 @@ from cogtcp import Scenario, ScenarioError, UsageError, run
 from cogtcp.capture import find_point
 from cogtcp.emulation import check, emulate
 from conftest import ROOT, side_by_side
-from test_emulation import as_in_time, on_kernel
+from test_emulation import as_in_time, moves, on_kernel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,16 +45,9 @@ def test_cr_users_serve_the_kernels_packets_as_in_the_simulation() -> None:
     assert all(direction["delivered_packets"] > 0 for direction in simulated.rows("links"))
     # The radio looks at the primary users of the seed, whatever the packets: the same sensings and handoffs.
     kinds = {"sensing_start", "handoff", "pu_on", "pu_off"}
-    radio = [
-        [
-            (row["kind"], row["entity"], row["time_s"])
-            for row in result.events.to_pylist()
-            if row["kind"] in kinds and row["time_s"] < 3.0
-        ]
-        for result in (emulated, simulated)
-    ]
-    assert len(radio[0]) > 5
-    assert sorted(radio[0]) == sorted(radio[1])
+    radio = moves(emulated, kinds, 3.0)
+    assert len(radio) > 5
+    assert radio == moves(simulated, kinds, 3.0)
     for name in ("sensings", "handoffs", "sensing_s"):
         assert emulated.rows("radios")[0][name] == simulated.rows("radios")[0][name]
     with as_in_time(emulated):
