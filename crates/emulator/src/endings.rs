@@ -5,12 +5,10 @@
 //! Its sequence number is what the end expects next and acknowledged last.
 
 use crate::device::Wire;
-use crate::headers::{self, Ends, Tcp};
+use crate::headers::{self, ACK, Ends, RST, Tcp};
 use std::collections::BTreeMap;
 use std::io;
 
-const RST: u16 = 4;
-const ACK: u16 = 16;
 /// An end that expects another number answers with an acknowledgement of it, so that the second reset is the
 /// right one.
 const ROUNDS: usize = 2;

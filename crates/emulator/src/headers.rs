@@ -3,6 +3,7 @@
 //! [`segments`](crate::segments) makes segments of the model of them for who stands in their way,
 //! [`wire`](crate::wire) the packets of scripts.
 
+use cogtcp_transport::Flags;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 pub(crate) const TCP: u8 = 6;
@@ -14,9 +15,12 @@ pub(crate) const HOST_UNREACHABLE: u8 = 1;
 pub(crate) const IPV4_HEADER: usize = 20;
 pub(crate) const IPV6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
-/// The flag of TCP that begins a connection.
-pub(crate) const SYN: u16 = 2;
-const UDP_HEADER: usize = 8;
+/// Flags of TCP, as [`Tcp`] has them.
+pub(crate) const SYN: u16 = Flags::SYN.bits();
+pub(crate) const RST: u16 = Flags::RST.bits();
+pub(crate) const ACK: u16 = Flags::ACK.bits();
+/// Bytes of the header of UDP (RFC 768).
+pub(crate) const UDP_HEADER: usize = 8;
 /// Time to live of what is written, as Linux has it.
 const LIFETIME: u8 = 64;
 

@@ -8,7 +8,7 @@
 
 use crate::device::{Device, Wire};
 use crate::error::{EmulationError, Tried};
-use crate::headers::{self, Ends, SYN, Tcp};
+use crate::headers::{self, ACK, Ends, RST, SYN, Tcp};
 use crate::sys;
 use cogtcp_units::Duration;
 use std::fs::File;
@@ -16,8 +16,6 @@ use std::io::{self, Read, Seek};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 
-const RST: u16 = 4;
-const ACK: u16 = 16;
 /// States of `/proc/net/tcp` that end with their namespace or with the listening socket
 /// (include/net/tcp_states.h).
 const TIME_WAIT: u8 = 6;

@@ -1,6 +1,6 @@
 //! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
 
-use crate::headers::{self, IPV4_HEADER, IPV6_HEADER, SYN, TCP, UDP, folded};
+use crate::headers::{self, IPV4_HEADER, IPV6_HEADER, SYN, TCP, UDP, UDP_HEADER, folded};
 use cogtcp_link::LinkPayload;
 use cogtcp_network::Transit;
 use cogtcp_units::Time;
@@ -194,9 +194,6 @@ pub(crate) fn destination(bytes: &[u8]) -> Option<(u8, usize)> {
 
 /// First port of the scenario's flows: flow n has this one plus n at the end that listens.
 pub(crate) const FIRST_PORT: u16 = 5001;
-
-/// Bytes of the header of UDP (RFC 768).
-const UDP_HEADER: usize = 8;
 
 /// First port of the scenario's UDP sources: source n sends to this one plus n.
 pub(crate) const FIRST_UDP_PORT: u16 = 20_001;

@@ -3,6 +3,7 @@
 
 use crate::engine::Account;
 use crate::error::{EmulationError, Tried};
+use crate::headers::UDP_HEADER;
 use crate::packet::{FIRST_UDP_PORT, Family};
 use crate::plan::Plan;
 use cogtcp_hosts::datagrams::{self, SourceAccount};
@@ -12,12 +13,9 @@ use cogtcp_traffic::Source;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Bytes of the header of UDP (RFC 768).
-const HEADER: u32 = 8;
-
 /// Bytes of the headers of a datagram.
 pub(crate) const fn headers(family: Family) -> u32 {
-    family.header() + HEADER
+    family.header() + UDP_HEADER as u32
 }
 
 /// Any address of the family of this one.

@@ -1,10 +1,8 @@
 //! Bytes of the packets of scripts, and back.
 
-use crate::headers::{self, Ends, Options, Tcp, kind, pair, pairs, put_option};
+use crate::headers::{self, ACK, Ends, Options, Tcp, kind, pair, pairs, put_option};
 use cogtcp_packet_scripts::{EcnCodepoint, Icmp, ScriptPacket};
 use std::net::IpAddr;
-
-const ACK: u16 = 16;
 
 /// The numbers that both directions of a connection count from.
 #[derive(Clone, Copy, Debug)]
