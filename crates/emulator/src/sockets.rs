@@ -6,7 +6,7 @@ use crate::{privileges, sys};
 use cogtcp_transport::LinuxControl;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -35,10 +35,6 @@ impl Settings {
     pub(crate) fn make_sender(&self, socket: BorrowedFd<'_>) -> Result<(), EmulationError> {
         choose_control(socket, self.congestion)?;
         end_at_once(socket);
-        if self.is_multipath {
-            // Its sockets have no more options that matter before Linux 6.17.
-            return Ok(());
-        }
         let not_sent = (libc::TCP_NOTSENT_LOWAT, UNSENT);
         self.set(socket, [Some(not_sent), Some((libc::TCP_NODELAY, 1)), self.most()])
             .tried("an option of a socket cannot be set")
@@ -51,9 +47,6 @@ impl Settings {
                 .tried("the receive buffer cannot be set")?;
         }
         end_at_once(socket);
-        if self.is_multipath {
-            return Ok(());
-        }
         self.set(socket, [self.most(), None, None]).tried("an option of a socket cannot be set")
     }
 
@@ -62,6 +55,10 @@ impl Settings {
     }
 
     fn set(&self, socket: BorrowedFd<'_>, options: [Option<(i32, i32)>; 3]) -> io::Result<()> {
+        // Before Linux 6.17 sockets of Multipath TCP have no further options that matter here.
+        if self.is_multipath {
+            return Ok(());
+        }
         options.into_iter().flatten().try_for_each(|(option, value)| {
             sys::set_option(socket, libc::IPPROTO_TCP, option, &value.to_ne_bytes())
         })
@@ -78,7 +75,7 @@ pub(crate) fn listen(number: usize, address: IpAddr) -> Result<TcpListener, Emul
 /// The same of a flow of Multipath TCP, whose subflows come to other addresses of this host too.
 pub(crate) fn listen_multipath(number: usize) -> Result<TcpListener, EmulationError> {
     let socket = caller_multipath()?;
-    let at = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, FIRST_PORT + number as u16);
+    let at = at(number, Ipv4Addr::UNSPECIFIED.into());
     sys::listen(socket.as_fd(), at).tried("a socket cannot listen")?;
     Ok(TcpListener::from(socket))
 }
@@ -177,9 +174,12 @@ fn at(number: usize, address: IpAddr) -> SocketAddr {
 /// `struct tcp_info` (linux/tcp.h) as far as this kernel knows it. It only ever grows at its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TcpInfo {
-    bytes: [u8; 248],
+    bytes: [u8; TCP_INFO_SIZE],
     length: usize,
 }
+
+/// Bytes of `struct tcp_info` that are asked for.
+const TCP_INFO_SIZE: usize = 248;
 
 /// The level of options of Multipath TCP, its option for [`TcpInfo`] of subflows (linux/mptcp.h), and the
 /// most subflows (the simulator's too).
@@ -192,23 +192,22 @@ const ESTABLISHED: u8 = 1;
 
 impl TcpInfo {
     pub(crate) fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
-        let mut bytes = [0; 248];
+        let mut bytes = [0; TCP_INFO_SIZE];
         let length = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
         Ok(Self { bytes, length })
     }
 
     /// The same of each subflow of a socket of Multipath TCP (`MPTCP_TCPINFO`, linux/mptcp.h).
     pub(crate) fn of_subflows(socket: BorrowedFd<'_>) -> io::Result<Vec<Self>> {
-        const SIZE: usize = 248;
         // `struct mptcp_subflow_data`: its size, the number of subflows, the kernel's size of an entry, ours.
         const HEADER: usize = 16;
-        let mut bytes = [0; HEADER + SIZE * MOST_SUBFLOWS];
+        let mut bytes = [0; HEADER + TCP_INFO_SIZE * MOST_SUBFLOWS];
         bytes[..4].copy_from_slice(&(HEADER as u32).to_ne_bytes());
-        bytes[12..16].copy_from_slice(&(SIZE as u32).to_ne_bytes());
+        bytes[12..16].copy_from_slice(&(TCP_INFO_SIZE as u32).to_ne_bytes());
         let length = sys::option(socket, SOL_MPTCP, MPTCP_TCPINFO, &mut bytes)?;
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let (header, size) = (word(0) as usize, word(8).min(word(12)) as usize);
-        let entries = bytes.get(header..length).unwrap_or_default().chunks_exact(SIZE);
+        let entries = bytes.get(header..length).unwrap_or_default().chunks_exact(TCP_INFO_SIZE);
         let count = (word(4) as usize).min(MOST_SUBFLOWS);
         let read =
             |entry: &[u8]| Ok(Self { bytes: entry.try_into().map_err(io::Error::other)?, length: size });

@@ -16,10 +16,15 @@ const HEADER: usize = 16;
 struct Request(Vec<u8>);
 
 impl Request {
+    /// A request that the kernel acknowledges.
     fn new(kind: u16, flags: i32) -> Self {
+        Self::with_flags(kind, libc::NLM_F_ACK | flags)
+    }
+
+    fn with_flags(kind: u16, flags: i32) -> Self {
         let mut bytes = vec![0; HEADER];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
-        let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
+        let flags = (libc::NLM_F_REQUEST | flags) as u16;
         bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
         // Sequence number and port: any.
         Self(bytes)
@@ -95,27 +100,25 @@ fn queue_length(interface: i32, packets: u32) -> Request {
 
 /// Gives an interface an address of IPv6, which nobody else is asked about.
 pub(super) fn add_address(interface: i32, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
-    // `ifaddrmsg`: family, prefix, flags, scope, interface.
-    let head = [libc::AF_INET6 as u8, prefix, libc::IFA_F_NODAD as u8, 0];
-    Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
-        .put(&head)
-        .put(&interface.to_ne_bytes())
-        .attribute(libc::IFA_LOCAL, &address.octets())
-        .attribute(libc::IFA_ADDRESS, &address.octets())
-        .make()
+    new_address(interface, [libc::AF_INET6 as u8, prefix, libc::IFA_F_NODAD as u8], &address.octets())
 }
 
 /// Gives an interface a further address of IPv4.
 pub(super) fn add_address4(interface: i32, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+    new_address(interface, [libc::AF_INET as u8, prefix, 0], &address.octets())
+}
+
+fn new_address(interface: i32, [family, prefix, flags]: [u8; 3], address: &[u8]) -> io::Result<()> {
+    // `ifaddrmsg`: family, prefix, flags, scope, interface.
     Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
-        .put(&[libc::AF_INET as u8, prefix, 0, 0])
+        .put(&[family, prefix, flags, 0])
         .put(&interface.to_ne_bytes())
-        .attribute(libc::IFA_LOCAL, &address.octets())
-        .attribute(libc::IFA_ADDRESS, &address.octets())
+        .attribute(libc::IFA_LOCAL, address)
+        .attribute(libc::IFA_ADDRESS, address)
         .make()
 }
 
-/// An attribute that holds others says so, where the kernel is strict.
+/// Flag of an attribute that holds others; strict parts of the kernel ask for it.
 const NESTED: u16 = 1 << 15;
 
 /// The commands and attributes of `mptcp_pm` (linux/mptcp_pm.h): how many subflows a connection may have, and
@@ -138,12 +141,11 @@ fn generic_family(socket: &OwnedFd, name: &str) -> io::Result<u16> {
     const CONTROL: u16 = libc::GENL_ID_CTRL as u16;
     const GET_FAMILY: u8 = libc::CTRL_CMD_GETFAMILY as u8;
     let name = [name.as_bytes(), &[0]].concat();
-    let request =
-        Request::new(CONTROL, 0).command(GET_FAMILY).attribute(libc::CTRL_ATTR_FAMILY_NAME as u16, &name);
-    let mut bytes = request.bytes();
-    // Its answer is the family: no further one.
-    bytes[6..8].copy_from_slice(&(libc::NLM_F_REQUEST as u16).to_ne_bytes());
-    sys::write(socket.as_fd(), &bytes)?;
+    // The answer is the family: no acknowledgement follows.
+    let request = Request::with_flags(CONTROL, 0)
+        .command(GET_FAMILY)
+        .attribute(libc::CTRL_ATTR_FAMILY_NAME as u16, &name);
+    sys::write(socket.as_fd(), &request.bytes())?;
     let mut answer = [0; 4096];
     let size = sys::read(socket.as_fd(), &mut answer)?;
     let answer = &answer[..size];

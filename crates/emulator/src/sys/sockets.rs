@@ -3,45 +3,32 @@
 use super::{check, owned};
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::net::{IpAddr, SocketAddr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// A TCP socket that does not block, for addresses like this one.
 pub(crate) fn tcp_socket(like: IpAddr) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    let family = if like.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(family, kind, 0) })
+    stream_socket(if like.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }, 0)
 }
 
 /// A socket of Multipath TCP over IPv4 that does not block.
 pub(crate) fn multipath_socket() -> io::Result<OwnedFd> {
+    stream_socket(libc::AF_INET, libc::IPPROTO_MPTCP)
+}
+
+fn stream_socket(family: c_int, protocol: c_int) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_INET, kind, libc::IPPROTO_MPTCP) })
+    owned(unsafe { libc::socket(family, kind, protocol) })
 }
 
 /// Lets a socket listen.
-pub(crate) fn listen(socket: BorrowedFd<'_>, at: SocketAddrV4) -> io::Result<()> {
-    // SAFETY: zero is a value of every field.
-    let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
-    address.sin_family = libc::AF_INET as libc::sa_family_t;
-    address.sin_port = at.port().to_be();
-    address.sin_addr.s_addr = u32::from_ne_bytes(at.ip().octets());
-    let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-    // SAFETY: `address` is a sockaddr_in of this length.
-    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+pub(crate) fn listen(socket: BorrowedFd<'_>, at: SocketAddr) -> io::Result<()> {
+    // SAFETY: the address is a sockaddr of this length.
+    with_address(at, |address, length| unsafe { libc::bind(socket.as_raw_fd(), address, length) })?;
     // SAFETY: no memory is passed.
     check(unsafe { libc::listen(socket.as_raw_fd(), 128) })?;
     Ok(())
-}
-
-/// A socket for generic requests to parts of the kernel (genetlink).
-pub(crate) fn generic_socket() -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe {
-        libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_GENERIC)
-    })
 }
 
 /// A socket for requests about interfaces.
@@ -52,8 +39,17 @@ pub(crate) fn control_socket() -> io::Result<OwnedFd> {
 
 /// A socket for requests to the kernel's routing tables and links (rtnetlink(7)).
 pub(crate) fn route_socket() -> io::Result<OwnedFd> {
+    netlink_socket(libc::NETLINK_ROUTE)
+}
+
+/// A socket for generic requests to parts of the kernel (genetlink).
+pub(crate) fn generic_socket() -> io::Result<OwnedFd> {
+    netlink_socket(libc::NETLINK_GENERIC)
+}
+
+fn netlink_socket(protocol: c_int) -> io::Result<OwnedFd> {
     // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) })
+    owned(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol) })
 }
 
 /// Begins to connect.
@@ -66,6 +62,15 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> 
 
 /// Begins to connect, or asks what became of that: an error too while it goes on.
 pub(crate) fn connect_again(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> {
+    // SAFETY: the address is a sockaddr of this length.
+    with_address(to, |address, length| unsafe { libc::connect(socket.as_raw_fd(), address, length) })
+}
+
+/// Makes a call that takes an address as the kernel has it, and the length of the address.
+fn with_address(
+    to: SocketAddr,
+    call: impl FnOnce(*const libc::sockaddr, libc::socklen_t) -> c_int,
+) -> io::Result<()> {
     let result = match to {
         SocketAddr::V4(to) => {
             // SAFETY: zero is a value of every field.
@@ -73,9 +78,7 @@ pub(crate) fn connect_again(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Resul
             address.sin_family = libc::AF_INET as libc::sa_family_t;
             address.sin_port = to.port().to_be();
             address.sin_addr.s_addr = u32::from_ne_bytes(to.ip().octets());
-            let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-            // SAFETY: `address` is a sockaddr_in of this length.
-            unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }
+            call((&raw const address).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t)
         }
         SocketAddr::V6(to) => {
             // SAFETY: zero is a value of every field.
@@ -83,9 +86,7 @@ pub(crate) fn connect_again(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Resul
             address.sin6_family = libc::AF_INET6 as libc::sa_family_t;
             address.sin6_port = to.port().to_be();
             address.sin6_addr.s6_addr = to.ip().octets();
-            let length = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
-            // SAFETY: `address` is a sockaddr_in6 of this length.
-            unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }
+            call((&raw const address).cast(), size_of::<libc::sockaddr_in6>() as libc::socklen_t)
         }
     };
     check(result).map(|_| ())
