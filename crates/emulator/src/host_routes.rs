@@ -1,8 +1,7 @@
 //! The routes of packets from host to host: the shortest routes of the network, found once.
 
 use crate::error::EmulationError;
-use crate::packet::IpPacket;
-use crate::packet::SHORTEST;
+use crate::packet::{IpPacket, SHORTEST};
 use cogtcp_network::{Hop, Network, NoRoute, Routes, StreamId};
 use cogtcp_scenario::{Experiment, PathSpec};
 use std::collections::BTreeMap;

@@ -218,10 +218,11 @@ impl Hosts for Observer {
                     flow.unanswered.get_or_insert(packet.answers);
                     if self.is_warm {
                         flow.queuing.record(frame.waited());
-                        let at = packet::destination(self.packets.bytes(packet));
-                        let network = at.map(|(network, _)| network);
-                        let path = flow.paths.iter_mut().find(|(number, _)| Some(*number) == network);
-                        path.into_iter().for_each(|(_, bytes)| *bytes += u64::from(packet.payload));
+                        if let Some((network, _)) = packet::destination(self.packets.bytes(packet))
+                            && let Some((_, bytes)) = flow.paths.iter_mut().find(|(own, _)| *own == network)
+                        {
+                            *bytes += u64::from(packet.payload);
+                        }
                     }
                 }
             } else if self.is_warm && packet.answers != Time::MAX {

@@ -199,10 +199,7 @@ impl Plan {
                 ));
             }
         }
-        if let Some(flow) = two_at_a_host(&experiment.flows, &multipath) {
-            let what = format!("the flow \"{flow}\" of Multipath TCP ends at a host with another one");
-            return Err(EmulationError::Scenario { what, known: MULTIPATH });
-        }
+        let multipath_nodes = multipath_nodes(&experiment.flows, &multipath)?;
         let by_udp = experiment.flows.iter().any(|flow| flow.tcp().is_none());
         let sockets = experiment
             .flows
@@ -235,23 +232,15 @@ impl Plan {
         let router = router.map(host).transpose()?;
         let ends = [host(ends[0])?, host(ends[1])?];
         let networks = enter_paths(&mut routes, &experiment.flows, &flow_ends, &multipath)?;
-        let multipath_ends: Vec<usize> = experiment
-            .flows
-            .iter()
-            .zip(&multipath)
-            .filter(|(_, is_multipath)| **is_multipath)
-            .flat_map(|(flow, _)| [flow.from, flow.to])
-            .collect();
-        let hosts = routes
+        let hosts: Vec<Host> = routes
             .hosts()
             .iter()
             .map(|node| {
                 let mut host = Host::new(*node, &experiment, family)?;
-                host.mtu += if multipath_ends.contains(node) { MAPPING } else { 0 };
+                host.mtu += if multipath_nodes.contains(node) { MAPPING } else { 0 };
                 Ok(host)
             })
             .collect::<Result<_, EmulationError>>()?;
-        let hosts: Vec<Host> = hosts;
         for (source, [from, _]) in experiment.udp.iter().zip(&source_ends) {
             let mtu = hosts[*from].mtu;
             if source.size + udp::headers(family) > mtu {
@@ -505,17 +494,19 @@ fn fastest(
     channels.into_iter().chain([own]).max()
 }
 
-/// The name of a flow of Multipath TCP that ends at a host where another one ends: endpoints of subflows
-/// belong to a host, and both would use them.
-fn two_at_a_host<'a>(flows: &'a [FlowSpec], multipath: &[bool]) -> Option<&'a str> {
-    let mut taken = Vec::new();
+/// Returns the nodes at which flows of Multipath TCP end. Two of them at one node are an error: endpoints of
+/// subflows belong to a host, and both flows would use them.
+fn multipath_nodes(flows: &[FlowSpec], multipath: &[bool]) -> Result<Vec<usize>, EmulationError> {
+    let mut nodes = Vec::new();
     for (flow, _) in flows.iter().zip(multipath).filter(|(_, is_multipath)| **is_multipath) {
-        if [flow.from, flow.to].iter().any(|node| taken.contains(node)) {
-            return Some(&flow.name);
+        let ends = [flow.from, flow.to];
+        if ends.iter().any(|node| nodes.contains(node)) {
+            let what = format!("the flow \"{}\" of Multipath TCP ends at a host with another one", flow.name);
+            return Err(EmulationError::Scenario { what, known: MULTIPATH });
         }
-        taken.extend([flow.from, flow.to]);
+        nodes.extend(ends);
     }
-    None
+    Ok(nodes)
 }
 
 /// Enters the paths that flows name, each as a network of its own. Returns their numbers by flow. A transport
