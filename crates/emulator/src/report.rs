@@ -7,6 +7,7 @@ use crate::network::EmulatedNetwork;
 use crate::observer::{Entity, FlowWatch, Observer, RecordedEvent};
 use crate::plan::Plan;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
+use cogtcp_hosts::multipath::PathNames;
 use cogtcp_hosts::quic;
 use cogtcp_hosts::train::{FlowOnTrain, TrainAccount};
 use cogtcp_link::Capacity;
@@ -84,18 +85,14 @@ impl Outcome<'_> {
             let goodput = played.goodput();
             let directions: Vec<_> = self.plan.directions_by_path(number).collect();
             for (path, ((_, bytes), directions)) in paths.iter().zip(&directions).enumerate() {
-                let experiment = &self.plan.experiment;
-                let link = &experiment.links[spec.paths[path].link].name;
-                let radios = experiment.radios.iter().filter(|radio| {
-                    directions.iter().any(|direction| radio.links.contains(&(direction / 2)))
-                });
-                let radios: Vec<String> = radios.flat_map(|radio| experiment.radio_names(radio)).collect();
+                let route: Vec<usize> = directions.iter().map(|direction| direction / 2).collect();
+                let names = PathNames::new(&self.plan.experiment, spec, path, &route);
                 // Payload that arrived, retransmissions included: a kernel does not tell which came first.
                 let share = ratio(*bytes as f64, total as f64);
                 let row = SubflowRow {
                     flow: table.flow.intern(&spec.name),
                     path: path as u64,
-                    link: table.link.intern(link),
+                    link: table.link.intern(&names.link),
                     goodput_bps: goodput * share,
                     share,
                     sent_segments: 0,
@@ -104,7 +101,7 @@ impl Outcome<'_> {
                     repeated_bytes: 0,
                     reinjected_bytes: 0,
                     rtt_mean_s: f64::NAN,
-                    radios: table.radios.intern(&radios.join(" ")),
+                    radios: table.radios.intern(&names.radios),
                 };
                 table.push(row);
             }
@@ -171,7 +168,8 @@ impl Outcome<'_> {
         directions.into_iter().min_by_key(|direction| (self.available(*direction), *direction))
     }
 
-    /// What that could carry over a flow's measured span, in bytes, and the bottlenecks of its other paths.
+    /// Bytes that a flow's bottleneck, and the bottlenecks of its further paths, could carry in the flow's
+    /// measured span.
     fn available_to(&self, flow: usize, played: &Played) -> f64 {
         let further = self.plan.directions_by_path(flow).skip(1);
         let least = |directions: Vec<LinkDirection>| {

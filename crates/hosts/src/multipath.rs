@@ -6,6 +6,7 @@ use cogtcp_network::Reached;
 use cogtcp_records::Table;
 use cogtcp_records::extensions::{SubflowRow, SubflowsBuilder};
 use cogtcp_records::ratio;
+use cogtcp_scenario::{Experiment, FlowSpec};
 
 /// Counts of a connection's subflows at one moment, by path; empty: the transport has none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,6 +66,17 @@ pub struct PathNames {
     pub link: String,
     /// The radios on the route of its data, with blanks between them.
     pub radios: String,
+}
+
+impl PathNames {
+    /// The names of path `path` of `flow`, whose data takes the links `route`.
+    pub fn new(experiment: &Experiment, flow: &FlowSpec, path: usize, route: &[usize]) -> Self {
+        let link = flow.paths.get(path).map(|path| experiment.links[path.link].name.clone());
+        let on_route =
+            experiment.radios.iter().filter(|radio| radio.links.iter().any(|link| route.contains(link)));
+        let radios: Vec<String> = on_route.flat_map(|radio| experiment.radio_names(radio)).collect();
+        Self { link: link.unwrap_or_default(), radios: radios.join(" ") }
+    }
 }
 
 /// Returns the table of all subflows: of each flow its name, its paths, its counts and its measured span in

@@ -6,7 +6,7 @@ use crate::simulation::Simulation;
 use cogtcp_hosts::multipath::PathNames;
 use cogtcp_hosts::{Flow, Measured};
 use cogtcp_hosts::{multipath, quic};
-use cogtcp_network::{FlowSpan, StreamId};
+use cogtcp_network::FlowSpan;
 use cogtcp_records::extensions::{TcpFlowRow, TcpFlowsBuilder};
 use cogtcp_records::tables::{FlowRow, FlowsBuilder};
 use cogtcp_records::{Run, Table, jain_fairness, ratio};
@@ -100,20 +100,13 @@ impl Simulation<'_> {
     fn subflow_table(&self) -> Option<Table> {
         multipath::table(self.flows.iter().zip(&self.experiment.flows).map(|(flow, spec)| {
             let span = flow.measured.map_or(f64::NAN, |measured| measured.span.as_secs_f64());
-            let paths = flow.data_by_path().enumerate().map(|(path, data)| self.path_names(spec, path, data));
+            let paths = flow.data_by_path().enumerate().map(|(path, data)| {
+                let route: Vec<usize> =
+                    self.plane.network.route(data).map(|direction| direction as usize / 2).collect();
+                PathNames::new(&self.experiment, spec, path, &route)
+            });
             (spec.name.as_str(), paths.collect(), flow.subflows(), span)
         }))
-    }
-
-    /// What names path `path` of a flow, whose data is the stream `data`.
-    fn path_names(&self, spec: &FlowSpec, path: usize, data: StreamId) -> PathNames {
-        let link = spec.paths.get(path).map(|path| self.experiment.links[path.link].name.clone());
-        let route: Vec<usize> =
-            self.plane.network.route(data).map(|direction| direction as usize / 2).collect();
-        let on_route =
-            self.experiment.radios.iter().filter(|radio| radio.links.iter().any(|it| route.contains(it)));
-        let radios: Vec<String> = on_route.flat_map(|radio| self.experiment.radio_names(radio)).collect();
-        PathNames { link: link.unwrap_or_default(), radios: radios.join(" ") }
     }
 
     fn flow_row(&self, flow: &Flow, spec: &FlowSpec, table: &mut FlowsBuilder) -> FlowRow {
