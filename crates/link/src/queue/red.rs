@@ -172,13 +172,11 @@ impl<P: LinkPayload> QueueDiscipline<P> for RedQueue<P> {
         // that high.
         let marks = decision == Decision::Signal && self.config.ecn && frame.packet.is_ecn_capable();
         if decision != Decision::Accept && !marks {
-            frame.time = now.as_nanos();
             signals.drop(now, frame, DropCause::Early);
             return;
         }
         if self.fifo.len() >= u64::from(self.config.limit) {
             self.count = 0;
-            frame.time = now.as_nanos();
             signals.drop(now, frame, DropCause::Queue);
             return;
         }
