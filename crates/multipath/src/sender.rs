@@ -114,8 +114,8 @@ impl MptcpSender {
         if self.saturated { u64::MAX - self.nxt } else { self.end - self.nxt }
     }
 
-    /// What the connection waits for, or one subflow; `is_down`: it takes no data before a timer expires or
-    /// the handshake is complete.
+    /// What the connection, or one of its subflows, waits for. `is_down`: the connection or subflow takes no
+    /// data before a timer expires or the handshake is complete.
     fn waiting(&self, is_down: bool) -> Waiting {
         match self.state {
             State::Idle | State::Closed => Waiting::Nothing,
@@ -214,7 +214,7 @@ impl MptcpSender {
         }
         let mut mappings = std::mem::take(&mut self.subflows[index].mappings);
         let mut bytes = 0;
-        let healthy = || self.subflows.iter().filter(|one| one.is_open() && !one.has_failed());
+        let healthy = || self.subflows.iter().filter(|one| one.is_usable());
         for run in mappings.iter_mut().filter(|run| run.end() > self.una && !run.reinjected) {
             // The subflow that the copy is of may have recovered.
             if run.is_copy && healthy().any(|one| one.mappings.has(run.data)) {
@@ -460,14 +460,12 @@ impl Endpoint for MptcpSender {
         progress.in_flight_bytes = Some(in_flight);
         let measured = self.subflows.iter().map(Subflow::srtt).filter(|rtt| !rtt.is_zero());
         progress.smoothed_rtt = measured.min();
-        progress.waiting = self.waiting(self.subflows.iter().all(|one| !one.is_open() || one.has_failed()));
+        progress.waiting = self.waiting(!self.subflows.iter().any(Subflow::is_usable));
         progress
     }
 
     fn waiting_on(&self, path: PathId) -> Waiting {
-        self.waiting(
-            self.subflows.get(usize::from(path.0)).is_none_or(|one| !one.is_open() || one.has_failed()),
-        )
+        self.waiting(!self.subflows.get(usize::from(path.0)).is_some_and(Subflow::is_usable))
     }
 
     fn count(&self, show: &mut dyn FnMut(&'static str, f64)) {

@@ -88,6 +88,11 @@ impl Subflow {
         self.tcp.state().ca_state == CaState::Loss
     }
 
+    /// The subflow takes data that is likely to arrive.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.is_open() && !self.has_failed()
+    }
+
     pub(crate) fn mss(&self) -> u64 {
         self.tcp.state().mss
     }
