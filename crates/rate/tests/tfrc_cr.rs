@@ -54,10 +54,6 @@ fn count<S: Endpoint<Packet = Datagram>>(path: &Net<S>, wanted: &str) -> f64 {
     found
 }
 
-fn packets<S>(path: &Net<S>, from: f64, until: f64) -> usize {
-    path.sent.iter().filter(|at| (from..until).contains(*at)).count()
-}
-
 fn tfrc_cr(settings: TfrcCrSettings) -> TfrcCrSender {
     TfrcCrSender::new(1000, &settings)
 }
@@ -114,14 +110,14 @@ fn a_primary_user_pauses_the_sender() {
     assert!((rate - 10_000.0).abs() < 500.0, "{rate}");
     path.run(20.45);
     assert!(
-        path.sender.is_paused() && (75..=105).contains(&packets(&path, 12.0, 20.0)),
+        path.sender.is_paused() && (75..=105).contains(&path.packets(12.0, 20.0)),
         "{}",
-        packets(&path, 12.0, 20.0)
+        path.packets(12.0, 20.0)
     );
     path.run(20.55);
     assert!(!path.sender.is_paused());
     assert_eq!((count(&path, "restarts"), path.sender.allowed_rate()), (1.0, 300.0));
-    assert_eq!(packets(&path, 20.499, 20.55), 1, "the first packet of a restart leaves at once");
+    assert_eq!(path.packets(20.499, 20.55), 1, "the first packet of a restart leaves at once");
     path.run(20.61);
     // min(4 s, max(2 s, 4380 B)) a round-trip time.
     assert!((path.sender.allowed_rate() - 40_000.0).abs() < 1.0, "{}", path.sender.allowed_rate());
@@ -164,7 +160,7 @@ fn a_primary_user_that_stays_is_polled() {
             number % 100 == 50 || at >= 10.0
         });
     path.run(200.0);
-    assert!(packets(&path, 190.0, 200.0) >= 90);
+    assert!(path.packets(190.0, 200.0) >= 90);
 }
 
 /// TFRC may send twice what the receiver got; TFRC-CR takes the equation's rate at once. After a long time of

@@ -55,10 +55,6 @@ fn state(path: &Net) -> TpCrahnState {
     path.sender.state(path.now)
 }
 
-fn packets(path: &Net, from: f64, until: f64) -> usize {
-    path.sent.iter().filter(|at| (from..until).contains(*at)).count()
-}
-
 fn timeouts(path: &Net) -> usize {
     path.events.iter().filter(|(_, event)| *event == EndpointEvent::Timeout).count()
 }
@@ -124,7 +120,7 @@ fn a_change_of_channel_pauses_and_sets_the_window() {
     tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
     assert_eq!(state(&path), TpCrahnState::SpectrumChange);
     path.run(13.0);
-    assert_eq!((packets(&path, 10.001, 13.0), timeouts(&path)), (0, 0));
+    assert_eq!((path.packets(10.001, 13.0), timeouts(&path)), (0, 0));
     let mut rtt = f64::NAN;
     path.sender.observe(&mut |name, value| {
         if name == "smoothed_rtt_s" {
@@ -158,10 +154,10 @@ fn a_pause_ends() {
     path.run(3.0);
     tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
     path.run(12.9);
-    assert_eq!((state(&path), packets(&path, 3.001, 12.9)), (TpCrahnState::SpectrumChange, 0));
+    assert_eq!((state(&path), path.packets(3.001, 12.9)), (TpCrahnState::SpectrumChange, 0));
     path.run(13.2);
     assert_eq!(state(&path), TpCrahnState::Normal);
-    assert!(packets(&path, 12.9, 13.2) > 0);
+    assert!(path.packets(12.9, 13.2) > 0);
 }
 
 /// A mark halves the window once for a window of data. A mark of a packet that was sent during a sensing is

@@ -91,6 +91,11 @@ impl<S: Endpoint<Packet = Datagram>, R: Endpoint<Packet = Datagram>, L: Link> Pa
         while self.receiver.poll_event().is_some() {}
     }
 
+    /// How many packets left the sender from one time to before another.
+    pub(crate) fn packets(&self, from: f64, until: f64) -> usize {
+        self.sent.iter().filter(|at| (from..until).contains(*at)).count()
+    }
+
     fn insert(&mut self, at: Time, flying: Flying) {
         self.order += 1;
         self.flying.insert((at, self.order), flying);
