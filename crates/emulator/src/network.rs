@@ -78,6 +78,7 @@ impl EmulatedNetwork {
                         self.deliver(&arrival, hosts);
                     }
                 }
+                Due::Batch(_) => unreachable!("a kernel takes its packets when they arrive"),
                 // Kernels keep their own timers.
                 Due::Host(_) => self.network.agenda().pop(due),
             }

@@ -83,8 +83,13 @@ pub struct LinkCounters {
 pub enum OfferOutcome {
     /// Taken; the link's next arrival is scheduled already (or waits for the gate).
     Taken,
-    /// Taken as the first: its arrival must be scheduled for this time.
-    Schedule(Time),
+    /// Taken as the first: its arrival must be scheduled.
+    Schedule {
+        /// When it arrives.
+        at: Time,
+        /// Since when it has been the first: when it was offered, or the packet before it arrived.
+        since: Time,
+    },
     /// Taken as the first of a link that a MAC serves.
     Wake,
     /// The queue is full.
@@ -133,6 +138,9 @@ pub struct Link<P> {
     ring: Ring<P>,
     /// Packets of the ring whose transmission has begun.
     begun: u32,
+    /// A number of the owner's, kept where a hop finds it: how late the host may take its packets, in
+    /// nanoseconds.
+    pub slack: u32,
     /// When the transmitter is free again.
     // Times are bare nanoseconds here: the hot path only adds and compares.
     free_at: u64,
@@ -144,6 +152,8 @@ pub struct Link<P> {
     delay: u64,
     /// No packet arrives before this: one that left before the delay fell does then.
     not_before: u64,
+    /// When a packet arrived last.
+    last_arrival: u64,
     gate: Gate,
     /// Whether a packet that finds nothing waiting goes on the air at once: the gate transmits, and no
     /// discipline asks to see it first.
@@ -156,6 +166,8 @@ pub struct Link<P> {
     pub watched: bool,
     /// The same: whether the owner decides what becomes of a frame that arrives.
     pub settles: bool,
+    /// The same: whether the owner has scheduled a batch.
+    pub has_batch: bool,
     counters: LinkCounters,
     waiting_bytes: u64,
     limits: DropTail,
@@ -220,12 +232,14 @@ impl<P: LinkPayload> Link<P> {
         Self {
             ring: Ring::new(),
             begun: 0,
+            slack: 0,
             free_at: 0,
             last_duration: 0,
             last_size: 0,
             label: Self::UNLABELLED,
             delay: config.delay.as_nanos(),
             not_before: 0,
+            last_arrival: 0,
             gate: Gate::Open,
             // The gate begins open.
             is_direct: discipline.is_none(),
@@ -233,6 +247,7 @@ impl<P: LinkPayload> Link<P> {
             lossy,
             watched: false,
             settles: false,
+            has_batch: false,
             counters: LinkCounters::default(),
             waiting_bytes: 0,
             limits: config.queue,
@@ -291,12 +306,14 @@ impl<P: LinkPayload> Link<P> {
         if waiting == 0 && self.free_at <= now && self.is_direct {
             // Only the first packet of a link has an event; a driver asks for the next one when that arrives.
             let first = self.begun == 0;
+            // Later than `now` where a host is played late: the packet before has arrived meanwhile.
+            let since = Time::from_nanos(self.last_arrival.max(now));
             let (arrival, wire) = self.begin(frame.wire, now);
             let taken = self.ring.push(frame);
             (taken.time, taken.wire) = (arrival, wire);
             taken.packet.enter();
             return if first {
-                OfferOutcome::Schedule(Time::from_nanos(arrival))
+                OfferOutcome::Schedule { at: Time::from_nanos(arrival), since }
             } else {
                 OfferOutcome::Taken
             };
@@ -344,11 +361,14 @@ impl<P: LinkPayload> Link<P> {
         self.ring.pop(frame);
         debug_assert!(self.begun > 0 && frame.time <= now.as_nanos(), "arrivals are scheduled one by one");
         self.begun -= 1;
-        // Only an empty wire must begin the next transmission now, for `next_arrival` to name it. Otherwise
-        // this waits until somebody looks.
+        // Only an empty wire must begin the next transmission now, for `next_arrival` to name it. All others
+        // wait until somebody looks: a host that is played late still offers packets at times before `now`,
+        // and its queue must be as it was then. The next transmission had begun by then, when the packet that
+        // arrives left the transmitter.
         if self.begun == 0 && self.ring.len() > 0 {
-            self.catch_up(now.as_nanos());
+            self.catch_up_by(now.as_nanos(), 1);
         }
+        self.last_arrival = now.as_nanos();
         if frame.wire & LOST != 0 {
             return Some(self.count_drop(DropCause::Silence));
         }
@@ -370,6 +390,15 @@ impl<P: LinkPayload> Link<P> {
     #[inline]
     pub fn first(&self) -> Option<&Frame<P>> {
         (self.ring.len() > 0).then(|| self.ring.get(0))
+    }
+
+    /// Whether the transmitter has been free of all that was offered, at `now`.
+    #[inline]
+    pub fn is_free(&mut self, now: Time) -> bool {
+        if self.ring.len() > self.begun {
+            self.catch_up(now.as_nanos());
+        }
+        self.free_at < now.as_nanos()
     }
 
     /// Asks for the memory that a hop reads of the link itself. A driver that knows which links come next
@@ -414,13 +443,19 @@ impl<P: LinkPayload> Link<P> {
     }
 
     /// Begins every transmission whose time has come by `now`.
+    #[inline]
     fn catch_up(&mut self, now: u64) {
+        self.catch_up_by(now, self.ring.len());
+    }
+
+    /// Begins transmissions whose time has come by `now`, until so many packets are under way.
+    fn catch_up_by(&mut self, now: u64, most: u32) {
         if !self.gate.transmits() {
             return;
         }
         // First in, first out: each start is the later of the packet's arrival and the end of the
         // transmission before.
-        while self.begun < self.ring.len() {
+        while self.begun < most {
             let waiting = self.ring.get(self.begun);
             let (since, wire) = (waiting.time, waiting.wire);
             let start = since.max(self.free_at);
@@ -690,6 +725,11 @@ impl<P: LinkPayload> Link<P> {
     pub fn lose(&mut self, cause: DropCause) {
         self.counters.delivered -= 1;
         self.count_drop(cause);
+    }
+
+    /// Whether it only sends and delays: a drop-tail queue, one rate, no gate, no MAC, no loss.
+    pub fn is_plain(&self) -> bool {
+        self.is_direct && self.gate.is_open() && !self.lossy && self.schedule.is_none()
     }
 
     /// Propagation delay.

@@ -1,12 +1,14 @@
-//! What is due when, ordered by (time, sequence number): of two entries of one instant, the one scheduled
-//! first comes first.
+//! What is due when. The network keeps its changes here, and its driver the times of its hosts
+//! ([`Due::Host`]), so that both have one order.
 //!
-//! The network keeps its changes here, and its driver the times of its hosts ([`Due::Host`]), so that both
-//! have one order.
+//! Arrivals of packets, at most one per link direction and replaced at every hop, have a heap, or a list in
+//! order where links are few. Everything else (timers, radios, applications) has a heap of its own: it is
+//! long-lived and would only deepen the first.
 //!
-//! Two orders share one sequence. One has packet arrivals, at most one per link direction, replaced at every
-//! hop: a heap, or a list in order where links are few. The other has everything else (timers, radios,
-//! applications), which is long-lived and would only deepen the first.
+//! At one instant the entry scheduled first comes first. Where links are many, arrivals come last. Of two
+//! arrivals the packet that has been the first of its link direction for longer comes first, then the packet
+//! of the lower direction. That order is a matter of links alone: a driver may play a host later than the
+//! rest of the network ([`Batch`](Due::Batch)), and all packets keep their order.
 
 mod few;
 
@@ -18,6 +20,8 @@ use few::Few;
 pub enum Due {
     /// The network changes: [`Network::step`](crate::Network::step) plays it.
     Network(Change),
+    /// The driver plays the host at the end of this link direction, whose packets it takes in batches.
+    Batch(u32),
     /// Something of the driver's own, by its code ([`host_code`]). The network knows nothing of it.
     Host(u32),
 }
@@ -48,17 +52,23 @@ pub(crate) enum Kind {
     Positions,
 }
 
-// With the sequence number, a code fills the lower word of a key: 40 bits are left for the sequence.
+// The lower word of a key: a bit that puts arrivals last, 39 bits of order, 24 bits of code.
 const INDEX_BITS: u32 = 20;
 const CODE_BITS: u32 = INDEX_BITS + 4;
+/// Where links are many: at one instant arrivals come after everything else.
+const IS_ARRIVAL: u64 = 1 << 63;
+/// For so long at most, in nanoseconds, it counts how long a packet has been the first: nine minutes.
+const LONGEST: u64 = (IS_ARRIVAL >> CODE_BITS) - 1;
 
 /// Indices of changes and of hosts' entries lie below this.
 pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
 
 /// Kinds of entry that are the network's own, of sixteen, by bit; all others are free for the driver.
-const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND | 1 << 14;
+const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND | 1 << 14 | 1 << BATCH_KIND;
 /// The kind of all that happens in an ad hoc network.
 const AIR_KIND: u32 = 13;
+/// The kind of a host that takes its packets in batches.
+const BATCH_KIND: u32 = 15;
 
 /// Whether an entry of this code is the network's own.
 #[inline]
@@ -90,14 +100,29 @@ impl Due {
     pub const fn code(self) -> u32 {
         match self {
             Self::Network(Change(code)) | Self::Host(code) => code,
+            Self::Batch(direction) => BATCH_KIND << INDEX_BITS | direction,
         }
+    }
+
+    /// The arrival of a packet from `direction`.
+    #[inline]
+    pub const fn arrival(direction: u32) -> Self {
+        Self::Network(Change(direction))
     }
 
     #[inline]
     fn from_code(code: u32) -> Self {
         // Arrivals first, here and wherever a change is read: one comparison tells nearly all of them, and
         // the compiler sees it is the same.
-        if is_arrival(code) || is_own(code) { Self::Network(Change(code)) } else { Self::Host(code) }
+        if is_arrival(code) {
+            Self::Network(Change(code))
+        } else if !is_own(code) {
+            Self::Host(code)
+        } else if code >> INDEX_BITS == BATCH_KIND {
+            Self::Batch(code & (MAX_INDEX - 1))
+        } else {
+            Self::Network(Change(code))
+        }
     }
 }
 
@@ -179,8 +204,8 @@ enum Arrivals {
 }
 
 impl Agenda {
-    /// Entries that one run may schedule: 2^40, some ten hours of computing.
-    pub const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
+    /// Entries other than arrivals that one run may schedule: 2^39, some ten hours of computing.
+    pub const MAX_SEQUENCE: u64 = IS_ARRIVAL >> CODE_BITS;
 
     /// Nothing is due; there are so many link directions.
     pub(crate) fn new(directions: usize) -> Self {
@@ -197,13 +222,37 @@ impl Agenda {
         self.push_other(key);
     }
 
+    /// Schedules a change other than an arrival.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, kind: Kind) {
+        debug_assert!(!matches!(kind, Kind::Arrival(_)), "arrivals have an order of their own");
         let key = self.key(time, kind.code());
-        if let Kind::Arrival(_) = kind {
-            self.arrivals.push(key);
-        } else {
-            self.push_other(key);
+        self.push_other(key);
+    }
+
+    /// Schedules the next arrival from `direction`, of a packet that is the first there since `since`.
+    #[inline]
+    pub(crate) fn push_arrival(&mut self, since: Time, time: Time, direction: u32) {
+        let key = self.arrival_key(since, time, direction);
+        self.arrivals.push(key);
+    }
+
+    /// Schedules the host at the end of `direction` for `time`.
+    pub(crate) fn push_batch(&mut self, time: Time, direction: u32) {
+        let key = self.arrival_key(time, time, Due::Batch(direction).code());
+        self.arrivals.push(key);
+    }
+
+    /// Schedules the host whose batch [`peek`](Self::peek) returned again; `None`: not now.
+    pub(crate) fn replace_batch(&mut self, time: Option<Time>, direction: u32) {
+        let code = Due::Batch(direction).code();
+        debug_assert_eq!(code_of(self.arrivals.first()), code, "what a host does comes later than its batch");
+        match time {
+            Some(time) => {
+                let key = self.arrival_key(time, time, code);
+                self.arrivals.replace_top(key);
+            }
+            None => self.arrivals.pop(),
         }
     }
 
@@ -224,38 +273,37 @@ impl Agenda {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
-        // Keys hold the shared sequence: of equal times in the two orders, too, the one scheduled first comes
-        // first.
         let key = self.arrivals.first().min(self.others.first());
         if key == NEVER {
             return None;
         }
-        // The cast drops the time and most of the sequence, the mask the rest of it.
-        let due = Due::from_code(key as u32 & ((1 << CODE_BITS) - 1));
-        Some((Time::from_nanos((key >> 64) as u64), due))
+        Some((time_of(key), Due::from_code(code_of(key))))
     }
 
-    /// Removes `due`, which [`peek`](Self::peek) returned.
+    /// Of everything but arrivals, what is due next. It is left in place as by [`peek`](Self::peek).
+    pub fn peek_other(&mut self) -> Option<(Time, Due)> {
+        if std::mem::take(&mut self.is_vacant) {
+            self.others.pop();
+        }
+        let key = self.others.first();
+        (key != NEVER).then(|| (time_of(key), Due::from_code(code_of(key))))
+    }
+
+    /// Removes what [`peek`](Self::peek) returned, which is no arrival.
     #[inline]
     pub fn pop(&mut self, due: Due) {
-        if is_arrival(due.code()) {
-            self.arrivals.pop();
-        } else {
-            debug_assert!(!self.is_vacant, "an entry is removed once");
-            self.is_vacant = true;
-        }
+        debug_assert_eq!(code_of(self.others.first()), due.code(), "it is the first of its order");
+        debug_assert!(!self.is_vacant, "an entry is removed once");
+        self.is_vacant = true;
     }
 
-    /// Schedules `due`, which [`peek`](Self::peek) returned, again at `time`: one step instead of two.
+    /// Schedules `due`, which [`peek`](Self::peek) returned and which is no arrival, again at `time`: one
+    /// step instead of two.
     #[inline]
     pub fn replace(&mut self, time: Time, due: Due) {
         debug_assert!(!self.is_vacant, "it is still there");
         let key = self.key(time, due.code());
-        if is_arrival(due.code()) {
-            self.arrivals.replace_top(key);
-        } else {
-            self.others.replace_top(key);
-        }
+        self.others.replace_top(key);
     }
 
     /// Removes the first arrival, which [`peek`](Self::peek) returned.
@@ -264,11 +312,10 @@ impl Agenda {
         self.arrivals.pop();
     }
 
-    /// Schedules the first arrival, of `direction`, again at `time`.
+    /// Schedules the first arrival, of `direction`, which is `now`, again at `time`.
     #[inline]
-    pub(crate) fn replace_arrival(&mut self, time: Time, direction: u32) {
-        debug_assert!(!self.is_vacant, "it is still there");
-        let key = self.key(time, Kind::Arrival(direction).code());
+    pub(crate) fn replace_arrival(&mut self, now: Time, time: Time, direction: u32) {
+        let key = self.arrival_key(now, time, direction);
         self.arrivals.replace_top(key);
     }
 
@@ -294,9 +341,27 @@ impl Agenda {
         matches!(&self.arrivals, Arrivals::Many(heap) if heap.len() >= LEVEL_ENDS[1])
     }
 
-    /// How many entries were scheduled so far.
+    /// Whether there are so many link directions that batches pay.
+    pub(crate) fn is_large(&self) -> bool {
+        matches!(self.arrivals, Arrivals::Many(_))
+    }
+
+    /// How many entries other than arrivals were scheduled so far.
     pub fn scheduled(&self) -> u64 {
         self.sequence
+    }
+
+    /// The key of an arrival, or of a host that takes its packets in batches.
+    #[inline]
+    fn arrival_key(&mut self, since: Time, time: Time, code: u32) -> u128 {
+        match self.arrivals {
+            Arrivals::Few(_) => self.key(time, code),
+            Arrivals::Many(_) => {
+                let shorter = LONGEST - (time.as_nanos() - since.as_nanos()).min(LONGEST);
+                let order = IS_ARRIVAL | shorter << CODE_BITS | u64::from(code);
+                u128::from(time.as_nanos()) << 64 | u128::from(order)
+            }
+        }
     }
 
     #[inline]
@@ -354,12 +419,25 @@ impl Arrivals {
 /// First place below each of the levels 5, 4, 3, 2 and 1; the top is level 0.
 const LEVEL_ENDS: [usize; 5] = [1365, 341, 85, 21, 5];
 
+/// The time of an entry.
+#[inline]
+fn time_of(key: u128) -> Time {
+    Time::from_nanos((key >> 64) as u64)
+}
+
+/// The code of an entry.
+#[inline]
+fn code_of(key: u128) -> u32 {
+    // The cast drops the time and most of the order, the mask the rest of it.
+    key as u32 & ((1 << CODE_BITS) - 1)
+}
+
 /// Later than every key.
 const NEVER: u128 = <u128 as HeapKey>::NEVER;
 
 /// Removes the key of the entry of this code, wherever it is.
 fn remove(heap: &mut Heap<u128>, code: u32) {
-    let is_its = |place: &usize| heap.key(*place) as u32 & ((1 << CODE_BITS) - 1) == code;
+    let is_its = |place: &usize| code_of(heap.key(*place)) == code;
     // A search through the whole heap: only a link that goes down in a silence asks for it.
     if let Some(place) = (0..heap.len()).find(is_its) {
         heap.remove(place);
@@ -386,10 +464,6 @@ mod tests {
     use super::*;
     use cogtcp_units::RandomStream;
 
-    fn arrival(direction: u32) -> Due {
-        Due::Network(Change(Kind::Arrival(direction).code()))
-    }
-
     /// Link directions for which there is a heap.
     const MANY: usize = FEW + 1;
 
@@ -399,9 +473,14 @@ mod tests {
 
     fn push(agenda: &mut Agenda, time: Time, due: Due) {
         match due {
-            Due::Network(change) => agenda.push(time, change.kind()),
+            Due::Network(change) => agenda.push_arrival(time, time, change.arrival().unwrap()),
+            Due::Batch(direction) => agenda.push_batch(time, direction),
             Due::Host(code) => agenda.push_host(time, code),
         }
+    }
+
+    fn pop(agenda: &mut Agenda, due: Due) {
+        if let Due::Network(_) = due { agenda.pop_arrival() } else { agenda.pop(due) }
     }
 
     #[test]
@@ -414,25 +493,55 @@ mod tests {
             assert_eq!(change.kind(), kind);
             assert_eq!(change.arrival().is_some(), matches!(kind, Kind::Arrival(_)));
         }
+        assert_eq!(Due::from_code(Due::Batch(last).code()), Due::Batch(last));
         for kind in (0..16).filter(|kind| !is_own(kind << INDEX_BITS)) {
             let code = host_code(kind, last);
             assert_eq!((Due::from_code(code), host_parts(code)), (Due::Host(code), (kind, last)));
         }
     }
 
+    /// Where links are few, entries of one instant come in the order of scheduling. Where links are many,
+    /// arrivals come after everything else, by how long they have been the first, then by direction.
     #[test]
-    fn equal_times_come_in_the_order_of_scheduling() {
-        let mut queue = Agenda::new(MANY);
+    fn equal_times_have_one_order() {
         let t = Time::from_millis(1);
         // Alternating between the two orders.
-        let events: Vec<Due> = (0..50).map(|i| if i % 2 == 0 { arrival(i) } else { timer(i) }).collect();
-        for event in &events {
-            push(&mut queue, t, *event);
+        let events: Vec<Due> =
+            (0..30).rev().map(|i| if i % 2 == 0 { Due::arrival(i) } else { timer(i) }).collect();
+        let timers = events.iter().copied().filter(|event| matches!(event, Due::Host(_)));
+        let apart: Vec<Due> = timers.chain((0..30).step_by(2).map(Due::arrival)).collect();
+        for (directions, expected) in [(FEW, &events), (MANY, &apart)] {
+            let mut queue = Agenda::new(directions);
+            events.iter().for_each(|event| push(&mut queue, t, *event));
+            for event in expected {
+                assert_eq!(queue.peek(), Some((t, *event)));
+                pop(&mut queue, *event);
+            }
+            assert_eq!(queue.peek(), None);
         }
-        for event in events {
-            assert_eq!(queue.peek(), Some((t, event)));
-            queue.pop(event);
-        }
+        let mut queue = Agenda::new(MANY);
+        queue.push_arrival(Time::from_nanos(7), t, 1);
+        queue.push_arrival(Time::from_nanos(6), t, 2);
+        assert_eq!(queue.peek(), Some((t, Due::arrival(2))));
+    }
+
+    /// A batch is scheduled again or removed in its place; timers can be asked for apart from arrivals.
+    #[test]
+    fn batches_and_timers_can_be_asked_for_apart() {
+        let mut queue = Agenda::new(MANY);
+        queue.push_batch(Time::from_millis(2), 5);
+        queue.push_arrival(Time::ZERO, Time::from_millis(4), 6);
+        push(&mut queue, Time::from_millis(3), timer(1));
+        assert_eq!(queue.peek(), Some((Time::from_millis(2), Due::Batch(5))));
+        assert_eq!(queue.peek_other(), Some((Time::from_millis(3), timer(1))));
+        queue.replace_batch(Some(Time::from_millis(5)), 5);
+        assert_eq!(queue.peek(), Some((Time::from_millis(3), timer(1))));
+        queue.pop(timer(1));
+        assert_eq!(queue.peek_other(), None);
+        assert_eq!(queue.peek(), Some((Time::from_millis(4), Due::arrival(6))));
+        queue.pop_arrival();
+        assert_eq!(queue.peek(), Some((Time::from_millis(5), Due::Batch(5))));
+        queue.replace_batch(None, 5);
         assert_eq!(queue.peek(), None);
     }
 
@@ -445,7 +554,8 @@ mod tests {
         let directions = 6000;
         let mut queue = Agenda::new(directions as usize);
         for direction in 0..directions {
-            queue.push(Time::from_nanos(stream.below(1000)), Kind::Arrival(direction));
+            let time = Time::from_nanos(stream.below(1000));
+            queue.push_arrival(time, time, direction);
         }
         assert!(queue.is_deep());
         let levels = |queue: &Agenda| -> Vec<usize> {
@@ -462,7 +572,7 @@ mod tests {
             let Some((now, event)) = queue.peek() else { break };
             let before = levels(&queue);
             let top = event.code();
-            queue.replace(now + cogtcp_units::Duration::from_nanos(stream.below(1000)), event);
+            queue.replace_arrival(now, now + cogtcp_units::Duration::from_nanos(stream.below(1000)), top);
             let after = levels(&queue);
             for (i, direction) in queue.approaching().into_iter().enumerate() {
                 // Levels counted from the sixth (0) to the first (5); the top itself is not looked at.
@@ -483,14 +593,22 @@ mod tests {
         for (seed, directions) in (0..200).flat_map(|seed| [(seed, FEW), (seed, MANY)]) {
             let mut stream = RandomStream::new(seed, "queue", 0);
             let mut queue = Agenda::new(directions);
-            let mut model: Vec<(u64, u64, Due)> = Vec::new();
+            // By time, then by sequence; where links are many, arrivals come last, by their direction.
+            let mut model: Vec<(u64, (bool, u64), Due)> = Vec::new();
             let mut sequence = 0;
             let mut now = 0;
             for _ in 0..600 {
                 let time = now + stream.below(20);
                 let draw = stream.below(2 * directions as u64) as u32;
-                let event = if draw.is_multiple_of(2) { arrival(draw / 2) } else { timer(draw) };
+                let event = if draw.is_multiple_of(2) { Due::arrival(draw / 2) } else { timer(draw) };
                 let is_arrival = matches!(event, Due::Network(_));
+                sequence += 1;
+                let order = |event: Due| match event {
+                    Due::Network(change) if directions == MANY => {
+                        (true, u64::from(change.arrival().unwrap()))
+                    }
+                    _ => (false, sequence),
+                };
                 match stream.below(6) {
                     5 if is_arrival => {
                         // One that is pending, or not.
@@ -500,11 +618,10 @@ mod tests {
                     // A link direction has one arrival at most.
                     0..=2 if !is_arrival || model.iter().all(|(.., other)| *other != event) => {
                         push(&mut queue, Time::from_nanos(time), event);
-                        model.push((time, sequence, event));
-                        sequence += 1;
+                        model.push((time, order(event), event));
                     }
                     choice @ (3 | 4) => {
-                        model.sort_by_key(|(time, sequence, _)| (*time, *sequence));
+                        model.sort_by_key(|(time, order, _)| (*time, *order));
                         let expected =
                             model.first().map(|(time, _, event)| (Time::from_nanos(*time), *event));
                         assert_eq!(queue.peek(), expected, "seed {seed}");
@@ -512,12 +629,16 @@ mod tests {
                         now = at.as_nanos();
                         model.remove(0);
                         if choice == 3 {
-                            queue.pop(event);
+                            pop(&mut queue, event);
                         } else {
                             let again = now + stream.below(20);
-                            queue.replace(Time::from_nanos(again), event);
-                            model.push((again, sequence, event));
-                            sequence += 1;
+                            match event {
+                                Due::Network(change) => {
+                                    queue.replace_arrival(Time::from_nanos(again), change.arrival().unwrap())
+                                }
+                                _ => queue.replace(Time::from_nanos(again), event),
+                            }
+                            model.push((again, order(event), event));
                         }
                     }
                     _ => {}

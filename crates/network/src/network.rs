@@ -2,6 +2,7 @@
 
 mod accounts;
 mod air;
+mod batches;
 mod build;
 mod cells;
 mod conservation;
@@ -278,7 +279,7 @@ impl<P: Payload> Network<P> {
         // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes
         // its place: one step of the heap instead of two.
         match from.next_arrival() {
-            Some(time) => self.agenda.replace_arrival(time, direction),
+            Some(time) => self.agenda.replace_arrival(now, time, direction),
             None => self.agenda.pop_arrival(),
         }
         if settles && let Some(cause) = self.settle(now, direction, &mut into.frame, lost, observer) {
@@ -322,7 +323,7 @@ impl<P: Payload> Network<P> {
         let link = &mut self.directions[direction as usize];
         // Data behind other data ends no pause. Everything else counts its bytes, whether the link is idle or
         // not.
-        if link.watched && (link.free_at() < now || frame.packet.awaited() == Awaited::Nothing) {
+        if link.watched && (link.is_free(now) || frame.packet.awaited() == Awaited::Nothing) {
             self.budget.offered(now, direction, link, frame);
         }
         if O::FOLLOWS_OFFERS {
@@ -330,7 +331,7 @@ impl<P: Payload> Network<P> {
         }
         match self.directions[direction as usize].offer_copy(now, frame) {
             OfferOutcome::Taken => {}
-            OfferOutcome::Schedule(time) => self.agenda.push(time, Kind::Arrival(direction)),
+            OfferOutcome::Schedule { at, since } => self.schedule_arrival(since, at, direction),
             OfferOutcome::Wake => self.wake(now, direction),
             OfferOutcome::Dropped => return self.refuse(now, direction, frame, DropCause::Queue, observer),
             OfferOutcome::Refused => return self.refuse(now, direction, frame, DropCause::Silence, observer),
@@ -442,7 +443,7 @@ impl<P: Payload> Network<P> {
             before.carried -= cut.sent_by(self.warm_at);
         }
         if let Some(time) = scheduled {
-            self.agenda.push(time, Kind::Arrival(direction));
+            self.agenda.push_arrival(now, time, direction);
         }
         if was_due && self.directions[direction as usize].next_arrival().is_none() {
             // The packet whose arrival was scheduled is destroyed: the link went down.
@@ -468,7 +469,7 @@ impl<P: Payload> Network<P> {
         }
         let link = &mut self.directions[direction as usize];
         if let Some(time) = link.take_arrival() {
-            self.agenda.push(time, Kind::Arrival(direction));
+            self.agenda.push_arrival(now, time, direction);
         }
         if let Some(time) = link.take_transmission() {
             self.agenda.push(time, Kind::Transmission(direction));

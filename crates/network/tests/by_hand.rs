@@ -130,6 +130,7 @@ impl Driven {
                     let arrival = self.network.step(at, change, &mut self.seen);
                     self.take(arrival);
                 }
+                Due::Batch(_) => unreachable!("no host was asked for batches"),
                 Due::Host(code) => {
                     self.network.agenda().pop(due);
                     self.entries.push((millis(at), code));

@@ -218,6 +218,11 @@ impl Parts {
         Ok(made)
     }
 
+    /// Whether the run has none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     /// The run begins.
     pub(crate) fn begin(&mut self, world: &mut World<'_>) {
         self.parts.iter_mut().for_each(|part| part.begin(world));

@@ -1,5 +1,6 @@
 //! One run as a value: the event loop and what each event does.
 
+mod batches;
 mod measure;
 mod route_news;
 mod setup;
@@ -10,13 +11,14 @@ use crate::packet::{Body, Packet};
 use crate::parts::{Parts, World};
 use crate::plane::Plane;
 use crate::receiver_host;
+use batches::Batches;
 use cogtcp_hosts::{Delivery, End, Flow, Owner};
 use cogtcp_link::Frame;
 use cogtcp_network::{Agenda, Arrival, Change, Due, Tally};
 use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 use route_news::RouteNews;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -37,6 +39,8 @@ pub(crate) struct Simulation<'e> {
     warm: bool,
     pub(crate) plane: Plane,
     route_news: RouteNews,
+    /// The hosts that take their packets in batches.
+    batches: Batches,
     pub(crate) flows: Vec<Flow>,
     /// Rarely used state.
     pub(crate) parts: Parts,
@@ -48,15 +52,18 @@ pub(crate) struct Simulation<'e> {
     pub(crate) events: u64,
 }
 
-/// Hash of the stream of events, in the manner of FNV-1a with whole words.
-#[derive(Clone, Copy, Debug)]
+/// Hash of the set of events: a sum, since hosts that take their packets in batches are played late.
+#[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
 impl Digest {
     #[inline]
     fn add(&mut self, time: Time, due: Due) {
-        self.0 = (self.0 ^ time.as_nanos()).wrapping_mul(0x100_0000_01b3).rotate_left(23);
-        self.0 = (self.0 ^ u64::from(due.code())).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+        // Time and code mixed as in the finalizer of SplitMix64.
+        let mut hash = time.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(due.code());
+        hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.0 = self.0.wrapping_add(hash ^ hash >> 31);
     }
 }
 
@@ -91,8 +98,13 @@ impl Simulation<'_> {
     /// The event loop.
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut arrival = Arrival::default();
-        while self.play_some(until, options, &mut arrival)? {}
-        Ok(())
+        loop {
+            while self.play_some(until, options, &mut arrival)? {}
+            // Hosts that lag behind have packets left. What they send arrives after `until`.
+            if !self.catch_up(until + Duration::from_nanos(1)) {
+                return Ok(());
+            }
+        }
     }
 
     /// Looks at cancellation and progress, then plays events until the next look. False: none is left until
@@ -126,6 +138,7 @@ impl Simulation<'_> {
             }
             match due {
                 Due::Network(change) => self.step(now, due, change, arrival),
+                Due::Batch(direction) => self.play_batch(now, direction, arrival),
                 Due::Host(code) => self.play_host(now, due, Event::from_code(code)),
             }
             if self.plane.network.has_news() {
@@ -155,6 +168,9 @@ impl Simulation<'_> {
     #[expect(clippy::inline_always, reason = "one caller, the event loop")]
     #[inline(always)]
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
+        if self.batches.is_used() {
+            self.catch_up_for(now, event);
+        }
         match event {
             Event::Timer(flow, end) => {
                 self.plane.network.agenda().pop(due);
@@ -262,6 +278,7 @@ impl Simulation<'_> {
             // A sender that hears may send at once, over the network that this list is borrowed from.
             let flows = flows.to_vec();
             for flow in flows {
+                self.catch_up_end(now, flow, End::Sender);
                 let about = (flow, node, notice.link);
                 // A sender hears its own node at once, whatever that tells. Other nodes tell it by messages,
                 // and only of the link of its route.

@@ -54,7 +54,7 @@ fn drain(link: &mut Link<Packet>) -> Vec<(u32, u64, u64, Option<DropCause>)> {
 #[test]
 fn an_idle_link_delivers_after_transmission_and_propagation() {
     let mut link = made(&config());
-    assert_eq!(link.offer(at(5), frame(0)), OfferOutcome::Schedule(at(5 + TX + DELAY)));
+    assert_eq!(link.offer(at(5), frame(0)), OfferOutcome::Schedule { at: at(5 + TX + DELAY), since: at(5) });
     assert_eq!(drain(&mut link), [(0, 5 + TX + DELAY, 0, None)]);
     assert_eq!(link.next_arrival(), None);
 }
@@ -62,7 +62,7 @@ fn an_idle_link_delivers_after_transmission_and_propagation() {
 #[test]
 fn a_burst_is_spaced_by_the_transmission_time() {
     let mut link = made(&config());
-    assert!(matches!(link.offer(at(0), frame(0)), OfferOutcome::Schedule(_)));
+    assert!(matches!(link.offer(at(0), frame(0)), OfferOutcome::Schedule { .. }));
     for number in 1..4 {
         assert_eq!(link.offer(at(0), frame(number)), OfferOutcome::Taken);
     }
@@ -151,7 +151,7 @@ fn losses_in_runs_have_their_share_and_their_length() {
 fn drop_tail_in_bytes_lets_small_packets_in() {
     let mut link = made(&LinkConfig { queue: DropTail::of(QueueLimit::Bytes(1999)), ..config() });
     let small = Frame::new(Packet(9), 40);
-    assert!(matches!(link.offer(at(0), frame(0)), OfferOutcome::Schedule(_)));
+    assert!(matches!(link.offer(at(0), frame(0)), OfferOutcome::Schedule { .. }));
     assert_eq!(link.offer(at(0), frame(1)), OfferOutcome::Taken);
     assert_eq!(link.offer(at(0), frame(2)), OfferOutcome::Dropped);
     assert_eq!(link.offer(at(0), small), OfferOutcome::Taken);
@@ -284,7 +284,10 @@ fn a_rate_change_spares_the_frame_on_the_air() {
     let times: Vec<_> = drain(&mut link).into_iter().map(|(_, time, ..)| time).collect();
     assert_eq!(times, [TX + DELAY, 11 * TX + DELAY, 21 * TX + DELAY]);
     link.set_channel(at(100_000_000), Gate::Open, None);
-    assert_eq!(link.offer(at(100_000_000), frame(3)), OfferOutcome::Schedule(at(100_000_000 + TX + DELAY)));
+    assert_eq!(
+        link.offer(at(100_000_000), frame(3)),
+        OfferOutcome::Schedule { at: at(100_000_000 + TX + DELAY), since: at(100_000_000) }
+    );
 }
 
 #[test]

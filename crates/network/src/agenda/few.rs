@@ -1,6 +1,6 @@
 //! The arrivals of a network of few link directions, in order.
 
-use super::{CODE_BITS, NEVER};
+use super::{NEVER, code_of};
 
 /// Places of the ring, a power of two: room for the entries and an end.
 const PLACES: usize = 64;
@@ -68,7 +68,7 @@ impl Few {
     pub(super) fn remove(&mut self, code: u32) {
         let places = self.end.wrapping_sub(self.start);
         let at = |offset: usize| self.start.wrapping_add(offset) % PLACES;
-        let is_its = |offset: &usize| self.keys[at(*offset)] as u32 & ((1 << CODE_BITS) - 1) == code;
+        let is_its = |offset: &usize| code_of(self.keys[at(*offset)]) == code;
         let Some(offset) = (0..places).find(is_its) else { return };
         for offset in offset..places {
             // The last one brings the end.

@@ -1,6 +1,7 @@
 //! From an experiment to a run at time zero: links with their queues, stations, routes, connections, parts,
 //! and the first events.
 
+use super::batches::Batches;
 use super::route_news::RouteNews;
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};
@@ -100,10 +101,11 @@ impl<'e> Simulation<'e> {
             plane,
             route_news,
             flows,
-            // FNV's offset basis of 64 bits; the multiplier is FNV's prime.
-            digest: Digest(0xcbf2_9ce4_8422_2325),
+            digest: Digest::default(),
+            batches: Batches::default(),
             events: 0,
         };
+        simulation.plan_batches(options);
         simulation.schedule_beginning(options.trace);
         Ok(simulation)
     }

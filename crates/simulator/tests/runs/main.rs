@@ -2,6 +2,7 @@
 
 mod adhoc;
 mod applications;
+mod batches;
 mod budget;
 mod conservation;
 mod determinism;

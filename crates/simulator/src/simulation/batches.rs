@@ -1,0 +1,189 @@
+//! Plays hosts for several packets at once, where nothing else can see the difference.
+//!
+//! `cogtcp_network`'s batches say how late a host may be played. Here is when it must not be late: before its
+//! own timer, before its application does something, before somebody looks at it. Everything at the host then
+//! happens in the order of time, and at its true time.
+
+use super::Simulation;
+use crate::event::Event;
+use crate::options::{RunOptions, TraceLevel};
+use crate::packet::Packet;
+use cogtcp_hosts::{End, Flow};
+use cogtcp_network::{Arrival, Due};
+use cogtcp_scenario::{Experiment, FlowSpec, Traffic};
+use cogtcp_units::Time;
+
+/// The hosts that take their packets in batches, by the link direction that leads to them.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    directions: Vec<u32>,
+    /// By flow: the directions to the sender's and to the receiver's host. [`NONE`]: it takes its packets one
+    /// by one.
+    of_flows: Vec<[u32; 2]>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Batches {
+    /// Whether a host takes its packets in batches.
+    #[inline]
+    pub(super) fn is_used(&self) -> bool {
+        !self.directions.is_empty()
+    }
+
+    fn of(&self, flow: u32, end: End) -> Option<u32> {
+        let direction = self.of_flows.get(flow as usize)?[end.index()];
+        (direction != NONE).then_some(direction)
+    }
+}
+
+impl Simulation<'_> {
+    /// Chooses the hosts. The choice changes no result.
+    pub(super) fn plan_batches(&mut self, options: &RunOptions) {
+        // Who looks at other hosts: parts, a control from outside that shares what it knows with others, and a
+        // receiver that counts the flows beside its own.
+        // Events are recorded in the order of time.
+        let asks = |flow: &Flow| flow.tcp().is_some_and(|tcp| tcp.receiver_hook.is_some());
+        if options.controls.is_some()
+            || options.trace >= TraceLevel::Full
+            || !self.parts.is_empty()
+            || self.flows.iter().any(asks)
+        {
+            return;
+        }
+        let experiment = &*self.experiment;
+        let mut exits = single_links(experiment);
+        for flow in experiment.flows.iter().filter(|flow| !allows_batches(flow)) {
+            (exits[flow.from], exits[flow.to]) = (NONE, NONE);
+        }
+        let mut has_flow = vec![false; experiment.nodes.len()];
+        experiment.flows.iter().for_each(|flow| (has_flow[flow.from], has_flow[flow.to]) = (true, true));
+        let network = &mut self.plane.network;
+        for (node, direction) in exits.iter_mut().enumerate().filter(|(_, direction)| **direction != NONE) {
+            let fits = has_flow[node]
+                && !network.leaves_elsewhere(node, *direction ^ 1)
+                && network.allows_batches(*direction);
+            if fits {
+                network.begin_batches(*direction);
+                self.batches.directions.push(*direction);
+            } else {
+                *direction = NONE;
+            }
+        }
+        if self.batches.is_used() {
+            let ends = |flow: &FlowSpec| [exits[flow.from], exits[flow.to]];
+            self.batches.of_flows = experiment.flows.iter().map(ends).collect();
+        }
+    }
+
+    /// A host has waited as long as it may.
+    #[inline(never)]
+    pub(super) fn play_batch(&mut self, now: Time, direction: u32, arrival: &mut Arrival<Packet>) {
+        // The loop has counted it; what counts is each packet.
+        self.events -= 1;
+        self.play_packets(now, direction, arrival);
+        self.plane.network.end_batch(direction);
+    }
+
+    /// Plays the hosts that an event of the driver's own touches, up to `now`.
+    pub(super) fn catch_up_for(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Timer(flow, end) => self.catch_up_end(now, flow, end),
+            Event::FlowStart(flow) | Event::FlowStop(flow) | Event::Write(flow) => {
+                for end in End::BOTH {
+                    self.catch_up_end(now, flow, end);
+                }
+            }
+            Event::WarmupEnd | Event::Sample | Event::Part(_) => {
+                self.catch_up(now);
+            }
+        }
+    }
+
+    /// Plays the host of this end of a flow for all packets that arrive before `until`.
+    #[inline]
+    pub(super) fn catch_up_end(&mut self, until: Time, flow: u32, end: End) {
+        if let Some(direction) = self.batches.of(flow, end)
+            && self.plane.network.next_in_batch(direction) < until
+        {
+            self.play_packets(until, direction, &mut Arrival::default());
+        }
+    }
+
+    /// Plays all hosts for all packets that arrive before `until`. Returns whether there were any.
+    pub(super) fn catch_up(&mut self, until: Time) -> bool {
+        let mut arrival = Arrival::default();
+        let mut found = false;
+        for place in 0..self.batches.directions.len() {
+            let direction = self.batches.directions[place];
+            if self.plane.network.next_in_batch(direction) < until {
+                self.play_packets(until, direction, &mut arrival);
+                found = true;
+            }
+        }
+        found
+    }
+
+    /// Plays a host for the packets that arrive before `until`, `most` at most, each at its own time.
+    fn play_packets(&mut self, until: Time, direction: u32, arrival: &mut Arrival<Packet>) {
+        loop {
+            let at = self.plane.network.next_in_batch(direction);
+            // After the last packet too: no timer stays behind in the past.
+            self.play_timers(at, until);
+            if at >= until {
+                break;
+            }
+            self.plane.network.take_from_batch(at, direction, arrival);
+            self.events += 1;
+            self.digest.add(at, Due::arrival(direction));
+            self.deliver(at, &arrival.frame);
+        }
+    }
+
+    /// Plays timers that packets of a batch have set, and that are due by its next packet, at `next`. All else
+    /// that is due before `until` has been played.
+    #[inline]
+    fn play_timers(&mut self, next: Time, until: Time) {
+        while let Some((at, due)) = self.plane.network.agenda().peek_other()
+            && at < until
+            && at <= next
+        {
+            let Due::Host(code) = due else { unreachable!("only hosts lag behind") };
+            self.play_timer(at, due, Event::from_code(code));
+        }
+    }
+
+    #[cold]
+    fn play_timer(&mut self, at: Time, due: Due, event: Event) {
+        debug_assert!(matches!(event, Event::Timer(..)), "{event:?} is due in the past");
+        self.events += 1;
+        self.play_host(at, due, event);
+    }
+}
+
+/// By node: the link direction to it, if it has one link, and no radio is on that. Else [`NONE`].
+fn single_links(experiment: &Experiment) -> Vec<u32> {
+    let (mut exits, mut links) = (vec![NONE; experiment.nodes.len()], vec![0; experiment.nodes.len()]);
+    for (number, link) in (0..).zip(&experiment.links) {
+        for (node, direction) in [(link.to, 2 * number), (link.from, 2 * number + 1)] {
+            (exits[node], links[node]) = (direction, links[node] + 1);
+        }
+    }
+    for link in experiment.radios.iter().flat_map(|radio| &radio.links) {
+        let link = &experiment.links[*link];
+        (exits[link.from], exits[link.to]) = (NONE, NONE);
+    }
+    for (exit, links) in exits.iter_mut().zip(links) {
+        if links != 1 {
+            *exit = NONE;
+        }
+    }
+    exits
+}
+
+/// Whether the hosts of a flow may be late. Not if the flow ends, or an application waits, with a packet: the
+/// measured span of links that others share then ends too.
+fn allows_batches(flow: &FlowSpec) -> bool {
+    let is_endless = matches!(flow.traffic, Traffic::Saturated | Traffic::Rate(_));
+    flow.tcp().is_some() && flow.external_control().is_none() && is_endless
+}

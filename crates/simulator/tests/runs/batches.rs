@@ -1,0 +1,116 @@
+//! Hosts of large networks that take their packets in batches: no result tells that they do.
+//!
+//! A run that records events takes every packet by itself, so both kinds of run can be compared.
+
+use crate::support::*;
+use cogtcp_records::{Run, Table};
+use cogtcp_simulator::{RunOptions, TraceLevel, run};
+use cogtcp_units::RandomStream;
+
+/// A random dumbbell of so many pairs that hosts take their packets in batches.
+fn large_network(seed: u64) -> String {
+    let mut random = RandomStream::new(seed, "large-network", 0);
+    let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
+    let (access, delay) = (pick(&["2 Mbit/s", "10 Mbit/s", "100 Mbit/s"]), pick(&["1 ms", "5 ms", "60 ms"]));
+    let (bottleneck, far) =
+        (pick(&["1 Mbit/s", "10 Mbit/s", "200 Mbit/s"]), pick(&["0 ms", "7 ms", "40 ms"]));
+    let own_queue = pick(&["3 packets", "20 packets", "1000 packets"]);
+    let queue = pick(&["\"10 packets\"", "\"200 packets\"", "{ codel = {} }", "{ red = { limit = 30 } }"]);
+    let loss = pick(&["0 %", "0 %", "1 %"]);
+    let silence = pick(&["hold", "drop", "down"]);
+    let radio = pick(&[
+        "",
+        "[[radio]]\nname = \"radio\"\nlinks = [\"bottleneck\"]\nsilence = \"SILENCE\"\n\
+         sensing = { off = \"100 ms\", on = \"1 s\" }\n",
+    ])
+    .replace("SILENCE", &silence);
+    let host = pick(&[
+        "delayed_ack = \"off\"\n",
+        "min_rto = \"2 ms\"\ndelayed_ack = \"3 ms\"\n",
+        "receive_buffer = \"20 kB\"\n",
+        "",
+    ]);
+    let warmup = pick(&["0 s", "1.5 s"]);
+    let flow = |name: &str, from: &str, to: &str, transport: &str, rest: &str| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"{transport}\"\n{rest}\n"
+        )
+    };
+    let transports = ["newreno", "linux-cubic", "linux-bbr", "linux-reno", "vegas", "sack", "c2"];
+    let mut flows = String::new();
+    for pair in 1..=20 {
+        // C2's receiver counts the flows of other hosts: one in ten networks has C2.
+        let transport = if seed % 10 > 0 { pick(&transports[..6]) } else { pick(&transports) };
+        // Some hosts have a flow that ends, or one in the other direction.
+        let traffic = pick(&[
+            "",
+            "",
+            "",
+            "start = \"0.3 s\"\nstop = \"2 s\"",
+            "traffic = { rate = \"300 kbit/s\" }",
+            "traffic = { size = \"40 kB\" }",
+        ]);
+        flows += &flow(&format!("f{pair}"), &format!("s{pair}"), &format!("d{pair}"), &transport, &traffic);
+        if pick(&["", "", "", "back"]) == "back" {
+            flows += &flow(&format!("b{pair}"), &format!("d{pair}"), &format!("s{pair}"), "sack", "");
+        }
+    }
+    format!(
+        "name = \"large\"\n[run]\nduration = \"3 s\"\nwarmup = \"{warmup}\"\nseed = {seed}\nsample_interval = \"70 ms\"\n\
+         [tcp]\n{host}[topology.dumbbell]\npairs = 20\n\
+         access = {{ rate = \"{access}\", delay = \"{delay}\", queue = \"{own_queue}\" }}\n\
+         bottleneck = {{ rate = \"{bottleneck}\", delay = \"{far}\", queue = {queue}, loss = \"{loss}\" }}\n\
+         {radio}{flows}"
+    )
+}
+
+fn at(text: &str, trace: TraceLevel) -> Run {
+    run(&experiment(text), &RunOptions { trace, ..RunOptions::default() })
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Fails where `one` and `two` differ in what a run without a trace has.
+fn assert_same(one: &Run, two: &Run, what: &str) {
+    assert_eq!(one.packet_hops, two.packet_hops, "{what}");
+    for (one, two) in [
+        (&one.flows, &two.flows),
+        (&one.links, &two.links),
+        (&one.radios, &two.radios),
+        (&one.budget, &two.budget),
+        (extension(one, "tcp_flows"), extension(two, "tcp_flows")),
+    ] {
+        assert_table(one, two, what);
+    }
+    assert_eq!((one.engine_events, one.digest), (two.engine_events, two.digest), "{what}");
+}
+
+/// Fails at the first text that two tables do not share.
+fn assert_table(one: &Table, two: &Table, what: &str) {
+    let texts = [one, two].map(|table| format!("{table:?}"));
+    let place = texts[0].bytes().zip(texts[1].bytes()).position(|(one, two)| one != two);
+    let around = |at: usize| texts.each_ref().map(|text| text[at.saturating_sub(200)..at + 20].to_owned());
+    assert!(texts[0] == texts[1], "{}: {:?}, {what}", one.name, place.map(around));
+}
+
+/// How many networks: more with `COGTCP_CASES`.
+fn cases() -> u64 {
+    std::env::var("COGTCP_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60)
+}
+
+#[test]
+fn no_result_tells_batches() {
+    for seed in 0..cases() {
+        let text = large_network(seed);
+        let [plain, series, events] =
+            [TraceLevel::None, TraceLevel::Series, TraceLevel::Full].map(|trace| at(&text, trace));
+        assert_same(&plain, &events, &format!("seed {seed}, without a trace\n{text}"));
+        assert_same(&series, &events, &format!("seed {seed}, with series\n{text}"));
+        for (name, one, two) in [
+            ("flow_series", &series.flow_series, &events.flow_series),
+            ("link_series", &series.link_series, &events.link_series),
+            ("control_series", &series.control_series, &events.control_series),
+        ] {
+            assert_table(one, two, &format!("seed {seed}, {name}\n{text}"));
+        }
+    }
+}
