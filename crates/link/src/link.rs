@@ -292,6 +292,31 @@ impl<P: LinkPayload> Link<P> {
         self.offer_copy(now, &frame)
     }
 
+    /// Offers `packet`, of `size` bytes, which begins its way here, if it goes on the air at once; `None`:
+    /// nothing has happened. The packet is made in the link. A frame that was just made elsewhere would have
+    /// to be read in larger pieces than it was written in, and wait until all are in the cache.
+    #[expect(clippy::inline_always, reason = "the packet is made in the link")]
+    #[inline(always)]
+    pub fn offer_new(&mut self, now: Time, packet: P, size: u32) -> Option<OfferOutcome> {
+        if self.ring.len() > self.begun {
+            self.catch_up(now.as_nanos());
+        }
+        if self.ring.len() > self.begun || self.free_at > now.as_nanos() || !self.is_direct {
+            return None;
+        }
+        self.counters.offered += 1;
+        let first = self.begun == 0;
+        let since = Time::from_nanos(self.last_arrival.max(now.as_nanos()));
+        let (arrival, wire) = self.begin(size, now.as_nanos());
+        let taken = self.ring.push(&Frame { time: arrival, waited: 0, wire, packet });
+        taken.packet.enter();
+        Some(if first {
+            OfferOutcome::Schedule { at: Time::from_nanos(arrival), since }
+        } else {
+            OfferOutcome::Taken
+        })
+    }
+
     /// Offers a copy of a packet that lies elsewhere: it is copied once, into the link.
     #[inline]
     pub fn offer_copy(&mut self, now: Time, frame: &Frame<P>) -> OfferOutcome {
@@ -324,7 +349,7 @@ impl<P: LinkPayload> Link<P> {
             return OfferOutcome::Refused;
         }
         if self.managed.is_some() {
-            return self.offer_to_discipline(now, *frame);
+            return self.offer_to_discipline(now, frame);
         }
         let bytes = self.waiting_bytes + u64::from(frame.wire);
         if !self.limits.has_room(u64::from(waiting), bytes) {
@@ -635,7 +660,8 @@ impl<P: LinkPayload> Link<P> {
     }
 
     #[cold]
-    fn offer_to_discipline(&mut self, now: u64, mut frame: Frame<P>) -> OfferOutcome {
+    fn offer_to_discipline(&mut self, now: u64, frame: &Frame<P>) -> OfferOutcome {
+        let mut frame = *frame;
         frame.time = now;
         frame.packet.enter();
         // What became due before this packet came is due before it.

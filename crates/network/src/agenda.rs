@@ -280,6 +280,16 @@ impl Agenda {
         Some((time_of(key), Due::from_code(code_of(key))))
     }
 
+    /// The packet that arrives next and its link direction, if nothing else is due before: the same as
+    /// [`peek`](Self::peek), for a driver that asks for nearly every event.
+    #[inline]
+    pub(crate) fn first_arrival(&self) -> Option<(Time, u32)> {
+        let key = self.arrivals.first();
+        let code = code_of(key);
+        // An entry that is done with and still there has a lower key: then `peek` looks.
+        (key < self.others.first() && is_arrival(code)).then(|| (time_of(key), code))
+    }
+
     /// Of everything but arrivals, what is due next. It is left in place as by [`peek`](Self::peek).
     pub fn peek_other(&mut self) -> Option<(Time, Due)> {
         if std::mem::take(&mut self.is_vacant) {

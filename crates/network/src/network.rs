@@ -117,6 +117,13 @@ impl<P: Payload> Network<P> {
         self.agenda.peek()
     }
 
+    /// When the next packet arrives, and from which link direction, if nothing else is due before: the short
+    /// way of [`peek`](Self::peek) and [`step_into`](Self::step_into).
+    #[inline]
+    pub fn first_arrival(&self) -> Option<(Time, u32)> {
+        self.agenda.first_arrival()
+    }
+
     /// When [`step`](Self::step) is to be called; [`Time::MAX`]: when a host has sent.
     pub fn next_change(&mut self) -> Time {
         self.peek().map_or(Time::MAX, |(at, _)| at)
@@ -202,22 +209,42 @@ impl<P: Payload> Network<P> {
     }
 
     /// A host sends `payload`, in a packet of `bytes`, on `stream`.
-    #[inline]
-    pub fn offer(
+    #[expect(clippy::inline_always, reason = "the payload is made in its link, and not copied there")]
+    #[inline(always)]
+    pub fn offer<O: Observer<P>>(
         &mut self,
         now: Time,
         stream: StreamId,
         mut payload: P,
         bytes: u32,
-        observer: &mut impl Observer<P>,
+        observer: &mut O,
     ) {
         let start = self.route_starts[stream.index()];
         // The hop that comes next counts up when a link takes the packet ([`Transit::enter`]).
         payload.set_transit(Transit { stream, next: start });
+        let first = self.routes[start as usize];
+        if let Some(link) = self.directions.get_mut(first as usize)
+            && !link.watched
+            && !O::FOLLOWS_OFFERS
+            && !observer.follows_packets()
+            && let Some(outcome) = link.offer_new(now, payload, bytes)
+        {
+            if let OfferOutcome::Schedule { at, since } = outcome {
+                self.schedule_arrival(since, at, first);
+            }
+            return;
+        }
+        // A copy of its own: the payload then need not have a place in memory before.
         let frame = Frame::new(payload, bytes);
-        match self.routes[start as usize] {
-            direction if direction < AIR => self.put(now, direction, &frame, observer),
-            _ => self.send_elsewhere(now, frame),
+        self.offer_frame(now, first, &frame, observer);
+    }
+
+    #[inline(never)]
+    fn offer_frame(&mut self, now: Time, first: u32, frame: &Frame<P>, observer: &mut impl Observer<P>) {
+        if first < AIR {
+            self.put(now, first, frame, observer);
+        } else {
+            self.send_elsewhere(now, *frame);
         }
     }
 
@@ -259,11 +286,11 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The first packet of `direction` arrives at the far end. It moves on, or is lost, or has reached its
-    /// host: then it is left in `into` and true is returned.
-    #[expect(clippy::inline_always, reason = "one caller, which makes nearly every step")]
+    /// The first packet of `direction` arrives at the far end, as [`first_arrival`](Self::first_arrival) says.
+    /// It moves on, or is lost, or has reached its host: then it is left in `into` and true is returned.
+    #[expect(clippy::inline_always, reason = "two callers, of which the event loop makes nearly every call")]
     #[inline(always)]
-    fn arrive(
+    pub fn arrive(
         &mut self,
         now: Time,
         direction: u32,
@@ -371,7 +398,7 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
     ) {
         if observer.follows_packets() {
-            self.tell_entered(now, step, direction, *frame, observer);
+            self.tell_entered(now, step, direction, frame, observer);
         }
     }
 
@@ -381,9 +408,10 @@ impl<P: Payload> Network<P> {
         now: Time,
         step: PacketStep,
         direction: u32,
-        mut frame: Frame<P>,
+        frame: &Frame<P>,
         observer: &mut impl Observer<P>,
     ) {
+        let mut frame = *frame;
         frame.packet.enter();
         self.tell_packet(now, step, direction, &frame, observer);
     }

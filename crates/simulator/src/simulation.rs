@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 /// Events between two looks at cancellation and progress.
-const CHECK_INTERVAL: u32 = 4096;
+const CHECK_INTERVAL: u64 = 4096;
 
 /// The state of one run.
 #[derive(Debug)]
@@ -59,11 +59,11 @@ struct Digest(u64);
 impl Digest {
     #[inline]
     fn add(&mut self, time: Time, due: Due) {
-        // Time and code mixed as in the finalizer of SplitMix64.
-        let mut hash = time.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(due.code());
-        hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        self.0 = self.0.wrapping_add(hash ^ hash >> 31);
+        // Both halves of a product of 128 bits, as in wyhash: neither factor is zero in any run of less than
+        // two centuries.
+        let product = u128::from(time.as_nanos() ^ 0xa076_1d64_78bd_642f)
+            * u128::from(u64::from(due.code()) ^ 0xe703_7ed1_a0b4_28db);
+        self.0 = self.0.wrapping_add(product as u64 ^ (product >> 64) as u64);
     }
 }
 
@@ -120,26 +120,32 @@ impl Simulation<'_> {
         options: &RunOptions,
         arrival: &mut Arrival<Packet>,
     ) -> Result<bool, RunError> {
-        let mut last = Time::ZERO;
-        for number in 0..CHECK_INTERVAL {
-            let Some((now, due)) = self.plane.network.peek() else { return Ok(false) };
+        let Some((now, _)) = self.plane.network.peek().filter(|(now, _)| *now <= until) else { return Ok(false) };
+        self.check(now, options)?;
+        let mut last = now;
+        let pause = self.events + CHECK_INTERVAL;
+        while self.events < pause {
+            // Nearly every event is the arrival of a packet.
+            let first = self.plane.network.first_arrival();
+            let now = match first {
+                Some((now, _)) => now,
+                None => match self.plane.network.peek() {
+                    Some((now, _)) => now,
+                    None => return Ok(false),
+                },
+            };
             if now > until {
                 return Ok(false);
             }
-            debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?} with {due:?}");
+            debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?}");
             last = now;
-            // Here and not before the loop, for the time that the progress is told.
-            if number == 0 {
-                self.check(now, options)?;
-            }
             self.events += 1;
             if self.plane.network.is_crowded() {
                 self.look_ahead();
             }
-            match due {
-                Due::Network(change) => self.step(now, due, change, arrival),
-                Due::Batch(direction) => self.play_batch(now, direction, arrival),
-                Due::Host(code) => self.play_host(now, due, Event::from_code(code)),
+            match first {
+                Some((now, direction)) => self.arrive(now, direction, arrival),
+                None => self.play_next(arrival),
             }
             if self.plane.network.has_news() {
                 self.take_news(now);
@@ -148,9 +154,29 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    /// The network changes.
+    /// A packet arrives from `direction`.
     #[expect(clippy::inline_always, reason = "one caller, the event loop")]
     #[inline(always)]
+    fn arrive(&mut self, now: Time, direction: u32, arrival: &mut Arrival<Packet>) {
+        self.digest.add(now, Due::arrival(direction));
+        let Plane { network, recorder } = &mut self.plane;
+        if network.arrive(now, direction, recorder, arrival) {
+            self.deliver(now, &arrival.frame);
+        }
+    }
+
+    /// Plays what is due next, whatever it is.
+    #[inline(never)]
+    fn play_next(&mut self, arrival: &mut Arrival<Packet>) {
+        let Some((now, due)) = self.plane.network.peek() else { return };
+        match due {
+            Due::Network(change) => self.step(now, due, change, arrival),
+            Due::Batch(direction) => self.play_batch(now, direction, arrival),
+            Due::Host(code) => self.play_host(now, due, Event::from_code(code)),
+        }
+    }
+
+    /// The network changes.
     fn step(&mut self, now: Time, due: Due, change: Change, arrival: &mut Arrival<Packet>) {
         match self.plane.network.tally(now, change) {
             Tally::Event => self.digest.add(now, due),
@@ -165,8 +191,6 @@ impl Simulation<'_> {
     }
 
     /// What a host waited for is due.
-    #[expect(clippy::inline_always, reason = "one caller, the event loop")]
-    #[inline(always)]
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
         if self.batches.is_used() {
             self.catch_up_for(now, event);

@@ -267,19 +267,32 @@ impl Receiver {
 
     /// The next segment to send, if any. To be called until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_transmit_into(now, &mut segment).then_some(segment)
+    }
+
+    /// The same, for a driver that has a place for segments; false: there is none. A segment that is returned
+    /// is copied in larger pieces than it was written in, and waits until all are in the cache.
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.control_due {
             self.control_due = false;
             self.retransmit_at = now + self.rto;
             if self.state == ReceiverState::SynReceived {
-                return Some(self.send_syn_ack(now));
+                *segment = self.send_syn_ack(now);
+                return true;
             }
-            let mut fin = self.acknowledge(now);
+            self.acknowledge(now, segment);
             // Also a retransmission, after which this side's next number is 2.
-            fin.seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
-            fin.flags = fin.flags | Flags::FIN;
-            return Some(fin);
+            segment.seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
+            segment.flags = segment.flags | Flags::FIN;
+            return true;
         }
-        (self.pending > 0).then(|| self.acknowledge(now))
+        if self.pending > 0 {
+            self.acknowledge(now, segment);
+            return true;
+        }
+        false
     }
 
     /// When to call [`Self::handle_timeout`]; [`Time::MAX`]: never.
@@ -319,37 +332,37 @@ impl Receiver {
     /// is counted as sent. For a driver that sends acknowledgements of its own, with the window rewritten or
     /// repeated (Freeze-TCP).
     pub fn current_ack(&self, now: Time) -> Segment {
-        self.ack(now, self.window.field(self.reassembly.frontier()))
+        let mut ack = Segment::default();
+        self.write_ack(now, self.window.field(self.reassembly.frontier()), &mut ack);
+        ack
     }
 
-    /// The acknowledgement with this window field.
-    #[expect(clippy::inline_always, reason = "the segment is made where it is to be, and not copied there")]
-    #[inline(always)]
-    fn ack(&self, now: Time, window: u16) -> Segment {
+    /// Writes the acknowledgement with this window field.
+    #[inline]
+    fn write_ack(&self, now: Time, window: u16, ack: &mut Segment) {
         let fin_sent = match self.state {
             ReceiverState::LastAck => self.retransmit_at != Time::MAX || self.retransmissions > 0,
             state => state == ReceiverState::Closed,
         };
-        let mut ack = Segment::new(
+        let flags = match self.ecn {
+            EcnMode::Classic if self.marked => Flags::ACK | Flags::ECE,
+            EcnMode::Accurate => Flags::ACK | Flags::of_ace(self.accurate.count),
+            _ => Flags::ACK,
+        };
+        *ack = Segment::new(
             SeqNumber::from_offset(self.config.handshake.initial_sequence, 1 + u64::from(fin_sent)),
             SeqNumber::from_offset(self.irs, self.reassembly.frontier()),
             0,
             window,
-            Flags::ACK,
+            flags,
         );
         if self.timestamps {
             ack.set_timestamps(timestamp(now), self.ts_recent);
         }
         if self.sack {
-            self.push_sack_blocks(&mut ack);
-        }
-        match self.ecn {
-            EcnMode::Classic if self.marked => ack.flags = ack.flags | Flags::ECE,
-            EcnMode::Accurate => ack.flags = ack.flags | Flags::of_ace(self.accurate.count),
-            _ => {}
+            self.push_sack_blocks(ack);
         }
         ack.tag = if self.answered_tag != 0 { self.answered_tag } else { self.latest_tag };
-        ack
     }
 
     /// In-order bytes that the application has taken, of all connections together.
@@ -850,10 +863,10 @@ impl Receiver {
     }
 
     /// Builds the ACK and counts it as sent.
-    fn acknowledge(&mut self, now: Time) -> Segment {
+    fn acknowledge(&mut self, now: Time, ack: &mut Segment) {
         let frontier = self.reassembly.frontier();
         let window = self.window.advertise(frontier);
-        let mut ack = self.ack(now, window);
+        self.write_ack(now, window, ack);
         if self.marked {
             ack.flags = ack.flags | Flags::ECE;
         }
@@ -876,7 +889,6 @@ impl Receiver {
         if let Some(compression) = &mut self.compression {
             compression.on_ack();
         }
-        ack
     }
 
     /// RFC 9293 section 3.10.7.2: SYN, ACK and the options offered by the peer and allowed here.

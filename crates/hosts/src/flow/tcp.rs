@@ -198,7 +198,8 @@ impl Flow {
     #[inline]
     fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, plane: &mut impl Plane) {
         let Ends::Tcp(tcp) = &mut self.ends else { return };
-        while let Some(segment) = &mut tcp.receiver.poll_transmit(now) {
+        let segment = &mut Segment::default();
+        while tcp.receiver.poll_transmit_into(now, segment) {
             let sent_at = tcp.answered(segment, latest);
             tcp.manage_outgoing(now, segment, Beside::Receiver);
             self.counters[ACKS].injected += 1;
