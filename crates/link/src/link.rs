@@ -164,6 +164,9 @@ pub struct Link<P> {
     /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter
     /// does.
     pub watched: bool,
+    /// The same, of a link that is watched: whether it was idle before packets that are no data, and the next
+    /// packet of data says why.
+    pub awaits_data: bool,
     /// The same: whether the owner decides what becomes of a frame that arrives.
     pub settles: bool,
     /// The same: whether the owner has scheduled a batch.
@@ -246,6 +249,7 @@ impl<P: LinkPayload> Link<P> {
             last_lost: false,
             lossy,
             watched: false,
+            awaits_data: false,
             settles: false,
             has_batch: false,
             counters: LinkCounters::default(),

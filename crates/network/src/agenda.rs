@@ -642,11 +642,12 @@ mod tests {
                             pop(&mut queue, event);
                         } else {
                             let again = now + stream.below(20);
+                            let time = Time::from_nanos(again);
                             match event {
                                 Due::Network(change) => {
-                                    queue.replace_arrival(Time::from_nanos(again), change.arrival().unwrap())
+                                    queue.replace_arrival(time, time, change.arrival().unwrap());
                                 }
-                                _ => queue.replace(Time::from_nanos(again), event),
+                                _ => queue.replace(time, event),
                             }
                             model.push((again, order(event), event));
                         }

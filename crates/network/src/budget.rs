@@ -178,8 +178,8 @@ impl Budget {
         }
     }
 
-    /// `frame` is about to be offered to `direction`, whose transmitter is free, or which is no data of a
-    /// flow.
+    /// `frame` is about to be offered to `direction`, whose transmitter is free or was free before packets
+    /// that are no data, or the frame itself is no data of a flow.
     #[inline(never)]
     pub(crate) fn offered<P: Payload>(
         &mut self,
@@ -194,6 +194,7 @@ impl Budget {
             Awaited::Nothing => watch.account.other_bytes += u64::from(frame.size()),
             awaited => watch.resolve(awaited, frame.waited().as_nanos()),
         }
+        link.awaits_data = watch.pending > 0;
     }
 
     /// Sets gate and rate of a link direction that is watched, as [`Link::set_channel`] does.

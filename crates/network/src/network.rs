@@ -348,9 +348,11 @@ impl<P: Payload> Network<P> {
     #[inline]
     fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.directions[direction as usize];
-        // Data behind other data ends no pause. Everything else counts its bytes, whether the link is idle or
-        // not.
-        if link.watched && (link.is_free(now) || frame.packet.awaited() == Awaited::Nothing) {
+        // Data behind other data ends no pause, data behind other packets does. Everything else counts its
+        // bytes, whether the link is idle or not.
+        if link.watched
+            && (link.awaits_data || link.is_free(now) || frame.packet.awaited() == Awaited::Nothing)
+        {
             self.budget.offered(now, direction, link, frame);
         }
         if O::FOLLOWS_OFFERS {

@@ -120,7 +120,9 @@ impl Simulation<'_> {
         options: &RunOptions,
         arrival: &mut Arrival<Packet>,
     ) -> Result<bool, RunError> {
-        let Some((now, _)) = self.plane.network.peek().filter(|(now, _)| *now <= until) else { return Ok(false) };
+        let Some((now, _)) = self.plane.network.peek().filter(|(now, _)| *now <= until) else {
+            return Ok(false);
+        };
         self.check(now, options)?;
         let mut last = now;
         let pause = self.events + CHECK_INTERVAL;
