@@ -148,6 +148,9 @@ def trains() -> list[str]:
     def rtt(claim: str, word: str) -> tuple[str, int]:
         return count(f"trains-{claim}", where=lambda s: s.rtt == word)
 
+    def kept(word: str) -> tuple[str, int]:
+        return count("trains-f6", where=lambda s: s.plain_acks == word)
+
     short = count("trains-f7", where=lambda s: s.queue <= 43)
     return [
         "`f4` comes out at {} of {} settings, `f6` at {} of {}, `f7` at {} of {}".format(
@@ -158,6 +161,7 @@ def trains() -> list[str]:
             *rtt("f5", "greatest"), *rtt("f5", "least"), *rtt("f5", "smoothed")
         ),
         "`f6` comes out at {} of {} with the greatest".format(*rtt("f6", "greatest")),
+        "(`f6`) at {} of {} settings; if it does not, at {} of {}.".format(*kept("held"), *kept("as all packets")),
         f"`f7` comes out at {short[0]} of the settings with 20 to 43 packets",
         "comes out at {} of the {} settings of the design".format(*count("trains-x5")),
     ]
