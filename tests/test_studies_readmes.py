@@ -161,7 +161,9 @@ def trains() -> list[str]:
             *rtt("f5", "greatest"), *rtt("f5", "least"), *rtt("f5", "smoothed")
         ),
         "`f6` comes out at {} of {} with the greatest".format(*rtt("f6", "greatest")),
-        "(`f6`) at {} of {} settings; if it does not, at {} of {}.".format(*kept("held"), *kept("as all packets")),
+        "(`f6`) at {} of {} settings; if it does not, at {} of {}.".format(
+            *kept("held"), *kept("as all packets")
+        ),
         f"`f7` comes out at {short[0]} of the settings with 20 to 43 packets",
         "comes out at {} of the {} settings of the design".format(*count("trains-x5")),
     ]
