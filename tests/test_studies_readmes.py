@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp.studies import folder, search
+from cogtcp.studies import folder, search, stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,6 +197,11 @@ def manet() -> list[str]:
             cells = [f"{count['holds']}, {count['fails']}" for count in found]
             rows.append(f"| {says.rstrip('.')} | {' | '.join(cells)} |")
     single, near = counts("manet", "manet-r1"), counts("manet", "manet-n1")
+    compared = stacks.read(folder.find("manet")[0])
+    assert compared is not None
+    assert compared["flips"] == []
+    others = [found[0] for name, found in compared["base"].items() if name != "C2"]
+    shares = [100 * found[0] for name, found in compared["kept"].items() if name != "C2"]
     assert (single["holds"], near["holds"]) == (0, 0)
     return [
         *rows,
@@ -206,6 +211,10 @@ def manet() -> list[str]:
         ),
         f"`r1` fails at {'all' if not single['inconclusive'] else single['fails']} {len(design.settings)}",
         f"`n1` at {near['fails']}",
+        "C2 delivers {:.0f} kbit/s (95 %: {:.0f} to {:.0f})".format(*compared["base"]["C2"]),
+        f"each of the other eleven stacks {min(others):.0f} to {max(others):.0f}",
+        f"They keep {min(shares):.0f} to {max(shares):.0f} % of what they have in MANET",
+        f"at {len(compared['changed'])} changes",
     ]
 
 
