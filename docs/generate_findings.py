@@ -271,6 +271,13 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 "reproduce mswim09-f8",
             ),
             Finding(
+                data.word("manet-c1") == "reproduced" and data.place("manet-c1").fails == 0,
+                "In a MANET Vegas delivers a greater share of its packets than NewReno, at "
+                f"{data.share('manet-c1')}",
+                fig("manet-c1", data),
+                "reproduce manet-c1",
+            ),
+            Finding(
                 data.place("c2-f3").share.mean > 0.8,
                 f"The AIMD model of throughput over cognitive cycles matches the simulation at {data.share('c2-f3')}; "
                 f"it needs {data.known['c2-f3'].answer.conditions}",
@@ -287,14 +294,17 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
         ],
     )
     one_run = data.reading("manet-r1")
-    slowest = [
-        part
-        for table in (1, 2, 3)
-        for part in (data.reading(f"manet-t{table}").parts)
+    newreno_ahead = "In CRAHN NewReno delivers more than Vegas."
+    delivery = [data.count(f"manet-t{table}", newreno_ahead) for table in (4, 5, 6)]
+    third = data.reading("manet-t3")
+    # Vegas over another in MANET, and over another in CRAHN.
+    first = [part.estimate for part in third.parts if part.says.startswith("In MANET Vegas is above")]
+    last = [
+        1 / part.estimate if "NewReno" in part.says else part.estimate
+        for part in third.parts
         if part.says.startswith("In CRAHN Vegas is below") or part.says == "In CRAHN NewReno is above Vegas."
     ]
-    assert len(slowest) == 9
-    ratios = [1 / part.estimate if "NewReno" in part.says else part.estimate for part in slowest]
+    assert len(first) == len(last) == 3
     single = max(one_run.parts, key=lambda part: part.estimate)
     three = data.studies["manet"].space.parsed("node=three")
     where_single = (
@@ -373,24 +383,28 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 "reproduce manet",
             ),
             Finding(
-                all(part.answer == "holds" for part in slowest),
-                f"What does come out of them, {where_single}: in a CRAHN Vegas is slower than each of the other three, with 5, 3 "
-                f"and 2 flows, by {100 * (1 - max(ratios)):.0f} to {100 * (1 - min(ratios)):.0f} %",
-                "Tables 1 to 3 of `manet-t1`",
-                "reproduce manet-t1 --at best",
+                {part.says for part in third.parts if part.answer != "holds"}
+                == {"In CRAHN NewReno is above Tahoe.", "In CRAHN NewReno is above Reno."}
+                and third.setting == data.studies["manet"].space.parsed("node=three,mac=ns-2's, no RTS"),
+                f"Most of Table 3 comes out with three radios a node and no RTS: Vegas is first in the MANET, by {100 * (min(first) - 1):.0f} %, and last in the CRAHN, by "
+                f"{100 * (1 - max(last)):.0f} to {100 * (1 - min(last)):.0f} %; NewReno is not shown ahead of Tahoe and Reno",
+                "Table 3 of `manet-t3`",
+                "reproduce manet-t3 --at best",
             ),
             Finding(
-                all(data.shown(f"manet-t{table}") for table in (4, 5, 6)),
-                "No setting tried shows that NewReno delivers a greater share of its packets than Vegas in a CRAHN: "
-                "NewReno fills the queues of relays until they overflow. It loses "
-                f"{data.shown('manet-t5')[0].estimate:.1f} times the share that Vegas loses there",
+                all(data.shown(f"manet-t{table}") for table in (4, 5, 6))
+                and all(item["holds"] == 0 and item["fails"] > 20 for item in delivery),
+                "In a CRAHN NewReno delivers a smaller share of its packets than Vegas at "
+                f"{delivery[0]['fails']}, {delivery[1]['fails']} and {delivery[2]['fails']} of "
+                f"{sum(delivery[0].values())} settings, a greater one at none: it overfills the queues of relays, and loses "
+                f"{data.shown('manet-t5')[0].estimate:.1f} times the share that Vegas loses",
                 "Table 5 of `manet-t5`",
                 "reproduce manet-t5 --at best",
             ),
             Finding(
                 single.estimate < 0.25,
-                "One run, as each of these tables shows, says little: their order appears in at most "
-                f"{100 * single.estimate:.0f} % of single runs ({100 * single.low:.0f} to {100 * single.high:.0f} %) "
+                "A single run says little: the order of a table appears in at most "
+                f"{100 * single.estimate:.0f} % of runs ({100 * single.low:.0f} to {100 * single.high:.0f} %) "
                 f"{where_single}",
                 "Tables 1 to 6 of `manet-r1`",
                 "reproduce manet-r1 --at best",
@@ -407,8 +421,12 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
     )
     c2_flips = (data.stacks["c2"] or {"flips": []})["flips"]
     by_open = dict(stacks.flips_by_parameter(data.stacks["c2"] or {}))
-    hops_first, hops_last = (data.stacks["mswim09-multi-hop"] or {"seeds": [0, 0]})["seeds"]
-    hops_seeds = hops_last - hops_first + 1
+    of_hops, of_manet = (
+        last - first + 1
+        for first, last in (
+            (data.stacks[name] or {"seeds": [1, 0]})["seeds"] for name in ("mswim09-multi-hop", "manet")
+        )
+    )
     smoothed = data.count("trains-f5", "", rtt=["smoothed"])
     greatest = data.count("trains-f5", "", rtt=["greatest"])
     paced = data.count("trains-x4", "")
@@ -449,16 +467,19 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 "reproduce chain-f6",
             ),
             Finding(
-                not (data.stacks["mswim09-multi-hop"] or {"flips": True})["flips"]
-                and all(
-                    data.stack("mswim09-multi-hop", name)[1] > data.stack("mswim09-multi-hop", "C2")[2]
-                    for name in stacks.STACKS
-                    if name != "C2"
+                all(
+                    not (data.stacks[study] or {"flips": True})["flips"]
+                    and all(
+                        data.stack(study, name)[1] > data.stack(study, "C2")[2]
+                        for name in stacks.STACKS
+                        if name != "C2"
+                    )
+                    for study in ("mswim09-multi-hop", "manet")
                 ),
                 "Over several hops networks differ more than stacks do: on "
-                f"{hops_seeds} mobile networks no single parameter is shown to turn a rank of two stacks. At the base C2 is below all "
-                f"others: {data.whole('mswim09-multi-hop', 'C2')} kbit/s, the paper's NewReno "
-                f"{data.whole('mswim09-multi-hop', newreno)}",
+                f"{of_hops} mobile networks and {of_manet} of `manet` no single parameter is shown to turn a rank "
+                f"of two stacks. At the base C2 is below all others: {data.whole('mswim09-multi-hop', 'C2')} kbit/s, the "
+                f"paper's NewReno {data.whole('mswim09-multi-hop', newreno)}",
                 STACKS,
                 "reproduce mswim09-multi-hop --stacks",
             ),
@@ -485,8 +506,8 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 "reproduce trains-f5",
             ),
             Finding(
-                data.word("trains-s3a") == "reproduced",
-                "When sources are thawed within the outage does not matter, within 2 %",
+                data.word("trains-s3a") == "reproduced" and data.place("trains-s3a").share.mean > 0.5,
+                f"When sources are thawed within the outage does not matter, within 2 %, at {data.share('trains-s3a')}",
                 fig("trains-s3a", data),
                 "reproduce trains-s3a",
             ),

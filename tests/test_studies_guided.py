@@ -587,3 +587,16 @@ def test_the_setting_nearest_to_the_numbers_can_be_run(study: Path, simulated: l
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     with pytest.raises(StudyError, match="prints no number for t-f1"):
         studies.reproduce("t", only="t-f1", at="nearest")
+
+
+def test_a_search_goes_on_from_the_kept_nearest_setting(study: Path, simulated: list[Any]) -> None:
+    both = STUDY.replace("margin = 0.1\n", "margin = 0.0001\n")
+    (study / "study.toml").write_text(both)
+    studies.search_space("t", only="t-n1", settings=0, trials=9)
+    before = studies.readings.read(folder.find("t")[0])["t-n1"].nearest
+    # A single trial is the base, which is farther away.
+    studies.search_space("t", only="t-n1", settings=0, trials=1)
+    after = studies.readings.read(folder.find("t")[0])["t-n1"].nearest
+    assert before is not None
+    assert before.setting != folder.find("t")[0].space.base
+    assert after == before

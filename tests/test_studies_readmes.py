@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp.studies import folder, search
+from cogtcp.studies import folder, search, stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,13 +79,15 @@ def chain() -> list[str]:
     count = functools.partial(holds, "chain")
     f2, f7a = count("chain-f2"), count("chain-f7a")
     assert f2 == f7a
-    f5 = counts("chain", "chain-f5")
-    decided = f5["holds"] + f5["fails"]
+    shares = {claim: found.place().share.mean for claim, found in _design("chain").claims.items()}
+    most = max(shares, key=lambda claim: shares[claim])
+    robust = counts("chain", most)
+    decided = robust["holds"] + robust["fails"]
     held = count("chain-f2", where=lambda s: s.silence == "hold")
     rise = functools.partial(count, "chain-f7a", "Throughput rises")
     return [
         "`f2` and `f7a` hold at {} setting of {} with a clear result".format(*f2),
-        f"`f5`, the most robust, holds at {100 * f5['holds'] / decided:.0f} % of {decided}",
+        f"`{most.removeprefix('chain-')}`, the most robust, holds at {100 * shares[most]:.0f} % of {decided}",
         "its statements hold at {} of the {} settings with `hold`".format(*held),
         "it holds at {} of the {} settings that decide, with 1 s at {} of {}".format(
             *rise(where=lambda s: s.min_rto_s == 0.2), *rise(where=lambda s: s.min_rto_s == 1.0)
@@ -146,6 +148,9 @@ def trains() -> list[str]:
     def rtt(claim: str, word: str) -> tuple[str, int]:
         return count(f"trains-{claim}", where=lambda s: s.rtt == word)
 
+    def kept(word: str) -> tuple[str, int]:
+        return count("trains-f6", where=lambda s: s.plain_acks == word)
+
     short = count("trains-f7", where=lambda s: s.queue <= 43)
     return [
         "`f4` comes out at {} of {} settings, `f6` at {} of {}, `f7` at {} of {}".format(
@@ -156,6 +161,9 @@ def trains() -> list[str]:
             *rtt("f5", "greatest"), *rtt("f5", "least"), *rtt("f5", "smoothed")
         ),
         "`f6` comes out at {} of {} with the greatest".format(*rtt("f6", "greatest")),
+        "(`f6`) at {} of {} settings; if it does not, at {} of {}.".format(
+            *kept("held"), *kept("as all packets")
+        ),
         f"`f7` comes out at {short[0]} of the settings with 20 to 43 packets",
         "comes out at {} of the {} settings of the design".format(*count("trains-x5")),
     ]
@@ -177,15 +185,37 @@ def multi_hop() -> list[str]:
 
 
 def manet() -> list[str]:
-    """Return the rows of the table in manet's README: a statement with 5, 3 and 2 flows."""
-    claims = [f"manet-t{table}" for table in (1, 2, 3)]
-    assert all(counts("manet", claim)["holds"] == 0 for claim in claims)
+    """Return the rows of the tables in manet's README: a statement with 5, 3 and 2 flows."""
+    design = _design("manet")
+    throughput, delivery = (1, 2, 3), (4, 5, 6)
+    assert all(counts("manet", f"manet-t{table}")["holds"] == 0 for table in (*throughput, *delivery))
     rows = []
-    for says in _design("manet").claims[claims[0]].verdicts:
-        found = [counts("manet", claim, says) for claim in claims]
-        cells = [f"{count['holds']}, {count['fails']}" for count in found]
-        rows.append(f"| {says.rstrip('.')} | {' | '.join(cells)} |")
-    return rows
+    for tables in (throughput, delivery):
+        claims = [f"manet-t{table}" for table in tables]
+        for says in design.claims[claims[0]].verdicts:
+            found = [counts("manet", claim, says) for claim in claims]
+            cells = [f"{count['holds']}, {count['fails']}" for count in found]
+            rows.append(f"| {says.rstrip('.')} | {' | '.join(cells)} |")
+    single, near = counts("manet", "manet-r1"), counts("manet", "manet-n1")
+    compared = stacks.read(folder.find("manet")[0])
+    assert compared is not None
+    assert compared["flips"] == []
+    others = [found[0] for name, found in compared["base"].items() if name != "C2"]
+    shares = [100 * found[0] for name, found in compared["kept"].items() if name != "C2"]
+    assert (single["holds"], near["holds"]) == (0, 0)
+    return [
+        *rows,
+        f"{len(design.settings)} settings of fourteen parameters, drawn jointly, {design.seeds} seeds each",
+        "Conclusion 1 (`c1`) holds at all {} settings that decide".format(
+            counts("manet", "manet-c1")["holds"]
+        ),
+        f"`r1` fails at {'all' if not single['inconclusive'] else single['fails']} {len(design.settings)}",
+        f"`n1` at {near['fails']}",
+        "C2 delivers {:.0f} kbit/s (95 %: {:.0f} to {:.0f})".format(*compared["base"]["C2"]),
+        f"each of the other eleven stacks {min(others):.0f} to {max(others):.0f}",
+        f"They keep {min(shares):.0f} to {max(shares):.0f} % of what they have in MANET",
+        f"at {len(compared['changed'])} changes",
+    ]
 
 
 SENTENCES = {

@@ -171,6 +171,7 @@ def find_reading(
     seeds = len(next(iter(confirmed.grid.values())).records)
     turn = _turn(study, claim, varied, best.setting) if confirmed.verdict == "holds" else None
     nearest, looked = _nearest(study, claim, varied, made, confirmed, trials - len(shared))
+    nearest = _nearer(study, claim, nearest, kept)
     pool.add(claim, [*made, *looked])
     progress(f"{claim.id}: {len(made)} settings, {_held(confirmed)} of {len(claim.statements)} statements")
     return Reading(
@@ -186,6 +187,20 @@ def find_reading(
         turn=turn,
         mechanisms=_mechanisms(claim, confirmed),
     )
+
+
+def _nearer(study: Context, claim: ClaimRow, nearest: Nearest | None, kept: Reading | None) -> Nearest | None:
+    """Return the setting nearest to the paper's numbers: the one found or the kept one, on the same seeds.
+
+    The search chooses by few seeds, so that it may pass over the setting of an earlier search.
+    """
+    if nearest is None or kept is None or kept.nearest is None or nearest.within == len(nearest.numbers):
+        return nearest
+    judged = _judge(study, claim, kept.nearest.setting, CONFIRM_SEED, FEWEST)
+    distance = distance_to_numbers(claim, judged)
+    if distance >= nearest.distance:
+        return nearest
+    return replace(kept.nearest, distance=distance, numbers=tuple(numbers(claim, judged.grid)))
 
 
 def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: int | None = None) -> Reading:
