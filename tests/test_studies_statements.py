@@ -367,8 +367,21 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
         "Where it holds",
         "What decides",
         "The best reading",
+        "<h4>Along silence</h4>",
+        # A figure that nobody described: the first statement's quantity, with the paper's number.
+        "Fig. 1: goodput.",
+        "<title>the paper: 0.9</title>",
     ):
         assert text in page
+    # Along what decides, each statement at each value: all hold where the radio is open.
+    along = result.claims[0].told.along
+    assert along is not None
+    assert along.header == ["statement", "open", "mostly closed"]
+    assert [[text.split()[-1] for text in row[1:]] for row in along.rows] == [
+        ["holds", "holds"],
+        ["holds", "fails"],
+    ]
+    assert along.caption == "All else as at the base; 3 seeds."
     assert "has not been searched yet" not in page
     # The picture and the verdict come before everything else; statements are folded away.
     verdict = page.index('<span class="verdict">reproduced, depends on silence')

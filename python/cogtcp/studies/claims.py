@@ -7,12 +7,14 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.statistics import mean_interval, ratio_interval
 from cogtcp.studies.space import Point, Unsaid, Value
 from cogtcp.studies.statements import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cogtcp.statistics import Interval
     from cogtcp.studies.statements import Cell
 
 
@@ -40,6 +42,20 @@ class Number:
         # A ratio to zero has no value.
         return found if self.than is None else found / (self._mean(grid, self.than) or math.nan)
 
+    def interval(self, grid: Mapping[Point, Cell]) -> Interval:
+        """Return what was measured for it with its 95 % interval; NaN where it has no one point."""
+        values = self._values(grid, self.at)
+        if self.than is None or not values:
+            return mean_interval(values or [math.nan])
+        baseline = self._values(grid, self.than)
+        if not sum(baseline) > 0:
+            return mean_interval([math.nan])
+        return ratio_interval(values, baseline)
+
+    def _values(self, grid: Mapping[Point, Cell], wanted: Mapping[str, Any]) -> list[float]:
+        found = [cell.of(self.quantity) for point, cell in grid.items() if point.matches(wanted)]
+        return found[0] if len(found) == 1 else []
+
     def _mean(self, grid: Mapping[Point, Cell], wanted: Mapping[str, Any]) -> float:
         means = [cell.mean(self.quantity) for point, cell in grid.items() if point.matches(wanted)]
         return sum(means) / len(means) if means else math.nan
@@ -65,9 +81,9 @@ class Plot:
     Attributes:
         id: The figure, as in `figures/<id>.toml`.
         title: Its heading.
-        x: The axis of the points along the abscissa.
+        x: The axis of the points along the abscissa. Words stand side by side.
         quantity: What is drawn over it.
-        lines: The axis that gives each curve its name; empty: one curve.
+        lines: The axis, or axes, that give each curve its name; empty: one curve.
         x_label: Abscissa in words, with unit.
         y_label: Ordinate in words, with unit.
         where: Which points are drawn.
@@ -81,7 +97,7 @@ class Plot:
     quantity: str
     x_label: str
     y_label: str
-    lines: str = ""
+    lines: str | Sequence[str] = ""
     where: Mapping[str, Any] | None = None
     log_x: bool = False
     log_y: bool = False

@@ -37,11 +37,13 @@ class Told:
         why: The best reading, and in how much of the space the claim holds.
         share: The share of the settings at which it holds, in words; empty where it is not known.
         reading: The best reading in words; empty where none is kept.
+        card: All of it but the values of the best reading, which a table of the page has.
         turn: The smallest change of one parameter that turns it over; empty where none is known.
         lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
             there are none.
         statements: The statement table; None where a simulation failed.
         numbers: The paper's numbers beside ours; None where it prints none.
+        along: The statements at values of the parameter that decides; None where none does, or if quick.
         details: What the page folds away: power, the best reading, effects.
     """
 
@@ -49,26 +51,34 @@ class Told:
     why: str
     share: str = ""
     reading: str = ""
+    card: str = ""
     turn: str = ""
     lacking: str = ""
     statements: Table | None = None
     numbers: Table | None = None
+    along: Table | None = None
     details: Sequence[Table] = ()
 
 
 def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
     """Return what to say of a claim."""
-    share, reading, turn = _share(outcome), _reading(study, outcome), _turn(study, outcome)
+    share, turn = _share(outcome), _turn(study, outcome)
+    where, counted_there = _where(study, outcome)
+    missing = _missing(study, outcome)
+    reading = f"{where} {missing}".strip()
     lacking = lacking_text(outcome.answer.lacking, outcome.reading is not None)
+    measured = f"At {_place(at)}, {_statements_counted(outcome)}."
     return Told(
-        measured=f"At {_place(at)}, {_statements_counted(outcome)}.",
-        why=" ".join(part for part in (share, reading, turn, lacking) if part),
+        measured=measured,
+        why=_joined(share, reading, turn, lacking),
+        card=_joined(measured, share, counted_there, missing, turn, lacking),
         share=share,
         reading=reading,
         turn=turn,
         lacking=lacking,
         statements=_statements(outcome),
         numbers=_numbers(outcome),
+        along=_along(outcome),
         details=[*_best(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
     )
 
@@ -113,16 +123,28 @@ def _share(outcome: Outcome) -> str:
     return text + "."
 
 
-def _reading(study: Context, outcome: Outcome) -> str:
+def _where(study: Context, outcome: Outcome) -> tuple[str, str]:
+    """Say which reading is the best: by its values, and by their number."""
+    reading, base = outcome.reading, study.study.space.base
+    if reading is None:
+        return "", ""
+    head = f"Best reading ({reading.evaluated} judged): "
+    unlike = sum(value != base[name] for name, value in reading.setting.items())
+    if not unlike:
+        return (f"{head}the base.",) * 2
+    counted = f"{unlike} value{'s' if unlike > 1 else ''} unlike the base, below."
+    return f"{head}{study.study.space.differences(reading.setting)}.", f"{head}{counted}"
+
+
+def _missing(study: Context, outcome: Outcome) -> str:
     reading = outcome.reading
     if reading is None:
         return ""
-    where = study.study.space.differences(reading.setting)
-    where = "the base" if reading.setting == study.study.space.base else where
-    text = f"Best reading ({reading.evaluated} judged): {where}."
-    return " ".join(
-        filter(None, (text, numbers_text(reading), missing_text(study.study, outcome.row, reading)))
-    )
+    return _joined(numbers_text(reading), missing_text(study.study, outcome.row, reading))
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(filter(None, parts))
 
 
 def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
@@ -317,6 +339,26 @@ def _best(study: Context, outcome: Outcome) -> list[Table]:
             "of one parameter at which a statement no longer holds. Other parameters are as at the base.",
         )
     ]
+
+
+def _along(outcome: Outcome) -> Table | None:
+    """Return what each statement comes to at values of the parameter that decides."""
+    along = outcome.along
+    if along is None:
+        return None
+    name, unit = along.parameter.name, along.parameter.unit
+    seeds = len(next(iter(along.judged[0].grid.values())).records)
+    return Table(
+        title=f"Along {along.parameter.label or name.replace('_', ' ')}",
+        header=["statement", *(f"{show(item.setting[name])} {unit}".rstrip() for item in along.judged)],
+        rows=[
+            [statement.says, *(f"{interval_text(found)} {found.verdict}" for found in findings)]
+            for statement, *findings in zip(
+                outcome.row.statements, *(item.findings for item in along.judged), strict=True
+            )
+        ],
+        caption=f"All else as at {along.place}; {seeds} seeds.",
+    )
 
 
 def _effects(study: Context, outcome: Outcome) -> list[Table]:
