@@ -541,6 +541,21 @@ def test_a_statement_that_names_its_estimate_is_told_by_it(study: Path, simulate
     assert "Not there: More than three (share of the runs 0 [0, 0.265])." in claim.told.reading
 
 
+def test_a_kept_reason_is_told_by_its_name(study: Path, simulated: list[Any]) -> None:
+    """A mechanism that came after the search has not been measured, and takes no other's place."""
+    text = STUDY.replace("[1, 10]", "[1, 1.1]").replace('\n[[claim]]\nid = "t-n1"\n', MECHANISM)
+    (study / "study.toml").write_text(text)
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    first = MECHANISM.index("[[claim.mechanism]]")
+    newer = MECHANISM[first:].split("[[claim.mechanism]]")[1].replace("not above 2.5", "not above 2.7")
+    (study / "study.toml").write_text(
+        text.replace("[[claim.mechanism]]", f"[[claim.mechanism]]{newer}[[claim.mechanism]]", 1)
+    )
+    (claim,) = studies.reproduce("t", only="t-f1").claims
+    assert "not above 2.5" in claim.told.reading
+    assert "not above 2.7" not in claim.told.reading
+
+
 def test_a_mechanism_is_against_a_statement_of_its_claim(study: Path) -> None:
     other = MECHANISM.replace('against = "More than three."', 'against = "More than four."')
     (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', other))

@@ -467,6 +467,39 @@ def test_a_claim_with_other_statements_is_not_searched(study: Path) -> None:
     assert claim.verdict == "reproduced, robustness not searched"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("margin = 0.3", "margin = 0.2"),
+        ("rate = [1, 2]", "rate = [1, 2, 3]"),
+        ('each = ["rate"]\n', "where = { rate = 1 }\n"),
+    ],
+)
+def test_a_claim_whose_test_has_changed_is_not_searched(study: Path, old: str, new: str) -> None:
+    """Its statements say the same as before; stored results are of the test of before."""
+    studies.search_space("t", settings=8, trials=2)
+    # What is not tested may change.
+    (study / "study.toml").write_text(STUDY.replace("a curve", "another curve"))
+    (known,) = kept.answers_of(studies.find("t")[0]).values()
+    assert (known.reading is not None, known.place is not None) == (True, True)
+    assert old in STUDY
+    (study / "study.toml").write_text(STUDY.replace(old, new, 1))
+    (known,) = kept.answers_of(studies.find("t")[0]).values()
+    assert (known.reading, known.place) == (None, None)
+
+
+def test_a_reading_is_read_in_the_order_of_the_study(study: Path) -> None:
+    studies.search_space("t", settings=0, trials=1)
+    path = study / "readings.json"
+    data = json.loads(path.read_text())
+    parts = data["claims"]["t-f1"]["statements"]
+    data["claims"]["t-f1"]["statements"] = dict(reversed(parts.items()))
+    path.write_text(json.dumps(data))
+    (known,) = kept.answers_of(studies.find("t")[0]).values()
+    assert known.reading is not None
+    assert [part.says for part in known.reading.parts] == ["It grows.", "It has all of the rate."]
+
+
 def test_a_search_of_one_claim_leaves_the_others(study: Path) -> None:
     other = STUDY.split("[[claim]]")[1].split("[[unsaid]]")[0].replace("t-f1", "t-f2")
     (study / "study.toml").write_text(STUDY.replace("[[unsaid]]", f"[[claim]]{other}[[unsaid]]"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.statistics import mean_interval, ratio_interval
@@ -155,6 +157,16 @@ class ClaimRow:
     mechanisms: tuple[Mechanism, ...] = ()
     plots: tuple[Plot, ...] = ()
     shows: tuple[str, ...] = ()
+
+
+def tests_of(claim: ClaimRow) -> str:
+    """Return a digest of what a claim tests, and of the points that it tests: stored results are of these."""
+    tested = {
+        "measure": [claim.measure, claim.trace],
+        "points": [dict(point) for point in claim.points],
+        "statements": [asdict(statement) for statement in claim.statements],
+    }
+    return hashlib.sha256(json.dumps(tested, sort_keys=True).encode()).hexdigest()[:12]
 
 
 _CLAIM = (

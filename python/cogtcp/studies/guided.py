@@ -30,6 +30,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import power
+from cogtcp.studies.claims import tests_of
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance_to_numbers, judge, numbers
 from cogtcp.studies.readings import WITHIN, Nearest, Part, Reading, Turn
@@ -185,6 +186,7 @@ def find_reading(
         nearest=nearest,
         turn=turn,
         mechanisms=_mechanisms(claim, confirmed),
+        tests=tests_of(claim),
     )
 
 
@@ -206,6 +208,7 @@ def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: in
         parts=_parts(claim, judged),
         numbers=tuple(numbers(claim, judged.grid)),
         mechanisms=_mechanisms(claim, judged),
+        tests=tests_of(claim),
     )
 
 

@@ -121,7 +121,7 @@ def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:
 def _printed(claim: Claim) -> list[Printed]:
     """Return the paper's numbers with ours: at the base, the best reading and the nearest setting.
 
-    What this run measured has intervals. A quick run shows stored values at the best reading, as every run does
+    What this run measured has intervals. A quick run shows stored values at the best reading, and every run
     at the nearest setting.
     """
     outcome = claim.outcome

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
+from cogtcp.studies.claims import tests_of
 from cogtcp.studies.stored import read_json
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Reading:
         nearest: The setting nearest to these numbers; None where the paper prints none.
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
         mechanisms: Why statements cannot hold, tested there.
+        tests: Digest of what was tested (`claims.tests_of`); empty in files of before.
     """
 
     setting: Setting
@@ -113,6 +115,7 @@ class Reading:
     nearest: Nearest | None
     turn: Turn | None
     mechanisms: tuple[Part, ...] = ()
+    tests: str = ""
 
     @property
     def settings(self) -> list[Setting]:
@@ -127,6 +130,7 @@ class Reading:
     def to_dict(self, base: Setting) -> dict[str, Any]:
         """Return it as plain data; of the setting what is unlike the base."""
         return {
+            **({"tests": self.tests} if self.tests else {}),
             "setting": _unlike(self.setting, base),
             "statements": _parts(self.parts),
             **({"mechanisms": _parts(self.mechanisms)} if self.mechanisms else {}),
@@ -165,6 +169,7 @@ class Reading:
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
             _read_parts(data.get("mechanisms", {})),
+            data.get("tests", ""),
         )
 
 
@@ -180,13 +185,16 @@ def read(study: Study) -> dict[str, Reading]:
     found = {}
     for claim in study.claims:
         kept = data["claims"].get(claim.id)
-        said = {statement.says for statement in claim.statements}
+        said = [statement.says for statement in claim.statements]
         if (
             kept is not None
-            and set(kept["statements"]) == said
+            and set(kept["statements"]) == set(said)
+            and kept.get("tests") in (None, tests_of(claim))
             and set(kept["setting"]) <= set(study.space.base)
         ):
-            found[claim.id] = Reading.from_dict(kept, study.space.base)
+            # In the order of the study, which may be another now.
+            parts = {says: kept["statements"][says] for says in said}
+            found[claim.id] = Reading.from_dict({**kept, "statements": parts}, study.space.base)
     return found
 
 

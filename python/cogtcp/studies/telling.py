@@ -155,8 +155,9 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
             continue
         reasons = [
             f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})"
-            for mechanism, why in zip(row.mechanisms, reading.mechanisms, strict=False)
-            if mechanism.against == part.says and why.answer == "holds"
+            for mechanism in row.mechanisms
+            for why in reading.mechanisms
+            if (mechanism.against, mechanism.test.says, why.answer) == (part.says, why.says, "holds")
         ]
         if part.answer == "inconclusive" and not reasons:
             continue  # the answer says how many seeds it lacks
