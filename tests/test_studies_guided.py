@@ -547,12 +547,14 @@ def test_a_kept_reason_is_told_by_its_name(study: Path, simulated: list[Any]) ->
     (study / "study.toml").write_text(text)
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     first = MECHANISM.index("[[claim.mechanism]]")
-    newer = MECHANISM[first:].split("[[claim.mechanism]]")[1].replace("not above 2.5", "not above 2.7")
+    newer = MECHANISM[first:].split("[[claim.mechanism]]")[1].replace("2.5", "2.7")
     (study / "study.toml").write_text(
         text.replace("[[claim.mechanism]]", f"[[claim.mechanism]]{newer}[[claim.mechanism]]", 1)
     )
     (claim,) = studies.reproduce("t", only="t-f1").claims
-    assert "not above 2.5" in claim.told.reading
+    (kept, _) = claim.to_dict()["best"]["mechanisms"]
+    # The share of its own bound, 2.5.
+    assert f"not above 2.5 (value {2.5 * kept['estimate']:.3g} " in claim.told.reading
     assert "not above 2.7" not in claim.told.reading
 
 
