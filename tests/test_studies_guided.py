@@ -408,7 +408,7 @@ def test_numbers_that_the_best_reading_has_are_told_where_they_are_more() -> Non
     reading = readings.Reading(
         Setting({}), (), (1, 2), 1, 0.0, (("a", 10.0, 9.2), ("b", 1.0, 1.1)), nearest, None
     )
-    assert telling.numbers_text(reading) == (
+    assert telling.numbers_text(folder.find("c2")[0], reading) == (
         "At the setting nearest to them 1 of 2 printed numbers are within 15 %, the mean distance is 25 %; "
         "at the best reading 2 are within."
     )
@@ -604,3 +604,37 @@ def test_the_setting_nearest_to_the_numbers_can_be_run(study: Path, simulated: l
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     with pytest.raises(StudyError, match="prints no number for t-f1"):
         studies.reproduce("t", only="t-f1", at="nearest")
+
+
+def test_a_setting_that_is_not_near_says_what_it_hangs_on(study: Path, simulated: list[Any]) -> None:
+    """No rate has both numbers: the nearest setting lies between them."""
+    far = STUDY.replace("value = 10,", "value = 20,")
+    idle = '[[unsaid]]\nname = "offset"\nbase = 0\nbetween = [0, 1]\nwhy = "not given"\n'
+    (study / "study.toml").write_text(far + idle)
+    studies.search_space("t", only="t-n1", settings=0, trials=9)
+    found = folder.find("t")[0]
+    nearest = readings.read(found)["t-n1"].nearest
+    assert nearest is not None
+    assert nearest.hangs is not None
+    # A rate of 1 has 1 and 2 for 5 and 20, one of 10 has 10 and 20: the former is farther from both.
+    assert (nearest.hangs.parameter, nearest.hangs.there) == ("rate", 1.0)
+    at_one = (math.log(5) + math.log(10) + 0) / 3
+    assert nearest.hangs.distance == pytest.approx(at_one, abs=0.01)
+    (claim,) = studies.reproduce("t", only="t-n1").claims
+    assert "the mean distance is 23 %. It hangs on rate: at 1 it is a factor of 3.7." in claim.told.reading
+    assert claim.to_dict()["best"]["nearest_numbers"]["hangs_on"]["parameter"] == "rate"
+    # A reading kept before it was looked for gets it when it is measured again.
+    path = study / "readings.json"
+    data = json.loads(path.read_text())
+    del data["claims"]["t-n1"]["nearest"]["hangs"]
+    path.write_text(json.dumps(data))
+    studies.search_space("t", only="t-n1", settings=0, trials=0)
+    after = readings.read(found)["t-n1"].nearest
+    assert after == nearest
+
+
+def test_where_all_numbers_are_near_nothing_is_looked_for(study: Path, simulated: list[Any]) -> None:
+    studies.search_space("t", only="t-n1", settings=0, trials=40)
+    nearest = readings.read(folder.find("t")[0])["t-n1"].nearest
+    assert nearest is not None
+    assert (nearest.within, nearest.hangs) == (3, None)

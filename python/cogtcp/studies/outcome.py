@@ -140,6 +140,14 @@ class Outcome:
                     {"says": says, "paper": paper, "measured": measured}
                     for says, paper, measured in nearest.numbers
                 ],
+                "distance": nearest.distance,
+                "hangs_on": None
+                if nearest.hangs is None
+                else {
+                    "parameter": nearest.hangs.parameter,
+                    "there": nearest.hangs.there,
+                    "distance": nearest.hangs.distance,
+                },
             },
         }
 

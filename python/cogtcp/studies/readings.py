@@ -65,6 +65,21 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Hangs:
+    """A value of one parameter, and how far from the paper's numbers the nearest setting is with it.
+
+    Attributes:
+        parameter: Its name.
+        there: The value.
+        distance: Mean |ln(measured / paper)| over the numbers.
+    """
+
+    parameter: str
+    there: Value
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
 class Nearest:
     """The setting nearest to the numbers that the paper prints.
 
@@ -72,11 +87,14 @@ class Nearest:
         setting: The setting.
         distance: Mean |ln(measured / paper)| over the numbers.
         numbers: Each number: what it says, the paper's, ours.
+        hangs: The one change of a parameter that takes the setting farthest from the numbers; None where all
+            are within 15 %, or in files of before.
     """
 
     setting: Setting
     distance: float
     numbers: tuple[tuple[str, float, float], ...]
+    hangs: Hangs | None = None
 
     @property
     def within(self) -> int:
@@ -144,6 +162,7 @@ class Reading:
                 "setting": _unlike(self.nearest.setting, base),
                 "distance": _number(self.nearest.distance),
                 "numbers": _numbers(self.nearest.numbers),
+                **_hangs(self.nearest.hangs),
             },
             "turn": None
             if self.turn is None
@@ -166,6 +185,7 @@ class Reading:
                 base.but(**data["nearest"]["setting"]),
                 data["nearest"]["distance"],
                 _read_numbers(data["nearest"]["numbers"]),
+                Hangs(*data["nearest"]["hangs"]) if "hangs" in data["nearest"] else None,
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
             _read_parts(data.get("mechanisms", {})),
@@ -231,6 +251,10 @@ def _read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
 
 def _unlike(setting: Setting, base: Setting) -> dict[str, Value]:
     return {name: value for name, value in setting.items() if value != base[name]}
+
+
+def _hangs(hangs: Hangs | None) -> dict[str, list[Any]]:
+    return {} if hangs is None else {"hangs": [hangs.parameter, hangs.there, _number(hangs.distance)]}
 
 
 def _numbers(found: tuple[tuple[str, float, float], ...]) -> list[list[Any]]:

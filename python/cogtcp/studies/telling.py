@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.folder import Study
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.readings import Part, Reading
+    from cogtcp.studies.space import Unsaid
     from cogtcp.studies.statements import Statement
     from cogtcp.studies.support import Support
     from cogtcp.studies.verdicts import Finding, Verdict
@@ -116,7 +117,7 @@ def _share(outcome: Outcome) -> str:
     decided = place.holds + place.fails
     if not decided:
         return f"Inconclusive at all of its {place.inconclusive} settings."
-    text = f"Holds at {place.holds} of {decided} settings ({share_percent(place)}"
+    text = f"Holds at {place.holds} of {decided} settings ({share_apart(place)}"
     text += f"; {place.inconclusive} inconclusive)" if place.inconclusive else ")"
     for cause in outcome.answer.causes[-1:]:
         text += f", {100 * cause.inside:.0f} % where {outcome.answer.conditions}"
@@ -140,7 +141,7 @@ def _missing(study: Context, outcome: Outcome) -> str:
     reading = outcome.reading
     if reading is None:
         return ""
-    return _joined(numbers_text(reading), missing_text(study.study, outcome.row, reading))
+    return _joined(numbers_text(study.study, reading), missing_text(study.study, outcome.row, reading))
 
 
 def _joined(*parts: str) -> str:
@@ -170,15 +171,30 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
     return f"Not there: {'; '.join(told)}." if told else ""
 
 
-def numbers_text(reading: Reading) -> str:
-    """Say how many of the paper's numbers come out at the setting nearest to them."""
+def numbers_text(study: Study, reading: Reading) -> str:
+    """Say how many of the paper's numbers come out at the setting nearest to them, and what that hangs on."""
     nearest = reading.nearest
     if nearest is None:
         return ""
     told = f"{nearest.within} of {len(nearest.numbers)} printed numbers are within {100 * WITHIN:.0f} %"
-    text = f"At the setting nearest to them {told}, the mean distance is {100 * nearest.distance:.2g} %"
+    text = f"At the setting nearest to them {told}, the mean distance is {_apart(nearest.distance)}"
     here = within(reading.numbers)
-    return f"{text}; at the best reading {here} are within." if here > nearest.within else f"{text}."
+    if here > nearest.within:
+        text += f"; at the best reading {here} are within"
+    if nearest.hangs is not None:
+        (parameter,) = (item for item in study.space.varied if item.name == nearest.hangs.parameter)
+        there = f"{show(nearest.hangs.there)} {parameter.unit}".rstrip()
+        text += f". It hangs on {_name(parameter)}: at {there} it is {_apart(nearest.hangs.distance)}"
+    return f"{text}."
+
+
+def _apart(distance: float) -> str:
+    """Return a mean |ln(measured / paper)| in per cent, or as a factor where per cent would mislead."""
+    return f"{100 * distance:.2g} %" if distance < 0.5 else f"a factor of {math.exp(distance):.2g}"
+
+
+def _name(parameter: Unsaid) -> str:
+    return parameter.label or parameter.name.replace("_", " ")
 
 
 def _measured(study: Study, test: Statement, part: Part) -> str:
@@ -210,8 +226,7 @@ def _turn(study: Context, outcome: Outcome) -> str:
         return "No change of one parameter alone turns it over."
     (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
     unit = f" {parameter.unit}" if parameter.unit else ""
-    name = parameter.label or parameter.name.replace("_", " ")
-    return f"Turned over by {name} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
+    return f"Turned over by {_name(parameter)} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
 
 
 def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
@@ -350,7 +365,7 @@ def _along(outcome: Outcome) -> Table | None:
     name, unit = along.parameter.name, along.parameter.unit
     seeds = len(next(iter(along.judged[0].grid.values())).records)
     return Table(
-        title=f"Along {along.parameter.label or name.replace('_', ' ')}",
+        title=f"Along {_name(along.parameter)}",
         header=["statement", *(f"{show(item.setting[name])} {unit}".rstrip() for item in along.judged)],
         rows=[
             [statement.says, *(f"{interval_text(found)} {found.verdict}" for found in findings)]
@@ -395,7 +410,7 @@ def interval_text(finding: Finding) -> str:
     return text if finding.low != finding.low else f"{text} {ends_text(finding.low, finding.high)}"
 
 
-def share_percent(place: Support) -> str:
+def share_apart(place: Support) -> str:
     """Return a share with its interval, as in "14 %, 95 %: 7 to 25 %"."""
     share: Interval = place.share
     return f"{100 * share.mean:.0f} %, 95 %: {100 * share.low:.0f} to {100 * share.high:.0f} %"
