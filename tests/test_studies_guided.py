@@ -232,7 +232,8 @@ def test_where_seeds_do_not_suffice_the_answer_says_how_many_more(
     assert f"Inconclusive at the base: {text}." in claim.told.why
     assert html.escape(text, quote=False) in html.unescape(result.report())
     assert cli.main(["reproduce", "t-f1"]) == 0
-    assert text in capsys.readouterr().out
+    brief = f'Needs about {float(f"{wanted:.2g}"):.0f} more seeds: "More than three".'
+    assert brief in capsys.readouterr().out
 
 
 def test_the_design_names_the_statement_that_most_settings_lack() -> None:
@@ -631,6 +632,21 @@ def test_a_setting_that_is_not_near_says_what_it_hangs_on(study: Path, simulated
     studies.search_space("t", only="t-n1", settings=0, trials=0)
     after = readings.read(found)["t-n1"].nearest
     assert after == nearest
+
+
+def test_lines_of_the_terminal_begin_with_what_must_not_be_cut(study: Path, simulated: list[Any]) -> None:
+    (study / "study.toml").write_text(STUDY.replace("[1, 10]", "[1, 1.1]").replace("than = 3", "than = 30"))
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    (claim,) = studies.reproduce("t", only="t-f1").claims
+    where, rest = claim.told.lines
+    assert where == "Best reading (1 judged): the base."
+    # 2 of 30.
+    assert rest == "Not there, short by 93 % of its bound: More than three."
+    lack = answers.Lack("It grows.", 284.0, 12)
+    assert lack.brief == 'about 280 more seeds at 12 settings: "It grows"'
+    assert answers.Lack("It grows.", 1.0).brief == '1 more seed: "It grows"'
+    assert answers.Lack("It grows.", math.inf, 1).brief == 'over 10,000 more seeds at 1 setting: "It grows"'
+    assert answers.Lack("It grows.", math.nan).brief == 'more seeds: "It grows"'
 
 
 def test_where_all_numbers_are_near_nothing_is_looked_for(study: Path, simulated: list[Any]) -> None:

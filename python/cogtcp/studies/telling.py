@@ -39,6 +39,8 @@ class Told:
         share: The share of the settings at which it holds, in words; empty where it is not known.
         reading: The best reading in words; empty where none is kept.
         card: All of it but the values of the best reading, which a table of the page has.
+        lines: The best reading, then what fails there or turns it over and the seeds that are missing: two
+            lines that may be cut short.
         turn: The smallest change of one parameter that turns it over; empty where none is known.
         lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
             there are none.
@@ -53,6 +55,7 @@ class Told:
     share: str = ""
     reading: str = ""
     card: str = ""
+    lines: tuple[str, str] = ("", "")
     turn: str = ""
     lacking: str = ""
     statements: Table | None = None
@@ -73,6 +76,7 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
         measured=measured,
         why=_joined(share, reading, turn, lacking),
         card=_joined(measured, share, counted_there, missing, turn, lacking),
+        lines=_lines(study, outcome, where, turn),
         share=share,
         reading=reading,
         turn=turn,
@@ -144,6 +148,16 @@ def _missing(study: Context, outcome: Outcome) -> str:
     return _joined(numbers_text(study.study, reading), missing_text(study.study, outcome.row, reading))
 
 
+def _lines(study: Context, outcome: Outcome, where: str, turn: str) -> tuple[str, str]:
+    reading, found = outcome.reading, outcome.answer.lacking
+    failing = [part for part in reading.parts if part.answer == "fails"] if reading is not None else []
+    missing = "; ".join(f"{_short(part.answer, part.slack)}: {part.says.rstrip('.')}" for part in failing)
+    missing = f"Not there, {missing}." if missing else ""
+    near = "" if reading is None else numbers_text(study.study, reading)
+    seeds = f"Needs {'; '.join(lack.brief for lack in found)}." if found else ""
+    return where, _joined(missing, turn, seeds, near)
+
+
 def _joined(*parts: str) -> str:
     return " ".join(filter(None, parts))
 
@@ -190,7 +204,10 @@ def numbers_text(study: Study, reading: Reading) -> str:
 
 def _apart(distance: float) -> str:
     """Return a mean |ln(measured / paper)| in per cent, or as a factor where per cent would mislead."""
-    return f"{100 * distance:.2g} %" if distance < 0.5 else f"a factor of {math.exp(distance):.2g}"
+    if distance < 0.5:
+        return f"{100 * distance:.2g} %"
+    factor = math.exp(distance)
+    return f"a factor of {factor:.2g}" if factor < 100 else "a factor of over 100"
 
 
 def _name(parameter: Unsaid) -> str:
