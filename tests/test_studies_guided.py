@@ -564,6 +564,11 @@ def test_a_mechanism_is_against_a_statement_of_its_claim(study: Path) -> None:
     (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', other))
     with pytest.raises(StudyError, match="is not a statement of its claim"):
         studies.find("t")
+    # They are stored by what they say.
+    twice = MECHANISM.replace("not above 1", "not above 2.5")
+    (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', twice))
+    with pytest.raises(StudyError, match="two mechanisms of a claim say the same"):
+        studies.find("t")
 
 
 def test_settings_are_confirmed_in_the_order_of_how_nearly_their_statements_hold(study: Path) -> None:

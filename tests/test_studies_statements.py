@@ -205,6 +205,24 @@ def test_the_order_of_a_single_run(runs: int, verdict: str, share_: float) -> No
     assert finding.low == share(runs, 20).low
 
 
+@pytest.mark.parametrize(("mean", "verdict"), [(0.0, "holds"), (9.0, "fails")])
+def test_a_run_that_says_little_of_a_difference(mean: float, verdict: str) -> None:
+    """Differences of a run scatter by 1 about their mean, which lies within 0.37 of its estimate."""
+    signs = [(-1) ** seed for seed in range(32)]
+    grid = {
+        Point(of="a"): Cell([{"v": 20 + mean + sign} for sign in signs]),
+        Point(of="b"): Cell([{"v": 20.0} for _ in signs]),
+    }
+    statement = Statement(
+        "s", "magnitude", "function", quantity="v", of={"of": "a"}, than={"of": "b"},
+        function="scatters_more", factor=2,
+    )  # fmt: skip
+    found = statement.evaluate(grid, Setting(), COMMON)
+    # Each distance is 1.
+    most = mean + 2.0395 * 1.016 / math.sqrt(32)
+    assert (found.verdict, found.estimate) == (verdict, pytest.approx(1 / most, rel=1e-3))
+
+
 def test_deviation_is_tested_around_the_median() -> None:
     stream = random.Random(5)
     narrow = [10 + stream.gauss(0, 0.1) for _ in range(30)]

@@ -189,6 +189,9 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
     said = [statement.says for statement in statements]
     if len(set(said)) != len(said):
         raise ValueError("two statements of a claim say the same")
+    mechanisms = tuple(_mechanism(item, said) for item in row.pop("mechanism", []))
+    if len({mechanism.test.says for mechanism in mechanisms}) != len(mechanisms):
+        raise ValueError("two mechanisms of a claim say the same")
     # Blocks may share points: each is measured once.
     points = tuple(dict.fromkeys(point for block in row.pop("points", []) for point in cross_product(block)))
     if not statements or not points:
@@ -202,7 +205,7 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
         points=points,
         statements=tuple(_with_numbers(statement, numbers) for statement in statements),
         numbers=numbers,
-        mechanisms=tuple(_mechanism(item, said) for item in row.pop("mechanism", [])),
+        mechanisms=mechanisms,
         plots=tuple(_read(Plot, item, "plot") for item in row.pop("plot", [])),
         shows=tuple(row.pop("shows", ())),
     )

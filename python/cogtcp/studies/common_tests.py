@@ -9,6 +9,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.statistics import mean_interval
 from cogtcp.studies import code, verdicts
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.support import share
@@ -58,6 +59,22 @@ def deviates_more(statement: Statement, grid: Grid, setting: Setting) -> Finding
     return verdicts.ratio(first, second)
 
 
+def scatters_more(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test that a single run says little of a difference: it lies far from the mean difference of all runs.
+
+    The distance of a run's difference between `of` and `than` from its median, on average over the runs, is
+    above `factor` times the mean difference. Of this the end of the 95 % interval counts that is farther from
+    zero. The estimate is the ratio of the two.
+    """
+    if not isinstance(statement.than, dict):
+        raise StudyError(f'"{statement.says}": `than` must be a point, as in {{ transport = "reno" }}')
+    first, second = (_means(statement, grid, wanted) for wanted in (statement.of, statement.than))
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    mean = mean_interval(differences)
+    most = max(abs(mean.low), abs(mean.high))
+    return verdicts.ratio(_distances(differences), [most] * len(differences), statement.factor)
+
+
 def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test in which share of single runs an order appears: in more than half of them.
 
@@ -94,6 +111,7 @@ COMMON = {
     "above_on_average": above_on_average,
     "deviates_more": deviates_more,
     "order_in_most_runs": order_in_most_runs,
+    "scatters_more": scatters_more,
 }
 
 
