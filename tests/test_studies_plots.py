@@ -25,6 +25,10 @@ STATEMENT = {
 }
 
 
+def measured(row: Any, quantity: str = "rate_mbps") -> dict[Point, Cell]:
+    return {point: Cell([{quantity: 1.0}]) for point in row.points}
+
+
 def claim(points: list[dict[str, Any]], **more: Any) -> Any:
     return read_claim(
         {
@@ -54,16 +58,26 @@ def claim(points: list[dict[str, Any]], **more: Any) -> Any:
 def test_the_axes_of_a_figure_that_nobody_described(
     points: list[dict[str, Any]], x: str, lines: tuple[str, ...], log: bool
 ) -> None:
-    plot = plots.automatic(claim(points), {"rate_mbps": "goodput"})
+    row = claim(points)
+    plot = plots.automatic(row, {"rate_mbps": "goodput"}, measured(row))
     assert plot is not None
     assert (plot.x, plot.lines, plot.log_x) == (x, lines, log)
     assert (plot.title, plot.y_label) == ("Section 4: goodput", "goodput [Mbit/s]")
 
 
 def test_no_figure_where_nothing_varies_or_too_much() -> None:
-    assert plots.automatic(claim([{"rate": 1}]), {}) is None
-    many = {"off_s": [1, 2], "transport": ["a", "b", "c", "d"], "net": ["x", "y"]}
-    assert plots.automatic(claim([many]), {}) is None
+    one = claim([{"rate": 1}])
+    assert plots.automatic(one, {}, measured(one)) is None
+    many = claim([{"off_s": [1, 2], "transport": ["a", "b", "c", "d"], "net": ["x", "y"]}])
+    assert plots.automatic(many, {}, measured(many)) is None
+
+
+def test_where_no_statement_names_a_quantity_the_first_of_the_study_is_drawn() -> None:
+    row = claim([{"rate": [1, 2]}])
+    plot = plots.automatic(row, {"other": "another", "use": "use of the link"}, measured(row, "use"))
+    assert plot is not None
+    assert (plot.quantity, plot.y_label) == ("use", "use of the link")
+    assert plots.automatic(row, {}, measured(row, "use")) is None
 
 
 class _Study:
@@ -83,7 +97,7 @@ def test_words_stand_side_by_side_and_the_papers_number_among_them() -> None:
         Point(transport=name, off_s=1.0): Cell([{"rate_mbps": value - 1}, {"rate_mbps": value + 1}])
         for name, value in (("b", 4.0), ("a", 6.0))
     }
-    plot = plots.automatic(row, {})
+    plot = plots.automatic(row, {}, grid)
     assert plot is not None
     figure = plots.redraw(_Study(), row, plot, Judged(Setting(), grid, ()), None)  # type: ignore[arg-type]
     assert list(figure.x_names) == ["b", "a"]
@@ -97,7 +111,7 @@ def test_words_stand_side_by_side_and_the_papers_number_among_them() -> None:
 def test_lines_of_several_axes_are_named_in_words_with_units() -> None:
     points = [{"transport": ["a", "b"], "rate_mbps": 15}, {"transport": ["a", "b"], "t_s": 0.2}]
     row = claim([*points, {"transport": ["a", "b"]}])
-    plot = plots.automatic(row, {})
+    plot = plots.automatic(row, {}, measured(row))
     assert plot is not None
     names = list(dict.fromkeys(plots._name(plot, point) for point in row.points))
     # `t_s` is a symbol, not a t in seconds.

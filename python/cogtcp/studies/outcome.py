@@ -169,7 +169,7 @@ def conclude(
     for name in row.shows:
         for exhibit in code.function(study.study, "exhibits", name)(study, base):
             (tables if isinstance(exhibit, Table) else figures).append(exhibit)
-    plain = plots.automatic(row, study.study.quantities)
+    plain = plots.automatic(row, study.study.quantities, base.grid)
     if plain is not None and not any(figure.curves for figure in figures):
         figures.insert(0, plots.redraw(study, row, plain, base, best))
     # Without a guided search, a base at which all holds reproduces the claim.
@@ -220,7 +220,7 @@ def _along(study: Context, outcome: Outcome) -> Along | None:
     few = replace(study, seeds=study.seeds[:ALONG_SEEDS])
     values = _values(parameter, None if outcome.answer.causes else turn)
     judged = [judge(few, [row], place.but(**{name: value}))[0] for value in values]
-    plot = next(iter(row.plots), None) or plots.automatic(row, study.study.quantities)
+    plot = next(iter(row.plots), None) or plots.automatic(row, study.study.quantities, judged[0].grid)
     figures = []
     for value, item in zip(values, judged, strict=True):
         if plot is None:

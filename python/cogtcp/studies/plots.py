@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.search import Search
     from cogtcp.studies.space import Point, Unsaid
+    from cogtcp.studies.statements import Grid
     from cogtcp.studies.verdicts import Verdict
 
 MOST_LINES = 6
@@ -73,13 +74,16 @@ def _given(row: ClaimRow, plot: Plot, points: Sequence[Point], words: Sequence[s
     return [Curve("the paper", [x for x, _ in found], [y for _, y in found], style="given")] if found else []
 
 
-def automatic(row: ClaimRow, quantities: Mapping[str, str]) -> Plot | None:
+def automatic(row: ClaimRow, quantities: Mapping[str, str], grid: Grid) -> Plot | None:
     """Return the figure of a claim for which none is described: what its first statement speaks of.
 
+    Where no statement names a quantity, it is the first of the study's that was measured.
     Along the axis that all points have, with the most values, numbers first; a line for each combination of
     the other axes. None where nothing varies, or more lines would be needed than can be told apart.
     """
-    quantity = next((statement.quantity for statement in row.statements if statement.quantity), "")
+    measured = next(iter(grid.values())).records[0]
+    named = [*(statement.quantity for statement in row.statements), *quantities]
+    quantity = next((name for name in named if name in measured), "")
     axes = {axis: list(dict.fromkeys(point.get(axis) for point in row.points)) for axis in _axes(row)}
     varied = [axis for axis, values in axes.items() if len(values) > 1]
     whole = [axis for axis in varied if None not in axes[axis]]
