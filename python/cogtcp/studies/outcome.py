@@ -56,7 +56,7 @@ class Outcome:
         answer: Whether it can be reproduced, how robust it is, and what decides.
         figures: The paper's figures, redrawn.
         where_it_holds: The map of the two parameters that decide most; None where none does.
-        along: The claim at values of the parameter that decides; None where none does, or if quick.
+        along: The claim at values of the parameter that decides; None where none does.
         tables: Tables that the study adds: causes.
         quantities: What the study measures, by name, in words.
     """
@@ -196,20 +196,18 @@ def conclude(
     )
 
 
-ALONG, ALONG_SEEDS = 4, 6
-"""Values of the parameter that decides, at most, and seeds at each."""
+ALONG, ALONG_SEEDS, QUICK_SEEDS = 4, 6, 2
+"""Values of the parameter that decides, at most, and seeds at each, in full and in the quick version."""
 
 
 def _along(study: Context, outcome: Outcome) -> Along | None:
-    """Measure a claim at values of the parameter that decides; None where none does, or if quick.
+    """Measure a claim at values of the parameter that decides; None where none does.
 
     It is the one that decides most over the random design, from the base on. Where none does, it is the one
     that turns the best reading over, from that reading on.
     """
     row, base = outcome.row, outcome.base.setting
     turn = None if outcome.reading is None else outcome.reading.turn
-    if study.quick:
-        return None
     if outcome.answer.causes:
         name, place = outcome.answer.causes[0].parameter, base
     elif outcome.reading is not None and turn is not None:
@@ -217,7 +215,7 @@ def _along(study: Context, outcome: Outcome) -> Along | None:
     else:
         return None
     (parameter,) = (item for item in study.study.space.varied if item.name == name)
-    few = replace(study, seeds=study.seeds[:ALONG_SEEDS])
+    few = replace(study, seeds=study.seeds[: QUICK_SEEDS if study.quick else ALONG_SEEDS])
     values = _values(parameter, None if outcome.answer.causes else turn)
     judged = [judge(few, [row], place.but(**{name: value}))[0] for value in values]
     plot = next(iter(row.plots), None) or plots.automatic(row, study.study.quantities, judged[0].grid)

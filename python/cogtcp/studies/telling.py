@@ -46,7 +46,7 @@ class Told:
             there are none.
         statements: The statement table; None where a simulation failed.
         numbers: The paper's numbers beside ours; None where it prints none.
-        along: The statements at values of the parameter that decides; None where none does, or if quick.
+        along: The statements at values of the parameter that decides; None where none does.
         details: What the page folds away: power, the best reading, effects.
     """
 
