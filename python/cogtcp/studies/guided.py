@@ -383,8 +383,8 @@ def _nearest(
 def _hangs(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], nearest: Judged) -> Hangs | None:
     """Return what the nearness to the paper's numbers hangs on; None where all of them are within 15 %.
 
-    One parameter at a time goes to its other choices, or to the ends of its range, on few seeds. The change
-    that takes the setting farthest away is measured on as many as the nearest setting has.
+    One parameter at a time goes to its other choices, or to the ends of its range, on few seeds. The few changes
+    that take the setting farthest away are measured on as many as the nearest setting has, as few seeds err.
     """
     if _is_close(claim, nearest):
         return None
@@ -401,11 +401,10 @@ def _hangs(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], nearest: J
         there = here.but(**{parameter.name: value})
         return distance_to_numbers(claim, _judge(study, claim, there, first, count))
 
-    if not moves:
-        return None
-    # The first of equals: the order of the study decides.
-    farthest = max(moves, key=lambda move: distance(move, SEARCH_SEED, RUNGS[0]))
-    return Hangs(farthest[0].name, farthest[1], distance(farthest, CONFIRM_SEED, FEWEST))
+    # In the study's order among equals.
+    far = sorted(moves, key=lambda move: -distance(move, SEARCH_SEED, RUNGS[0]))[:CANDIDATES]
+    found = [Hangs(move[0].name, move[1], distance(move, CONFIRM_SEED, FEWEST)) for move in far]
+    return max(found, key=lambda hangs: hangs.distance, default=None)
 
 
 def _distribution(parameter: Unsaid) -> Any:

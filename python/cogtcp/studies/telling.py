@@ -198,7 +198,9 @@ def numbers_text(study: Study, reading: Reading) -> str:
     if nearest.hangs is not None:
         (parameter,) = (item for item in study.space.varied if item.name == nearest.hangs.parameter)
         there = f"{show(nearest.hangs.there)} {parameter.unit}".rstrip()
-        text += f". It hangs on {_name(parameter)}: at {there} it is {_apart(nearest.hangs.distance)}"
+        far = f"{_name(parameter)}: at {there} it is {_apart(nearest.hangs.distance)}"
+        doubled = nearest.hangs.distance >= 2 * nearest.distance
+        text += f". It hangs on {far}" if doubled else f". No single change doubles it ({far})"
     return f"{text}."
 
 
