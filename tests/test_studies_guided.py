@@ -673,7 +673,9 @@ def test_few_seeds_do_not_decide_what_the_numbers_hang_on(study: Path, simulated
     (study / "study.toml").write_text(STUDY.replace("value = 10,", "value = 20,") + idle)
     # It spoils the three seeds on which changes are tried first, and no other.
     spoilt = 'f"{(setting.rate if setting.lucky < 1 or not 2001 <= seed <= 2003 else 0.01) * 1000:.0f} us"'
-    (study / "runs.py").write_text(RUNS.replace('f"{setting.rate * 1000:.0f} us"', spoilt))
+    queue = '.set("topology.single_hop.link.queue", f"{100 + setting.lucky:.0f} packets")'
+    spoilt = RUNS.replace('f"{setting.rate * 1000:.0f} us")', f"{spoilt}){queue}")
+    (study / "runs.py").write_text(spoilt)
     studies.search_space("t", only="t-n1", settings=0, trials=9)
     nearest = readings.read(folder.find("t")[0])["t-n1"].nearest
     assert nearest is not None

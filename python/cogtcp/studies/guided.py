@@ -383,8 +383,8 @@ def _nearest(
 def _hangs(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], nearest: Judged) -> Hangs | None:
     """Return what the nearness to the paper's numbers hangs on; None where all of them are within 15 %.
 
-    One parameter at a time goes to its other choices, or to the ends of its range, on few seeds. The few changes
-    that take the setting farthest away are measured on as many as the nearest setting has, as few seeds err.
+    One parameter at a time goes to its other choices, or to the ends of its range, on few seeds. The few
+    changes that take the setting farthest away are measured on as many as the nearest setting has.
     """
     if _is_close(claim, nearest):
         return None
