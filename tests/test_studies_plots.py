@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cogtcp.studies import plots
 from cogtcp.studies.claims import Number, read_claim
-from cogtcp.studies.drawing import printed
+from cogtcp.studies.drawing import draw, printed
 from cogtcp.studies.judging import Judged
 from cogtcp.studies.outcome import _values
 from cogtcp.studies.readings import Turn
@@ -106,6 +107,27 @@ def test_words_stand_side_by_side_and_the_papers_number_among_them() -> None:
     assert ours.low is not None
     assert ours.low[0] < 4.0
     assert (given.name, list(given.x), list(given.y), given.style) == ("the paper", [1.0], [7.0], "given")
+
+
+@pytest.mark.parametrize(("axis", "values"), [("rate", [1, 2]), ("net", ["x", "y"])])
+def test_the_best_reading_has_the_colours_of_the_base(axis: str, values: list[Any]) -> None:
+    row = claim([{axis: values, "transport": ["a", "b"]}])
+    plot = plots.automatic(row, {}, measured(row))
+    assert plot is not None
+    plot = replace(plot, x=axis, lines="transport")
+    here, there = (Judged(Setting(queue=queue), measured(row), ()) for queue in (1, 2))
+    figure = plots.redraw(_Study(), row, plot, here, there)  # type: ignore[arg-type]
+    assert [(curve.name, curve.partner) for curve in figure.curves] == [
+        ("a", ""), ("b", ""), ("best reading", "a"), ("best reading", "b"),
+    ]  # fmt: skip
+    drawing = draw(figure)
+    # One entry for all of the best reading; lines and marks have the colours of the base.
+    assert [entry.text for entry in drawing.legend] == ["a", "b", "best reading"]
+    colors = [mark.color for mark in drawing.rows[0][0].marks if type(mark).__name__ in ("Dots", "Line")]
+    assert colors == ["series-1", "series-2"] * 2
+    # The base alone, where that is the best reading.
+    (a, b) = plots.redraw(_Study(), row, plot, here, here).curves  # type: ignore[arg-type]
+    assert (a.name, b.name) == ("a", "b")
 
 
 def test_lines_of_several_axes_are_named_in_words_with_units() -> None:

@@ -32,22 +32,22 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
     """Draw a figure of the paper from the points of a claim, at the base and at the best reading."""
     points = [point for point in row.points if point.matches(plot.where or {}) and plot.x in point]
     words = _words([point[plot.x] for point in points])
-    shown = [("", base, "points")]
+    shown = [(base, "points")]
     if best is not None and best.setting != base.setting:
         # Between words there is no line.
-        shown.append((", best reading", best, "points" if words else "dashed"))
+        shown.append((best, "points" if words else "dashed"))
     names = list(dict.fromkeys(_name(plot, point) for point in points))
     curves = []
-    for suffix, judged, style in shown:
+    for judged, style in shown:
         for name in names:
             mine = [point for point in points if _name(plot, point) == name]
             mine.sort(key=lambda point: _at(point[plot.x], words))
             x = [_at(point[plot.x], words) for point in mine]
             series = [judged.grid[point].of(plot.quantity) for point in mine]
-            label = f"{name or 'base'}{suffix}" if name else suffix.removeprefix(", ") or "base"
-            curves.append(Curve.over_seeds(label, x, series, style))  # type: ignore[arg-type]
+            said, partner = (name or "base", "") if judged is base else ("best reading", name or "base")
+            curves.append(Curve.over_seeds(said, x, series, style, partner))  # type: ignore[arg-type]
     curves += _given(row, plot, points, words)
-    here = "best reading" if words else "dashed: at the best reading"
+    here = "filled: at the best reading" if words else "dashed: at the best reading"
     return Figure(
         id=plot.id,
         title=plot.title,
