@@ -11,6 +11,7 @@ import pytest
 from cogtcp.studies import plots
 from cogtcp.studies.claims import Number, read_claim
 from cogtcp.studies.drawing import draw, printed
+from cogtcp.studies.exhibits import Curve, Figure
 from cogtcp.studies.judging import Judged
 from cogtcp.studies.outcome import _values
 from cogtcp.studies.readings import Turn
@@ -167,3 +168,22 @@ def test_values_along_a_parameter_are_on_both_sides_of_the_turn() -> None:
     choices = Unsaid("node", "a", "w", choices=("a", "b", "c", "d", "e"))
     assert _values(choices, Turn("node", "e", "b", 1.0)) == ["a", "b", "c", "e"]
     assert _values(choices, None) == ["a", "b", "c", "d"]
+
+
+def test_small_multiples_have_one_axis() -> None:
+    def figure(y: list[float], high: list[float]) -> Figure:
+        curve = Curve("a", [1, 2], y, [value - 0.5 for value in y], high)
+        return Figure("f", "t", "x", "y", [curve], "words", paper=["words"])
+
+    # 100 is over three times the greatest value: such an interval goes beyond the axis.
+    both = plots.multiples([figure([1, 2], [2, 3]), figure([3, 4], [5, 100])], ["one", "two"])
+    assert [(item.title, item.caption, list(item.paper)) for item in both] == [
+        ("one", "", []),
+        ("two", "", []),
+    ]
+    assert {item.y_range for item in both} == {(0.0, 1.06 * 5)}
+    (below,) = plots.multiples([figure([-1, 2], [0, 3])], ["one"])
+    assert below.y_range == (-1.5, 1.06 * 3)
+    (log,) = plots.multiples([replace(figure([1, 2], [2, 3]), log_y=True)], ["one"])
+    assert log.y_range is None
+    assert plots.multiples([], ["one", "two"]) == []

@@ -219,12 +219,12 @@ def _along(study: Context, outcome: Outcome) -> Along | None:
     values = _values(parameter, None if outcome.answer.causes else turn)
     judged = [judge(few, [row], place.but(**{name: value}))[0] for value in values]
     plot = next(iter(row.plots), None) or plots.automatic(row, study.study.quantities, judged[0].grid)
-    figures = []
-    for value, item in zip(values, judged, strict=True):
-        if plot is None:
-            break
-        title = f"{parameter.label or name.replace('_', ' ')} {show(value)} {parameter.unit}".rstrip()
-        figures.append(plots.titled(plots.redraw(few, row, plot, item, None), f"{title}: {item.verdict}"))
+    titles = [
+        f"{show(value)} {parameter.unit}".rstrip() + f": {item.verdict}"
+        for value, item in zip(values, judged, strict=True)
+    ]
+    drawn = [] if plot is None else [plots.redraw(few, row, plot, item, None) for item in judged]
+    figures = plots.multiples(drawn, titles)
     is_best = outcome.reading is not None and place == outcome.reading.setting
     there = "the best reading" if is_best else "the setting measured"
     return Along(parameter, "the base" if place == study.study.space.base else there, judged, figures)

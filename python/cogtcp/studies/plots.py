@@ -181,9 +181,24 @@ def where_it_holds(
     )
 
 
-def titled(figure: Figure, title: str) -> Figure:
-    """Return a figure as one of several small ones: with a title of its own, and no more words."""
-    return replace(figure, title=title, caption="", paper=())
+def multiples(figures: Sequence[Figure], titles: Sequence[str]) -> list[Figure]:
+    """Return figures as small multiples: with titles of their own, no more words, and one y axis."""
+    curves = [curve for figure in figures for curve in figure.curves]
+    values = [value for curve in curves for value in curve.y if math.isfinite(value)]
+    ends = [
+        end for curve in curves for end in (*(curve.low or ()), *(curve.high or ())) if math.isfinite(end)
+    ]
+    if not values or figures[0].log_y:
+        range_ = None
+    else:
+        # An interval much wider than the values does not press these flat.
+        size = 3 * max(map(abs, values))
+        kept = [*values, *(end for end in ends if abs(end) <= size)]
+        range_ = (min(0.0, *kept), 1.06 * max(0.0, *kept) or 1.0)
+    return [
+        replace(figure, title=title, caption="", paper=(), y_range=range_)
+        for figure, title in zip(figures, titles, strict=False)
+    ]
 
 
 def _holds(found: Sequence[Verdict]) -> float:
