@@ -187,3 +187,13 @@ def test_small_multiples_have_one_axis() -> None:
     (log,) = plots.multiples([replace(figure([1, 2], [2, 3]), log_y=True)], ["one"])
     assert log.y_range is None
     assert plots.multiples([], ["one", "two"]) == []
+
+
+def test_marks_that_are_moved_aside_have_room_at_the_ends() -> None:
+    def left(names: str) -> float:
+        curves = [Curve(name, [1, 2], [5, 5], [4, 4], [6, 6]) for name in names]
+        return draw(Figure("f", "t", "x", "y", curves, "")).rows[0][0].x.scale.low
+
+    # On a panel of 330 units the outer two of four marks are moved by 7.5 units, and are 4 wide.
+    assert (1 - left("abcd")) / (2 - 1 + 2 * (1 - left("abcd"))) * 330 > 7.5 + 4
+    assert left("a") > left("abcd")

@@ -118,7 +118,10 @@ def curves(
     ends = [value for curve in drawn for value in (*(curve.low or ()), *(curve.high or ()))]
     y, beyond = _y_scale(known, ends, log_y, y_range)
     xs = [value for curve in drawn for value in curve.x]
-    x = Scale(-0.5, len(x_names) - 0.5) if x_names else scale.span(xs, log=log_x, margin=0.03)
+    asides = _asides(drawn)
+    # Room for what is moved aside at either end.
+    margin = 0.05 if any(asides) else 0.03
+    x = Scale(-0.5, len(x_names) - 0.5) if x_names else scale.span(xs, log=log_x, margin=margin)
     ticks: list[tuple[float, str]] | None = None
     if x_names:
         ticks = list(enumerate(x_names))
@@ -129,7 +132,6 @@ def curves(
     legend: list[Entry] = []
     looks: dict[str, tuple[str, str]] = {}
     index = 0
-    asides = _asides(drawn)
     for curve, aside in zip(drawn, asides, strict=True):
         color, mark = looks.get(curve.partner) or {"limit": ("muted", ""), "given": ("ink", "star")}.get(
             curve.style, (series(index), shape(index))
