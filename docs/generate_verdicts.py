@@ -148,7 +148,7 @@ def reading(study: studies.Study, item: kept.Known) -> str:
     text = "the base" if same else study.space.differences(item.reading.setting)
     missing = missing_text(study, item.row, item.reading).rstrip(".")
     text = f"{text}. {missing}" if missing else text
-    near = numbers_text(item.reading).rstrip(".")
+    near = numbers_text(study, item.reading).rstrip(".")
     text = f"{text}. {near}" if near else text
     lacking = lacking_text([lack for lack in item.answer.lacking if not lack.settings])
     return f"{text}. {lacking}" if lacking else text

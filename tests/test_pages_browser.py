@@ -413,6 +413,11 @@ def test_the_page_of_a_study_is_short_as_long_as_it_is_folded(page: Any, tmp_pat
     assert page.evaluate("document.documentElement.scrollHeight") <= 6000 - 300
     cards = page.locator("section.claim")
     assert cards.count() == len(study.claims)
+    # Each card has its figure beside it.
+    bare = "c => !c.querySelector('.card figure svg')"
+    assert (
+        page.evaluate(f"[...document.querySelectorAll('section.claim')].filter({bare}).map(c => c.id)") == []
+    )
     # The picture of all claims comes before the first of them.
     first = page.locator("figure svg[role=img]").first.bounding_box()
     assert first["y"] < cards.first.bounding_box()["y"]

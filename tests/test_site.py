@@ -130,6 +130,8 @@ def test_a_study_shows_what_reproduce_measures(site: Path) -> None:
         assert (site / "studies/mswim09" / name).read_text().startswith("<svg")
     assert "At the base, of its 6 statements" in text
     assert "quick" in (site / "studies/mswim09/report.html").read_text()
+    # Also what turns a claim over, here for f2.
+    assert "Along how the ends sense" in text
     # The pinned verdicts are there for every study, measured here or not.
     pinned = (ROOT / "docs/verdicts.md").read_text()
     for study in list_studies():

@@ -13,7 +13,7 @@ import pytest
 
 from cogtcp import Scenario, run, spectrum, studies
 from cogtcp.runner import Runner
-from cogtcp.studies import code
+from cogtcp.studies import code, power
 from conftest import Command
 
 (STUDY,) = [study for study in studies.list_studies() if study.name == "mswim09"]
@@ -187,8 +187,11 @@ def test_what_is_in_the_running_for_the_best() -> None:
     edge = grid | {studies.Point(t_s=0.1, t_p=1.0): _cell(*(400.2 - 2 * value for value in NOISE))}
     assert tests.interior(by_name["interior"], edge, base).verdict == "inconclusive"
     # The difference of 0.2 to the best inside, against a standard error of 3 x stdev(NOISE) / 2.
-    clearance = tests.interior(by_name["interior"], edge, base).clearance
-    assert clearance == pytest.approx(-0.2 / (3 * statistics.stdev(NOISE) / 2), rel=1e-6)
+    found, spread = tests.interior(by_name["interior"], edge, base), 3 * statistics.stdev(NOISE)
+    assert found.clearance == pytest.approx(-0.2 / (spread / 2), rel=1e-6)
+    # So the study says how many seeds such a test needs, too.
+    assert found.spread == pytest.approx(spread / 400, rel=1e-6)
+    assert power.seeds_needed(by_name["interior"], found, 6) is not None
     best_on_edge = grid | {studies.Point(t_s=0.1, t_p=1.0): _cell(*(500 + value for value in NOISE))}
     assert tests.interior(by_name["interior"], best_on_edge, base).verdict == "fails"
     assert tests.stated_is_best(by_name["stated_is_best"], best_on_edge, base).verdict == "fails"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -203,6 +204,11 @@ def test_the_order_of_a_single_run(runs: int, verdict: str, share_: float) -> No
     finding = statement.evaluate(there, HERE, COMMON)
     assert (finding.verdict, finding.estimate) == (verdict, share_)
     assert finding.low == share(runs, 20).low
+    # That it appears in few is the opposite, on the same interval.
+    few = replace(statement, function="order_in_few_runs").evaluate(there, HERE, COMMON)
+    opposite = {"holds": "fails", "fails": "holds", "inconclusive": "inconclusive"}[verdict]
+    assert (few.verdict, few.estimate, few.low, few.high) == (opposite, share_, finding.low, finding.high)
+    assert (few.slack, few.clearance) == (-finding.slack, -finding.clearance)
 
 
 def test_deviation_is_tested_around_the_median() -> None:
@@ -367,8 +373,21 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
         "Where it holds",
         "What decides",
         "The best reading",
+        "<h4>Along silence</h4>",
+        # A figure that nobody described: the first statement's quantity, with the paper's number.
+        "Fig. 1: goodput.",
+        "<title>the paper: 0.9</title>",
     ):
         assert text in page
+    # Along what decides, each statement at each value: all hold where the radio is open.
+    along = result.claims[0].told.along
+    assert along is not None
+    assert along.header == ["statement", "open", "mostly closed"]
+    assert [[text.split()[-1] for text in row[1:]] for row in along.rows] == [
+        ["holds", "holds"],
+        ["holds", "fails"],
+    ]
+    assert along.caption == "All else as at the base; 3 seeds."
     assert "has not been searched yet" not in page
     # The picture and the verdict come before everything else; statements are folded away.
     verdict = page.index('<span class="verdict">reproduced, depends on silence')
@@ -452,6 +471,39 @@ def test_a_claim_with_other_statements_is_not_searched(study: Path) -> None:
     assert claim.outcome is not None
     assert (claim.outcome.reading, claim.outcome.place) == (None, None)
     assert claim.verdict == "reproduced, robustness not searched"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("margin = 0.3", "margin = 0.2"),
+        ("rate = [1, 2]", "rate = [1, 2, 3]"),
+        ('each = ["rate"]\n', "where = { rate = 1 }\n"),
+    ],
+)
+def test_a_claim_whose_test_has_changed_is_not_searched(study: Path, old: str, new: str) -> None:
+    """Its statements say the same as before; stored results are of the test of before."""
+    studies.search_space("t", settings=8, trials=2)
+    # What is not tested may change.
+    (study / "study.toml").write_text(STUDY.replace("a curve", "another curve"))
+    (known,) = kept.answers_of(studies.find("t")[0]).values()
+    assert (known.reading is not None, known.place is not None) == (True, True)
+    assert old in STUDY
+    (study / "study.toml").write_text(STUDY.replace(old, new, 1))
+    (known,) = kept.answers_of(studies.find("t")[0]).values()
+    assert (known.reading, known.place) == (None, None)
+
+
+def test_a_reading_is_read_in_the_order_of_the_study(study: Path) -> None:
+    studies.search_space("t", settings=0, trials=1)
+    path = study / "readings.json"
+    data = json.loads(path.read_text())
+    parts = data["claims"]["t-f1"]["statements"]
+    data["claims"]["t-f1"]["statements"] = dict(reversed(parts.items()))
+    path.write_text(json.dumps(data))
+    (known,) = kept.answers_of(studies.find("t")[0]).values()
+    assert known.reading is not None
+    assert [part.says for part in known.reading.parts] == ["It grows.", "It has all of the rate."]
 
 
 def test_a_search_of_one_claim_leaves_the_others(study: Path) -> None:

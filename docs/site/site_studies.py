@@ -106,7 +106,8 @@ def _claim(row: ClaimRow, claim: Claim | None, study: Study, page: StudyPage) ->
         name = f"{row.id}-{number}.svg"
         page.files[name] = alone(draw(figure), dark=True)
         lines += [*_figure(figure, f"{study.name}/{name}"), ""]
-    for table in claim.outcome.tables:
+    along = [] if claim.told.along is None else [claim.told.along]
+    for table in [*along, *claim.outcome.tables]:
         lines += [f"**{_line(table.title)}**", "", *_table(table), "", _line(table.caption), ""]
     return lines
 

@@ -186,8 +186,7 @@ def _show(result: StudyResult) -> None:
         style = "bold red" if outcome is None else _STYLES[outcome.answer.reproduced]
         heading.append(claim.verdict, style=style)
         told = claim.told
-        last = f"{told.turn} {told.lacking}".strip()
-        lines = [claim.row.claim, f"{told.share} {told.measured}".strip(), told.reading, last]
+        lines = [claim.row.claim, f"{told.share} {told.measured}".strip(), *told.lines]
         if outcome is None:
             lines = [claim.row.claim, told.why]
         for line in [heading, *(Text(f"  {line}") for line in lines if line)]:

@@ -45,7 +45,8 @@ class Curve:
 
     Styles: `points` with intervals as whiskers; `joined`, the same with a line. `line`, `dashed` and `dotted`
     have no marks. `limit` is a faint line to compare with; `given` shows others' numbers as stars. A series
-    without a name is not in the legend.
+    without a name is not in the legend. One with a `partner`, the name of a curve before it, has its colour,
+    and its marks filled; in the legend all of one name are one entry.
     """
 
     name: str
@@ -54,14 +55,21 @@ class Curve:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     style: Style = "points"
+    partner: str = ""
 
     @classmethod
     def over_seeds(
-        cls, name: str, x: Sequence[float], series: Iterable[Sequence[float]], style: Style = "points"
+        cls,
+        name: str,
+        x: Sequence[float],
+        series: Iterable[Sequence[float]],
+        style: Style = "points",
+        partner: str = "",
     ) -> Curve:
         """Return the means and 95 % intervals of `series[point][seed]`."""
         found = [mean_interval(values) for values in series]
-        return cls(name, x, [i.mean for i in found], [i.low for i in found], [i.high for i in found], style)
+        low, high = [i.low for i in found], [i.high for i in found]
+        return cls(name, x, [i.mean for i in found], low, high, style, partner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,10 @@ def curves(
     ends = [value for curve in drawn for value in (*(curve.low or ()), *(curve.high or ()))]
     y, beyond = _y_scale(known, ends, log_y, y_range)
     xs = [value for curve in drawn for value in curve.x]
-    x = Scale(-0.5, len(x_names) - 0.5) if x_names else scale.span(xs, log=log_x, margin=0.03)
+    asides = _asides(drawn)
+    # Room for what is moved aside at either end.
+    margin = 0.05 if any(asides) else 0.03
+    x = Scale(-0.5, len(x_names) - 0.5) if x_names else scale.span(xs, log=log_x, margin=margin)
     ticks: list[tuple[float, str]] | None = None
     if x_names:
         ticks = list(enumerate(x_names))
@@ -118,23 +129,35 @@ def curves(
         points = {value for curve in drawn if curve.style in ("points", "joined") for value in curve.x}
         ticks = [(value, scale.number(value)) for value in sorted(points)] or None
     panel = Panel(Axis(x.flipped() if falling_x else x, x_label, ticks=ticks), Axis(y, y_label), height)
-    legend = []
+    legend: list[Entry] = []
+    looks: dict[str, tuple[str, str]] = {}
     index = 0
-    asides = _asides(drawn)
     for curve, aside in zip(drawn, asides, strict=True):
-        color, mark = {"limit": ("muted", ""), "given": ("ink", "star")}.get(
+        color, mark = looks.get(curve.partner) or {"limit": ("muted", ""), "given": ("ink", "star")}.get(
             curve.style, (series(index), shape(index))
         )
-        index += curve.style not in ("limit", "given")
+        if not curve.partner and curve.style not in ("limit", "given"):
+            looks[curve.name] = color, mark
+            index += 1
         _draw(panel, curve, color, mark, aside)
-        if curve.name and curve.style in _DASHES:
-            legend.append(Entry(curve.name, "line", color, _DASHES[curve.style]))
-        elif curve.name:
-            is_joined = curve.style == "joined"
-            legend.append(Entry(curve.name, mark, color, hollow=curve.style != "given", joined=is_joined))
+        entry = _entry(curve, color, mark)
+        if entry is not None and entry not in legend:
+            legend.append(entry)
     if beyond is not None:
         panel.add(scale_note(panel.x.scale.high, y.high, beyond))
     return Drawing(label, [[panel]], legend)
+
+
+def _entry(curve: Curve, color: str, mark: str) -> Entry | None:
+    """Return a curve's entry in the legend; None without a name. Curves with partners have one in common."""
+    if not curve.name:
+        return None
+    if curve.partner:
+        color, mark = "muted", shape(0)
+    if curve.style in _DASHES:
+        return Entry(curve.name, "line", color, _DASHES[curve.style])
+    is_filled = curve.style == "given" or bool(curve.partner)
+    return Entry(curve.name, mark, color, hollow=not is_filled, joined=curve.style == "joined")
 
 
 def scale_note(x: float, y: float, beyond: float) -> Text:
@@ -189,12 +212,13 @@ def _draw(panel: Panel, curve: Curve, color: str, mark: str, aside: float) -> No
         panel.add(Line(x, y, color, 1.2, opacity=0.7, aside=aside))
     titles = []
     for index, (at, value) in enumerate(zip(x, y, strict=True)):
-        titles.append(f"{curve.name}: {_name(at)}, {_rounded(value, 4)}")
+        name = f"{curve.partner}, {curve.name}" if curve.partner else curve.name
+        titles.append(f"{name}: {_name(at)}, {_rounded(value, 4)}")
         if low is not None and high is not None and not math.isnan(low[index]):
             panel.add(Whiskers(at, low[index], high[index], color, aside=aside))
             titles[-1] += f" ({_rounded(low[index], 4)} to {_rounded(high[index], 4)})"
     # Hollow, so that points in one place can all be seen.
-    panel.add(Dots(x, y, color, mark, hollow=True, titles=titles, aside=aside))
+    panel.add(Dots(x, y, color, mark, hollow=not curve.partner, titles=titles, aside=aside))
 
 
 def surfaces(

@@ -4,7 +4,7 @@ A study is a folder with a `study.toml` (the claims as statements, and the space
 `scenarios/` and `figures/` (the paper's figures as data). It also has `runs.py` (the scenario of each point)
 and a `README.md`. `docs/adding-a-study.md` says how to write one. Read in this order: `folder` (where studies
 are), `statements` and `space`, `judging` (from runs to findings), `verdicts` (the statistical tests). Then
-`search` and `support`, `outcome`, `telling` and `page` (the report).
+`search` and `support`, `outcome`, `plots`, `telling` and `page` (the report).
 
 >>> result = reproduce("c2", seeds=10)
 >>> print(result.to_json())

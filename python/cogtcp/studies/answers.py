@@ -73,6 +73,20 @@ class Lack:
             return f"{says} (1 more seed)"
         return f"{says} (about {_two_digits(self.more):,} more seeds)"
 
+    @property
+    def brief(self) -> str:
+        """The same, with the number first: for a line that may be cut short."""
+        many = (
+            f"over {MANY:,}"
+            if self.more > MANY
+            else f"about {_two_digits(self.more):,}"
+            if self.more > 1
+            else ""
+        )
+        count = "1 more seed" if self.more == 1 else f"{many} more seeds".lstrip()
+        where = f" at {self.settings} setting{'s' if self.settings > 1 else ''}" if self.settings else ""
+        return f'{count}{where}: "{self.says.rstrip(".")}"'
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.statistics import mean_interval, ratio_interval
 from cogtcp.studies.space import Point, Unsaid, Value
 from cogtcp.studies.statements import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cogtcp.statistics import Interval
     from cogtcp.studies.statements import Cell
 
 
@@ -40,6 +44,20 @@ class Number:
         # A ratio to zero has no value.
         return found if self.than is None else found / (self._mean(grid, self.than) or math.nan)
 
+    def interval(self, grid: Mapping[Point, Cell]) -> Interval:
+        """Return what was measured for it with its 95 % interval; NaN where it has no one point."""
+        values = self._values(grid, self.at)
+        if self.than is None or not values:
+            return mean_interval(values or [math.nan])
+        baseline = self._values(grid, self.than)
+        if not sum(baseline) > 0:
+            return mean_interval([math.nan])
+        return ratio_interval(values, baseline)
+
+    def _values(self, grid: Mapping[Point, Cell], wanted: Mapping[str, Any]) -> list[float]:
+        found = [cell.of(self.quantity) for point, cell in grid.items() if point.matches(wanted)]
+        return found[0] if len(found) == 1 else []
+
     def _mean(self, grid: Mapping[Point, Cell], wanted: Mapping[str, Any]) -> float:
         means = [cell.mean(self.quantity) for point, cell in grid.items() if point.matches(wanted)]
         return sum(means) / len(means) if means else math.nan
@@ -65,9 +83,9 @@ class Plot:
     Attributes:
         id: The figure, as in `figures/<id>.toml`.
         title: Its heading.
-        x: The axis of the points along the abscissa.
+        x: The axis of the points along the abscissa. Words stand side by side.
         quantity: What is drawn over it.
-        lines: The axis that gives each curve its name; empty: one curve.
+        lines: The axis, or axes, that give each curve its name; empty: one curve.
         x_label: Abscissa in words, with unit.
         y_label: Ordinate in words, with unit.
         where: Which points are drawn.
@@ -81,7 +99,7 @@ class Plot:
     quantity: str
     x_label: str
     y_label: str
-    lines: str = ""
+    lines: str | Sequence[str] = ""
     where: Mapping[str, Any] | None = None
     log_x: bool = False
     log_y: bool = False
@@ -141,6 +159,16 @@ class ClaimRow:
     shows: tuple[str, ...] = ()
 
 
+def tests_of(claim: ClaimRow) -> str:
+    """Return a digest of what a claim tests, and of the points that it tests: stored results are of these."""
+    tested = {
+        "measure": [claim.measure, claim.trace],
+        "points": [dict(point) for point in claim.points],
+        "statements": [asdict(statement) for statement in claim.statements],
+    }
+    return hashlib.sha256(json.dumps(tested, sort_keys=True).encode()).hexdigest()[:12]
+
+
 _CLAIM = (
     *("id", "figure", "claim", "paper", "ours", "measure", "trace", "shows"),
     *("points", "statement", "number", "mechanism", "plot"),
@@ -161,6 +189,9 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
     said = [statement.says for statement in statements]
     if len(set(said)) != len(said):
         raise ValueError("two statements of a claim say the same")
+    mechanisms = tuple(_mechanism(item, said) for item in row.pop("mechanism", []))
+    if len({mechanism.test.says for mechanism in mechanisms}) != len(mechanisms):
+        raise ValueError("two mechanisms of a claim say the same")
     # Blocks may share points: each is measured once.
     points = tuple(dict.fromkeys(point for block in row.pop("points", []) for point in cross_product(block)))
     if not statements or not points:
@@ -174,7 +205,7 @@ def read_claim(data: Mapping[str, Any]) -> ClaimRow:
         points=points,
         statements=tuple(_with_numbers(statement, numbers) for statement in statements),
         numbers=numbers,
-        mechanisms=tuple(_mechanism(item, said) for item in row.pop("mechanism", [])),
+        mechanisms=mechanisms,
         plots=tuple(_read(Plot, item, "plot") for item in row.pop("plot", [])),
         shows=tuple(row.pop("shows", ())),
     )

@@ -67,6 +67,21 @@ def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Fi
     Raises:
         StudyError: No measured point is one of the pairs.
     """
+    return _order(statement, grid, often=True)
+
+
+def order_in_few_runs(statement: Statement, grid: Grid, setting: Setting) -> Finding:
+    """Test in which share of single runs an order appears: in fewer than half of them.
+
+    Where a part of an order does, so does the whole. As `order_in_most_runs` otherwise.
+
+    Raises:
+        StudyError: No measured point is one of the pairs.
+    """
+    return _order(statement, grid, often=False)
+
+
+def _order(statement: Statement, grid: Grid, *, often: bool) -> Finding:
     pairs = [[_means(statement, grid, point) for point in pair] for pair in statement.options["above"]]
     shown = [
         all(more[seed] > less[seed] for more, less in pairs)  # a tie is no order
@@ -75,18 +90,19 @@ def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Fi
     # The verdict is one-sided on either side, hence the narrower interval; the wider one is told.
     inner = share(sum(shown), len(shown), 1 - 2 * verdicts.LEVEL)
     outer = share(sum(shown), len(shown), 1 - verdicts.LEVEL)
-    verdict: verdicts.Verdict = (
-        "holds" if inner.low > 0.5 else "fails" if inner.high < 0.5 else "inconclusive"
-    )
+    above, below = inner.low > 0.5, inner.high < 0.5
+    wanted, unwanted = (above, below) if often else (below, above)
+    verdict: verdicts.Verdict = "holds" if wanted else "fails" if unwanted else "inconclusive"
     error = 0.5 / math.sqrt(len(shown))
+    sign = 1 if often else -1
     return verdicts.Finding(
         verdict,
         outer.mean,
         outer.low,
         outer.high,
         verdicts.format_interval(outer, percent=True),
-        slack=outer.mean / 0.5 - 1,
-        clearance=(outer.mean - 0.5) / error,
+        slack=sign * (outer.mean / 0.5 - 1),
+        clearance=sign * (outer.mean - 0.5) / error,
     )
 
 
@@ -94,6 +110,7 @@ COMMON = {
     "above_on_average": above_on_average,
     "deviates_more": deviates_more,
     "order_in_most_runs": order_in_most_runs,
+    "order_in_few_runs": order_in_few_runs,
 }
 
 

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 from cogtcp.figure import curves, surfaces
 from cogtcp.figure.compared import rows
-from cogtcp.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, series, shape
+from cogtcp.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Whiskers, series, shape
 from cogtcp.figure.scale import span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.figure.scale import Scale
+    from cogtcp.statistics import Interval
     from cogtcp.studies.exhibits import Figure
+
+    #: What a number of a paper says, its value, and what was measured for it at each place.
+    Printed = tuple[str, float, Sequence[tuple[str, Interval]]]
 
 _SMALL_HEIGHT = 120.0
 
@@ -33,6 +37,7 @@ def draw(figure: Figure, height: float = 340.0) -> Drawing:
         log_x=figure.log_x,
         log_y=figure.log_y,
         y_range=figure.y_range,
+        x_names=figure.x_names,
         height=height,
     )
 
@@ -42,7 +47,7 @@ def small(figure: Figure) -> Drawing:
     return draw(figure, _SMALL_HEIGHT)
 
 
-def printed(numbers: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]) -> Drawing:
+def printed(numbers: Sequence[Printed]) -> Drawing:
     """Return numbers of a paper: a row each, what was measured over what the paper prints.
 
     Args:
@@ -52,17 +57,31 @@ def printed(numbers: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]) -
     looks = {name: (series(index), shape(index)) for index, name in enumerate(places)}
     legend = [Entry("the paper", "star", "ink")]
     legend += [Entry(name, mark, color, hollow=True) for name, (color, mark) in looks.items()]
-    ratios = [value / paper for _, paper, found in numbers for _, value in found if value > 0]
+    ratios = [
+        value / paper
+        for _, paper, found in numbers
+        for _, interval in found
+        for value in (interval.mean, interval.low, interval.high)
+        if 0 < value < math.inf
+    ]
     x = span([1.0, *ratios], log=True, margin=0.06)
     panel = Panel(Axis(x, "ours / the paper's", ticks=_ticks(x)), rows(says for says, *_ in numbers))
     panel.height = 20.0 * len(numbers) + 6
     panel.add(Rule(1.0, upright=True))
     for row, (says, paper, found) in enumerate(numbers):
         panel.add(Dots([1.0], [row], "ink", "star", 6, titles=[f"{says}: {paper:.4g}"]))
-        for name, value in found:
+        for place, (name, interval) in enumerate(found):
             color, mark = looks[name]
-            titles = [f"{says}, {name}: {value:.4g}"]
-            panel.add(Dots([max(value / paper, 1e-9)], [row], color, mark, hollow=True, titles=titles))
+            # Beside each other, as their intervals may cover each other.
+            at = row + 0.2 * (place - (len(found) - 1) / 2)
+            title = f"{says}, {name}: {interval.mean:.4g}"
+            if not math.isnan(interval.low):
+                low, high = max(interval.low / paper, x.low), min(interval.high / paper, x.high)
+                panel.add(Whiskers(at, low, high, color, 2.5, lying=True))
+                title += f" ({interval.low:.4g} to {interval.high:.4g})".replace("inf", "∞")
+            panel.add(
+                Dots([max(interval.mean / paper, 1e-9)], [at], color, mark, hollow=True, titles=[title])
+            )
     return Drawing("The paper's numbers, and ours over them", [[panel]], legend)
 
 

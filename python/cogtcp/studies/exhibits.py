@@ -30,6 +30,8 @@ class Figure:
     y_range: tuple[float, float] | None = None
     """What is shown of the y axis; by default from 0 on, to the highest point."""
     surfaces: Sequence[Surface] = ()
+    x_names: Sequence[str] = ()
+    """What stands at x = 0, 1, 2, ... where x counts choices."""
 
 
 @dataclass(frozen=True, slots=True)

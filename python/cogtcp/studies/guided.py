@@ -30,9 +30,10 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies import power
+from cogtcp.studies.claims import tests_of
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance_to_numbers, judge, numbers
-from cogtcp.studies.readings import WITHIN, Nearest, Part, Reading, Turn
+from cogtcp.studies.readings import WITHIN, Hangs, Nearest, Part, Reading, Turn
 from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import LEVEL
 
@@ -186,6 +187,7 @@ def find_reading(
         nearest=nearest,
         turn=turn,
         mechanisms=_mechanisms(claim, confirmed),
+        tests=tests_of(claim),
     )
 
 
@@ -206,21 +208,27 @@ def _nearer(study: Context, claim: ClaimRow, nearest: Nearest | None, kept: Read
 def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: int | None = None) -> Reading:
     """Measure a kept reading on its seeds again, or on so many; what the search found besides stays.
 
-    Where all statements hold that did not before, what turns the claim over is looked for.
+    Where all statements hold that did not before, what turns the claim over is looked for. What the nearness
+    to the paper's numbers hangs on is looked for where it is not known.
     """
     first, last = reading.seeds
     count = seeds or last - first + 1
     judged = _judge(study, claim, reading.setting, first, count)
-    turn = reading.turn
+    turn, nearest = reading.turn, reading.nearest
     if judged.verdict == "holds" and reading.held < len(reading.parts):
         turn = _turn(study, claim, touching(study, claim), reading.setting)
+    if nearest is not None and nearest.hangs is None:
+        there = _judge(study, claim, nearest.setting, CONFIRM_SEED, FEWEST)
+        nearest = replace(nearest, hangs=_hangs(study, claim, touching(study, claim), there))
     return replace(
         reading,
         turn=turn,
+        nearest=nearest,
         seeds=(first, first + count - 1),
         parts=_parts(claim, judged),
         numbers=tuple(numbers(claim, judged.grid)),
         mechanisms=_mechanisms(claim, judged),
+        tests=tests_of(claim),
     )
 
 
@@ -378,9 +386,40 @@ def _nearest(
             pass
         best = min(distances, key=lambda setting: distances[setting])
         judged = _judge(study, claim, best, CONFIRM_SEED, FEWEST)
-    distance = distance_to_numbers(claim, judged)
-    found = Nearest(judged.setting, distance, tuple(numbers(claim, judged.grid)))
+    found = Nearest(
+        judged.setting,
+        distance_to_numbers(claim, judged),
+        tuple(numbers(claim, judged.grid)),
+        _hangs(study, claim, varied, judged),
+    )
     return found, [setting for setting in distances if setting not in made]
+
+
+def _hangs(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], nearest: Judged) -> Hangs | None:
+    """Return what the nearness to the paper's numbers hangs on; None where all of them are within 15 %.
+
+    One parameter at a time goes to its other choices, or to the ends of its range, on few seeds. The few
+    changes that take the setting farthest away are measured on as many as the nearest setting has.
+    """
+    if _is_close(claim, nearest):
+        return None
+    here = nearest.setting
+    moves = [
+        (parameter, value)
+        for parameter in varied
+        for value in parameter.choices or (parameter.at(0.0), parameter.at(1.0))
+        if value != here[parameter.name]
+    ]
+
+    def distance(move: tuple[Unsaid, Value], first: int, count: int) -> float:
+        parameter, value = move
+        there = here.but(**{parameter.name: value})
+        return distance_to_numbers(claim, _judge(study, claim, there, first, count))
+
+    # In the study's order among equals.
+    far = sorted(moves, key=lambda move: -distance(move, SEARCH_SEED, RUNGS[0]))[:CANDIDATES]
+    found = [Hangs(move[0].name, move[1], distance(move, CONFIRM_SEED, FEWEST)) for move in far]
+    return max(found, key=lambda hangs: hangs.distance, default=None)
 
 
 def _distribution(parameter: Unsaid) -> Any:

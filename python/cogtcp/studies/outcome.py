@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.studies import code, kept, power, verdicts
-from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
+from cogtcp.studies import code, kept, plots, power, verdicts
+from cogtcp.studies.exhibits import Figure, Table
 from cogtcp.studies.judging import judge
 from cogtcp.studies.space import show
 
@@ -16,13 +16,30 @@ if TYPE_CHECKING:
 
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.causes import Effect
-    from cogtcp.studies.claims import ClaimRow, Plot
+    from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.context import Context
     from cogtcp.studies.judging import Judged
-    from cogtcp.studies.readings import Reading
+    from cogtcp.studies.readings import Reading, Turn
     from cogtcp.studies.search import Search
+    from cogtcp.studies.space import Unsaid, Value
     from cogtcp.studies.support import Support
-    from cogtcp.studies.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Along:
+    """A claim at values of one parameter, everything else as at one place.
+
+    Attributes:
+        parameter: The parameter.
+        place: The place in words: "the base".
+        judged: The claim at each value.
+        figures: Its first figure at each value; empty where it has none that is drawn from its points.
+    """
+
+    parameter: Unsaid
+    place: str
+    judged: Sequence[Judged]
+    figures: Sequence[Figure]
 
 
 @dataclass(frozen=True)
@@ -39,7 +56,7 @@ class Outcome:
         answer: Whether it can be reproduced, how robust it is, and what decides.
         figures: The paper's figures, redrawn.
         where_it_holds: The map of the two parameters that decide most; None where none does.
-        multiples: The first figure at values of the parameter that decides most, the rest as at the base.
+        along: The claim at values of the parameter that decides; None where none does.
         tables: Tables that the study adds: causes.
         quantities: What the study measures, by name, in words.
     """
@@ -54,7 +71,7 @@ class Outcome:
     figures: Sequence[Figure]
     tables: Sequence[Table]
     where_it_holds: Figure | None = None
-    multiples: Sequence[Figure] = ()
+    along: Along | None = None
     quantities: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -123,6 +140,14 @@ class Outcome:
                     {"says": says, "paper": paper, "measured": measured}
                     for says, paper, measured in nearest.numbers
                 ],
+                "distance": nearest.distance,
+                "hangs_on": None
+                if nearest.hangs is None
+                else {
+                    "parameter": nearest.hangs.parameter,
+                    "there": nearest.hangs.there,
+                    "distance": nearest.hangs.distance,
+                },
             },
         }
 
@@ -139,11 +164,14 @@ def conclude(
     if search is not None and row.id not in search.claims:
         search = None
     effects = [] if search is None else search.effects(study.study, row.id)
-    figures = [_figure(study, row, plot, base, best) for plot in row.plots]
+    figures = [plots.redraw(study, row, plot, base, best) for plot in row.plots]
     tables: list[Table] = []
     for name in row.shows:
         for exhibit in code.function(study.study, "exhibits", name)(study, base):
             (tables if isinstance(exhibit, Table) else figures).append(exhibit)
+    plain = plots.automatic(row, study.study.quantities, base.grid)
+    if plain is not None and not any(figure.curves for figure in figures):
+        figures.insert(0, plots.redraw(study, row, plain, base, best))
     # Without a guided search, a base at which all holds reproduces the claim.
     answer = kept.answer(study.study, row, reading, search, None if study.quick else base)
     outcome = Outcome(
@@ -158,103 +186,60 @@ def conclude(
         tables,
         quantities=study.study.quantities,
     )
-    return replace(outcome, where_it_holds=_map(study, outcome), multiples=_multiples(study, outcome))
-
-
-MULTIPLES, MULTIPLES_SEEDS = 3, 6
-"""Values of the parameter that decides most, and seeds at each."""
-
-
-def _multiples(study: Context, outcome: Outcome) -> list[Figure]:
-    """Measure and draw the first figure at values of the parameter that decides most."""
-    row = outcome.row
-    if study.quick or not row.plots or not outcome.answer.causes:
-        return []
-    name = outcome.answer.causes[0].parameter
-    (parameter,) = (item for item in study.study.space.varied if item.name == name)
-    values = list(parameter.choices) or [parameter.at(share) for share in (0.0, 0.5, 1.0)]
-    few = replace(study, seeds=study.seeds[:MULTIPLES_SEEDS])
-    figures = []
-    for value in values[:MULTIPLES]:
-        (judged,) = judge(few, [row], outcome.base.setting.but(**{name: value}))
-        figure = _figure(few, row, row.plots[0], judged, None)
-        title = f"{parameter.label or name.replace('_', ' ')} {show(value)} {parameter.unit}".rstrip()
-        figures.append(replace(figure, title=f"{title}: {judged.verdict}", caption="", paper=()))
-    return figures
-
-
-def _figure(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged | None) -> Figure:
-    curves = []
-    shown = [("", base, "points")]
-    if best is not None and best.setting != base.setting:
-        shown.append((", best reading", best, "dashed"))
-    for suffix, judged, style in shown:
-        points = [point for point in row.points if point.matches(plot.where or {}) and plot.x in point]
-        names = list(dict.fromkeys(point[plot.lines] for point in points)) if plot.lines else [None]
-        for name in names:
-            mine = [point for point in points if name is None or point[plot.lines] == name]
-            mine.sort(key=lambda point: float(point[plot.x]))
-            x = [float(point[plot.x]) for point in mine]
-            series = [judged.grid[point].of(plot.quantity) for point in mine]
-            label = f"{'base' if name is None else _named(plot.lines, name)}{suffix}"
-            curves.append(Curve.over_seeds(label, x, series, style))  # type: ignore[arg-type]
-    given = [
-        (float(number.at[plot.x]), number.value)
-        for number in row.numbers
-        if number.quantity == plot.quantity and number.than is None and plot.x in number.at
-    ]
-    if given:
-        curves.append(Curve("the paper", [x for x, _ in given], [y for _, y in given], style="given"))
-    return Figure(
-        id=plot.id,
-        title=plot.title,
-        x_label=plot.x_label,
-        y_label=plot.y_label,
-        curves=curves,
-        caption="Points: at the base, mean and 95 % interval over the seeds."
-        + (" Dashed: at the best reading." if len(shown) > 1 else ""),
-        paper=[] if row.ours else study.study.sentences(plot.id),
-        log_x=plot.log_x,
-        log_y=plot.log_y,
+    causes, varied = answer.causes, study.study.space.varied
+    return replace(
+        outcome,
+        where_it_holds=None
+        if search is None
+        else plots.where_it_holds(varied, row.id, search, causes, effects),
+        along=_along(study, outcome),
     )
 
 
-def _named(axis: str, value: Any) -> str:
-    """Return a value of an axis as a curve's name: what is no word needs the axis beside it."""
-    return show(value) if isinstance(value, str) else f"{axis.replace('_', ' ')} {show(value)}"
+ALONG, ALONG_SEEDS, QUICK_SEEDS = 4, 6, 2
+"""Values of the parameter that decides, at most, and seeds at each, in full and in the quick version."""
 
 
-def _map(study: Context, outcome: Outcome) -> Figure | None:
-    """Draw where the claim holds over the two parameters that decide most; None if none does."""
-    if outcome.search is None or not outcome.answer.causes:
+def _along(study: Context, outcome: Outcome) -> Along | None:
+    """Measure a claim at values of the parameter that decides; None where none does.
+
+    It is the one that decides most over the random design, from the base on. Where none does, it is the one
+    that turns the best reading over, from that reading on.
+    """
+    row, base = outcome.row, outcome.base.setting
+    turn = None if outcome.reading is None else outcome.reading.turn
+    if outcome.answer.causes:
+        name, place = outcome.answer.causes[0].parameter, base
+    elif outcome.reading is not None and turn is not None:
+        name, place = turn.parameter, outcome.reading.setting
+    else:
         return None
-    by_name = {parameter.name: parameter for parameter in study.study.space.varied}
-    causes = [cause.parameter for cause in outcome.answer.causes]
-    others = [effect.parameter for effect in outcome.effects if effect.parameter not in causes]
-    names = [*causes, *others][:2]
-    across, up = by_name[names[0]], by_name[names[-1]]
-    verdict = outcome.search.claims[outcome.row.id].claim_verdicts()
-    cells: dict[tuple[str, str], list[Verdict]] = {}
-    for setting, found in zip(outcome.search.settings, verdict, strict=True):
-        key = (up.level(setting[up.name]), across.level(setting[across.name]))
-        cells.setdefault(key, []).append(found)
-    values = [[_holds(cells.get((row, column), [])) for column in across.levels()] for row in up.levels()]
-    return Figure(
-        id=f"{outcome.row.id}-map",
-        title="Where it holds",
-        x_label=across.title,
-        y_label=up.title,
-        curves=[],
-        caption="Share of the settings at which the claim holds, among those with a clear result.",
-        surfaces=[
-            Surface("", across.levels(), up.levels(), values),
-        ],
-    )
+    (parameter,) = (item for item in study.study.space.varied if item.name == name)
+    few = replace(study, seeds=study.seeds[: QUICK_SEEDS if study.quick else ALONG_SEEDS])
+    values = _values(parameter, None if outcome.answer.causes else turn)
+    judged = [judge(few, [row], place.but(**{name: value}))[0] for value in values]
+    plot = next(iter(row.plots), None) or plots.automatic(row, study.study.quantities, judged[0].grid)
+    titles = [
+        f"{show(value)} {parameter.unit}".rstrip() + f": {item.verdict}"
+        for value, item in zip(values, judged, strict=True)
+    ]
+    drawn = [] if plot is None else [plots.redraw(few, row, plot, item, None) for item in judged]
+    figures = plots.multiples(drawn, titles)
+    is_best = outcome.reading is not None and place == outcome.reading.setting
+    there = "the best reading" if is_best else "the setting measured"
+    return Along(parameter, "the base" if place == study.study.space.base else there, judged, figures)
 
 
-def _holds(found: Sequence[Verdict]) -> float:
-    decided = [verdict for verdict in found if verdict != "inconclusive"]
-    return decided.count("holds") / len(decided) if decided else math.nan
+def _values(parameter: Unsaid, turn: Turn | None) -> list[Value]:
+    """Return values along a parameter: its choices or ends, or those on both sides of the turn."""
+    if turn is not None and parameter.choices:
+        others = [value for value in parameter.choices if value not in (turn.here, turn.there)]
+        chosen = {turn.here, turn.there, *others[: ALONG - 2]}
+        return [value for value in parameter.choices if value in chosen]
+    if turn is not None:
+        end = parameter.at(1.0 if float(turn.there) > float(turn.here) else 0.0)
+        return sorted({turn.here, turn.there, end}, key=float)
+    return (list(parameter.choices) or [parameter.at(share) for share in (0.0, 0.5, 1.0)])[:ALONG]
 
 
 def _finding(finding: verdicts.Finding) -> dict[str, Any]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import jinja2
 
 from cogtcp.report import page
+from cogtcp.statistics import Interval
 from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
-from cogtcp.studies.judging import numbers
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.showing import claim_presets
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cogtcp.figure import Drawing
     from cogtcp.studies import Claim, StudyResult
+    from cogtcp.studies.drawing import Printed
     from cogtcp.studies.exhibits import Table
+    from cogtcp.studies.judging import Judged
 
 FEW_NUMBERS = 24
 """Printed numbers whose figure stands beside a claim; more of them are folded away."""
@@ -113,18 +118,31 @@ def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:
     return None if figure is None else (small(figure), f"{figure.title}.")
 
 
-def _printed(claim: Claim) -> list[tuple[str, float, list[tuple[str, float]]]]:
-    """Return the paper's numbers with ours: at the base, the best reading and the nearest setting."""
+def _printed(claim: Claim) -> list[Printed]:
+    """Return the paper's numbers with ours: at the base, the best reading and the nearest setting.
+
+    What this run measured has intervals. A quick run shows stored values at the best reading, and every run
+    at the nearest setting.
+    """
     outcome = claim.outcome
     assert outcome is not None  # noqa: S101 - the page asks for measured claims only
-    found = [("base", numbers(claim.row, outcome.base.grid))]
-    if outcome.reading is not None:
-        found.append(("best reading", list(outcome.reading.numbers)))
-        if outcome.reading.nearest is not None and outcome.reading.nearest.setting != outcome.reading.setting:
-            found.append(("nearest setting", list(outcome.reading.nearest.numbers)))
+    row, reading = claim.row, outcome.reading
+
+    def measured(judged: Judged) -> list[Interval]:
+        return [number.interval(judged.grid) for number in row.numbers]
+
+    def stored(found: Sequence[tuple[str, float, float]]) -> list[Interval]:
+        return [Interval(value, math.nan, math.nan, 1) for _, _, value in found]
+
+    shown = [("base", measured(outcome.base))]
+    if reading is not None:
+        best = outcome.best
+        shown.append(("best reading", stored(reading.numbers) if best is None else measured(best)))
+        if reading.nearest is not None and reading.nearest.setting != reading.setting:
+            shown.append(("nearest setting", stored(reading.nearest.numbers)))
     return [
-        (number.says, number.value, [(name, values[index][2]) for name, values in found])
-        for index, number in enumerate(claim.row.numbers)
+        (number.says, number.value, [(name, found[index]) for name, found in shown])
+        for index, number in enumerate(row.numbers)
     ]
 
 

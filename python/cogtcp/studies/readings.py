@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.output import write_file
+from cogtcp.studies.claims import tests_of
 from cogtcp.studies.stored import read_json
 
 if TYPE_CHECKING:
@@ -64,6 +65,21 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Hangs:
+    """A value of one parameter, and how far from the paper's numbers the nearest setting is with it.
+
+    Attributes:
+        parameter: Its name.
+        there: The value.
+        distance: Mean |ln(measured / paper)| over the numbers.
+    """
+
+    parameter: str
+    there: Value
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
 class Nearest:
     """The setting nearest to the numbers that the paper prints.
 
@@ -71,11 +87,14 @@ class Nearest:
         setting: The setting.
         distance: Mean |ln(measured / paper)| over the numbers.
         numbers: Each number: what it says, the paper's, ours.
+        hangs: The one change of a parameter that takes the setting farthest from the numbers; None where all
+            are within 15 %, or in files of before.
     """
 
     setting: Setting
     distance: float
     numbers: tuple[tuple[str, float, float], ...]
+    hangs: Hangs | None = None
 
     @property
     def within(self) -> int:
@@ -102,6 +121,7 @@ class Reading:
         nearest: The setting nearest to these numbers; None where the paper prints none.
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
         mechanisms: Why statements cannot hold, tested there.
+        tests: Digest of what was tested (`claims.tests_of`); empty in files of before.
     """
 
     setting: Setting
@@ -113,6 +133,7 @@ class Reading:
     nearest: Nearest | None
     turn: Turn | None
     mechanisms: tuple[Part, ...] = ()
+    tests: str = ""
 
     @property
     def settings(self) -> list[Setting]:
@@ -127,6 +148,7 @@ class Reading:
     def to_dict(self, base: Setting) -> dict[str, Any]:
         """Return it as plain data; of the setting what is unlike the base."""
         return {
+            **({"tests": self.tests} if self.tests else {}),
             "setting": _unlike(self.setting, base),
             "statements": _parts(self.parts),
             **({"mechanisms": _parts(self.mechanisms)} if self.mechanisms else {}),
@@ -140,6 +162,7 @@ class Reading:
                 "setting": _unlike(self.nearest.setting, base),
                 "distance": _number(self.nearest.distance),
                 "numbers": _numbers(self.nearest.numbers),
+                **_hangs(self.nearest.hangs),
             },
             "turn": None
             if self.turn is None
@@ -162,9 +185,11 @@ class Reading:
                 base.but(**data["nearest"]["setting"]),
                 data["nearest"]["distance"],
                 _read_numbers(data["nearest"]["numbers"]),
+                Hangs(*data["nearest"]["hangs"]) if "hangs" in data["nearest"] else None,
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
             _read_parts(data.get("mechanisms", {})),
+            data.get("tests", ""),
         )
 
 
@@ -180,13 +205,16 @@ def read(study: Study) -> dict[str, Reading]:
     found = {}
     for claim in study.claims:
         kept = data["claims"].get(claim.id)
-        said = {statement.says for statement in claim.statements}
+        said = [statement.says for statement in claim.statements]
         if (
             kept is not None
-            and set(kept["statements"]) == said
+            and set(kept["statements"]) == set(said)
+            and kept.get("tests") in (None, tests_of(claim))
             and set(kept["setting"]) <= set(study.space.base)
         ):
-            found[claim.id] = Reading.from_dict(kept, study.space.base)
+            # In the order of the study, which may be another now.
+            parts = {says: kept["statements"][says] for says in said}
+            found[claim.id] = Reading.from_dict({**kept, "statements": parts}, study.space.base)
     return found
 
 
@@ -223,6 +251,10 @@ def _read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
 
 def _unlike(setting: Setting, base: Setting) -> dict[str, Value]:
     return {name: value for name, value in setting.items() if value != base[name]}
+
+
+def _hangs(hangs: Hangs | None) -> dict[str, list[Any]]:
+    return {} if hangs is None else {"hangs": [hangs.parameter, hangs.there, _number(hangs.distance)]}
 
 
 def _numbers(found: tuple[tuple[str, float, float], ...]) -> list[list[Any]]:

@@ -25,6 +25,7 @@ from cogtcp.output import write_file
 from cogtcp.studies import power
 from cogtcp.studies.answers import Lack
 from cogtcp.studies.causes import Effect, causes, effects
+from cogtcp.studies.claims import tests_of
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
 from cogtcp.studies.space import Setting
@@ -67,6 +68,7 @@ class Found:
         more: Of each statement that is inconclusive at some settings, how many seeds more it needs there: the
             median over them, or over a sample of them.
         second_look: The most seeds at the settings at which the claim was inconclusive at first.
+        tests: Digest of what was tested (`claims.tests_of`); empty in files of before.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
@@ -74,6 +76,7 @@ class Found:
     touches: tuple[str, ...]
     more: Mapping[str, float] = field(default_factory=dict)
     second_look: int = 0
+    tests: str = ""
 
     def claim_verdicts(self) -> list[Verdict]:
         """Return the verdict of the claim at each setting: all of its statements must hold."""
@@ -150,6 +153,7 @@ class Search:
             "settings": [[setting[name] for name in names] for setting in self.settings],
             "claims": {
                 name: {
+                    **({"tests": found.tests} if found.tests else {}),
                     "statements": {
                         says: "".join(_LETTERS[verdict] for verdict in found.verdicts[says])
                         for says in found.verdicts
@@ -170,8 +174,8 @@ class Search:
 def read(study: Study) -> Search | None:
     """Return the search kept in the study's folder; None if there is none.
 
-    A claim that is new, or whose statements or a touching parameter's bounds have changed since, is not among
-    its claims.
+    A claim that is new, or whose statements, tests or points, or a touching parameter's bounds, have changed
+    since, is not among its claims.
 
     Raises:
         StudyError: It was made for other unsaid parameters.
@@ -196,6 +200,8 @@ def _parsed(study: Study, data: Mapping[str, Any]) -> Search:
         kept = data["claims"].get(claim.id)
         if kept is None or set(kept["statements"]) != {statement.says for statement in claim.statements}:
             continue
+        if kept.get("tests") not in (None, tests_of(claim)):
+            continue
         if not all(_same(name, settings, now) for name in kept["touches"]):
             continue
         claims[claim.id] = Found(
@@ -210,6 +216,7 @@ def _parsed(study: Study, data: Mapping[str, Any]) -> Search:
                 for says, value in kept.get("more_seeds", {}).items()
             },
             kept.get("second_look", MORE * seeds),
+            kept.get("tests", ""),
         )
     return Search(settings, seeds, claims, data["version"])
 
@@ -248,6 +255,7 @@ def search(
             tuple(parameter.name for parameter in touching(study, claim)),
             _more_seeds(claim, column),
             most,
+            tests_of(claim),
         )
     ordered = {claim.id: found[claim.id] for claim in study.study.claims if claim.id in found}
     return Search(tuple(design), seeds, ordered, version)
@@ -304,6 +312,7 @@ def looked_on(
         found.touches,
         more,
         most,
+        found.tests,
     )
     return replace(kept, claims={**kept.claims, claim.id: after})
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.folder import Study
     from cogtcp.studies.outcome import Outcome
     from cogtcp.studies.readings import Part, Reading
+    from cogtcp.studies.space import Unsaid
     from cogtcp.studies.statements import Statement
     from cogtcp.studies.support import Support
     from cogtcp.studies.verdicts import Finding, Verdict
@@ -37,11 +38,15 @@ class Told:
         why: The best reading, and in how much of the space the claim holds.
         share: The share of the settings at which it holds, in words; empty where it is not known.
         reading: The best reading in words; empty where none is kept.
+        card: All of it but the values of the best reading, which a table of the page has.
+        lines: The best reading, then what fails there or turns it over and the seeds that are missing: two
+            lines that may be cut short.
         turn: The smallest change of one parameter that turns it over; empty where none is known.
         lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
             there are none.
         statements: The statement table; None where a simulation failed.
         numbers: The paper's numbers beside ours; None where it prints none.
+        along: The statements at values of the parameter that decides; None where none does.
         details: What the page folds away: power, the best reading, effects.
     """
 
@@ -49,26 +54,36 @@ class Told:
     why: str
     share: str = ""
     reading: str = ""
+    card: str = ""
+    lines: tuple[str, str] = ("", "")
     turn: str = ""
     lacking: str = ""
     statements: Table | None = None
     numbers: Table | None = None
+    along: Table | None = None
     details: Sequence[Table] = ()
 
 
 def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
     """Return what to say of a claim."""
-    share, reading, turn = _share(outcome), _reading(study, outcome), _turn(study, outcome)
+    share, turn = _share(outcome), _turn(study, outcome)
+    where, counted_there = _where(study, outcome)
+    missing = _missing(study, outcome)
+    reading = f"{where} {missing}".strip()
     lacking = lacking_text(outcome.answer.lacking, outcome.reading is not None)
+    measured = f"At {_place(at)}, {_statements_counted(outcome)}."
     return Told(
-        measured=f"At {_place(at)}, {_statements_counted(outcome)}.",
-        why=" ".join(part for part in (share, reading, turn, lacking) if part),
+        measured=measured,
+        why=_joined(share, reading, turn, lacking),
+        card=_joined(measured, share, counted_there, missing, turn, lacking),
+        lines=_lines(study, outcome, where, turn),
         share=share,
         reading=reading,
         turn=turn,
         lacking=lacking,
         statements=_statements(outcome),
         numbers=_numbers(outcome),
+        along=_along(outcome),
         details=[*_best(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
     )
 
@@ -106,23 +121,45 @@ def _share(outcome: Outcome) -> str:
     decided = place.holds + place.fails
     if not decided:
         return f"Inconclusive at all of its {place.inconclusive} settings."
-    text = f"Holds at {place.holds} of {decided} settings ({share_percent(place)}"
+    text = f"Holds at {place.holds} of {decided} settings ({share_apart(place)}"
     text += f"; {place.inconclusive} inconclusive)" if place.inconclusive else ")"
     for cause in outcome.answer.causes[-1:]:
         text += f", {100 * cause.inside:.0f} % where {outcome.answer.conditions}"
     return text + "."
 
 
-def _reading(study: Context, outcome: Outcome) -> str:
+def _where(study: Context, outcome: Outcome) -> tuple[str, str]:
+    """Say which reading is the best: by its values, and by their number."""
+    reading, base = outcome.reading, study.study.space.base
+    if reading is None:
+        return "", ""
+    head = f"Best reading ({reading.evaluated} judged): "
+    unlike = sum(value != base[name] for name, value in reading.setting.items())
+    if not unlike:
+        return (f"{head}the base.",) * 2
+    counted = f"{unlike} value{'s' if unlike > 1 else ''} unlike the base, below."
+    return f"{head}{study.study.space.differences(reading.setting)}.", f"{head}{counted}"
+
+
+def _missing(study: Context, outcome: Outcome) -> str:
     reading = outcome.reading
     if reading is None:
         return ""
-    where = study.study.space.differences(reading.setting)
-    where = "the base" if reading.setting == study.study.space.base else where
-    text = f"Best reading ({reading.evaluated} judged): {where}."
-    return " ".join(
-        filter(None, (text, numbers_text(reading), missing_text(study.study, outcome.row, reading)))
-    )
+    return _joined(numbers_text(study.study, reading), missing_text(study.study, outcome.row, reading))
+
+
+def _lines(study: Context, outcome: Outcome, where: str, turn: str) -> tuple[str, str]:
+    reading, found = outcome.reading, outcome.answer.lacking
+    failing = [part for part in reading.parts if part.answer == "fails"] if reading is not None else []
+    missing = "; ".join(f"{_short(part.answer, part.slack)}: {part.says.rstrip('.')}" for part in failing)
+    missing = f"Not there, {missing}." if missing else ""
+    near = "" if reading is None else numbers_text(study.study, reading)
+    seeds = f"Needs {'; '.join(lack.brief for lack in found)}." if found else ""
+    return where, _joined(missing, turn, seeds, near)
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(filter(None, parts))
 
 
 def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
@@ -133,8 +170,9 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
             continue
         reasons = [
             f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})"
-            for mechanism, why in zip(row.mechanisms, reading.mechanisms, strict=False)
-            if mechanism.against == part.says and why.answer == "holds"
+            for mechanism in row.mechanisms
+            for why in reading.mechanisms
+            if (mechanism.against, mechanism.test.says, why.answer) == (part.says, why.says, "holds")
         ]
         if part.answer == "inconclusive" and not reasons:
             continue  # the answer says how many seeds it lacks
@@ -147,15 +185,35 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
     return f"Not there: {'; '.join(told)}." if told else ""
 
 
-def numbers_text(reading: Reading) -> str:
-    """Say how many of the paper's numbers come out at the setting nearest to them."""
+def numbers_text(study: Study, reading: Reading) -> str:
+    """Say how many of the paper's numbers come out at the setting nearest to them, and what that hangs on."""
     nearest = reading.nearest
     if nearest is None:
         return ""
     told = f"{nearest.within} of {len(nearest.numbers)} printed numbers are within {100 * WITHIN:.0f} %"
-    text = f"At the setting nearest to them {told}, the mean distance is {100 * nearest.distance:.2g} %"
+    text = f"At the setting nearest to them {told}, the mean distance is {_apart(nearest.distance)}"
     here = within(reading.numbers)
-    return f"{text}; at the best reading {here} are within." if here > nearest.within else f"{text}."
+    if here > nearest.within:
+        text += f"; at the best reading {here} are within"
+    if nearest.hangs is not None:
+        (parameter,) = (item for item in study.space.varied if item.name == nearest.hangs.parameter)
+        there = f"{show(nearest.hangs.there)} {parameter.unit}".rstrip()
+        far = f"{_name(parameter)}: at {there} it is {_apart(nearest.hangs.distance)}"
+        doubled = nearest.hangs.distance >= 2 * nearest.distance
+        text += f". It hangs on {far}" if doubled else f". No single change doubles it ({far})"
+    return f"{text}."
+
+
+def _apart(distance: float) -> str:
+    """Return a mean |ln(measured / paper)| in per cent, or as a factor where per cent would mislead."""
+    if distance < 0.5:
+        return f"{100 * distance:.2g} %"
+    factor = math.exp(distance)
+    return f"a factor of {factor:.2g}" if factor < 100 else "a factor of over 100"
+
+
+def _name(parameter: Unsaid) -> str:
+    return parameter.label or parameter.name.replace("_", " ")
 
 
 def _measured(study: Study, test: Statement, part: Part) -> str:
@@ -187,8 +245,7 @@ def _turn(study: Context, outcome: Outcome) -> str:
         return "No change of one parameter alone turns it over."
     (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
     unit = f" {parameter.unit}" if parameter.unit else ""
-    name = parameter.label or parameter.name.replace("_", " ")
-    return f"Turned over by {name} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
+    return f"Turned over by {_name(parameter)} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
 
 
 def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
@@ -319,6 +376,26 @@ def _best(study: Context, outcome: Outcome) -> list[Table]:
     ]
 
 
+def _along(outcome: Outcome) -> Table | None:
+    """Return what each statement comes to at values of the parameter that decides."""
+    along = outcome.along
+    if along is None:
+        return None
+    name, unit = along.parameter.name, along.parameter.unit
+    seeds = len(next(iter(along.judged[0].grid.values())).records)
+    return Table(
+        title=f"Along {_name(along.parameter)}",
+        header=["statement", *(f"{show(item.setting[name])} {unit}".rstrip() for item in along.judged)],
+        rows=[
+            [statement.says, *(f"{interval_text(found)} {found.verdict}" for found in findings)]
+            for statement, *findings in zip(
+                outcome.row.statements, *(item.findings for item in along.judged), strict=True
+            )
+        ],
+        caption=f"All else as at {along.place}; {seeds} seeds.",
+    )
+
+
 def _effects(study: Context, outcome: Outcome) -> list[Table]:
     names = {parameter.name: parameter for parameter in study.study.space.varied}
     if not outcome.effects or "depends" not in outcome.answer.robust:
@@ -352,7 +429,7 @@ def interval_text(finding: Finding) -> str:
     return text if finding.low != finding.low else f"{text} {ends_text(finding.low, finding.high)}"
 
 
-def share_percent(place: Support) -> str:
+def share_apart(place: Support) -> str:
     """Return a share with its interval, as in "14 %, 95 %: 7 to 25 %"."""
     share: Interval = place.share
     return f"{100 * share.mean:.0f} %, 95 %: {100 * share.low:.0f} to {100 * share.high:.0f} %"

@@ -152,9 +152,9 @@ def throughput_and_delay(study: Context, base: Judged) -> list[Figure | Table]:
                     Curve(NAMES[transport], cell.of("queue_ms"), cell.of("mbps"))
                     for transport, cell in cells.items()
                 ),
-                Curve("C2 as the paper has it", [10, 10], [0, 10], style="dotted"),
+                Curve("the paper's C2", [10], [10], style="given"),
             ],
-            caption="At the base, a point per seed. The dotted line ends at the paper's: 10 Mbit/s at 10 ms.",
+            caption="At the base, a point per seed. The star: C2 in the paper (V-B), 10 Mbit/s at 10 ms.",
             paper=study.study.sentences("fig4b"),
         ),
         Table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from cogtcp.studies import Table
+from cogtcp.studies import Curve, Figure, Table
 from cogtcp.studies.verdicts import mean_text
 
 from .runs import TOPOLOGIES
@@ -53,6 +53,30 @@ def other_transports(study: Context, base: Judged) -> list[Table]:
     ]
     header = ["network", "transport", "throughput [kbit/s]", "hops", "timeouts/min"]
     return [Table("Other transports, 3 flows", header, rows)]
+
+
+def order_of_single_runs(study: Context, base: Judged) -> list[Figure]:
+    """Share of single runs that show the order of each table."""
+    found = base.findings
+    shares = Curve(
+        "",
+        list(range(len(found))),
+        [finding.estimate for finding in found],
+        [finding.low for finding in found],
+        [finding.high for finding in found],
+    )
+    return [
+        Figure(
+            id="",
+            title="Single runs that show the order of a table",
+            x_label="Table of the paper",
+            y_label="Share of the runs",
+            curves=[shares],
+            caption="At the base, with the exact binomial 95 % interval.",
+            y_range=(0, 1),
+            x_names=[str(number) for number in range(1, len(found) + 1)],
+        )
+    ]
 
 
 def share_of_topology(study: Context, base: Judged) -> list[Table]:

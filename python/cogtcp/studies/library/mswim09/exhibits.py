@@ -136,11 +136,9 @@ def activity_surface(study: Context, base: Judged) -> list[Figure | Table]:
     ]
 
 
-def window_and_bandwidth(study: Context, base: Judged) -> list[Figure | Table]:
-    """Fig. 8."""
-    ((point, cell),) = base.grid.items()
-    (drawn,) = _traces(study, base, [point])
-    kinds = ("fall", "rise", "fast", "slow")
+def window_over_time(study: Context, base: Judged) -> list[Figure]:
+    """Fig. 8, the window alone."""
+    (drawn,) = _traces(study, base, list(base.grid))
     return [
         Figure(
             id="fig8",
@@ -153,7 +151,16 @@ def window_and_bandwidth(study: Context, base: Judged) -> list[Figure | Table]:
             ],
             caption="One seed at the base; NewReno, M 1.6.",
             paper=study.study.sentences("fig8"),
-        ),
+        )
+    ]
+
+
+def window_and_bandwidth(study: Context, base: Judged) -> list[Figure | Table]:
+    """Fig. 8, and where the timeouts fall."""
+    (cell,) = base.grid.values()
+    kinds = ("fall", "rise", "fast", "slow")
+    return [
+        *window_over_time(study, base),
         Table(
             title="Window and timeouts by the channel's rate, at the base",
             header=[

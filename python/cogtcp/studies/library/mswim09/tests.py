@@ -106,17 +106,21 @@ def _about(point: Point) -> bool:
 def _of_the_best(grid: Grid, wanted: Callable[[Point], bool]) -> Finding:
     """Return a finding of how many of the best points are wanted: all (holds), none (fails), or some.
 
-    Its clearance is that between the best point and the nearest one of the other kind, positive if the best
-    is wanted.
+    Its clearance and spread are those between the best point and the nearest one of the other kind; the
+    clearance is positive if the best is wanted.
     """
     found = [wanted(point) for point in _in_the_running(grid)]
     share = sum(found) / len(found)
     verdict: verdicts.Verdict = "holds" if share == 1 else "fails" if share == 0 else "inconclusive"
     top = max(grid, key=lambda point: grid[point].mean(GOODPUT))
     apart = [
-        verdicts.ratio(grid[top].of(GOODPUT), cell.of(GOODPUT)).clearance
+        verdicts.ratio(grid[top].of(GOODPUT), cell.of(GOODPUT))
         for point, cell in grid.items()
         if wanted(point) != wanted(top)
     ]
-    clearance = math.copysign(min(apart), 1 if wanted(top) else -1) if apart else math.nan
-    return Finding(verdict, share, math.nan, math.nan, f"{share:.0%}", slack=share - 1, clearance=clearance)
+    nearest = min(apart, key=lambda other: other.clearance, default=None)
+    finding = Finding(verdict, share, math.nan, math.nan, f"{share:.0%}", slack=share - 1)
+    if nearest is None:
+        return finding
+    clearance = math.copysign(nearest.clearance, 1 if wanted(top) else -1)
+    return replace(finding, spread=nearest.spread, clearance=clearance)
