@@ -605,14 +605,12 @@ mod tests {
             let mut queue = Agenda::new(directions);
             // By time, then by sequence; where links are many, arrivals come last, by their direction.
             let mut model: Vec<(u64, (bool, u64), Due)> = Vec::new();
-            let mut sequence = 0;
             let mut now = 0;
-            for _ in 0..600 {
+            for sequence in 0..600 {
                 let time = now + stream.below(20);
                 let draw = stream.below(2 * directions as u64) as u32;
                 let event = if draw.is_multiple_of(2) { Due::arrival(draw / 2) } else { timer(draw) };
                 let is_arrival = matches!(event, Due::Network(_));
-                sequence += 1;
                 let order = |event: Due| match event {
                     Due::Network(change) if directions == MANY => {
                         (true, u64::from(change.arrival().unwrap()))
