@@ -211,6 +211,7 @@ def manet() -> list[str]:
         ),
         f"`r1` fails at {'all' if not single['inconclusive'] else single['fails']} {len(design.settings)}",
         f"`n1` at {near['fails']}",
+        "`x1`, holds at {} of {}.".format(*holds("manet", "manet-x1")),
         "C2 delivers {:.0f} kbit/s (95 %: {:.0f} to {:.0f})".format(*compared["base"]["C2"]),
         f"each of the other eleven stacks {min(others):.0f} to {max(others):.0f}",
         f"They keep {min(shares):.0f} to {max(shares):.0f} % of what they have in MANET",
