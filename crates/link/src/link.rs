@@ -87,7 +87,7 @@ pub enum OfferOutcome {
     Schedule {
         /// When it arrives.
         at: Time,
-        /// Since when it has been the first: when it was offered, or the packet before it arrived.
+        /// Since when it has been the first: the later of its offer and the arrival of the packet before it.
         since: Time,
     },
     /// Taken as the first of a link that a MAC serves.
@@ -138,8 +138,8 @@ pub struct Link<P> {
     ring: Ring<P>,
     /// Packets of the ring whose transmission has begun.
     begun: u32,
-    /// A number of the owner's, kept where a hop finds it: how late the host may take its packets, in
-    /// nanoseconds.
+    /// A number of the owner's, kept where a hop finds it: how late the host at the far end may take its
+    /// packets, in nanoseconds.
     pub slack: u32,
     /// When the transmitter is free again.
     // Times are bare nanoseconds here: the hot path only adds and compares.
@@ -164,7 +164,7 @@ pub struct Link<P> {
     /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter
     /// does.
     pub watched: bool,
-    /// The same, of a link that is watched: whether it was idle before packets that are no data, and the next
+    /// The same, of a link that is watched: whether it was idle before packets that are no data. The next
     /// packet of data says why.
     pub awaits_data: bool,
     /// The same: whether the owner decides what becomes of a frame that arrives.
@@ -296,9 +296,9 @@ impl<P: LinkPayload> Link<P> {
         self.offer_copy(now, &frame)
     }
 
-    /// Offers `packet`, of `size` bytes, which begins its way here, if it goes on the air at once; `None`:
-    /// nothing has happened. The packet is made in the link. A frame that was just made elsewhere would have
-    /// to be read in larger pieces than it was written in, and wait until all are in the cache.
+    /// Offers `packet`, of `size` bytes, on its first hop, if it goes on the air at once; `None`: it is not
+    /// taken and not counted. The packet is made in the link. A frame just made elsewhere would be read in
+    /// larger pieces than it was written in, and the read would wait until all pieces are in the cache.
     #[expect(clippy::inline_always, reason = "the packet is made in the link")]
     #[inline(always)]
     pub fn offer_new(&mut self, now: Time, packet: P, size: u32) -> Option<OfferOutcome> {
@@ -390,10 +390,10 @@ impl<P: LinkPayload> Link<P> {
         self.ring.pop(frame);
         debug_assert!(self.begun > 0 && frame.time <= now.as_nanos(), "arrivals are scheduled one by one");
         self.begun -= 1;
-        // Only an empty wire must begin the next transmission now, for `next_arrival` to name it. All others
-        // wait until somebody looks: a host that is played late still offers packets at times before `now`,
-        // and its queue must be as it was then. The next transmission had begun by then, when the packet that
-        // arrives left the transmitter.
+        // Only an empty wire must begin the next transmission now, for `next_arrival` to name it. All other
+        // transmissions wait until somebody looks: a host that is played late still offers packets at times
+        // before `now`, and its queue must be as it was then. The one transmission that begins here had begun
+        // by then, as the packet that arrives left the transmitter.
         if self.begun == 0 && self.ring.len() > 0 {
             self.catch_up_by(now.as_nanos(), 1);
         }
@@ -421,7 +421,7 @@ impl<P: LinkPayload> Link<P> {
         (self.ring.len() > 0).then(|| self.ring.get(0))
     }
 
-    /// Whether the transmitter has been free of all that was offered, at `now`.
+    /// True if the transmitter has been free since before `now`. Packets that a silence holds do not count.
     #[inline]
     pub fn is_free(&mut self, now: Time) -> bool {
         if self.ring.len() > self.begun {
@@ -477,7 +477,7 @@ impl<P: LinkPayload> Link<P> {
         self.catch_up_by(now, self.ring.len());
     }
 
-    /// Begins transmissions whose time has come by `now`, until so many packets are under way.
+    /// Begins transmissions whose time has come by `now`, until `most` packets are under way.
     fn catch_up_by(&mut self, now: u64, most: u32) {
         if !self.gate.transmits() {
             return;
@@ -757,7 +757,7 @@ impl<P: LinkPayload> Link<P> {
         self.count_drop(cause);
     }
 
-    /// Whether it only sends and delays: a drop-tail queue, one rate, no gate, no MAC, no loss.
+    /// Whether the link has a drop-tail queue, one rate, an open gate, no MAC and no random loss.
     pub fn is_plain(&self) -> bool {
         self.is_direct && self.gate.is_open() && !self.lossy && self.schedule.is_none()
     }

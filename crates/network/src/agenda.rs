@@ -7,8 +7,8 @@
 //!
 //! At one instant the entry scheduled first comes first. Where links are many, arrivals come last. Of two
 //! arrivals the packet that has been the first of its link direction for longer comes first, then the packet
-//! of the lower direction. That order is a matter of links alone: a driver may play a host later than the
-//! rest of the network ([`Batch`](Due::Batch)), and all packets keep their order.
+//! of the lower direction. That order depends on links alone: a driver may play a host later than the rest of
+//! the network ([`Batch`](Due::Batch)), and all packets keep their order.
 
 mod few;
 
@@ -20,7 +20,7 @@ use few::Few;
 pub enum Due {
     /// The network changes: [`Network::step`](crate::Network::step) plays it.
     Network(Change),
-    /// The driver plays the host at the end of this link direction, whose packets it takes in batches.
+    /// The driver plays the host at the end of this link direction, which takes its packets in batches.
     Batch(u32),
     /// Something of the driver's own, by its code ([`host_code`]). The network knows nothing of it.
     Host(u32),
@@ -57,7 +57,8 @@ const INDEX_BITS: u32 = 20;
 const CODE_BITS: u32 = INDEX_BITS + 4;
 /// Where links are many: at one instant arrivals come after everything else.
 const IS_ARRIVAL: u64 = 1 << 63;
-/// For so long at most, in nanoseconds, it counts how long a packet has been the first: nine minutes.
+/// Longest time for which a packet counts as the first of its link direction, in nanoseconds: nine minutes.
+/// Packets that have been the first for longer are ordered by direction.
 const LONGEST: u64 = (IS_ARRIVAL >> CODE_BITS) - 1;
 
 /// Indices of changes and of hosts' entries lie below this.
@@ -204,7 +205,8 @@ enum Arrivals {
 }
 
 impl Agenda {
-    /// Entries other than arrivals that one run may schedule: 2^39, some ten hours of computing.
+    /// Entries that one run may number: 2^39, some four hours of computing where links are few. Where links
+    /// are many, arrivals have no number.
     pub const MAX_SEQUENCE: u64 = IS_ARRIVAL >> CODE_BITS;
 
     /// Nothing is due; there are so many link directions.
@@ -243,7 +245,7 @@ impl Agenda {
         self.arrivals.push(key);
     }
 
-    /// Schedules the host whose batch [`peek`](Self::peek) returned again; `None`: not now.
+    /// Schedules the host whose batch [`peek`](Self::peek) returned again; `None`: it has no packets.
     pub(crate) fn replace_batch(&mut self, time: Option<Time>, direction: u32) {
         let code = Due::Batch(direction).code();
         debug_assert_eq!(code_of(self.arrivals.first()), code, "what a host does comes later than its batch");
@@ -265,8 +267,9 @@ impl Agenda {
         }
     }
 
-    /// What is due next, left in place until it is removed or replaced. What is scheduled meanwhile, at the
-    /// same instant or later, comes after it.
+    /// What is due next, left in place until it is removed or replaced. Entries scheduled meanwhile, at the
+    /// same instant or later, come after it. Where links are many, that does not hold for an arrival: remove
+    /// or replace an arrival before anything else is scheduled.
     #[inline]
     pub fn peek(&mut self) -> Option<(Time, Due)> {
         // Nothing took the place of the entry that is done with: it must not be returned again.
@@ -290,7 +293,7 @@ impl Agenda {
         (key < self.others.first() && is_arrival(code)).then(|| (time_of(key), code))
     }
 
-    /// Of everything but arrivals, what is due next. It is left in place as by [`peek`](Self::peek).
+    /// What is due next of everything but arrivals and batches, left in place as by [`peek`](Self::peek).
     pub fn peek_other(&mut self) -> Option<(Time, Due)> {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
@@ -299,7 +302,7 @@ impl Agenda {
         (key != NEVER).then(|| (time_of(key), Due::from_code(code_of(key))))
     }
 
-    /// Removes what [`peek`](Self::peek) returned, which is no arrival.
+    /// Removes `due`, which [`peek`](Self::peek) returned and which is no arrival.
     #[inline]
     pub fn pop(&mut self, due: Due) {
         debug_assert_eq!(code_of(self.others.first()), due.code(), "it is the first of its order");
@@ -322,7 +325,8 @@ impl Agenda {
         self.arrivals.pop();
     }
 
-    /// Schedules the first arrival, of `direction`, which is `now`, again at `time`.
+    /// Replaces the first arrival, which is of `direction` and takes place `now`, by the next one of that
+    /// direction, at `time`.
     #[inline]
     pub(crate) fn replace_arrival(&mut self, now: Time, time: Time, direction: u32) {
         let key = self.arrival_key(now, time, direction);
@@ -356,7 +360,7 @@ impl Agenda {
         matches!(self.arrivals, Arrivals::Many(_))
     }
 
-    /// How many entries other than arrivals were scheduled so far.
+    /// How many entries have a number so far: all, or where links are many, all but arrivals.
     pub fn scheduled(&self) -> u64 {
         self.sequence
     }

@@ -178,8 +178,8 @@ impl Budget {
         }
     }
 
-    /// `frame` is about to be offered to `direction`, whose transmitter is free or was free before packets
-    /// that are no data, or the frame itself is no data of a flow.
+    /// Counts `frame`, which is about to be offered to `direction`. Called if the transmitter is free, if it
+    /// was free before packets that are no data, or if `frame` is no data of a flow.
     #[inline(never)]
     pub(crate) fn offered<P: Payload>(
         &mut self,

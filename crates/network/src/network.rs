@@ -135,7 +135,7 @@ impl<P: Payload> Network<P> {
         &mut self.agenda
     }
 
-    /// How many entries its agenda has had so far.
+    /// How many entries its agenda has numbered so far ([`Agenda::MAX_SEQUENCE`]).
     pub fn scheduled(&self) -> u64 {
         self.agenda.scheduled()
     }
@@ -348,8 +348,8 @@ impl<P: Payload> Network<P> {
     #[inline]
     fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.directions[direction as usize];
-        // Data behind other data ends no pause, data behind other packets does. Everything else counts its
-        // bytes, whether the link is idle or not.
+        // Data behind other data ends no pause. Data behind other packets ends the pause before these. Packets
+        // that are no data count their bytes, whether the link is idle or not.
         if link.watched
             && (link.awaits_data || link.is_free(now) || frame.packet.awaited() == Awaited::Nothing)
         {

@@ -59,7 +59,7 @@ impl Event {
     #[inline]
     pub(crate) fn from_code(code: u32) -> Self {
         match host_parts(code) {
-            // Kinds 0, 2, 8, 10, 13 and 14 are the network's: it keeps them in the same agenda.
+            // Kinds 0, 2, 8, 10 and 13 to 15 are the network's: it keeps them in the same agenda.
             (1, index) => Self::Timer(index / 2, End::BOTH[index as usize % 2]),
             (3, index) => Self::FlowStart(index),
             (4, index) => Self::FlowStop(index),

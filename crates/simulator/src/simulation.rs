@@ -52,7 +52,7 @@ pub(crate) struct Simulation<'e> {
     pub(crate) events: u64,
 }
 
-/// Hash of the set of events: a sum, since hosts that take their packets in batches are played late.
+/// Hash of the events of a run: a sum, so that hosts that are played late change nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
@@ -100,7 +100,7 @@ impl Simulation<'_> {
         let mut arrival = Arrival::default();
         loop {
             while self.play_some(until, options, &mut arrival)? {}
-            // Hosts that lag behind have packets left. What they send arrives after `until`.
+            // Hosts with batches have packets left. The packets that these hosts send arrive after `until`.
             if !self.catch_up(until + Duration::from_nanos(1)) {
                 return Ok(());
             }
@@ -237,7 +237,7 @@ impl Simulation<'_> {
     /// A packet has reached its host.
     #[expect(
         clippy::inline_always,
-        reason = "three callers, of which the event loop makes all but a few calls"
+        reason = "arrivals in the event loop and in batches make all but a few calls"
     )]
     #[inline(always)]
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {

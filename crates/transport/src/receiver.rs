@@ -271,8 +271,9 @@ impl Receiver {
         self.poll_transmit_into(now, &mut segment).then_some(segment)
     }
 
-    /// The same, for a driver that has a place for segments; false: there is none. A segment that is returned
-    /// is copied in larger pieces than it was written in, and waits until all are in the cache.
+    /// Writes the next segment to send into `segment`; false: there is none. A segment that is returned by
+    /// value is copied in larger pieces than it was written in, and the copy waits until all of them are in
+    /// the cache.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.control_due {
@@ -862,7 +863,7 @@ impl Receiver {
         }
     }
 
-    /// Builds the ACK and counts it as sent.
+    /// Writes the ACK into `ack` and counts it as sent.
     fn acknowledge(&mut self, now: Time, ack: &mut Segment) {
         let frontier = self.reassembly.frontier();
         let window = self.window.advertise(frontier);

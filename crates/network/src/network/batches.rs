@@ -1,13 +1,13 @@
 //! Hosts that take their packets in batches.
 //!
-//! What a host does is seen by nobody else before its next packet has crossed its own link, whose propagation
-//! delay is known. So a host with one link may take each packet up to that delay late: nothing that it sends
-//! comes late to the next node ([`Link::slack`]). In a large network, where the memory of a host has left the
-//! caches by its next packet, a driver plays each host for several packets at once. In the terms of parallel
-//! simulation the delay is the host's *lookahead* (Chandy and Misra 1979).
+//! Other nodes notice a host only when a packet of the host has crossed the host's link, whose propagation
+//! delay is known. So a host with one link may take each packet almost that delay late: nothing that the host
+//! sends is late at the next node ([`Link::slack`]). In a large network, the memory of a host has left the
+//! caches by the host's next packet. So a driver plays each host for several packets at once. In the terms of
+//! parallel simulation the delay is the host's *lookahead* (Chandy and Misra 1979).
 //!
-//! The driver plays a host at the true times of its packets, and all that the host waits for between them. A
-//! packet of a batch arrives as it would by itself: all results are the same.
+//! The driver plays a host at the true times of its packets and timers. A packet of a batch has the same
+//! effect as a packet that is played alone: all results are the same.
 
 use super::{HOST, Network};
 use crate::observer::Arrival;
@@ -15,14 +15,13 @@ use crate::payload::Payload;
 use cogtcp_link::Link;
 use cogtcp_units::Time;
 
-/// 50 ms, in nanoseconds: so many packets that a longer batch would gain nothing, and so few that a run can
-/// still be cancelled soon.
+/// 50 ms, in nanoseconds. A longer batch gains nothing, and a run looks at cancellation only between batches.
 const LONGEST_SLACK: u64 = 50_000_000;
 
 impl<P: Payload> Network<P> {
-    /// Whether the host at the end of `direction` may take its packets in batches: it pays, and changes no
-    /// result. `direction` is the only link direction to that host, and the reverse direction the only one
-    /// from there; neither has a radio. To be called when all streams are there.
+    /// Whether the host at the end of `direction` may take its packets in batches: batches save time and
+    /// change no result. `direction` is the only link direction to that host, and the reverse direction the
+    /// only one from there; neither has a radio. To be called when all streams are there.
     pub fn allows_batches(&self, direction: u32) -> bool {
         let is_plain = |direction: u32| {
             let link = &self.directions[direction as usize];
@@ -30,7 +29,8 @@ impl<P: Payload> Network<P> {
         };
         self.agenda.is_large()
             && slack(&self.directions[(direction ^ 1) as usize]) > 0
-            // Nodes that tell sources of lost packets count what reaches hosts, in the order of time.
+            // Messages of nodes that tell sources of lost packets are counted as they reach their host
+            // (`forward`). `take_from_batch` counts none.
             && !self.notices.has_streams()
             && self.air.is_none()
             && self.directions[direction as usize].label == HOST
@@ -38,9 +38,10 @@ impl<P: Payload> Network<P> {
             && is_plain(direction ^ 1)
     }
 
-    /// The host at the end of `direction`, which [may](Self::allows_batches), takes its packets in batches, of
-    /// which no packet is under way. From then on [`Due::Batch`](crate::Due::Batch) names the host, and the
-    /// driver calls [`take_from_batch`](Self::take_from_batch) and [`end_batch`](Self::end_batch).
+    /// Lets the host at the end of `direction` take its packets in batches, as
+    /// [`allows_batches`](Self::allows_batches) has allowed. No packet is under way yet. From then on
+    /// [`Due::Batch`](crate::Due::Batch) names the host, and the driver calls
+    /// [`take_from_batch`](Self::take_from_batch) and [`end_batch`](Self::end_batch).
     pub fn begin_batches(&mut self, direction: u32) {
         self.directions[direction as usize].slack = slack(&self.directions[(direction ^ 1) as usize]);
     }
@@ -53,13 +54,14 @@ impl<P: Payload> Network<P> {
             .any(|((from, _), start)| *from == node as u32 && self.routes[*start as usize] != direction)
     }
 
-    /// When the next packet arrives at the host that takes its packets in batches.
+    /// When the next packet arrives from `direction`, whose host takes its packets in batches;
+    /// [`Time::MAX`]: none is under way.
     #[inline]
     pub fn next_in_batch(&self, direction: u32) -> Time {
         self.directions[direction as usize].next_arrival().unwrap_or(Time::MAX)
     }
 
-    /// Takes this packet `into` the driver's place for packets.
+    /// Takes the packet that arrives `at` that time `into` the driver's place for packets.
     #[inline]
     pub fn take_from_batch(&mut self, at: Time, direction: u32, into: &mut Arrival<P>) {
         self.hops += 1;
@@ -68,7 +70,7 @@ impl<P: Payload> Network<P> {
         (into.at, into.direction) = (at, Some(direction));
     }
 
-    /// The batch that was due is over: the next is scheduled, if there are packets.
+    /// Ends the batch that was due, and schedules the next if packets are under way.
     #[inline]
     pub fn end_batch(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
@@ -78,28 +80,28 @@ impl<P: Payload> Network<P> {
         self.agenda.replace_batch(next.map(|next| late(next, slack)), direction);
     }
 
-    /// The first packet of a link direction is under way: its arrival is scheduled.
+    /// Schedules the arrival of the first packet of a link direction, or the batch that takes the packet.
     #[inline]
     pub(super) fn schedule_arrival(&mut self, since: Time, time: Time, direction: u32) {
         let link = &mut self.directions[direction as usize];
         if link.slack == 0 {
             return self.agenda.push_arrival(since, time, direction);
         }
-        // A batch that was scheduled for packets that the host has taken since comes early, which does no
-        // harm.
+        // A batch is scheduled already. If the host has taken its packets since, the batch comes early and is
+        // scheduled again.
         if !std::mem::replace(&mut link.has_batch, true) {
             self.agenda.push_batch(late(time, link.slack), direction);
         }
     }
 }
 
-/// How late a host may take a packet that sends on `link` alone.
+/// How late a host that sends on `link` alone may take a packet, in nanoseconds.
 fn slack<P: Payload>(link: &Link<P>) -> u32 {
-    // One nanosecond less: what the host sends first arrives after its batch at the next node.
+    // One nanosecond less: the first packet that the host sends reaches the next node after the batch.
     link.delay().as_nanos().saturating_sub(1).min(LONGEST_SLACK) as u32
 }
 
-/// The latest time for a packet that arrives at `time`.
+/// The latest time at which a host may take a packet that arrives at `time`.
 fn late(time: Time, slack: u32) -> Time {
     // Saturating: at rate 0 a packet arrives at the end of all times.
     Time::from_nanos(time.as_nanos().saturating_add(u64::from(slack)))

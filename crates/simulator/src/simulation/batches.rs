@@ -1,8 +1,8 @@
-//! Plays hosts for several packets at once, where nothing else can see the difference.
+//! Plays hosts for several packets at once, where no result depends on it.
 //!
-//! `cogtcp_network`'s batches say how late a host may be played. Here is when it must not be late: before its
-//! own timer, before its application does something, before somebody looks at it. Everything at the host then
-//! happens in the order of time, and at its true time.
+//! `cogtcp_network`'s batches say how late a host may be played. This module says when a host must catch up:
+//! before its own timer, before its application acts, and before a sample, the end of the warm-up or a pause.
+//! Everything at a host happens in the order of time, and at its true time.
 
 use super::Simulation;
 use crate::event::Event;
@@ -13,24 +13,25 @@ use cogtcp_network::{Arrival, Due};
 use cogtcp_scenario::{Experiment, FlowSpec, Traffic};
 use cogtcp_units::Time;
 
-/// The hosts that take their packets in batches, by the link direction that leads to them.
+/// The hosts that take their packets in batches, by the link direction that leads to each host.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     directions: Vec<u32>,
-    /// By flow: the directions to the sender's and to the receiver's host. [`NONE`]: it takes its packets one
-    /// by one.
+    /// By flow: the link directions to the sender's and to the receiver's host. [`NONE`]: the host takes its
+    /// packets one by one.
     of_flows: Vec<[u32; 2]>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Batches {
-    /// Whether a host takes its packets in batches.
+    /// Whether any host takes its packets in batches.
     #[inline]
     pub(super) fn is_used(&self) -> bool {
         !self.directions.is_empty()
     }
 
+    /// The link direction to the host of this end of a flow; `None`: that host takes its packets one by one.
     fn of(&self, flow: u32, end: End) -> Option<u32> {
         let direction = self.of_flows.get(flow as usize)?[end.index()];
         (direction != NONE).then_some(direction)
@@ -38,11 +39,11 @@ impl Batches {
 }
 
 impl Simulation<'_> {
-    /// Chooses the hosts. The choice changes no result.
+    /// Chooses the hosts that take their packets in batches. The choice changes no result.
     pub(super) fn plan_batches(&mut self, options: &RunOptions) {
-        // Who looks at other hosts: parts, a control from outside that shares what it knows with others, and a
-        // receiver that counts the flows beside its own.
-        // Events are recorded in the order of time.
+        // No batches where one host can look at another: parts, controls from outside that may share state,
+        // and receivers that count the flows beside their own. None where events are recorded: their rows
+        // are in the order of time.
         let asks = |flow: &Flow| flow.tcp().is_some_and(|tcp| tcp.receiver_hook.is_some());
         if options.controls.is_some()
             || options.trace >= TraceLevel::Full
@@ -76,16 +77,16 @@ impl Simulation<'_> {
         }
     }
 
-    /// A host has waited as long as it may.
+    /// Plays a host that has waited as long as it may.
     #[inline(never)]
     pub(super) fn play_batch(&mut self, now: Time, direction: u32, arrival: &mut Arrival<Packet>) {
-        // The loop has counted it; what counts is each packet.
+        // The event loop has counted the batch. Each packet counts instead.
         self.events -= 1;
         self.play_packets(now, direction, arrival);
         self.plane.network.end_batch(direction);
     }
 
-    /// Plays the hosts that an event of the driver's own touches, up to `now`.
+    /// Plays the hosts that `event` touches for all packets that arrive before `now`.
     pub(super) fn catch_up_for(&mut self, now: Time, event: Event) {
         match event {
             Event::Timer(flow, end) => self.catch_up_end(now, flow, end),
@@ -124,7 +125,8 @@ impl Simulation<'_> {
         found
     }
 
-    /// Plays a host for the packets that arrive before `until`, `most` at most, each at its own time.
+    /// Plays a host for the packets that arrive before `until`, and for the timers between them, each at its
+    /// own time.
     fn play_packets(&mut self, until: Time, direction: u32, arrival: &mut Arrival<Packet>) {
         loop {
             let at = self.plane.network.next_in_batch(direction);
@@ -140,8 +142,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Plays timers that packets of a batch have set, and that are due by its next packet, at `next`. All else
-    /// that is due before `until` has been played.
+    /// Plays timers that packets of a batch have set, and that are due before `until` and not after `next`,
+    /// the time of the next packet. Everything else that is due before `until` has been played.
     #[inline]
     fn play_timers(&mut self, next: Time, until: Time) {
         while let Some((at, due)) = self.plane.network.agenda().peek_other()
@@ -161,7 +163,7 @@ impl Simulation<'_> {
     }
 }
 
-/// By node: the link direction to it, if it has one link, and no radio is on that. Else [`NONE`].
+/// By node: the link direction to the node, if the node has one link and that link no radio. Else [`NONE`].
 fn single_links(experiment: &Experiment) -> Vec<u32> {
     let (mut exits, mut links) = (vec![NONE; experiment.nodes.len()], vec![0; experiment.nodes.len()]);
     for (number, link) in (0..).zip(&experiment.links) {
@@ -181,8 +183,8 @@ fn single_links(experiment: &Experiment) -> Vec<u32> {
     exits
 }
 
-/// Whether the hosts of a flow may be late. Not if the flow ends, or an application waits, with a packet: the
-/// measured span of links that others share then ends too.
+/// Whether the hosts of a flow may be late. They may not if a packet can end the flow: with the flow ends the
+/// measured span of links that other flows share. Nor if an application waits for packets.
 fn allows_batches(flow: &FlowSpec) -> bool {
     let is_endless = matches!(flow.traffic, Traffic::Saturated | Traffic::Rate(_));
     flow.tcp().is_some() && flow.external_control().is_none() && is_endless

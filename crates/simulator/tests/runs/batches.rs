@@ -1,13 +1,13 @@
-//! Hosts of large networks that take their packets in batches: no result tells that they do.
+//! Hosts of large networks take their packets in batches, and no result depends on it.
 //!
-//! A run that records events takes every packet by itself, so both kinds of run can be compared.
+//! A run that records events plays every packet alone, so both kinds of run can be compared.
 
 use crate::support::*;
 use cogtcp_records::{Run, Table};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::RandomStream;
 
-/// A random dumbbell of so many pairs that hosts take their packets in batches.
+/// A random dumbbell, large enough that hosts take their packets in batches.
 fn large_network(seed: u64) -> String {
     let mut random = RandomStream::new(seed, "large-network", 0);
     let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
@@ -39,7 +39,8 @@ fn large_network(seed: u64) -> String {
     let transports = ["newreno", "linux-cubic", "linux-bbr", "linux-reno", "vegas", "sack", "c2"];
     let mut flows = String::new();
     for pair in 1..=20 {
-        // C2's receiver counts the flows of other hosts: one in ten networks has C2.
+        // C2's receiver counts the flows of other hosts, so no host of its network takes batches: one network
+        // in ten has C2.
         let transport = pick(if seed.is_multiple_of(10) { &transports } else { &transports[..6] });
         // Some hosts have a flow that ends, or one in the other direction.
         let traffic = pick(&[
@@ -69,7 +70,7 @@ fn at(text: &str, trace: TraceLevel) -> Run {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Fails where `one` and `two` differ in what a run without a trace has.
+/// Fails where `one` and `two` differ in a table that a run without a trace has.
 fn assert_same(one: &Run, two: &Run, what: &str) {
     assert_eq!(one.packet_hops, two.packet_hops, "{what}");
     for (one, two) in [
@@ -98,7 +99,7 @@ fn cases() -> u64 {
 }
 
 #[test]
-fn no_result_tells_batches() {
+fn no_result_depends_on_batches() {
     for seed in 0..cases() {
         let text = large_network(seed);
         let [plain, series, events] =
