@@ -188,5 +188,5 @@ fn single_links(experiment: &Experiment) -> Vec<u32> {
 /// measured span of links that other flows share. Nor if an application waits for packets.
 fn allows_batches(flow: &FlowSpec) -> bool {
     let is_endless = matches!(flow.traffic, Traffic::Saturated | Traffic::Rate(_));
-    flow.tcp().is_some() && flow.external_control().is_none() && is_endless
+    flow.tcp().is_some() && is_endless
 }
