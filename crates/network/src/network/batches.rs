@@ -46,14 +46,6 @@ impl<P: Payload> Network<P> {
         self.directions[direction as usize].slack = slack(&self.directions[(direction ^ 1) as usize]);
     }
 
-    /// Whether a stream that begins at `node` takes another first hop than `direction`.
-    pub fn leaves_elsewhere(&self, node: usize, direction: u32) -> bool {
-        let starts = self.ends.iter().zip(&self.route_starts);
-        starts
-            .into_iter()
-            .any(|((from, _), start)| *from == node as u32 && self.routes[*start as usize] != direction)
-    }
-
     /// When the next packet arrives from `direction`, whose host takes its packets in batches;
     /// [`Time::MAX`]: none is under way.
     #[inline]

@@ -54,17 +54,18 @@ impl Simulation<'_> {
         }
         let experiment = &*self.experiment;
         let mut exits = single_links(experiment);
-        for flow in experiment.flows.iter().filter(|flow| !allows_batches(flow)) {
-            (exits[flow.from], exits[flow.to]) = (NONE, NONE);
-        }
-        let mut has_flow = vec![false; experiment.nodes.len()];
-        experiment.flows.iter().for_each(|flow| (has_flow[flow.from], has_flow[flow.to]) = (true, true));
         let network = &mut self.plane.network;
-        for (node, direction) in exits.iter_mut().enumerate().filter(|(_, direction)| **direction != NONE) {
-            let fits = has_flow[node]
-                && !network.leaves_elsewhere(node, *direction ^ 1)
-                && network.allows_batches(*direction);
-            if fits {
+        for (flow, spec) in self.flows.iter().zip(&experiment.flows) {
+            let fits = allows_batches(spec);
+            for (end, node) in End::BOTH.into_iter().zip([spec.from, spec.to]) {
+                // A stream may also leave over the air, or stay at its node.
+                if !fits || network.first_direction(flow.stream(end)) != Some(exits[node] ^ 1) {
+                    exits[node] = NONE;
+                }
+            }
+        }
+        for direction in exits.iter_mut().filter(|direction| **direction != NONE) {
+            if network.allows_batches(*direction) {
                 network.begin_batches(*direction);
                 self.batches.directions.push(*direction);
             } else {
@@ -187,5 +188,5 @@ fn single_links(experiment: &Experiment) -> Vec<u32> {
 /// measured span of links that other flows share. Nor if an application waits for packets.
 fn allows_batches(flow: &FlowSpec) -> bool {
     let is_endless = matches!(flow.traffic, Traffic::Saturated | Traffic::Rate(_));
-    flow.tcp().is_some() && flow.external_control().is_none() && is_endless
+    flow.tcp().is_some() && is_endless
 }
