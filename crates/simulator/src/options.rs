@@ -151,7 +151,7 @@ pub enum RunError {
         rows: u64,
     },
     /// The run scheduled more events than the engine can number.
-    #[error("the run scheduled more than 2^38 events; shorten it")]
+    #[error("the run scheduled more than 2^39 events; shorten it")]
     TooManyEvents,
     /// A duration, warm-up or sampling interval that makes no run.
     #[error("{0}")]

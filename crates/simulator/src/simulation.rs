@@ -26,6 +26,9 @@ use std::sync::atomic::Ordering;
 /// Events between two looks at cancellation and progress.
 const CHECK_INTERVAL: u64 = 4096;
 
+/// Numbers of entries of the agenda that are kept for what is scheduled between two looks.
+const RESERVE: u64 = 1 << 32;
+
 /// The state of one run.
 #[derive(Debug)]
 pub(crate) struct Simulation<'e> {
@@ -126,7 +129,9 @@ impl Simulation<'_> {
         self.check(now, options)?;
         let mut last = now;
         let pause = self.events + CHECK_INTERVAL;
-        while self.events < pause {
+        // Samples are no events: a run may have any number of them between two packets.
+        let mut others = 0;
+        while self.events < pause && others < CHECK_INTERVAL {
             // Nearly every event is the arrival of a packet.
             let first = self.plane.network.first_arrival();
             let now = match first {
@@ -147,7 +152,10 @@ impl Simulation<'_> {
             }
             match first {
                 Some((now, direction)) => self.arrive(now, direction, arrival),
-                None => self.play_next(arrival),
+                None => {
+                    others += 1;
+                    self.play_next(arrival);
+                }
             }
             if self.plane.network.has_news() {
                 self.take_news(now);
@@ -377,8 +385,8 @@ impl Simulation<'_> {
         if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(RunError::Cancelled { at_s: now.as_secs_f64() });
         }
-        // Half of the numbers stay in reserve for what is scheduled until the next look.
-        if self.plane.network.scheduled() > Agenda::MAX_SEQUENCE / 2 {
+        // The numbers in reserve suffice for what is scheduled until the next look.
+        if self.plane.network.scheduled() > Agenda::MAX_SEQUENCE - RESERVE {
             return Err(RunError::TooManyEvents);
         }
         if cfg!(debug_assertions) {

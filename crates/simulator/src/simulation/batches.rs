@@ -190,3 +190,60 @@ fn allows_batches(flow: &FlowSpec) -> bool {
     let is_endless = matches!(flow.traffic, Traffic::Saturated | Traffic::Rate(_));
     flow.tcp().is_some() && is_endless
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_scenario::Scenario;
+    use std::borrow::Cow;
+
+    /// How many hosts of a dumbbell of 20 pairs take their packets in batches.
+    fn hosts(trace: TraceLevel, access: &str, rest: &str) -> usize {
+        let text = format!(
+            "name = \"t\"\n[run]\nduration = \"1 s\"\n[topology.dumbbell]\npairs = 20\naccess = {{ {access} }}\n\
+             bottleneck = {{ rate = \"1 Mbit/s\", delay = \"1 ms\", queue = \"9 packets\" }}\n{rest}"
+        );
+        let scenario = Scenario::parse(&text, "t").and_then(|scenario| scenario.resolve());
+        let experiment = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let options = RunOptions { trace, ..RunOptions::default() };
+        let simulation = Simulation::new(Cow::Owned(experiment), &options).unwrap();
+        simulation.batches.directions.len()
+    }
+
+    #[test]
+    fn hosts_that_nobody_sees_take_batches() {
+        const ACCESS: &str = "rate = \"9 Mbit/s\", delay = \"5 ms\", queue = \"9 packets\"";
+        let flows = |rest: &str| {
+            format!("[[flow]]\ncount = 20\nfrom = \"s*\"\nto = \"d*\"\ntransport = \"newreno\"\n{rest}")
+        };
+        let all = flows("");
+        assert_eq!(hosts(TraceLevel::None, ACCESS, &all), 40);
+        assert_eq!(hosts(TraceLevel::Series, ACCESS, &all), 40);
+        assert_eq!(hosts(TraceLevel::Full, ACCESS, &all), 0, "events are in the order of time");
+        assert_eq!(
+            hosts(TraceLevel::None, "rate = \"9 Mbit/s\", delay = \"0 s\"", &all),
+            0,
+            "no time to be late"
+        );
+        assert_eq!(
+            hosts(TraceLevel::None, &format!("{ACCESS}, loss = \"1 %\""), &all),
+            0,
+            "losses at a host"
+        );
+        assert_eq!(hosts(TraceLevel::None, ACCESS, &flows("traffic = { size = \"9 kB\" }")), 0, "flows end");
+        assert_eq!(
+            hosts(TraceLevel::None, ACCESS, &flows("").replace("newreno", "c2")),
+            0,
+            "C2 counts flows"
+        );
+        let one = "[[flow]]\nfrom = \"s1\"\nto = \"d2\"\ntransport = \"tfrc\"\n";
+        assert_eq!(
+            hosts(TraceLevel::None, ACCESS, &format!("{all}{one}")),
+            38,
+            "another transport at two hosts"
+        );
+        let radio =
+            "[[radio]]\nname = \"r\"\nlinks = [\"access-s1\"]\nsensing = { off = \"1 s\", on = \"1 s\" }\n";
+        assert_eq!(hosts(TraceLevel::None, ACCESS, &format!("{all}{radio}")), 39, "a radio at one host");
+    }
+}
