@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.verdicts import Verdict
 
 MOST_LINES = 6
-"""Lines of a figure that nobody described, at most: more cannot be told apart."""
+"""Most lines of a figure without a description: readers cannot distinguish more."""
 UNITS = {"s": "s", "ms": "ms", "mbps": "Mbit/s", "kbps": "kbit/s", "bps": "bit/s", "bytes": "B", "db": "dB"}
 """Units by how the names of axes and quantities end."""
 
@@ -56,7 +56,7 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
         curves=curves,
         caption="Points: at the base, mean and 95 % interval over the seeds"
         + (f"; {here}." if len(shown) > 1 else "."),
-        # A figure that nobody described is none of the paper's.
+        # A figure without a description is not the paper's.
         paper=study.study.sentences(plot.id) if plot.id and not row.ours else [],
         log_x=plot.log_x,
         log_y=plot.log_y,
@@ -79,7 +79,7 @@ def automatic(row: ClaimRow, quantities: Mapping[str, str], grid: Grid) -> Plot 
 
     Where no statement names a quantity, it is the first of the study's that was measured.
     Along the axis that all points have, with the most values, numbers first; a line for each combination of
-    the other axes. None where nothing varies, or more lines would be needed than can be told apart.
+    the other axes. None where nothing varies, or where it needs more than `MOST_LINES` lines.
     """
     measured = next(iter(grid.values())).records[0]
     named = [*(statement.quantity for statement in row.statements), *quantities]

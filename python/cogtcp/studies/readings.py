@@ -88,7 +88,7 @@ class Nearest:
         distance: Mean |ln(measured / paper)| over the numbers.
         numbers: Each number: what it says, the paper's, ours.
         hangs: The one change of a parameter that takes the setting farthest from the numbers; None where all
-            are within 15 %, or in files of before.
+            are within 15 %, or in older files.
     """
 
     setting: Setting
@@ -121,7 +121,7 @@ class Reading:
         nearest: The setting nearest to these numbers; None where the paper prints none.
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
         mechanisms: Why statements cannot hold, tested there.
-        tests: Digest of what was tested (`claims.tests_of`); empty in files of before.
+        tests: Digest of what was tested (`claims.tests_of`); empty in older files.
     """
 
     setting: Setting

@@ -68,7 +68,7 @@ class Found:
         more: Of each statement that is inconclusive at some settings, how many seeds more it needs there: the
             median over them, or over a sample of them.
         second_look: The most seeds at the settings at which the claim was inconclusive at first.
-        tests: Digest of what was tested (`claims.tests_of`); empty in files of before.
+        tests: Digest of what was tested (`claims.tests_of`); empty in older files.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
