@@ -1,6 +1,6 @@
 //! What a frame on the air costs as an ad hoc network grows. A table; nothing here passes or fails.
 //!
-//!   cargo bench -p cogtcp-simulator --bench adhoc [-- --quick | --ns2 | NODES [SECONDS [SPEED [LAYOUT]]]]
+//!   cargo bench -p cogtcp-simulator --bench adhoc [-- --quick | --ns2 | --memory | NODES [SECONDS [SPEED [LAYOUT]]]]
 //!
 //! Whole runs: 25 nodes a square kilometre that stand or walk at up to 4 m/s, ns-2's radio and rules, AODV, and 8 NewReno flows for
 //! every 25 nodes between nodes that a seed draws. Processor time of the run, setup and report included, over all frames that were
@@ -15,11 +15,14 @@
 //! Where ns-2 (`ns`) is on the PATH, its processor time for the same 25 nodes follows, as a whole process, in pairs with runs
 //! here: the same walks, flows, radio and rules.
 //!
-//! `--quick`: small networks, once each. `--ns2`: the pairs alone. With NODES one run, for a profiler: divide its
-//! instructions by its frames. The digest tells whether two builds did the same.
+//! `--quick`: small networks, once each. `--ns2`: the pairs alone. `--memory`: memory of 1,000 nodes alone. With NODES one run,
+//! for a profiler: divide its instructions by its frames. The digest tells whether two builds did the same.
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures processor time")]
+#![allow(unsafe_code, reason = "a counting allocator has to be one")]
 
+#[path = "allocations.rs"]
+mod allocations;
 #[path = "ns2.rs"]
 mod ns2;
 
@@ -66,13 +69,14 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--quick"] => return tables(&[25, 100], 30.0, 1),
         ["--ns2"] => return [0.0, 4.0].into_iter().for_each(|speed| beside_ns2(speed, 9)),
+        ["--memory"] => return memory(),
         _ => {}
     }
     let islands = arguments.iter().any(|argument| argument == "islands");
     let numbers = arguments.iter().filter(|argument| !["area", "islands"].contains(&argument.as_str()));
     let numbers: Result<Vec<f64>, _> = numbers.map(|argument| argument.parse()).collect();
     let Ok(numbers) = numbers else {
-        eprintln!("usage: adhoc [--quick | --ns2 | NODES [SECONDS [SPEED [area|islands]]]]");
+        eprintln!("usage: adhoc [--quick | --ns2 | --memory | NODES [SECONDS [SPEED [area|islands]]]]");
         std::process::exit(2);
     };
     let at = |place: usize, otherwise: f64| numbers.get(place).copied().unwrap_or(otherwise);
@@ -108,8 +112,25 @@ fn tables(sizes: &[u64], seconds: f64, repetitions: u32) {
             }
         }
     }
+    memory();
     for speed in [0.0, 4.0] {
         beside_ns2(speed, 2 * repetitions - 1);
+    }
+}
+
+/// Prints the most memory that networks of 1,000 nodes take in a run, their walks and report included.
+fn memory() {
+    const NODES: u64 = 1000;
+    println!();
+    for (layout, name) in [(Layout::Islands, "islands"), (Layout::Area, "one area")] {
+        for speed in [0.0, 4.0] {
+            let bytes = allocations::peak(|| timed(&network(NODES, 10.0, speed, layout)));
+            println!(
+                "memory of {NODES} nodes in {name} at {speed} m/s, 10 s: {:.1} MB, {} B a node",
+                bytes as f64 / 1e6,
+                bytes / NODES
+            );
+        }
     }
 }
 

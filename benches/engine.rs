@@ -7,6 +7,8 @@
 #![allow(clippy::disallowed_types, reason = "a benchmark measures wall time")]
 #![allow(unsafe_code, reason = "a counting allocator has to be one")]
 
+#[path = "allocations.rs"]
+mod allocations;
 #[path = "ns2.rs"]
 mod ns2;
 
@@ -14,36 +16,7 @@ use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use ns2::Pairs;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-
-/// The system allocator, counting.
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system allocator unchanged; counting touches atomics only.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        let live = LIVE.fetch_add(layout.size() as u64, Ordering::Relaxed) + layout.size() as u64;
-        PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller's promise on `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: `pointer` came from `alloc` above with this `layout`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn main() {
     // `cargo bench` adds "--bench".
@@ -222,21 +195,16 @@ fn memory() {
                     [&link.from, &link.to].iter().all(|node| ends_of(&experiment.nodes, **node))
                 });
             }
-            let before = LIVE.load(Ordering::Relaxed);
-            PEAK.store(before, Ordering::Relaxed);
-            let result = run(&experiment, &RunOptions::default());
-            let peak = PEAK.load(Ordering::Relaxed) - before;
-            drop(result);
-            peak
+            allocations::peak(|| run(&experiment, &RunOptions::default()))
         };
         let (few, many) = (peak(1000), peak(2000));
         println!("per flow with a window of 2 segments, {what}: {} B", (many - few) / 1000);
     }
     let allocations = |duration| {
         let experiment = dumbbell(2, duration, "");
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations::count();
         let hops = run(&experiment, &RunOptions::default()).map_or(0, |run| run.packet_hops);
-        (ALLOCATIONS.load(Ordering::Relaxed) - before, hops)
+        (allocations::count() - before, hops)
     };
     let (short, long) = (allocations("100 s"), allocations("200 s"));
     println!(
