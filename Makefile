@@ -123,7 +123,7 @@ fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw th
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
 	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills
 
-bench: $(VENV)/.core ## Time the engine (and ns-2, where it is installed), an ACK in each congestion control, and a surface
+bench: $(VENV)/.core ## Time the engine (and ns-2 and htsim, where installed), an ACK in each congestion control, and a surface
 	benches/run.sh
 	cargo run --release --quiet --locked -p cogtcp-transport --example ack_cost
 	$(BIN)/python benches/python_control.py

@@ -19,20 +19,21 @@
 //! for a profiler: divide its instructions by its frames. The digest tells whether two builds did the same.
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures processor time")]
-#![allow(unsafe_code, reason = "a counting allocator has to be one")]
+#![allow(unsafe_code, reason = "for a counting allocator, and the processor time of child processes")]
 
 #[path = "allocations.rs"]
 mod allocations;
-#[path = "ns2.rs"]
-mod ns2;
+#[path = "pairs.rs"]
+mod pairs;
 
 use cogtcp_mobility::{Area, Mobility, RandomWaypoint, Start, Trajectory, Vertex};
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Motion, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::{Duration, Position, RandomStream};
-use ns2::Pairs;
+use pairs::Pairs;
 use std::fmt::Write;
+use std::process::Command;
 use std::sync::Arc;
 
 /// ns-2's carrier-sense range, within which a frame is in the air, m.
@@ -114,7 +115,7 @@ fn tables(sizes: &[u64], seconds: f64, repetitions: u32) {
     }
     memory();
     for speed in [0.0, 4.0] {
-        beside_ns2(speed, 2 * repetitions - 1);
+        beside_ns2(speed, 2 + repetitions);
     }
 }
 
@@ -143,6 +144,7 @@ fn beside_ns2(speed: f64, count: u32) {
     let flows = flows(ISLAND, Layout::Islands).into_iter();
     let flows = flows.map(|(from, to, start)| format!("{{{from} {to} {}}}", start as f64 / 1000.0));
     let arguments = [
+        script.to_owned(),
         "1".to_owned(),
         SECONDS.to_string(),
         movement.display().to_string(),
@@ -151,26 +153,30 @@ fn beside_ns2(speed: f64, count: u32) {
         SIDE.to_string(),
         flows.collect::<Vec<_>>().join(" "),
     ];
-    let mut packets = 0.0;
-    let pairs = ns2::pairs(count, script, &arguments, || {
-        let (run, spent) = timed(&network(ISLAND, SECONDS, speed, Layout::Islands));
+    let theirs = || {
+        let (seconds, output) = pairs::process(Command::new("ns").args(&arguments))?;
+        // "flow PACKETS TIMEOUTS" for each flow.
+        let packets = output.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+        Ok(pairs::Cost { seconds, work: packets.sum() })
+    };
+    let pairs = Pairs::take(count, theirs, || {
+        let (run, seconds) = timed(&network(ISLAND, SECONDS, speed, Layout::Islands));
         let delivered = (0..run.flows.len()).filter_map(|row| run.flows.number("delivered_bytes", row));
-        packets = delivered.sum::<f64>() / 1000.0;
-        spent
+        pairs::Cost { seconds, work: delivered.sum::<f64>() / 1000.0 }
     });
     // It is a temporary file: a failure to remove it harms nothing.
     let _ = std::fs::remove_file(&movement);
     match pairs {
-        Ok(Pairs { theirs: (least, most), ratio: (lowest, highest), output }) => {
-            // "flow PACKETS TIMEOUTS" for each flow.
-            let words = output.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-            println!(
-                "\nns-2, the same 25 nodes at {speed} m/s, whole process: {least:.2} to {most:.2} s of CPU; {:.0} packets \
-                 there, {packets:.0} here\nns-2 / engine, {count} pairs in turn: {lowest:.2} to {highest:.2}",
-                words.sum::<f64>()
-            );
-        }
-        Err(reason) => println!("\nns-2: {reason}"),
+        Ok(pairs) => println!(
+            "\nns-2, the same 25 nodes at {speed} m/s, whole process: {} s of CPU, {} s here; {:.2} times our packets\n\
+             ns-2 / engine, {count} pairs, median (least to most): {}, per packet {}",
+            pairs.theirs(),
+            pairs.ours(),
+            pairs.work().median,
+            pairs.whole(),
+            pairs.for_work(0.0)
+        ),
+        Err(reason) => println!("\nns-2 left out, {reason}"),
     }
 }
 

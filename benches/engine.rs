@@ -2,20 +2,25 @@
 //!
 //! Times are the least of several repetitions, in the engine (setup and report included, process start and scenario
 //! parsing not). Costs per hop are computed from CPU time where the system tells it (Linux), so that a busy machine
-//! disturbs them less. Where ns-2 (`ns`) is on the PATH, its time for the same dumbbell follows, as a whole process.
+//! disturbs them less.
+//!
+//! The same dumbbell then follows in pairs with other simulators, as whole processes: ns-2, where `ns` is on the PATH, and
+//! htsim, where `benches/htsim.sh` has built `htsim-dumbbell` (`HTSIM_DUMBBELL`, or on the PATH). Last comes the process
+//! `.venv/bin/cogtcp run sensed-link` beside ns-2's.
 
 #![allow(clippy::disallowed_types, reason = "a benchmark measures wall time")]
-#![allow(unsafe_code, reason = "a counting allocator has to be one")]
+#![allow(unsafe_code, reason = "for a counting allocator, and the processor time of child processes")]
 
 #[path = "allocations.rs"]
 mod allocations;
-#[path = "ns2.rs"]
-mod ns2;
+#[path = "pairs.rs"]
+mod pairs;
 
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
-use ns2::Pairs;
+use pairs::{Cost, Pairs};
+use std::process::Command;
 use std::time::Instant;
 
 fn main() {
@@ -25,6 +30,7 @@ fn main() {
         [] => false,
         ["--quick"] => true,
         ["--memory"] => return memory(),
+        ["--beside"] => return beside(false),
         // One experiment and no table, for a profiler and for comparisons of two builds.
         ["--profile"] => return profile("2", "200", "20"),
         ["--profile-many"] => return profile("2000", "2", "1"),
@@ -32,7 +38,7 @@ fn main() {
         ["--profile-radio"] => return cognitive_radio(1),
         _ => {
             eprintln!(
-                "usage: engine [--quick | --memory | --profile | --profile-many | --profile FLOWS SECONDS REPETITIONS | \
+                "usage: engine [--quick | --memory | --beside | --profile | --profile-many | --profile FLOWS SECONDS REPETITIONS | \
                  --profile-radio]"
             );
             std::process::exit(2);
@@ -43,7 +49,7 @@ fn main() {
     scaling(if quick { 1 } else { 3 });
     memory();
     cognitive_radio(repetitions);
-    beside_ns2(repetitions);
+    beside(quick);
 }
 
 /// `flows` saturated NewReno flows over a dumbbell whose bottleneck has 5 Mbit/s and 50 packets of queue for each.
@@ -219,17 +225,99 @@ fn ends_of(nodes: &[String], node: usize) -> bool {
     ["s1", "d1", "r1", "r2"].contains(&nodes[node].as_str())
 }
 
-/// Pairs of a run here and one of ns-2.
-fn beside_ns2(repetitions: u32) {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/ns2-dumbbell.tcl");
-    let experiment = dumbbell(2, "200 s", "");
-    let count = repetitions.min(5);
-    match ns2::pairs(count, script, &[], || time(&experiment, TraceLevel::None, 1).1) {
-        Ok(Pairs { theirs: (least, most), ratio: (lowest, highest), output }) => println!(
-            "\nns-2, the same dumbbell, no trace, whole process: {least:.2} to {most:.2} s of CPU; goodputs {output} Mbit/s\n\
-             ns-2 / engine, {count} pairs in turn: {lowest:.2} to {highest:.2}"
+/// Runs the dumbbell, and the process of a scenario, in turn with other simulators.
+fn beside(quick: bool) {
+    let ns2 = |flows: u64, seconds: f64| {
+        let mut command = Command::new("ns");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/ns2-dumbbell.tcl");
+        command.arg(script).args([flows.to_string(), seconds.to_string()]);
+        command
+    };
+    let htsim = |flows: u64, seconds: f64| {
+        let mut command =
+            Command::new(std::env::var_os("HTSIM_DUMBBELL").unwrap_or_else(|| "htsim-dumbbell".into()));
+        command.args([flows.to_string(), seconds.to_string()]);
+        command
+    };
+    println!(
+        "\nDumbbell in other simulators, whole process / engine: processor time in pairs, median (least to most){}",
+        if quick { "; 2,000 flows without --quick only" } else { "" }
+    );
+    println!(
+        "        flows  simulated  pairs  process, s                 start, s  hops  ratio                   per hop, without start"
+    );
+    dumbbells("ns-2", "", quick, ns2);
+    dumbbells("htsim", " (benches/htsim.sh builds it)", quick, htsim);
+    process_of_a_run(if quick { 3 } else { 9 }, || pairs::process(&mut ns2(2, 200.0)));
+}
+
+/// Prints pairs of another simulator's dumbbell and ours.
+fn dumbbells(name: &str, hint: &str, quick: bool, command: impl Fn(u64, f64) -> Command) {
+    let run_theirs = |flows, seconds| {
+        let (seconds, output) = pairs::process(&mut command(flows, seconds))?;
+        let work = output.trim().parse().map_err(|_| format!("unexpected output: {output}"))?;
+        Ok(Cost { seconds, work })
+    };
+    let sizes: &[(u64, f64, u32)] = match quick {
+        true => &[(2, 200.0, 3), (20, 20.0, 3), (200, 3.0, 3)],
+        // ns-2 takes 10 s to set up 2,000 flows.
+        false => &[(2, 200.0, 9), (20, 60.0, 5), (200, 10.0, 5), (2000, 3.0, 3)],
+    };
+    for &(flows, seconds, count) in sizes {
+        let experiment = dumbbell(flows, &format!("{seconds} s"), "");
+        let ours = || {
+            let (_, cpu, run) = time(&experiment, TraceLevel::None, 1);
+            Cost { seconds: cpu, work: run.packet_hops as f64 }
+        };
+        // Without a simulation: what the process and its network take to start, the least of two.
+        let start = || run_theirs(flows, 1e-6).map(|cost| cost.seconds);
+        let result = start().and_then(|first| {
+            let start = first.min(start()?);
+            Ok((start, Pairs::take(count, || run_theirs(flows, seconds), ours)?))
+        });
+        match result {
+            Ok((start, pairs)) => println!(
+                "{name:<7} {flows:<6} {seconds:>7} s {count:>6}  {:<26.3}{start:>9.2} {:>5.2}  {:<23} {}",
+                pairs.theirs(),
+                pairs.work().median,
+                pairs.whole(),
+                pairs.for_work(start)
+            ),
+            Err(reason) => return println!("{name:<7} left out, {reason}{hint}"),
+        }
+    }
+}
+
+/// Prints the processor time of the process `cogtcp run sensed-link`, in pairs with ns-2's dumbbell of 2 flows where ns-2 runs.
+fn process_of_a_run(count: u32, mut ns2: impl FnMut() -> Result<(f64, String), String>) {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.venv/bin/cogtcp");
+    if !std::path::Path::new(program).exists() {
+        return println!("\nProcess `cogtcp run sensed-link`: left out, no .venv/bin/cogtcp (make setup)");
+    }
+    let out = std::env::temp_dir().join(format!("cogtcp-bench-{}", std::process::id()));
+    let own = || {
+        let mut command = Command::new(program);
+        command.args(["run", "sensed-link", "--force", "--out"]).arg(&out);
+        pairs::process(&mut command).map(|(seconds, _)| seconds)
+    };
+    // The first run stores Python's byte code.
+    let first = own();
+    let ns2_runs = ns2().is_ok();
+    let pairs = first.and_then(|_| {
+        let theirs = || Ok(Cost { seconds: if ns2_runs { ns2()?.0 } else { f64::NAN }, work: f64::NAN });
+        Pairs::take(count, theirs, || Cost { seconds: own().unwrap_or(f64::NAN), work: f64::NAN })
+    });
+    // It is a temporary folder: a failure to remove it harms nothing.
+    let _ = std::fs::remove_dir_all(&out);
+    match pairs {
+        Ok(pairs) if ns2_runs => println!(
+            "\nProcess `cogtcp run sensed-link`: {} s; ns-2's dumbbell of 2 flows, 200 s: {} s; ns-2 / cogtcp {}",
+            pairs.ours(),
+            pairs.theirs(),
+            pairs.whole()
         ),
-        Err(reason) => println!("\nns-2: {reason}"),
+        Ok(pairs) => println!("\nProcess `cogtcp run sensed-link`: {} s; no ns-2 beside it", pairs.ours()),
+        Err(reason) => println!("\nProcess `cogtcp run sensed-link`: left out, {reason}"),
     }
 }
 

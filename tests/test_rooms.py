@@ -82,7 +82,9 @@ def unused(folder: Path) -> list[str]:
     """Return the dependencies in the manifest of `folder` that its sources do not name."""
     toml = tomllib.loads((folder / "Cargo.toml").read_text())
     places = ["src", "tests", "examples", "benches"]
-    elsewhere = [folder / target["path"] for target in toml.get("bench", []) if "path" in target]
+    benches = {(folder / target["path"]).parent for target in toml.get("bench", []) if "path" in target}
+    # With the modules beside them.
+    elsewhere = [file for bench in sorted(benches) for file in sorted(bench.glob("*.rs"))]
     result = []
     for kind, where in (("dependencies", places[:1]), ("dev-dependencies", places)):
         files = [file for place in where for file in sorted((folder / place).rglob("*.rs"))]
