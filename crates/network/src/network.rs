@@ -1,6 +1,7 @@
 //! Link directions, the routes of streams and the packets on them.
 
 mod accounts;
+mod ahead;
 mod air;
 mod batches;
 mod build;
@@ -88,6 +89,12 @@ pub struct Network<P> {
     /// Packets dropped on the way, by stream.
     dropped: Vec<u64>,
     hops: u64,
+    /// Packets that arrive before this are handed on ahead of time.
+    horizon: Time,
+    /// Packets that were handed on ahead of time.
+    merged: u64,
+    /// Arrivals in their turn that were no events of their own, less events that were no arrivals.
+    uncounted: i64,
     /// Something has happened that the driver is to take.
     has_news: bool,
     radios: Vec<GatedLinks>,
@@ -150,7 +157,7 @@ impl<P: Payload> Network<P> {
     fn tally_air(&self, now: Time, change: Change) -> Tally {
         match change.kind() {
             Kind::Air if !self.is_armed(now) => Tally::Stale,
-            Kind::Positions => Tally::Observation,
+            Kind::Positions | Kind::HandOn(_) => Tally::Observation,
             _ => Tally::Event,
         }
     }
@@ -204,6 +211,7 @@ impl<P: Payload> Network<P> {
             Kind::Air => self.advance_air(now, observer),
             Kind::Sending => self.send_on_air(now, observer),
             Kind::Positions => self.record_positions(now),
+            Kind::HandOn(direction) => self.hand_on_late(now, direction, observer),
         }
         false
     }
@@ -225,6 +233,7 @@ impl<P: Payload> Network<P> {
         let first = self.routes[start as usize];
         if let Some(link) = self.directions.get_mut(first as usize)
             && !link.watched
+            && !link.is_early
             && !O::FOLLOWS_OFFERS
             && !observer.follows_packets()
             && let Some(outcome) = link.offer_new(now, payload, bytes)
@@ -297,6 +306,9 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
+        if self.directions[direction as usize].is_early {
+            return self.arrive_late(now, direction, observer, into);
+        }
         self.hops += 1;
         let from = &mut self.directions[direction as usize];
         let mut lost = from.arrive_into(now, &mut into.frame);
@@ -306,8 +318,11 @@ impl<P: Payload> Network<P> {
         // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes
         // its place: one step of the heap instead of two.
         match from.next_arrival() {
-            Some(time) => self.agenda.replace_arrival(now, time, direction),
-            None => self.agenda.pop_arrival(),
+            Some(time) => {
+                let since = if from.is_fed_early { from.first_since(now) } else { now };
+                self.agenda.replace_arrival(now, since, time, direction);
+            }
+            None => self.agenda.pop_arrival(now),
         }
         if settles && let Some(cause) = self.settle(now, direction, &mut into.frame, lost, observer) {
             lost = Some(cause);
@@ -348,6 +363,9 @@ impl<P: Payload> Network<P> {
     #[inline]
     fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.directions[direction as usize];
+        if link.is_early {
+            return self.put_ahead(now, direction, frame, observer);
+        }
         // Data behind other data ends no pause. Data behind other packets ends the pause before these. Packets
         // that are no data count their bytes, whether the link is idle or not.
         if link.watched
@@ -627,7 +645,7 @@ impl<P: Payload> Network<P> {
 
     /// Hops that packets have made.
     pub fn hops(&self) -> u64 {
-        self.hops
+        self.hops + self.merged
     }
 
     /// The link directions: two of each link, forward and reverse.

@@ -104,8 +104,10 @@ impl<'e> Simulation<'e> {
             digest: Digest::default(),
             batches: Batches::default(),
             events: 0,
+            next_sample: Time::MAX,
         };
         simulation.plan_batches(options);
+        simulation.plan_ahead(options);
         simulation.schedule_beginning(options.trace);
         Ok(simulation)
     }
@@ -125,7 +127,8 @@ impl<'e> Simulation<'e> {
             }
         }
         if trace >= TraceLevel::Series {
-            self.plane.schedule(Time::ZERO + self.experiment.run.sample_interval, Event::Sample);
+            self.next_sample = Time::ZERO + self.experiment.run.sample_interval;
+            self.plane.schedule(self.next_sample, Event::Sample);
             self.sampled_flows = vec![0; self.flows.len()];
             self.sampled_directions = vec![0.0; self.plane.network.directions().len()];
         }

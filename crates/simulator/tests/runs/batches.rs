@@ -7,8 +7,8 @@ use cogtcp_records::{Run, Table};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::RandomStream;
 
-/// A random dumbbell, large enough that hosts take their packets in batches.
-fn large_network(seed: u64) -> String {
+/// A random dumbbell. With 20 pairs it is large enough that hosts take their packets in batches.
+pub(crate) fn dumbbell(seed: u64, pairs: u64) -> String {
     let mut random = RandomStream::new(seed, "large-network", 0);
     let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
     let (access, delay) = (pick(&["2 Mbit/s", "10 Mbit/s", "100 Mbit/s"]), pick(&["1 ms", "5 ms", "60 ms"]));
@@ -38,7 +38,7 @@ fn large_network(seed: u64) -> String {
     };
     let transports = ["newreno", "linux-cubic", "linux-bbr", "linux-reno", "vegas", "sack", "c2"];
     let mut flows = String::new();
-    for pair in 1..=20 {
+    for pair in 1..=pairs {
         // C2's receiver counts the flows of other hosts, so no host of its network takes batches: one network
         // in ten has C2.
         let transport = pick(if seed.is_multiple_of(10) { &transports } else { &transports[..6] });
@@ -58,7 +58,7 @@ fn large_network(seed: u64) -> String {
     }
     format!(
         "name = \"large\"\n[run]\nduration = \"3 s\"\nwarmup = \"{warmup}\"\nseed = {seed}\nsample_interval = \"70 ms\"\n\
-         [tcp]\n{host}[topology.dumbbell]\npairs = 20\n\
+         [tcp]\n{host}[topology.dumbbell]\npairs = {pairs}\n\
          access = {{ rate = \"{access}\", delay = \"{delay}\", queue = \"{own_queue}\" }}\n\
          bottleneck = {{ rate = \"{bottleneck}\", delay = \"{far}\", queue = {queue}, loss = \"{loss}\" }}\n\
          {radio}{flows}"
@@ -94,24 +94,28 @@ fn assert_table(one: &Table, two: &Table, what: &str) {
 }
 
 /// How many networks: more with `COGTCP_CASES`.
-fn cases() -> u64 {
+pub(crate) fn cases() -> u64 {
     std::env::var("COGTCP_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60)
+}
+
+/// Fails where the runs without a trace and with series differ from the run that records events.
+pub(crate) fn assert_no_difference(text: &str, what: &str) {
+    let [plain, series, events] =
+        [TraceLevel::None, TraceLevel::Series, TraceLevel::Full].map(|trace| at(text, trace));
+    assert_same(&plain, &events, &format!("{what}, without a trace\n{text}"));
+    assert_same(&series, &events, &format!("{what}, with series\n{text}"));
+    for (name, one, two) in [
+        ("flow_series", &series.flow_series, &events.flow_series),
+        ("link_series", &series.link_series, &events.link_series),
+        ("control_series", &series.control_series, &events.control_series),
+    ] {
+        assert_table(one, two, &format!("{what}, {name}\n{text}"));
+    }
 }
 
 #[test]
 fn no_result_depends_on_batches() {
     for seed in 0..cases() {
-        let text = large_network(seed);
-        let [plain, series, events] =
-            [TraceLevel::None, TraceLevel::Series, TraceLevel::Full].map(|trace| at(&text, trace));
-        assert_same(&plain, &events, &format!("seed {seed}, without a trace\n{text}"));
-        assert_same(&series, &events, &format!("seed {seed}, with series\n{text}"));
-        for (name, one, two) in [
-            ("flow_series", &series.flow_series, &events.flow_series),
-            ("link_series", &series.link_series, &events.link_series),
-            ("control_series", &series.control_series, &events.control_series),
-        ] {
-            assert_table(one, two, &format!("seed {seed}, {name}\n{text}"));
-        }
+        assert_no_difference(&dumbbell(seed, 20), &format!("seed {seed}"));
     }
 }

@@ -2,6 +2,7 @@
 
 mod adhoc;
 mod applications;
+mod ahead;
 mod batches;
 mod budget;
 mod conservation;
