@@ -355,7 +355,11 @@ impl<P: Payload> Network<P> {
             self.enter_air(into.at, into.frame);
             return false;
         }
-        self.put(into.at, next, &into.frame, observer);
+        if self.directions[next as usize].is_early {
+            self.put_ahead(into.at, next, &into.frame, observer);
+        } else {
+            self.put(into.at, next, &into.frame, observer);
+        }
         false
     }
 

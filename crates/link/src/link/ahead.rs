@@ -4,12 +4,16 @@ use super::{Link, OfferOutcome};
 use crate::frame::{Frame, LinkPayload};
 use cogtcp_units::Time;
 
-/// When a packet that goes on the air arrives, and how long it has waited.
+/// A packet that goes on the air, or is there.
 #[derive(Clone, Copy, Debug)]
 pub struct Going {
     /// When it arrives.
     pub arrival: Time,
+    /// How long it has waited.
     waited: u64,
+    /// How long its transmission takes.
+    duration: u64,
+    size: u32,
 }
 
 // All of this is for plain links ([`Link::is_plain`]) that nothing changes.
@@ -23,14 +27,11 @@ impl<P: LinkPayload> Link<P> {
         }
         let first = self.ring.get(0);
         if self.begun > 0 {
-            return Some(Going { arrival: Time::from_nanos(first.time), waited: 0 });
+            let arrival = Time::from_nanos(first.time);
+            return Some(Going { arrival, waited: 0, duration: 0, size: 0 });
         }
         let start = first.time.max(self.free_at);
-        if start > now.as_nanos() {
-            return None;
-        }
-        let arrival = start.saturating_add(self.duration(first.wire)).saturating_add(self.delay);
-        Some(Going { arrival: Time::from_nanos(arrival), waited: start - first.time })
+        (start <= now.as_nanos()).then(|| self.going(start, start - first.time, first.wire))
     }
 
     /// When a packet of `size` bytes arrives that goes on the air at once; `None`: others are before it.
@@ -40,33 +41,39 @@ impl<P: LinkPayload> Link<P> {
         if self.ring.len() > 0 || self.free_at > now.as_nanos() {
             return None;
         }
-        let arrival = now.as_nanos().saturating_add(self.duration(size)).saturating_add(self.delay);
-        Some(Going { arrival: Time::from_nanos(arrival), waited: 0 })
+        Some(self.going(now.as_nanos(), 0, size))
+    }
+
+    #[expect(clippy::inline_always, reason = "every hop asks")]
+    #[inline(always)]
+    fn going(&self, start: u64, waited: u64, size: u32) -> Going {
+        let duration = self.duration(size);
+        let arrival = start.saturating_add(duration).saturating_add(self.delay);
+        Going { arrival: Time::from_nanos(arrival), waited, duration, size }
     }
 
     /// The first packet has been handed on.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
     pub fn pass_first(&mut self, going: Going) {
-        let wire = self.ring.get(0).wire;
         self.ring.skip();
         if self.begun > 0 {
             self.begun -= 1;
         } else {
-            self.waiting_bytes -= u64::from(wire);
+            self.waiting_bytes -= u64::from(going.size);
             self.counters.waited += going.waited;
-            self.begin_known(wire, going.arrival);
+            self.begin_going(going);
         }
         self.last_arrival = going.arrival.as_nanos();
         self.counters.delivered += 1;
     }
 
-    /// A packet of `size` bytes that is offered now has been handed on.
+    /// A packet that is offered now has been handed on.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
-    pub fn pass_new(&mut self, going: Going, size: u32) {
+    pub fn pass_new(&mut self, going: Going) {
         self.counters.offered += 1;
-        self.begin_known(size, going.arrival);
+        self.begin_going(going);
         self.last_arrival = going.arrival.as_nanos();
         self.counters.delivered += 1;
     }
@@ -83,24 +90,26 @@ impl<P: LinkPayload> Link<P> {
         }
         self.counters.offered += 1;
         let first = self.begun == 0;
-        let arrival = at.saturating_add(self.duration(frame.wire)).saturating_add(self.delay);
+        let here = self.going(at, 0, frame.wire);
         self.begun += 1;
-        self.begin_known(frame.wire, Time::from_nanos(arrival));
+        self.begin_going(here);
+        let waited = frame.waited + going.waited;
         let taken = self.ring.push(frame);
-        (taken.time, taken.waited) = (arrival, frame.waited + going.waited);
+        (taken.time, taken.waited) = (here.arrival.as_nanos(), waited);
         if !has_entered {
             taken.packet.enter();
         }
         taken.packet.enter();
         Some(if first {
             let since = Time::from_nanos(self.last_arrival.max(at));
-            OfferOutcome::Schedule { at: Time::from_nanos(arrival), since }
+            OfferOutcome::Schedule { at: here.arrival, since }
         } else {
             OfferOutcome::Taken
         })
     }
 
     #[cold]
+    #[inline(never)]
     fn queue_ahead(&mut self, going: Going, frame: &Frame<P>, has_entered: bool) -> Option<OfferOutcome> {
         let at = going.arrival.as_nanos();
         self.catch_up(at);
@@ -142,6 +151,7 @@ impl<P: LinkPayload> Link<P> {
 
     /// Plays what has begun by `now`.
     #[cold]
+    #[inline(never)]
     pub fn catch_up_to(&mut self, now: Time) {
         self.catch_up(now.as_nanos());
     }
@@ -164,19 +174,16 @@ impl<P: LinkPayload> Link<P> {
     }
 
     #[cold]
+    #[inline(never)]
     fn other_duration(&self, size: u32) -> u64 {
         self.rate.transmission_time(u64::from(size)).as_nanos()
     }
 
-    /// A transmission begins whose packet arrives at `arrival`.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
-    fn begin_known(&mut self, size: u32, arrival: Time) {
-        if size != self.last_size {
-            self.last_size = size;
-            self.last_duration = self.other_duration(size);
-        }
-        self.free_at = arrival.as_nanos() - self.delay;
-        self.counters.carried_bytes += u64::from(size);
+    fn begin_going(&mut self, going: Going) {
+        (self.last_size, self.last_duration) = (going.size, going.duration);
+        self.free_at = going.arrival.as_nanos() - self.delay;
+        self.counters.carried_bytes += u64::from(going.size);
     }
 }

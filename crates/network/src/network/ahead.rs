@@ -107,7 +107,7 @@ impl<P: Payload> Network<P> {
             if going.arrival < self.horizon
                 && let Some(outcome) = self.directions[next as usize].take_ahead(going, frame, false)
             {
-                self.directions[direction as usize].pass_new(going, frame.size());
+                self.directions[direction as usize].pass_new(going);
                 self.merged += 1;
                 if let OfferOutcome::Schedule { at, since } = outcome {
                     self.schedule_arrival(since, at, next);
