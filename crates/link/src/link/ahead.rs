@@ -149,6 +149,12 @@ impl<P: LinkPayload> Link<P> {
         Some((Time::from_nanos(arrival), Time::from_nanos(start.max(self.last_arrival))))
     }
 
+    /// The packet at this position, if there is one.
+    #[inline]
+    pub fn waiting_at(&self, position: u32) -> Option<&Frame<P>> {
+        (position < self.ring.len()).then(|| self.ring.get(position))
+    }
+
     /// Plays what has begun by `now`.
     #[cold]
     #[inline(never)]

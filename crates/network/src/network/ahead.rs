@@ -145,6 +145,9 @@ impl<P: Payload> Network<P> {
             if let OfferOutcome::Schedule { at, since } = outcome {
                 self.schedule_arrival(since, at, next);
             }
+            if self.agenda.is_deep() {
+                self.prefetch_exits(direction);
+            }
         }
         self.directions[direction as usize].catch_up_to(now);
     }
