@@ -180,6 +180,8 @@ pub struct Link<P> {
     pub is_early: bool,
     /// The same: whether packets are offered before they arrive here.
     pub is_fed_early: bool,
+    /// A number of the owner's, kept where a hop finds it: where it keeps the packets that this link hands on.
+    pub place: u32,
     counters: LinkCounters,
     waiting_bytes: u64,
     limits: DropTail,
@@ -264,6 +266,7 @@ impl<P: LinkPayload> Link<P> {
             has_call: false,
             is_early: false,
             is_fed_early: false,
+            place: u32::MAX,
             counters: LinkCounters::default(),
             waiting_bytes: 0,
             limits: config.queue,

@@ -6,10 +6,10 @@
 //! long-lived and would only deepen the first.
 //!
 //! At one instant the entry scheduled first comes first. An arrival counts as scheduled when its packet became
-//! the first of its link direction. That depends on links alone: the network may hand a packet on early, and
-//! all packets keep their order. Where links are many, arrivals come last, and of two arrivals since the same
-//! moment the one of the lower direction comes first: a driver may play a host later than the rest of the
-//! network ([`Batch`](Due::Batch)).
+//! the first of its link direction; of two since the same moment the one of the lower direction comes first.
+//! That depends on links alone: the network may hand a packet on early, and all packets keep their order.
+//! Where links are many, arrivals come last: a driver may play a host later than the rest of the network
+//! ([`Batch`](Due::Batch)).
 
 mod few;
 
@@ -53,6 +53,8 @@ pub(crate) enum Kind {
     Positions,
     /// A link direction hands its packets on at the latest.
     HandOn(u32),
+    /// The packets that have reached a link direction are played at the latest.
+    Inlet(u32),
 }
 
 // The lower word of a key: 40 bits of order, 24 bits of code.
@@ -66,7 +68,7 @@ pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
 const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND | 1 << 14 | 1 << BATCH_KIND;
 /// The kind of all that happens in an ad hoc network, and of what is no event.
 const AIR_KIND: u32 = 13;
-/// First of the indices of that kind that stand for a link direction ([`Kind::HandOn`]).
+/// First of the indices of that kind that stand for a link direction ([`Kind::HandOn`], [`Kind::Inlet`]).
 const HAND_ON: u32 = 3;
 /// The kind of a host that takes its packets in batches.
 const BATCH_KIND: u32 = 15;
@@ -153,7 +155,8 @@ impl Change {
                 0 => Kind::Air,
                 1 => Kind::Sending,
                 2 => Kind::Positions,
-                _ => Kind::HandOn(index - HAND_ON),
+                _ if (index - HAND_ON).is_multiple_of(2) => Kind::HandOn((index - HAND_ON) / 2),
+                _ => Kind::Inlet((index - HAND_ON) / 2),
             },
         }
     }
@@ -171,7 +174,8 @@ impl Kind {
             Self::Air => (AIR_KIND, 0),
             Self::Sending => (AIR_KIND, 1),
             Self::Positions => (AIR_KIND, 2),
-            Self::HandOn(direction) => (AIR_KIND, HAND_ON + direction),
+            Self::HandOn(direction) => (AIR_KIND, HAND_ON + 2 * direction),
+            Self::Inlet(place) => (AIR_KIND, HAND_ON + 2 * place + 1),
         };
         debug_assert!(index < MAX_INDEX);
         kind << INDEX_BITS | index
@@ -404,7 +408,7 @@ impl Agenda {
 
 /// The key of an arrival, or of a host that takes its packets in batches.
 #[inline]
-fn arrival_key(since: Time, time: Time, code: u32) -> u128 {
+pub(crate) fn arrival_key(since: Time, time: Time, code: u32) -> u128 {
     // The longer the packet has been the first, the lower. 40 bits suffice for 18 minutes; beyond, the order
     // still depends on links alone.
     let order = !(time.as_nanos() - since.as_nanos()) << CODE_BITS;
@@ -464,7 +468,7 @@ const LEVEL_ENDS: [usize; 5] = [1365, 341, 85, 21, 5];
 
 /// The time of an entry.
 #[inline]
-fn time_of(key: u128) -> Time {
+pub(crate) fn time_of(key: u128) -> Time {
     Time::from_nanos((key >> 64) as u64)
 }
 
@@ -530,7 +534,8 @@ mod tests {
     fn entries_survive_their_code() {
         let last = MAX_INDEX - 1;
         let kinds =
-            [Kind::Arrival(last), Kind::Transmission(last), Kind::HandOn(last - HAND_ON), Kind::Radio(0), Kind::Pair(last), Kind::Cell(0)];
+            [Kind::Arrival(last), Kind::Transmission(last), Kind::HandOn(last / 4),
+            Kind::Inlet(last / 4), Kind::Radio(0), Kind::Pair(last), Kind::Cell(0)];
         for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Positions]) {
             let Due::Network(change) = Due::from_code(kind.code()) else { panic!("{kind:?}") };
             assert_eq!(change.kind(), kind);
@@ -555,7 +560,7 @@ mod tests {
             queue
         };
         for (directions, expected) in [
-            (FEW, [timer(7), Due::arrival(3), Due::arrival(2), timer(6), Due::arrival(5)]),
+            (FEW, [timer(7), Due::arrival(2), Due::arrival(3), timer(6), Due::arrival(5)]),
             (MANY, [timer(7), timer(6), Due::arrival(2), Due::arrival(3), Due::arrival(5)]),
         ] {
             let mut queue = begun(directions);
@@ -645,8 +650,8 @@ mod tests {
         for (seed, directions) in (0..200).flat_map(|seed| [(seed, FEW), (seed, MANY)]) {
             let mut stream = RandomStream::new(seed, "queue", 0);
             let mut queue = Agenda::new(directions);
-            // By time, then by when it was scheduled, then in sequence; where links are many, arrivals come last,
-            // by their direction.
+            // By time, then by when it was scheduled, then arrivals by their direction, all else in sequence;
+            // where links are many, arrivals come last.
             let mut model: Vec<(u64, (bool, u64, bool, u64), Due)> = Vec::new();
             let mut now = 0;
             for sequence in 0..600 {
@@ -656,10 +661,10 @@ mod tests {
                 let is_arrival = matches!(event, Due::Network(_));
                 let since = if is_arrival { now + stream.below(1 + time - now) } else { now };
                 let order = |event: Due, since: u64| match event {
-                    Due::Network(change) if directions == MANY => {
-                        (true, since, true, u64::from(change.arrival().unwrap()))
+                    Due::Network(change) => {
+                        (directions == MANY, since, true, u64::from(change.arrival().unwrap()))
                     }
-                    _ => (false, since, matches!(event, Due::Network(_)), sequence),
+                    _ => (false, since, false, sequence),
                 };
                 match stream.below(6) {
                     5 if is_arrival => {

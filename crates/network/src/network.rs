@@ -8,6 +8,7 @@ mod build;
 mod cells;
 mod conservation;
 mod hints;
+mod inlets;
 mod notices;
 mod pairs;
 mod radios;
@@ -28,11 +29,13 @@ use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::PairEvent;
 use air::AdHoc;
+use ahead::NO_PLACE;
 use cells::CellLinks;
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Rate, Time};
+use inlets::Inlet;
 use notices::Notices;
 use pairs::ServedPair;
 use radios::GatedLinks;
@@ -89,6 +92,7 @@ pub struct Network<P> {
     /// Packets dropped on the way, by stream.
     dropped: Vec<u64>,
     hops: u64,
+    inlets: Vec<Inlet<P>>,
     /// Packets that arrive before this are handed on ahead of time.
     horizon: Time,
     /// Packets that were handed on ahead of time.
@@ -157,7 +161,7 @@ impl<P: Payload> Network<P> {
     fn tally_air(&self, now: Time, change: Change) -> Tally {
         match change.kind() {
             Kind::Air if !self.is_armed(now) => Tally::Stale,
-            Kind::Positions | Kind::HandOn(_) => Tally::Observation,
+            Kind::Positions | Kind::HandOn(_) | Kind::Inlet(_) => Tally::Observation,
             _ => Tally::Event,
         }
     }
@@ -212,6 +216,7 @@ impl<P: Payload> Network<P> {
             Kind::Sending => self.send_on_air(now, observer),
             Kind::Positions => self.record_positions(now),
             Kind::HandOn(direction) => self.hand_on_late(now, direction, observer),
+            Kind::Inlet(number) => self.play_inlet_late(now, number, observer),
         }
         false
     }
@@ -231,6 +236,16 @@ impl<P: Payload> Network<P> {
         // The hop that comes next counts up when a link takes the packet ([`Transit::enter`]).
         payload.set_transit(Transit { stream, next: start });
         let first = self.routes[start as usize];
+        if let Some(link) = self.directions.get_mut(first as usize)
+            && link.place != NO_PLACE
+            && let Some(going) = link.new_going(now, bytes)
+            && going.arrival < self.horizon
+        {
+            let since = link.going_since(&going);
+            link.pass_new(going);
+            payload.enter();
+            return self.add_to_inlet(since, going.arrival, first, Frame::new(payload, bytes));
+        }
         if let Some(link) = self.directions.get_mut(first as usize)
             && !link.watched
             && !link.is_early

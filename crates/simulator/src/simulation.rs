@@ -55,6 +55,10 @@ pub(crate) struct Simulation<'e> {
     digest: Digest,
     pub(crate) events: u64,
     next_sample: Time,
+    /// When flows start and stop, the next last.
+    looks: Vec<Time>,
+    /// Something is played late.
+    looks_late: bool,
 }
 
 /// Hash of what hosts see, and of all events but packets on their way: a sum, so that hosts that are played
@@ -107,8 +111,11 @@ impl Simulation<'_> {
         self.set_horizon(until);
         loop {
             while self.play_some(until, options, &mut arrival)? {}
-            // Hosts with batches have packets left. The packets that these hosts send arrive after `until`.
-            if !self.catch_up(until + Duration::from_nanos(1)) {
+            // Hosts with batches and inlets have packets left. Whatever these lead to happens after `until`.
+            let found = self.catch_up(until + Duration::from_nanos(1));
+            let Plane { network, recorder } = &mut self.plane;
+            network.play_inlets(until, recorder);
+            if !found {
                 return Ok(());
             }
         }
@@ -211,7 +218,7 @@ impl Simulation<'_> {
 
     /// What a host waited for is due.
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
-        if self.batches.is_used() {
+        if self.looks_late {
             self.catch_up_for(now, event);
         }
         match event {
@@ -355,8 +362,14 @@ impl Simulation<'_> {
                     flow.begin_measure(now, &mut self.plane);
                 }
                 flow.start(now, &mut self.plane);
+                self.looks.pop();
+                self.set_horizon(self.played);
             }
-            Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.plane),
+            Event::FlowStop(number) => {
+                self.flows[number as usize].stop(now, &mut self.plane);
+                self.looks.pop();
+                self.set_horizon(self.played);
+            }
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.plane),
             Event::WarmupEnd => {
                 self.end_warmup(now);

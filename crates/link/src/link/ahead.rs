@@ -16,6 +16,14 @@ pub struct Going {
     size: u32,
 }
 
+impl<P: LinkPayload> Frame<P> {
+    /// The packet as the next link gets it.
+    #[inline]
+    pub fn handed_on(&self, going: &Going) -> Self {
+        Self { waited: self.waited + going.waited, ..*self }
+    }
+}
+
 // All of this is for plain links ([`Link::is_plain`]) that nothing changes.
 impl<P: LinkPayload> Link<P> {
     /// The first packet, if its transmission begins by `now` or has begun.
@@ -27,8 +35,8 @@ impl<P: LinkPayload> Link<P> {
         }
         let first = self.ring.get(0);
         if self.begun > 0 {
-            let arrival = Time::from_nanos(first.time);
-            return Some(Going { arrival, waited: 0, duration: 0, size: 0 });
+            let (arrival, duration) = (Time::from_nanos(first.time), self.duration(first.wire));
+            return Some(Going { arrival, waited: 0, duration, size: first.wire });
         }
         let start = first.time.max(self.free_at);
         (start <= now.as_nanos()).then(|| self.going(start, start - first.time, first.wire))
@@ -125,6 +133,14 @@ impl<P: LinkPayload> Link<P> {
             frame.packet.enter();
         }
         Some(self.offer_copy(going.arrival, &frame))
+    }
+
+    /// Since when a packet is the first whose transmission begins at `start`, and that is handed on.
+    #[expect(clippy::inline_always, reason = "every hop asks")]
+    #[inline(always)]
+    pub fn going_since(&self, going: &Going) -> Time {
+        let start = going.arrival.as_nanos() - self.delay - going.duration;
+        Time::from_nanos(start.max(self.last_arrival))
     }
 
     /// Since when the first packet, which is under way, is the first: `now`, at which the packet before it

@@ -1,9 +1,6 @@
 //! The arrivals of a network of few link directions, in order.
 
-use super::{CODE_BITS, NEVER, code_of};
-
-/// The bits of a key that hold the code.
-const CODE: u32 = (1 << CODE_BITS) - 1;
+use super::{NEVER, code_of};
 
 /// Places of the ring, a power of two: room for the entries and an end.
 const PLACES: usize = 64;
@@ -35,7 +32,6 @@ impl Few {
         self.keys[self.start % PLACES]
     }
 
-    /// Adds a key. Of two that differ in their code only, the one that was added first comes first.
     #[inline]
     pub(super) fn push(&mut self, key: u128) {
         debug_assert!(self.end.wrapping_sub(self.start) < Self::MOST, "one entry for a link direction");
@@ -48,7 +44,7 @@ impl Few {
             let before = self.keys[place.wrapping_sub(1) % PLACES];
             // Times decide, as a rule.
             let (its, own) = ((before >> 64) as u64, (key >> 64) as u64);
-            if its < own || its == own && before <= key | u128::from(CODE) {
+            if its < own || its == own && before <= key {
                 break;
             }
             self.keys[place % PLACES] = before;

@@ -3,12 +3,16 @@
 //! Where nothing changes a link, a packet's arrival is known as soon as its transmission begins. The last link
 //! before a host then needs no event for the packet's arrival there.
 
-use super::{BY_ROUTE, HOST, Network};
+use super::inlets::Inlet;
+use super::{AIR, BY_ROUTE, HOST, Network};
 use crate::agenda::Kind;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::{Awaited, Payload};
 use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
+
+/// [`Link::place`](cogtcp_link::Link::place) of a link that hands nothing to an inlet.
+pub(super) const NO_PLACE: u32 = u32::MAX;
 
 impl<P: Payload> Network<P> {
     /// Chooses the links that hand packets on ahead of time: those in front of the last links of routes.
@@ -43,6 +47,7 @@ impl<P: Payload> Network<P> {
                 before = Some(*hop);
             }
         }
+        let plain = allowed.clone();
         let is_exit = |network: &Self, direction: usize| {
             let link = &network.directions[direction];
             allowed[direction]
@@ -70,6 +75,52 @@ impl<P: Payload> Network<P> {
                 self.directions[direction].is_fed_early = true;
             }
         }
+        self.plan_inlets(&plain);
+    }
+
+    /// Gives an inlet to each link that hands packets on ahead of time and whose packets all come from hosts
+    /// one link away.
+    fn plan_inlets(&mut self, plain: &[bool]) {
+        let count = self.directions.len();
+        // By direction: whether packets come from hosts alone, and whether no packet does.
+        let (mut is_first, mut is_second) = (vec![true; count], vec![true; count]);
+        for start in &self.route_starts {
+            let mut before = None;
+            for hop in self.routes[*start as usize..].iter().take_while(|hop| **hop < AIR) {
+                let hop = *hop as usize;
+                is_first[hop] &= before.is_none();
+                is_second[hop] &= before.is_some_and(|before: usize| {
+                    let link = &self.directions[before];
+                    plain[before] && !link.watched && !link.is_early && link.label == hop as u32
+                });
+                before = Some(hop);
+            }
+        }
+        let mut slacks = vec![u64::MAX; count];
+        let mut feeders = vec![Vec::new(); count];
+        for start in &self.route_starts {
+            if let [first, second, third, ..] = self.routes[*start as usize..]
+                && [first, second, third].iter().all(|hop| *hop < AIR)
+            {
+                let second = second as usize;
+                is_second[second] &= is_first[first as usize];
+                feeders[second].push(first);
+                let delays = [second, third as usize].map(|hop| self.directions[hop].delay().as_nanos());
+                slacks[second] = slacks[second].min(delays.iter().sum());
+            }
+        }
+        for direction in 0..count {
+            let link = &self.directions[direction];
+            if !link.is_early || !is_second[direction] || slacks[direction] == 0 {
+                continue;
+            }
+            for feeder in &feeders[direction] {
+                let link = &mut self.directions[*feeder as usize];
+                (link.is_early, link.place) = (true, self.inlets.len() as u32);
+            }
+            // One nanosecond less: what is played late still comes in time.
+            self.inlets.push(Inlet::new(direction as u32, slacks[direction] - 1));
+        }
     }
 
     /// Nobody looks at links before `horizon`.
@@ -91,7 +142,7 @@ impl<P: Payload> Network<P> {
         frame: &Frame<P>,
         observer: &mut O,
     ) {
-        self.hand_on(now, direction);
+        self.hand_on(now, direction, observer);
         let link = &mut self.directions[direction as usize];
         if link.watched
             && (link.awaits_data || link.free_at() < now || frame.packet.awaited() == Awaited::Nothing)
@@ -99,7 +150,12 @@ impl<P: Payload> Network<P> {
             self.budget.offered(now, direction, link, frame);
         }
         let link = &mut self.directions[direction as usize];
-        if let Some(going) = link.new_going(now, frame.size()) {
+        if link.place != NO_PLACE {
+            // From a host. What could be handed on at once has been (`offer`).
+            if let OfferOutcome::Dropped = link.offer_behind(now, frame) {
+                return self.refuse(now, direction, frame, DropCause::Queue, observer);
+            }
+        } else if let Some(going) = link.new_going(now, frame.size()) {
             let next = match link.label {
                 BY_ROUTE => self.routes[frame.packet.transit().next as usize + 1],
                 next => next,
@@ -121,11 +177,42 @@ impl<P: Payload> Network<P> {
         self.see_to_first(direction);
     }
 
-    /// Hands on what has begun by `now`.
+    /// Hands a packet on to the inlet of the next link, ahead of time.
+    #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
     #[inline(always)]
-    fn hand_on(&mut self, now: Time, direction: u32) {
+    pub(super) fn add_to_inlet(&mut self, since: Time, arrival: Time, from: u32, frame: Frame<P>) {
+        let place = self.directions[from as usize].place;
+        self.merged += 1;
+        if let Some(at) = self.inlets[place as usize].add(since, arrival, from, frame) {
+            self.agenda.push(at, Kind::Inlet(place));
+        }
+    }
+
+    /// Hands on what has begun by `now` to the inlet of the next link.
+    fn hand_on_to_inlet(&mut self, now: Time, direction: u32) {
         loop {
             let link = &mut self.directions[direction as usize];
+            let Some(going) = link.first_going(now) else { return };
+            let Some(frame) = link.first() else { return };
+            if going.arrival >= self.horizon {
+                break;
+            }
+            let (since, frame) = (link.going_since(&going), frame.handed_on(&going));
+            link.pass_first(going);
+            self.add_to_inlet(since, going.arrival, direction, frame);
+        }
+        self.directions[direction as usize].catch_up_to(now);
+    }
+
+    /// Hands on what has begun by `now`.
+    #[expect(clippy::inline_always, reason = "one caller for nearly every packet")]
+    #[inline(always)]
+    pub(super) fn hand_on(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+        if self.directions[direction as usize].place != NO_PLACE {
+            return self.hand_on_to_inlet(now, direction);
+        }
+        loop {
+            let link = &self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return };
             let next = match link.label {
@@ -135,11 +222,19 @@ impl<P: Payload> Network<P> {
             if going.arrival >= self.horizon {
                 break;
             }
-            let Ok([link, exit]) = self.directions.get_disjoint_mut([direction as usize, next as usize]) else {
-                return;
-            };
+            let ends = [direction as usize, next as usize];
+            let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else { return };
             let Some(frame) = link.first() else { return };
-            let Some(outcome) = exit.take_ahead(going, frame, true) else { break };
+            let Some(outcome) = exit.take_ahead(going, frame, true) else {
+                if going.arrival > now {
+                    break;
+                }
+                let frame = frame.handed_on(&going);
+                link.pass_first(going);
+                self.merged += 1;
+                self.put(going.arrival, next, &frame, observer);
+                continue;
+            };
             link.pass_first(going);
             self.merged += 1;
             if let OfferOutcome::Schedule { at, since } = outcome {
@@ -154,7 +249,7 @@ impl<P: Payload> Network<P> {
 
     /// Sees to it that the first packet of `direction` is handed on, at the latest as it arrives.
     #[inline]
-    fn see_to_first(&mut self, direction: u32) {
+    pub(super) fn see_to_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
         if !link.has_entry && !link.has_call {
             self.schedule_first(direction);
@@ -180,15 +275,8 @@ impl<P: Payload> Network<P> {
     #[cold]
     pub(super) fn hand_on_late(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
         self.directions[direction as usize].has_call = false;
-        self.hand_on(now, direction);
-        let link = &self.directions[direction as usize];
-        if link.first_arrival().is_some_and(|(time, _)| time == now) {
-            // The queue of the next link is full: the packet is dropped when it gets there.
-            self.uncounted += 1;
-            let mut into = Arrival::default();
-            let reached = self.arrive_in_turn(now, direction, observer, &mut into);
-            debug_assert!(!reached, "the link leads to another link");
-        }
+        self.play_inlet_of(now, direction, observer);
+        self.hand_on(now, direction, observer);
         self.see_to_first(direction);
     }
 
@@ -204,7 +292,8 @@ impl<P: Payload> Network<P> {
     ) -> bool {
         self.agenda.pop_arrival(now);
         self.directions[direction as usize].has_entry = false;
-        self.hand_on(now, direction);
+        self.play_inlet_of(now, direction, observer);
+        self.hand_on(now, direction, observer);
         let link = &self.directions[direction as usize];
         let mut reached = false;
         if link.first_arrival().is_some_and(|(time, _)| time == now) {
@@ -225,12 +314,18 @@ impl<P: Payload> Network<P> {
     ) -> bool {
         let link = &mut self.directions[direction as usize];
         link.catch_up_to(now);
+        let since = link.first_arrival().map_or(now, |(_, since)| since);
         self.hops += 1;
         let lost = link.arrive_into(now, &mut into.frame);
         debug_assert!(lost.is_none(), "a plain link loses nothing");
         (into.at, into.direction) = (now, Some(direction));
-        let next = link.label;
+        let (next, place) = (link.label, link.place);
         self.record(now, PacketStep::Received, direction, &into.frame, observer);
+        if place != NO_PLACE {
+            self.merged -= 1;
+            self.add_to_inlet(since, now, direction, into.frame);
+            return false;
+        }
         self.forward(next, into, observer)
     }
 }

@@ -88,6 +88,7 @@ impl<P: Payload> Network<P> {
             stamping: BTreeMap::new(),
             dropped: Vec::new(),
             hops: 0,
+            inlets: Vec::new(),
             horizon: Time::ZERO,
             merged: 0,
             uncounted: 0,

@@ -15,9 +15,11 @@ impl Simulation<'_> {
         self.plane.network.plan_ahead(|link| is_gated[link]);
     }
 
-    /// Says up to when nobody looks at links: a sample, the end of the warm-up, the end of what is played.
+    /// Says up to when nobody looks at links: flows that start and stop do, samples, the end of the warm-up, and
+    /// whoever plays up to `until`.
     pub(super) fn set_horizon(&mut self, until: Time) {
         let warmup = if self.warm { Time::MAX } else { self.warmup };
-        self.plane.network.set_horizon(until.min(self.next_sample).min(warmup));
+        let flow = self.looks.last().copied().unwrap_or(Time::MAX);
+        self.plane.network.set_horizon(until.min(self.next_sample).min(warmup).min(flow));
     }
 }

@@ -105,9 +105,12 @@ impl<'e> Simulation<'e> {
             batches: Batches::default(),
             events: 0,
             next_sample: Time::MAX,
+            looks: Vec::new(),
+            looks_late: false,
         };
         simulation.plan_batches(options);
         simulation.plan_ahead(options);
+        simulation.looks_late = simulation.batches.is_used() || simulation.plane.network.has_inlets();
         simulation.schedule_beginning(options.trace);
         Ok(simulation)
     }
@@ -121,11 +124,14 @@ impl<'e> Simulation<'e> {
         self.plane.network.begin_air(&mut self.plane.recorder);
         for (number, spec) in self.experiment.flows.iter().enumerate() {
             self.plane.schedule(spec.start, Event::FlowStart(number as u32));
+            self.looks.push(spec.start);
             if let Some(stop) = spec.stop {
                 // Never before its start, which at the same instant was scheduled first.
                 self.plane.schedule(stop.max(spec.start), Event::FlowStop(number as u32));
+                self.looks.push(stop.max(spec.start));
             }
         }
+        self.looks.sort_unstable_by_key(|at| std::cmp::Reverse(*at));
         if trace >= TraceLevel::Series {
             self.next_sample = Time::ZERO + self.experiment.run.sample_interval;
             self.plane.schedule(self.next_sample, Event::Sample);

@@ -1,0 +1,168 @@
+//! Links whose packets come from hosts one link away.
+//!
+//! Such a link, a bottleneck as a rule, changes nothing at its hosts before a packet has crossed it. So the
+//! link may be played as late as its propagation delay allows. Until then its packets need no order and no
+//! events: they lie in an inlet, are sorted when they are played, and their links and memory are asked for
+//! early.
+
+use super::Network;
+use crate::agenda::{Kind, arrival_key, time_of};
+use crate::observer::Observer;
+use crate::payload::Payload;
+use cogtcp_link::Frame;
+use cogtcp_units::{Duration, Time, prefetch};
+
+/// 50 ms, in nanoseconds: a run looks at cancellation only between two rounds.
+const LONGEST_PERIOD: u64 = 50_000_000;
+/// So many packets a round make its cost small.
+const MANY: usize = 64;
+/// How many packets ahead the memory of a packet and of its link is asked for.
+const AHEAD: usize = 8;
+
+/// The packets on their way to a link direction.
+#[derive(Debug)]
+pub(super) struct Inlet<P> {
+    direction: u32,
+    /// When each packet arrives and in what order, and its place in `frames`.
+    keys: Vec<(u128, u32)>,
+    is_sorted: bool,
+    frames: Vec<Frame<P>>,
+    free: Vec<u32>,
+    /// Packets are played at most so long after they arrive.
+    period: Duration,
+    longest: Duration,
+    /// When they are played at the latest; [`Time::MAX`]: there are none.
+    due: Time,
+    /// Up to when packets have been played.
+    played: Time,
+}
+
+impl<P: Payload> Inlet<P> {
+    /// No packets, on their way to `direction`, which may be played `slack` late.
+    pub(super) fn new(direction: u32, slack: u64) -> Self {
+        let longest = Duration::from_nanos(slack.min(LONGEST_PERIOD));
+        Self {
+            direction,
+            keys: Vec::new(),
+            is_sorted: true,
+            frames: Vec::new(),
+            free: Vec::new(),
+            period: Duration::from_nanos(1_000_000).min(longest),
+            longest,
+            due: Time::MAX,
+            played: Time::ZERO,
+        }
+    }
+
+    /// Adds a packet that comes from the link direction `from` at `arrival`, where it has been the first since
+    /// `since`. Returns when the packets are to be played at the latest, if that is to be scheduled.
+    #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
+    #[inline(always)]
+    pub(super) fn add(&mut self, since: Time, arrival: Time, from: u32, frame: Frame<P>) -> Option<Time> {
+        debug_assert!(arrival >= self.played, "packets are played after all have come");
+        let key = arrival_key(since, arrival, from);
+        self.is_sorted &= self.keys.last().is_none_or(|(last, _)| *last <= key);
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.frames[place as usize] = frame;
+                place
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() as u32 - 1
+            }
+        };
+        self.keys.push((key, place));
+        self.schedule(arrival)
+    }
+
+    /// Returns when the packets are to be played at the latest, of which one arrives at `arrival`, if that is
+    /// to be scheduled.
+    #[inline]
+    fn schedule(&mut self, arrival: Time) -> Option<Time> {
+        let due = arrival + self.period;
+        (due < self.due).then(|| {
+            self.due = due;
+            due
+        })
+    }
+
+    /// Packets that are on their way.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
+        self.keys.iter().for_each(|(_, place)| visit(&self.frames[*place as usize]));
+    }
+}
+
+impl<P: Payload> Network<P> {
+    /// The packets of an inlet are to be played at the latest now.
+    #[cold]
+    pub(super) fn play_inlet_late(&mut self, now: Time, number: u32, observer: &mut impl Observer<P>) {
+        let inlet = &mut self.inlets[number as usize];
+        if inlet.due != now {
+            // One that arrives earlier has come since.
+            return;
+        }
+        inlet.due = Time::MAX;
+        let played = self.play_inlet(now, number, observer);
+        let inlet = &mut self.inlets[number as usize];
+        if played < MANY {
+            inlet.period = (inlet.period * 2).min(inlet.longest);
+        }
+        if let Some(first) = inlet.keys.iter().map(|(key, _)| *key).min()
+            && let Some(at) = inlet.schedule(time_of(first))
+        {
+            self.agenda.push(at, Kind::Inlet(number));
+        }
+    }
+
+    /// Whether any link has an inlet.
+    pub fn has_inlets(&self) -> bool {
+        !self.inlets.is_empty()
+    }
+
+    /// Plays all packets that have reached their links by `now`, when somebody looks.
+    pub fn play_inlets(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        // What arrives at `now` and is there has arrived in its turn, before: nothing is handed on ahead of
+        // time that arrives when somebody looks.
+        let until = now + Duration::from_nanos(1);
+        for number in 0..self.inlets.len() as u32 {
+            self.play_inlet(until, number, observer);
+        }
+    }
+
+    /// Plays the packets that have reached `direction` before `until`, where it has an inlet.
+    pub(super) fn play_inlet_of(&mut self, until: Time, direction: u32, observer: &mut impl Observer<P>) {
+        if let Ok(number) = self.inlets.binary_search_by_key(&direction, |inlet| inlet.direction) {
+            self.play_inlet(until, number as u32, observer);
+        }
+    }
+
+    /// Plays the packets of an inlet that arrive before `until`. Returns how many.
+    fn play_inlet(&mut self, until: Time, number: u32, observer: &mut impl Observer<P>) -> usize {
+        let inlet = &mut self.inlets[number as usize];
+        inlet.played = inlet.played.max(until);
+        let direction = inlet.direction;
+        // Taken out: playing them needs the whole network, and adds nothing to them.
+        let mut keys = std::mem::take(&mut inlet.keys);
+        let frames = std::mem::take(&mut inlet.frames);
+        if !std::mem::replace(&mut inlet.is_sorted, true) {
+            keys.sort_unstable_by_key(|(key, _)| *key);
+        }
+        let count = keys.partition_point(|(key, _)| time_of(*key) < until);
+        // Until all are played, nothing is scheduled: it might be for the past.
+        let had_call = std::mem::replace(&mut self.directions[direction as usize].has_call, true);
+        for (number, (key, place)) in keys[..count].iter().enumerate() {
+            if let Some((_, later)) = keys.get(number + AHEAD) {
+                prefetch(&frames[*later as usize], 1);
+            }
+            self.put_ahead(time_of(*key), direction, &frames[*place as usize], observer);
+        }
+        self.directions[direction as usize].has_call = had_call;
+        self.hand_on(until, direction, observer);
+        self.see_to_first(direction);
+        let inlet = &mut self.inlets[number as usize];
+        inlet.free.extend(keys.drain(..count).map(|(_, place)| place));
+        (inlet.keys, inlet.frames) = (keys, frames);
+        count
+    }
+}
