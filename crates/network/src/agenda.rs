@@ -59,7 +59,7 @@ pub(crate) enum Kind {
 
 // The lower word of a key: 40 bits of order, 24 bits of code.
 const INDEX_BITS: u32 = 20;
-const CODE_BITS: u32 = INDEX_BITS + 4;
+pub(crate) const CODE_BITS: u32 = INDEX_BITS + 4;
 
 /// Indices of changes and of hosts' entries lie below this.
 pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
@@ -474,7 +474,7 @@ pub(crate) fn time_of(key: u128) -> Time {
 
 /// The code of an entry.
 #[inline]
-fn code_of(key: u128) -> u32 {
+pub(crate) fn code_of(key: u128) -> u32 {
     // The cast drops the time and most of the order, the mask the rest of it.
     key as u32 & ((1 << CODE_BITS) - 1)
 }

@@ -183,7 +183,7 @@ impl<P: Payload> Network<P> {
     pub(super) fn add_to_inlet(&mut self, since: Time, arrival: Time, from: u32, frame: Frame<P>) {
         let place = self.directions[from as usize].place;
         self.merged += 1;
-        if let Some(at) = self.inlets[place as usize].add(since, arrival, from, frame) {
+        if let Some(at) = self.inlets[place as usize].add(since, arrival, frame) {
             self.agenda.push(at, Kind::Inlet(place));
         }
     }

@@ -5,12 +5,15 @@
 //! events: they lie in an inlet, are sorted when they are played, and their links and memory are asked for
 //! early.
 
+mod order;
+
 use super::Network;
-use crate::agenda::{Kind, arrival_key, time_of};
+use crate::agenda::{Kind, arrival_key, code_of, time_of};
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_link::Frame;
 use cogtcp_units::{Duration, Time, prefetch};
+use order::{Sorter, rank};
 
 /// 50 ms, in nanoseconds: a run looks at cancellation only between two rounds.
 const LONGEST_PERIOD: u64 = 50_000_000;
@@ -24,8 +27,9 @@ const AHEAD: usize = 8;
 pub(super) struct Inlet<P> {
     direction: u32,
     /// When each packet arrives and in what order, and its place in `frames`.
-    keys: Vec<(u128, u32)>,
+    keys: Vec<u128>,
     is_sorted: bool,
+    sorter: Sorter,
     frames: Vec<Frame<P>>,
     free: Vec<u32>,
     /// Packets are played at most so long after they arrive.
@@ -45,6 +49,7 @@ impl<P: Payload> Inlet<P> {
             direction,
             keys: Vec::new(),
             is_sorted: true,
+            sorter: Sorter::default(),
             frames: Vec::new(),
             free: Vec::new(),
             period: Duration::from_nanos(1_000_000).min(longest),
@@ -54,14 +59,11 @@ impl<P: Payload> Inlet<P> {
         }
     }
 
-    /// Adds a packet that comes from the link direction `from` at `arrival`, where it has been the first since
-    /// `since`. Returns when the packets are to be played at the latest, if that is to be scheduled.
+    /// Adds a packet that arrives at `arrival`, and has been the first of its link direction since `since`. Returns when the packets are to be played at the latest, if that is to be scheduled.
     #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
     #[inline(always)]
-    pub(super) fn add(&mut self, since: Time, arrival: Time, from: u32, frame: Frame<P>) -> Option<Time> {
+    pub(super) fn add(&mut self, since: Time, arrival: Time, frame: Frame<P>) -> Option<Time> {
         debug_assert!(arrival >= self.played, "packets are played after all have come");
-        let key = arrival_key(since, arrival, from);
-        self.is_sorted &= self.keys.last().is_none_or(|(last, _)| *last <= key);
         let place = match self.free.pop() {
             Some(place) => {
                 self.frames[place as usize] = frame;
@@ -72,7 +74,9 @@ impl<P: Payload> Inlet<P> {
                 self.frames.len() as u32 - 1
             }
         };
-        self.keys.push((key, place));
+        let key = arrival_key(since, arrival, place);
+        self.is_sorted &= self.keys.last().is_none_or(|last| rank(*last) < rank(key));
+        self.keys.push(key);
         self.schedule(arrival)
     }
 
@@ -89,7 +93,7 @@ impl<P: Payload> Inlet<P> {
 
     /// Packets that are on their way.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
-        self.keys.iter().for_each(|(_, place)| visit(&self.frames[*place as usize]));
+        self.keys.iter().for_each(|key| visit(&self.frames[code_of(*key) as usize]));
     }
 }
 
@@ -105,10 +109,11 @@ impl<P: Payload> Network<P> {
         inlet.due = Time::MAX;
         let played = self.play_inlet(now, number, observer);
         let inlet = &mut self.inlets[number as usize];
-        if played < MANY {
+        // What stays is sorted again next time.
+        if played < MANY.max(inlet.keys.len()) {
             inlet.period = (inlet.period * 2).min(inlet.longest);
         }
-        if let Some(first) = inlet.keys.iter().map(|(key, _)| *key).min()
+        if let Some(first) = inlet.keys.iter().copied().min()
             && let Some(at) = inlet.schedule(time_of(first))
         {
             self.agenda.push(at, Kind::Inlet(number));
@@ -146,22 +151,26 @@ impl<P: Payload> Network<P> {
         let mut keys = std::mem::take(&mut inlet.keys);
         let frames = std::mem::take(&mut inlet.frames);
         if !std::mem::replace(&mut inlet.is_sorted, true) {
-            keys.sort_unstable_by_key(|(key, _)| *key);
+            let routes = &self.routes;
+            inlet.sorter.sort(&mut keys, |key| {
+                // The hop before this one: the link direction that the packet comes from.
+                routes[frames[code_of(key) as usize].packet.transit().next as usize - 1]
+            });
         }
-        let count = keys.partition_point(|(key, _)| time_of(*key) < until);
+        let count = keys.partition_point(|key| time_of(*key) < until);
         // Until all are played, nothing is scheduled: it might be for the past.
         let had_call = std::mem::replace(&mut self.directions[direction as usize].has_call, true);
-        for (number, (key, place)) in keys[..count].iter().enumerate() {
-            if let Some((_, later)) = keys.get(number + AHEAD) {
-                prefetch(&frames[*later as usize], 1);
+        for (number, key) in keys[..count].iter().enumerate() {
+            if let Some(later) = keys.get(number + AHEAD) {
+                prefetch(&frames[code_of(*later) as usize], 1);
             }
-            self.put_ahead(time_of(*key), direction, &frames[*place as usize], observer);
+            self.put_ahead(time_of(*key), direction, &frames[code_of(*key) as usize], observer);
         }
         self.directions[direction as usize].has_call = had_call;
         self.hand_on(until, direction, observer);
         self.see_to_first(direction);
         let inlet = &mut self.inlets[number as usize];
-        inlet.free.extend(keys.drain(..count).map(|(_, place)| place));
+        inlet.free.extend(keys.drain(..count).map(code_of));
         (inlet.keys, inlet.frames) = (keys, frames);
         count
     }
