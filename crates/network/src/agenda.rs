@@ -533,9 +533,15 @@ mod tests {
     #[test]
     fn entries_survive_their_code() {
         let last = MAX_INDEX - 1;
-        let kinds =
-            [Kind::Arrival(last), Kind::Transmission(last), Kind::HandOn(last / 4),
-            Kind::Inlet(last / 4), Kind::Radio(0), Kind::Pair(last), Kind::Cell(0)];
+        let kinds = [
+            Kind::Arrival(last),
+            Kind::Transmission(last),
+            Kind::HandOn(last / 4),
+            Kind::Inlet(last / 4),
+            Kind::Radio(0),
+            Kind::Pair(last),
+            Kind::Cell(0),
+        ];
         for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Positions]) {
             let Due::Network(change) = Due::from_code(kind.code()) else { panic!("{kind:?}") };
             assert_eq!(change.kind(), kind);
@@ -652,7 +658,8 @@ mod tests {
             let mut queue = Agenda::new(directions);
             // By time, then by when it was scheduled, then arrivals by their direction, all else in sequence;
             // where links are many, arrivals come last.
-            let mut model: Vec<(u64, (bool, u64, bool, u64), Due)> = Vec::new();
+            type Order = (bool, u64, bool, u64);
+            let mut model: Vec<(u64, Order, Due)> = Vec::new();
             let mut now = 0;
             for sequence in 0..600 {
                 let time = now + stream.below(20);

@@ -28,13 +28,13 @@ use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::PairEvent;
-use air::AdHoc;
 use ahead::NO_PLACE;
+use air::AdHoc;
 use cells::CellLinks;
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
-use cogtcp_units::{Rate, Time};
+use cogtcp_units::{Duration, Rate, Time};
 use inlets::Inlet;
 use notices::Notices;
 use pairs::ServedPair;
@@ -95,6 +95,8 @@ pub struct Network<P> {
     inlets: Vec<Inlet<P>>,
     /// Packets that arrive before this are handed on ahead of time.
     horizon: Time,
+    /// Packets are handed on at most so long before they arrive.
+    window: Duration,
     /// Packets that were handed on ahead of time.
     merged: u64,
     /// Arrivals in their turn that were no events of their own, less events that were no arrivals.

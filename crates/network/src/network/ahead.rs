@@ -1,10 +1,20 @@
 //! Links that hand packets on ahead of time.
 //!
-//! Where nothing changes a link, a packet's arrival is known as soon as its transmission begins. The last link
-//! before a host then needs no event for the packet's arrival there.
+//! Where nothing changes a link, it is known when a packet arrives at its far end as soon as the transmission
+//! begins. If nobody else sends to the next link, the packet can be offered there at once, for that time: the
+//! arrival is no event. The last link before a host is such a link ([`Link::is_fed_early`]). A link that
+//! packets reach from several sides is not: it has an inlet, which brings them in order ([`inlets`]).
+//!
+//! Results are the same as if each packet had its turn. A link that has handed packets on has counted them as
+//! delivered, so packets that arrive when somebody looks at links, or later, stay and have their turn
+//! ([`Network::set_horizon`]).
+//!
+//! [`inlets`]: super::inlets
+//! [`Link::is_fed_early`]: cogtcp_link::Link::is_fed_early
 
-use super::inlets::Inlet;
-use super::{AIR, BY_ROUTE, HOST, Network};
+mod plan;
+
+use super::{BY_ROUTE, Network};
 use crate::agenda::Kind;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::{Awaited, Payload};
@@ -15,115 +25,7 @@ use cogtcp_units::Time;
 pub(super) const NO_PLACE: u32 = u32::MAX;
 
 impl<P: Payload> Network<P> {
-    /// Chooses the links that hand packets on ahead of time: those in front of the last links of routes.
-    /// `is_gated`, by link: a radio or something else of the driver's may change it.
-    pub fn plan_ahead(&mut self, is_gated: impl Fn(usize) -> bool) {
-        const NONE: u32 = u32::MAX;
-        let count = self.directions.len();
-        let mut allowed: Vec<bool> = (0..count)
-            .map(|number| {
-                let link = &self.directions[number];
-                link.is_plain()
-                    && !link.settles
-                    && !is_gated(number / 2)
-                    && !self.stamping.contains_key(&(number as u32))
-            })
-            .collect();
-        // By direction: the one that feeds it; two or none are no one.
-        let mut feeders = vec![Some(NONE); count];
-        for start in &self.route_starts {
-            let mut before = None;
-            for hop in &self.routes[*start as usize..] {
-                if *hop == HOST {
-                    break;
-                }
-                if let Some(feeder) = feeders.get_mut(*hop as usize) {
-                    *feeder = match (*feeder, before) {
-                        (Some(NONE), Some(before)) => Some(before),
-                        (Some(one), Some(before)) if one == before => Some(one),
-                        _ => None,
-                    };
-                }
-                before = Some(*hop);
-            }
-        }
-        let plain = allowed.clone();
-        let is_exit = |network: &Self, direction: usize| {
-            let link = &network.directions[direction];
-            allowed[direction]
-                && !link.watched
-                && link.label == HOST
-                && matches!(feeders[direction], Some(feeder) if (feeder as usize) < count)
-        };
-        let exits: Vec<bool> = (0..count).map(|direction| is_exit(self, direction)).collect();
-        for start in &self.route_starts {
-            for pair in self.routes[*start as usize..].windows(2) {
-                if pair[0] == HOST {
-                    break;
-                }
-                if let Some(allowed) = allowed.get_mut(pair[0] as usize) {
-                    *allowed &= exits.get(pair[1] as usize).is_some_and(|is_exit| *is_exit);
-                }
-            }
-        }
-        for direction in 0..count {
-            if let Some(feeder) = feeders[direction]
-                && exits[direction]
-                && allowed[feeder as usize]
-            {
-                self.directions[feeder as usize].is_early = true;
-                self.directions[direction].is_fed_early = true;
-            }
-        }
-        self.plan_inlets(&plain);
-    }
-
-    /// Gives an inlet to each link that hands packets on ahead of time and whose packets all come from hosts
-    /// one link away.
-    fn plan_inlets(&mut self, plain: &[bool]) {
-        let count = self.directions.len();
-        // By direction: whether packets come from hosts alone, and whether no packet does.
-        let (mut is_first, mut is_second) = (vec![true; count], vec![true; count]);
-        for start in &self.route_starts {
-            let mut before = None;
-            for hop in self.routes[*start as usize..].iter().take_while(|hop| **hop < AIR) {
-                let hop = *hop as usize;
-                is_first[hop] &= before.is_none();
-                is_second[hop] &= before.is_some_and(|before: usize| {
-                    let link = &self.directions[before];
-                    plain[before] && !link.watched && !link.is_early && link.label == hop as u32
-                });
-                before = Some(hop);
-            }
-        }
-        let mut slacks = vec![u64::MAX; count];
-        let mut feeders = vec![Vec::new(); count];
-        for start in &self.route_starts {
-            if let [first, second, third, ..] = self.routes[*start as usize..]
-                && [first, second, third].iter().all(|hop| *hop < AIR)
-            {
-                let second = second as usize;
-                is_second[second] &= is_first[first as usize];
-                feeders[second].push(first);
-                let delays = [second, third as usize].map(|hop| self.directions[hop].delay().as_nanos());
-                slacks[second] = slacks[second].min(delays.iter().sum());
-            }
-        }
-        for direction in 0..count {
-            let link = &self.directions[direction];
-            if !link.is_early || !is_second[direction] || slacks[direction] == 0 {
-                continue;
-            }
-            for feeder in &feeders[direction] {
-                let link = &mut self.directions[*feeder as usize];
-                (link.is_early, link.place) = (true, self.inlets.len() as u32);
-            }
-            // One nanosecond less: what is played late still comes in time.
-            self.inlets.push(Inlet::new(direction as u32, slacks[direction] - 1));
-        }
-    }
-
-    /// Nobody looks at links before `horizon`.
+    /// Nobody looks at links before `horizon`, which lies in the future or is now.
     pub fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;
     }
@@ -142,7 +44,7 @@ impl<P: Payload> Network<P> {
         frame: &Frame<P>,
         observer: &mut O,
     ) {
-        self.hand_on(now, direction, observer);
+        self.hand_on(now, now, direction, observer);
         let link = &mut self.directions[direction as usize];
         if link.watched
             && (link.awaits_data || link.free_at() < now || frame.packet.awaited() == Awaited::Nothing)
@@ -161,6 +63,7 @@ impl<P: Payload> Network<P> {
                 next => next,
             };
             if going.arrival < self.horizon
+                && going.arrival.saturating_since(now) <= self.window
                 && let Some(outcome) = self.directions[next as usize].take_ahead(going, frame, false)
             {
                 self.directions[direction as usize].pass_new(going);
@@ -204,10 +107,17 @@ impl<P: Payload> Network<P> {
         self.directions[direction as usize].catch_up_to(now);
     }
 
-    /// Hands on what has begun by `now`.
+    /// Hands on what has begun by `now`. What the next link has no room for stays until it arrives, `clock` at
+    /// the latest.
     #[expect(clippy::inline_always, reason = "one caller for nearly every packet")]
     #[inline(always)]
-    pub(super) fn hand_on(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+    pub(super) fn hand_on(
+        &mut self,
+        now: Time,
+        clock: Time,
+        direction: u32,
+        observer: &mut impl Observer<P>,
+    ) {
         if self.directions[direction as usize].place != NO_PLACE {
             return self.hand_on_to_inlet(now, direction);
         }
@@ -219,14 +129,14 @@ impl<P: Payload> Network<P> {
                 BY_ROUTE => self.routes[frame.packet.transit().next as usize],
                 next => next,
             };
-            if going.arrival >= self.horizon {
+            if going.arrival >= self.horizon || going.arrival.saturating_since(now) > self.window {
                 break;
             }
             let ends = [direction as usize, next as usize];
             let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else { return };
             let Some(frame) = link.first() else { return };
             let Some(outcome) = exit.take_ahead(going, frame, true) else {
-                if going.arrival > now {
+                if going.arrival > clock {
                     break;
                 }
                 let frame = frame.handed_on(&going);
@@ -275,9 +185,23 @@ impl<P: Payload> Network<P> {
     #[cold]
     pub(super) fn hand_on_late(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
         self.directions[direction as usize].has_call = false;
-        self.play_inlet_of(now, direction, observer);
-        self.hand_on(now, direction, observer);
+        self.hand_on_arrived(now, direction, observer);
         self.see_to_first(direction);
+    }
+
+    /// Hands on at least what arrives by `now`.
+    fn hand_on_arrived(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+        self.play_inlet_of(now, direction, observer);
+        // No more: a host that is played late may still offer packets at times before `now`, later than this,
+        // and the queue must be as it was then.
+        let begun = self.begun_by(now, direction);
+        self.hand_on(begun, now, direction, observer);
+    }
+
+    /// By when a packet has begun that arrives from `direction` by `now`.
+    fn begun_by(&self, now: Time, direction: u32) -> Time {
+        let delay = self.directions[direction as usize].delay();
+        Time::from_nanos(now.as_nanos().saturating_sub(delay.as_nanos()))
     }
 
     /// A packet of `direction`, which hands packets on ahead of time, was to arrive now. As a rule the packet
@@ -292,8 +216,7 @@ impl<P: Payload> Network<P> {
     ) -> bool {
         self.agenda.pop_arrival(now);
         self.directions[direction as usize].has_entry = false;
-        self.play_inlet_of(now, direction, observer);
-        self.hand_on(now, direction, observer);
+        self.hand_on_arrived(now, direction, observer);
         let link = &self.directions[direction as usize];
         let mut reached = false;
         if link.first_arrival().is_some_and(|(time, _)| time == now) {
@@ -312,8 +235,9 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
+        let begun = self.begun_by(now, direction);
         let link = &mut self.directions[direction as usize];
-        link.catch_up_to(now);
+        link.catch_up_to(begun);
         let since = link.first_arrival().map_or(now, |(_, since)| since);
         self.hops += 1;
         let lost = link.arrive_into(now, &mut into.frame);

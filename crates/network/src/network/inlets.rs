@@ -15,8 +15,10 @@ use cogtcp_link::Frame;
 use cogtcp_units::{Duration, Time, prefetch};
 use order::{Sorter, rank};
 
-/// 50 ms, in nanoseconds: a run looks at cancellation only between two rounds.
-const LONGEST_PERIOD: u64 = 50_000_000;
+/// A run looks at cancellation only between two rounds.
+const LONGEST_PERIOD: Duration = Duration::from_millis(50);
+/// The first round. Later ones are longer where few packets come.
+const FIRST_PERIOD: Duration = Duration::from_millis(1);
 /// So many packets a round make its cost small.
 const MANY: usize = 64;
 /// How many packets ahead the memory of a packet and of its link is asked for.
@@ -43,8 +45,8 @@ pub(super) struct Inlet<P> {
 
 impl<P: Payload> Inlet<P> {
     /// No packets, on their way to `direction`, which may be played `slack` late.
-    pub(super) fn new(direction: u32, slack: u64) -> Self {
-        let longest = Duration::from_nanos(slack.min(LONGEST_PERIOD));
+    pub(super) fn new(direction: u32, slack: Duration) -> Self {
+        let longest = slack.min(LONGEST_PERIOD);
         Self {
             direction,
             keys: Vec::new(),
@@ -52,7 +54,7 @@ impl<P: Payload> Inlet<P> {
             sorter: Sorter::default(),
             frames: Vec::new(),
             free: Vec::new(),
-            period: Duration::from_nanos(1_000_000).min(longest),
+            period: FIRST_PERIOD.min(longest),
             longest,
             due: Time::MAX,
             played: Time::ZERO,
@@ -107,7 +109,7 @@ impl<P: Payload> Network<P> {
             return;
         }
         inlet.due = Time::MAX;
-        let played = self.play_inlet(now, number, observer);
+        let played = self.play_inlet(now, now, number, observer);
         let inlet = &mut self.inlets[number as usize];
         // What stays is sorted again next time.
         if played < MANY.max(inlet.keys.len()) {
@@ -131,19 +133,20 @@ impl<P: Payload> Network<P> {
         // time that arrives when somebody looks.
         let until = now + Duration::from_nanos(1);
         for number in 0..self.inlets.len() as u32 {
-            self.play_inlet(until, number, observer);
+            self.play_inlet(until, now, number, observer);
         }
     }
 
     /// Plays the packets that have reached `direction` before `until`, where it has an inlet.
     pub(super) fn play_inlet_of(&mut self, until: Time, direction: u32, observer: &mut impl Observer<P>) {
         if let Ok(number) = self.inlets.binary_search_by_key(&direction, |inlet| inlet.direction) {
-            self.play_inlet(until, number as u32, observer);
+            self.play_inlet(until, until, number as u32, observer);
         }
     }
 
-    /// Plays the packets of an inlet that arrive before `until`. Returns how many.
-    fn play_inlet(&mut self, until: Time, number: u32, observer: &mut impl Observer<P>) -> usize {
+    /// Plays the packets of an inlet that arrive before `until`, then what has begun by `now`. Returns how
+    /// many have arrived.
+    fn play_inlet(&mut self, until: Time, now: Time, number: u32, observer: &mut impl Observer<P>) -> usize {
         let inlet = &mut self.inlets[number as usize];
         inlet.played = inlet.played.max(until);
         let direction = inlet.direction;
@@ -167,7 +170,7 @@ impl<P: Payload> Network<P> {
             self.put_ahead(time_of(*key), direction, &frames[code_of(*key) as usize], observer);
         }
         self.directions[direction as usize].has_call = had_call;
-        self.hand_on(until, direction, observer);
+        self.hand_on(now, now, direction, observer);
         self.see_to_first(direction);
         let inlet = &mut self.inlets[number as usize];
         inlet.free.extend(keys.drain(..count).map(code_of));

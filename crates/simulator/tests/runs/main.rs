@@ -1,8 +1,8 @@
 //! Whole runs against theory, against hand-computed times and against themselves.
 
 mod adhoc;
-mod applications;
 mod ahead;
+mod applications;
 mod batches;
 mod budget;
 mod conservation;

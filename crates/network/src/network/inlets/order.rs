@@ -44,7 +44,8 @@ impl Sorter {
     /// Brings `keys` in the order of the cells of time that they lie in, one cell for a key.
     fn sort_roughly(&mut self, keys: &mut Vec<u128>) {
         let times = || keys.iter().map(|key| time_of(*key).as_nanos());
-        let (first, last) = times().fold((u64::MAX, 0), |(first, last), time| (first.min(time), last.max(time)));
+        let (first, last) =
+            times().fold((u64::MAX, 0), |(first, last), time| (first.min(time), last.max(time)));
         let bits = keys.len().ilog2();
         let shift = (u64::BITS - (last - first).leading_zeros()).saturating_sub(bits);
         let cell = |key: u128| ((time_of(key).as_nanos() - first) >> shift) as usize;
