@@ -58,6 +58,9 @@ pub trait Plane {
     /// Records an event of a flow's subflow on one of several paths.
     fn record_path_event(&mut self, now: Time, kind: EventKind, at: (u32, PathId), value: f64);
 
+    /// A flow's measured span begins or ends `now`: what a plane plays late is played up to here.
+    fn look(&mut self, _now: Time) {}
+
     /// Returns how many packets of `stream` were dropped on the way.
     fn dropped(&self, stream: StreamId) -> u64;
 

@@ -37,6 +37,6 @@ pub mod schedule;
 pub use capacity::Capacity;
 pub use frame::{DropCause, Frame, LinkPayload};
 pub use gate::{Flush, Gate, Silence};
-pub use link::{Cut, Departure, Flushed, Link, LinkConfig, LinkCounters, OfferOutcome};
+pub use link::{Cut, Departure, Flushed, Going, Link, LinkConfig, LinkCounters, OfferOutcome};
 pub use queue::{DisciplineSpec, QueueLimit, QueueSpec};
 pub use schedule::Schedule;

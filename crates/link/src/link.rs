@@ -11,8 +11,10 @@
 //!
 //! At one instant, transmissions begin before the gate or the rate changes.
 
+mod ahead;
 mod flush;
 
+pub use ahead::Going;
 pub use flush::Flushed;
 
 use crate::capacity::{Airing, Capacity};
@@ -169,8 +171,17 @@ pub struct Link<P> {
     pub awaits_data: bool,
     /// The same: whether the owner decides what becomes of a frame that arrives.
     pub settles: bool,
-    /// The same: whether the owner has scheduled a batch.
-    pub has_batch: bool,
+    /// The same: whether the owner has scheduled a batch, or the first packet of a link that hands packets on
+    /// early.
+    pub has_entry: bool,
+    /// The same: whether the owner is to hand packets on at some time.
+    pub has_call: bool,
+    /// The same: whether the owner hands on packets before they arrive.
+    pub is_early: bool,
+    /// The same: whether packets are offered before they arrive here.
+    pub is_fed_early: bool,
+    /// A number of the owner's, kept where a hop finds it: where it keeps the packets that this link hands on.
+    pub place: u32,
     counters: LinkCounters,
     waiting_bytes: u64,
     limits: DropTail,
@@ -251,7 +262,11 @@ impl<P: LinkPayload> Link<P> {
             watched: false,
             awaits_data: false,
             settles: false,
-            has_batch: false,
+            has_entry: false,
+            has_call: false,
+            is_early: false,
+            is_fed_early: false,
+            place: u32::MAX,
             counters: LinkCounters::default(),
             waiting_bytes: 0,
             limits: config.queue,
@@ -355,6 +370,13 @@ impl<P: LinkPayload> Link<P> {
         if self.managed.is_some() {
             return self.offer_to_discipline(now, frame);
         }
+        self.enqueue(now, frame)
+    }
+
+    /// Offers a packet that is to wait, and is counted as offered.
+    #[inline]
+    fn enqueue(&mut self, now: u64, frame: &Frame<P>) -> OfferOutcome {
+        let waiting = self.ring.len() - self.begun;
         let bytes = self.waiting_bytes + u64::from(frame.wire);
         if !self.limits.has_room(u64::from(waiting), bytes) {
             self.count_drop(DropCause::Queue);

@@ -66,6 +66,15 @@ impl<P: Copy + Default> Ring<P> {
         self.len -= 1;
     }
 
+    /// Drops the first packet. The ring must not be empty.
+    #[inline]
+    pub(crate) fn skip(&mut self) {
+        debug_assert!(self.len > 0, "an arrival without a packet");
+        self.prefetch_after(0);
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+    }
+
     /// Prefetches the packet, or the room, a few places after `position`, which is used now. A long ring is
     /// used in order, but other work in between hides the order from the processor.
     #[inline]

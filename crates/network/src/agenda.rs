@@ -5,10 +5,11 @@
 //! order where links are few. Everything else (timers, radios, applications) has a heap of its own: it is
 //! long-lived and would only deepen the first.
 //!
-//! At one instant the entry scheduled first comes first. Where links are many, arrivals come last. Of two
-//! arrivals the packet that has been the first of its link direction for longer comes first, then the packet
-//! of the lower direction. That order depends on links alone: a driver may play a host later than the rest of
-//! the network ([`Batch`](Due::Batch)), and all packets keep their order.
+//! At one instant the entry scheduled first comes first. An arrival counts as scheduled when its packet became
+//! the first of its link direction; of two since the same moment the one of the lower direction comes first.
+//! That depends on links alone: the network may hand a packet on early, and all packets keep their order.
+//! Where links are many, arrivals come last: a driver may play a host later than the rest of the network
+//! ([`Batch`](Due::Batch)).
 
 mod few;
 
@@ -50,24 +51,25 @@ pub(crate) enum Kind {
     Sending,
     /// The places of nodes are recorded.
     Positions,
+    /// A link direction hands its packets on at the latest.
+    HandOn(u32),
+    /// The packets that have reached a link direction are played at the latest.
+    Inlet(u32),
 }
 
-// The lower word of a key: a bit that puts arrivals last, 39 bits of order, 24 bits of code.
+// The lower word of a key: 40 bits of order, 24 bits of code.
 const INDEX_BITS: u32 = 20;
-const CODE_BITS: u32 = INDEX_BITS + 4;
-/// Where links are many: at one instant arrivals come after everything else.
-const IS_ARRIVAL: u64 = 1 << 63;
-/// Longest time for which a packet counts as the first of its link direction, in nanoseconds: nine minutes.
-/// Packets that have been the first for longer are ordered by direction.
-const LONGEST: u64 = (IS_ARRIVAL >> CODE_BITS) - 1;
+pub(crate) const CODE_BITS: u32 = INDEX_BITS + 4;
 
 /// Indices of changes and of hosts' entries lie below this.
 pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
 
 /// Kinds of entry that are the network's own, of sixteen, by bit; all others are free for the driver.
 const OWN_KINDS: u32 = 1 | 1 << 2 | 1 << 8 | 1 << 10 | 1 << AIR_KIND | 1 << 14 | 1 << BATCH_KIND;
-/// The kind of all that happens in an ad hoc network.
+/// The kind of all that happens in an ad hoc network, and of what is no event.
 const AIR_KIND: u32 = 13;
+/// First of the indices of that kind that stand for a link direction ([`Kind::HandOn`], [`Kind::Inlet`]).
+const HAND_ON: u32 = 3;
 /// The kind of a host that takes its packets in batches.
 const BATCH_KIND: u32 = 15;
 
@@ -130,11 +132,11 @@ impl Due {
 impl Change {
     /// The link direction of an arrival, which is nearly every change.
     #[inline]
-    pub(crate) const fn arrival(self) -> Option<u32> {
+    pub const fn arrival(self) -> Option<u32> {
         if is_arrival(self.0) { Some(self.0) } else { None }
     }
 
-    /// Whether it happens in an ad hoc network.
+    /// Whether it happens in an ad hoc network, or is no event.
     #[inline]
     pub(crate) const fn is_of_air(self) -> bool {
         !is_arrival(self.0) && self.0 >> INDEX_BITS == AIR_KIND
@@ -152,7 +154,9 @@ impl Change {
             _ => match index {
                 0 => Kind::Air,
                 1 => Kind::Sending,
-                _ => Kind::Positions,
+                2 => Kind::Positions,
+                _ if (index - HAND_ON).is_multiple_of(2) => Kind::HandOn((index - HAND_ON) / 2),
+                _ => Kind::Inlet((index - HAND_ON) / 2),
             },
         }
     }
@@ -170,6 +174,8 @@ impl Kind {
             Self::Air => (AIR_KIND, 0),
             Self::Sending => (AIR_KIND, 1),
             Self::Positions => (AIR_KIND, 2),
+            Self::HandOn(direction) => (AIR_KIND, HAND_ON + 2 * direction),
+            Self::Inlet(place) => (AIR_KIND, HAND_ON + 2 * place + 1),
         };
         debug_assert!(index < MAX_INDEX);
         kind << INDEX_BITS | index
@@ -190,11 +196,25 @@ const _: () = assert!(FEW <= Few::MOST);
 #[derive(Debug)]
 pub struct Agenda {
     arrivals: Arrivals,
-    others: Heap<u128>,
+    others: Heap<Other>,
     /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step
     /// instead of two.
     is_vacant: bool,
     sequence: u64,
+    /// The time of the entry that was removed or replaced last.
+    now: Time,
+}
+
+/// An entry that is no arrival.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Other {
+    key: u128,
+    /// When it was scheduled.
+    since: Time,
+}
+
+impl HeapKey for Other {
+    const NEVER: Self = Self { key: NEVER, since: Time::MAX };
 }
 
 /// The next arrival of every link direction.
@@ -205,44 +225,39 @@ enum Arrivals {
 }
 
 impl Agenda {
-    /// Entries that one run may number: 2^39, some four hours of computing where links are few. Where links
-    /// are many, arrivals have no number.
-    pub const MAX_SEQUENCE: u64 = IS_ARRIVAL >> CODE_BITS;
+    /// Entries that one run may number: 2^40. Arrivals have no number.
+    pub const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
 
     /// Nothing is due; there are so many link directions.
     pub(crate) fn new(directions: usize) -> Self {
         let arrivals =
             if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::default()) };
-        Self { arrivals, others: Heap::default(), is_vacant: false, sequence: 0 }
+        Self { arrivals, others: Heap::default(), is_vacant: false, sequence: 0, now: Time::ZERO }
     }
 
     /// Schedules an entry of the driver's own, of [`host_code`].
     #[inline]
     pub fn push_host(&mut self, time: Time, code: u32) {
         debug_assert!(!is_own(code), "code {code:x} is the network's");
-        let key = self.key(time, code);
-        self.push_other(key);
+        self.push_other(time, code);
     }
 
     /// Schedules a change other than an arrival.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, kind: Kind) {
         debug_assert!(!matches!(kind, Kind::Arrival(_)), "arrivals have an order of their own");
-        let key = self.key(time, kind.code());
-        self.push_other(key);
+        self.push_other(time, kind.code());
     }
 
     /// Schedules the next arrival from `direction`, of a packet that is the first there since `since`.
     #[inline]
     pub(crate) fn push_arrival(&mut self, since: Time, time: Time, direction: u32) {
-        let key = self.arrival_key(since, time, direction);
-        self.arrivals.push(key);
+        self.arrivals.push(arrival_key(since, time, direction));
     }
 
     /// Schedules the host at the end of `direction` for `time`.
     pub(crate) fn push_batch(&mut self, time: Time, direction: u32) {
-        let key = self.arrival_key(time, time, Due::Batch(direction).code());
-        self.arrivals.push(key);
+        self.arrivals.push(arrival_key(time, time, Due::Batch(direction).code()));
     }
 
     /// Schedules the host whose batch [`peek`](Self::peek) returned again; `None`: it has no packets.
@@ -250,47 +265,59 @@ impl Agenda {
         let code = Due::Batch(direction).code();
         debug_assert_eq!(code_of(self.arrivals.first()), code, "what a host does comes later than its batch");
         match time {
-            Some(time) => {
-                let key = self.arrival_key(time, time, code);
-                self.arrivals.replace_top(key);
-            }
+            Some(time) => self.arrivals.replace_top(arrival_key(time, time, code)),
             None => self.arrivals.pop(),
         }
     }
 
     #[inline]
-    fn push_other(&mut self, key: u128) {
+    fn push_other(&mut self, time: Time, code: u32) {
+        let other = self.other(time, code);
         if std::mem::take(&mut self.is_vacant) {
-            self.others.replace_top(key);
+            self.others.replace_top(other);
         } else {
-            self.others.push(key);
+            self.others.push(other);
         }
     }
 
     /// What is due next, left in place until it is removed or replaced. Entries scheduled meanwhile, at the
-    /// same instant or later, come after it. Where links are many, that does not hold for an arrival: remove
-    /// or replace an arrival before anything else is scheduled.
+    /// same instant or later, come after it. That does not hold for an arrival: remove or replace an arrival
+    /// before anything else is scheduled.
     #[inline]
     pub fn peek(&mut self) -> Option<(Time, Due)> {
         // Nothing took the place of the entry that is done with: it must not be returned again.
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
-        let key = self.arrivals.first().min(self.others.first());
+        let (arrival, other) = (self.arrivals.first(), self.others.first());
+        let key = if self.is_arrival_next(arrival, other) { arrival } else { other.key };
         if key == NEVER {
             return None;
         }
         Some((time_of(key), Due::from_code(code_of(key))))
     }
 
-    /// The packet that arrives next and its link direction, if nothing else is due before: the same as
-    /// [`peek`](Self::peek), for a driver that asks for nearly every event.
+    /// Whether of both the arrival is due next.
+    #[inline]
+    fn is_arrival_next(&self, arrival: u128, other: Other) -> bool {
+        if time_of(arrival) != time_of(other.key) {
+            return time_of(arrival) < time_of(other.key);
+        }
+        match self.arrivals {
+            // At the end of all times there may be no other.
+            Arrivals::Few(_) => other.key == NEVER || since_of(arrival) < other.since,
+            Arrivals::Many(_) => other.key == NEVER,
+        }
+    }
+
+    /// The packet that arrives next and its link direction, if nothing else is due before or at that time: the
+    /// same as [`peek`](Self::peek), for a driver that asks for nearly every event.
     #[inline]
     pub(crate) fn first_arrival(&self) -> Option<(Time, u32)> {
         let key = self.arrivals.first();
         let code = code_of(key);
-        // An entry that is done with and still there has a lower key: then `peek` looks.
-        (key < self.others.first() && is_arrival(code)).then(|| (time_of(key), code))
+        // An entry that is done with and still there is no later: then `peek` looks.
+        (time_of(key) < time_of(self.others.first().key) && is_arrival(code)).then(|| (time_of(key), code))
     }
 
     /// What is due next of everything but arrivals and batches, left in place as by [`peek`](Self::peek).
@@ -298,15 +325,17 @@ impl Agenda {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
-        let key = self.others.first();
+        let key = self.others.first().key;
         (key != NEVER).then(|| (time_of(key), Due::from_code(code_of(key))))
     }
 
     /// Removes `due`, which [`peek`](Self::peek) returned and which is no arrival.
     #[inline]
     pub fn pop(&mut self, due: Due) {
-        debug_assert_eq!(code_of(self.others.first()), due.code(), "it is the first of its order");
+        let key = self.others.first().key;
+        debug_assert_eq!(code_of(key), due.code(), "it is the first of its order");
         debug_assert!(!self.is_vacant, "an entry is removed once");
+        self.now = time_of(key);
         self.is_vacant = true;
     }
 
@@ -315,22 +344,24 @@ impl Agenda {
     #[inline]
     pub fn replace(&mut self, time: Time, due: Due) {
         debug_assert!(!self.is_vacant, "it is still there");
-        let key = self.key(time, due.code());
-        self.others.replace_top(key);
+        self.now = time_of(self.others.first().key);
+        let other = self.other(time, due.code());
+        self.others.replace_top(other);
     }
 
-    /// Removes the first arrival, which [`peek`](Self::peek) returned.
+    /// Removes the first arrival, which [`peek`](Self::peek) returned for `now`.
     #[inline]
-    pub(crate) fn pop_arrival(&mut self) {
+    pub(crate) fn pop_arrival(&mut self, now: Time) {
+        self.now = now;
         self.arrivals.pop();
     }
 
     /// Replaces the first arrival, which is of `direction` and takes place `now`, by the next one of that
-    /// direction, at `time`.
+    /// direction, at `time`, of a packet that is the first there since `since`.
     #[inline]
-    pub(crate) fn replace_arrival(&mut self, now: Time, time: Time, direction: u32) {
-        let key = self.arrival_key(now, time, direction);
-        self.arrivals.replace_top(key);
+    pub(crate) fn replace_arrival(&mut self, now: Time, since: Time, time: Time, direction: u32) {
+        self.now = now;
+        self.arrivals.replace_top(arrival_key(since, time, direction));
     }
 
     /// Removes the pending arrival of `direction`; nothing happens if there is none. It is none that
@@ -360,32 +391,34 @@ impl Agenda {
         matches!(self.arrivals, Arrivals::Many(_))
     }
 
-    /// How many entries have a number so far: all, or where links are many, all but arrivals.
+    /// How many entries have a number so far.
     pub fn scheduled(&self) -> u64 {
         self.sequence
     }
 
-    /// The key of an arrival, or of a host that takes its packets in batches.
     #[inline]
-    fn arrival_key(&mut self, since: Time, time: Time, code: u32) -> u128 {
-        match self.arrivals {
-            Arrivals::Few(_) => self.key(time, code),
-            Arrivals::Many(_) => {
-                let shorter = LONGEST - (time.as_nanos() - since.as_nanos()).min(LONGEST);
-                let order = IS_ARRIVAL | shorter << CODE_BITS | u64::from(code);
-                u128::from(time.as_nanos()) << 64 | u128::from(order)
-            }
-        }
-    }
-
-    #[inline]
-    fn key(&mut self, time: Time, code: u32) -> u128 {
+    fn other(&mut self, time: Time, code: u32) -> Other {
         // Time, sequence and code in one word: comparing two entries is one comparison, and an entry needs no
         // pointer.
         let order = self.sequence << CODE_BITS | u64::from(code);
         self.sequence += 1;
-        u128::from(time.as_nanos()) << 64 | u128::from(order)
+        Other { key: u128::from(time.as_nanos()) << 64 | u128::from(order), since: self.now }
     }
+}
+
+/// The key of an arrival, or of a host that takes its packets in batches.
+#[inline]
+pub(crate) fn arrival_key(since: Time, time: Time, code: u32) -> u128 {
+    // The longer the packet has been the first, the lower. 40 bits suffice for 18 minutes; beyond, the order
+    // still depends on links alone.
+    let order = !(time.as_nanos() - since.as_nanos()) << CODE_BITS;
+    u128::from(time.as_nanos()) << 64 | u128::from(order | u64::from(code))
+}
+
+/// Since when the packet of an arrival has been the first.
+fn since_of(key: u128) -> Time {
+    let span = !(key as u64) >> CODE_BITS;
+    Time::from_nanos(time_of(key).as_nanos().saturating_sub(span))
 }
 
 impl Arrivals {
@@ -435,13 +468,13 @@ const LEVEL_ENDS: [usize; 5] = [1365, 341, 85, 21, 5];
 
 /// The time of an entry.
 #[inline]
-fn time_of(key: u128) -> Time {
+pub(crate) fn time_of(key: u128) -> Time {
     Time::from_nanos((key >> 64) as u64)
 }
 
 /// The code of an entry.
 #[inline]
-fn code_of(key: u128) -> u32 {
+pub(crate) fn code_of(key: u128) -> u32 {
     // The cast drops the time and most of the order, the mask the rest of it.
     key as u32 & ((1 << CODE_BITS) - 1)
 }
@@ -493,15 +526,22 @@ mod tests {
         }
     }
 
-    fn pop(agenda: &mut Agenda, due: Due) {
-        if let Due::Network(_) = due { agenda.pop_arrival() } else { agenda.pop(due) }
+    fn pop(agenda: &mut Agenda, time: Time, due: Due) {
+        if let Due::Network(_) = due { agenda.pop_arrival(time) } else { agenda.pop(due) }
     }
 
     #[test]
     fn entries_survive_their_code() {
         let last = MAX_INDEX - 1;
-        let kinds =
-            [Kind::Arrival(last), Kind::Transmission(last), Kind::Radio(0), Kind::Pair(last), Kind::Cell(0)];
+        let kinds = [
+            Kind::Arrival(last),
+            Kind::Transmission(last),
+            Kind::HandOn(last / 4),
+            Kind::Inlet(last / 4),
+            Kind::Radio(0),
+            Kind::Pair(last),
+            Kind::Cell(0),
+        ];
         for kind in kinds.into_iter().chain([Kind::Air, Kind::Sending, Kind::Positions]) {
             let Due::Network(change) = Due::from_code(kind.code()) else { panic!("{kind:?}") };
             assert_eq!(change.kind(), kind);
@@ -514,29 +554,37 @@ mod tests {
         }
     }
 
-    /// Where links are few, entries of one instant come in the order of scheduling. Where links are many,
-    /// arrivals come after everything else, by how long they have been the first, then by direction.
+    /// Entries of one instant come by when they were scheduled. Where links are many, arrivals come after
+    /// everything else, then by direction.
     #[test]
     fn equal_times_have_one_order() {
-        let t = Time::from_millis(1);
-        // Alternating between the two orders.
-        let events: Vec<Due> =
-            (0..30).rev().map(|i| if i % 2 == 0 { Due::arrival(i) } else { timer(i) }).collect();
-        let timers = events.iter().copied().filter(|event| matches!(event, Due::Host(_)));
-        let apart: Vec<Due> = timers.chain((0..30).step_by(2).map(Due::arrival)).collect();
-        for (directions, expected) in [(FEW, &events), (MANY, &apart)] {
+        let (early, late, t) = (Time::from_millis(1), Time::from_millis(2), Time::from_millis(3));
+        let begun = |directions| {
             let mut queue = Agenda::new(directions);
-            events.iter().for_each(|event| push(&mut queue, t, *event));
+            queue.push_host(early, host_code(1, 0));
+            queue.pop(timer(0));
+            queue
+        };
+        for (directions, expected) in [
+            (FEW, [timer(7), Due::arrival(2), Due::arrival(3), timer(6), Due::arrival(5)]),
+            (MANY, [timer(7), timer(6), Due::arrival(2), Due::arrival(3), Due::arrival(5)]),
+        ] {
+            let mut queue = begun(directions);
+            // Scheduled out of order: a packet may be handed on before its time.
+            queue.push_arrival(late, t, 5);
+            queue.push_arrival(early, t, 3);
+            queue.push_arrival(early, t, 2);
+            push(&mut queue, t, timer(7));
+            push(&mut queue, late, timer(8));
+            assert_eq!(queue.peek(), Some((late, timer(8))));
+            queue.pop(timer(8));
+            push(&mut queue, t, timer(6));
             for event in expected {
-                assert_eq!(queue.peek(), Some((t, *event)));
-                pop(&mut queue, *event);
+                assert_eq!(queue.peek(), Some((t, event)), "{directions} link directions");
+                pop(&mut queue, t, event);
             }
             assert_eq!(queue.peek(), None);
         }
-        let mut queue = Agenda::new(MANY);
-        queue.push_arrival(Time::from_nanos(7), t, 1);
-        queue.push_arrival(Time::from_nanos(6), t, 2);
-        assert_eq!(queue.peek(), Some((t, Due::arrival(2))));
     }
 
     /// A batch is scheduled again or removed in its place; timers can be asked for apart from arrivals.
@@ -553,7 +601,7 @@ mod tests {
         queue.pop(timer(1));
         assert_eq!(queue.peek_other(), None);
         assert_eq!(queue.peek(), Some((Time::from_millis(4), Due::arrival(6))));
-        queue.pop_arrival();
+        queue.pop_arrival(Time::from_millis(4));
         assert_eq!(queue.peek(), Some((Time::from_millis(5), Due::Batch(5))));
         queue.replace_batch(None, 5);
         assert_eq!(queue.peek(), None);
@@ -586,7 +634,8 @@ mod tests {
             let Some((now, event)) = queue.peek() else { break };
             let before = levels(&queue);
             let top = event.code();
-            queue.replace_arrival(now, now + cogtcp_units::Duration::from_nanos(stream.below(1000)), top);
+            let next = now + cogtcp_units::Duration::from_nanos(stream.below(1000));
+            queue.replace_arrival(now, now, next, top);
             let after = levels(&queue);
             for (i, direction) in queue.approaching().into_iter().enumerate() {
                 // Levels counted from the sixth (0) to the first (5); the top itself is not looked at.
@@ -607,19 +656,22 @@ mod tests {
         for (seed, directions) in (0..200).flat_map(|seed| [(seed, FEW), (seed, MANY)]) {
             let mut stream = RandomStream::new(seed, "queue", 0);
             let mut queue = Agenda::new(directions);
-            // By time, then by sequence; where links are many, arrivals come last, by their direction.
-            let mut model: Vec<(u64, (bool, u64), Due)> = Vec::new();
+            // By time, then by when it was scheduled, then arrivals by their direction, all else in sequence;
+            // where links are many, arrivals come last.
+            type Order = (bool, u64, bool, u64);
+            let mut model: Vec<(u64, Order, Due)> = Vec::new();
             let mut now = 0;
             for sequence in 0..600 {
                 let time = now + stream.below(20);
                 let draw = stream.below(2 * directions as u64) as u32;
                 let event = if draw.is_multiple_of(2) { Due::arrival(draw / 2) } else { timer(draw) };
                 let is_arrival = matches!(event, Due::Network(_));
-                let order = |event: Due| match event {
-                    Due::Network(change) if directions == MANY => {
-                        (true, u64::from(change.arrival().unwrap()))
+                let since = if is_arrival { now + stream.below(1 + time - now) } else { now };
+                let order = |event: Due, since: u64| match event {
+                    Due::Network(change) => {
+                        (directions == MANY, since, true, u64::from(change.arrival().unwrap()))
                     }
-                    _ => (false, sequence),
+                    _ => (false, since, false, sequence),
                 };
                 match stream.below(6) {
                     5 if is_arrival => {
@@ -629,8 +681,12 @@ mod tests {
                     }
                     // A link direction has one arrival at most.
                     0..=2 if !is_arrival || model.iter().all(|(.., other)| *other != event) => {
-                        push(&mut queue, Time::from_nanos(time), event);
-                        model.push((time, order(event), event));
+                        if is_arrival {
+                            queue.push_arrival(Time::from_nanos(since), Time::from_nanos(time), draw / 2);
+                        } else {
+                            push(&mut queue, Time::from_nanos(time), event);
+                        }
+                        model.push((time, order(event, since), event));
                     }
                     choice @ (3 | 4) => {
                         model.sort_by_key(|(time, order, _)| (*time, *order));
@@ -641,17 +697,17 @@ mod tests {
                         now = at.as_nanos();
                         model.remove(0);
                         if choice == 3 {
-                            pop(&mut queue, event);
+                            pop(&mut queue, at, event);
                         } else {
                             let again = now + stream.below(20);
                             let time = Time::from_nanos(again);
                             match event {
                                 Due::Network(change) => {
-                                    queue.replace_arrival(time, time, change.arrival().unwrap());
+                                    queue.replace_arrival(at, at, time, change.arrival().unwrap());
                                 }
                                 _ => queue.replace(time, event),
                             }
-                            model.push((again, order(event), event));
+                            model.push((again, order(event, now), event));
                         }
                     }
                     _ => {}

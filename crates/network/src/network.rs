@@ -1,12 +1,14 @@
 //! Link directions, the routes of streams and the packets on them.
 
 mod accounts;
+mod ahead;
 mod air;
 mod batches;
 mod build;
 mod cells;
 mod conservation;
 mod hints;
+mod inlets;
 mod notices;
 mod pairs;
 mod radios;
@@ -26,12 +28,14 @@ use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::PairEvent;
+use ahead::NO_PLACE;
 use air::AdHoc;
 use cells::CellLinks;
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
-use cogtcp_units::{Rate, Time};
+use cogtcp_units::{Duration, Rate, Time};
+use inlets::Inlet;
 use notices::Notices;
 use pairs::ServedPair;
 use radios::GatedLinks;
@@ -88,6 +92,15 @@ pub struct Network<P> {
     /// Packets dropped on the way, by stream.
     dropped: Vec<u64>,
     hops: u64,
+    inlets: Vec<Inlet<P>>,
+    /// Packets that arrive before this are handed on ahead of time.
+    horizon: Time,
+    /// Packets are handed on at most so long before they arrive.
+    window: Duration,
+    /// Packets that were handed on ahead of time.
+    merged: u64,
+    /// Arrivals in their turn that were no events of their own, less events that were no arrivals.
+    uncounted: i64,
     /// Something has happened that the driver is to take.
     has_news: bool,
     radios: Vec<GatedLinks>,
@@ -150,7 +163,7 @@ impl<P: Payload> Network<P> {
     fn tally_air(&self, now: Time, change: Change) -> Tally {
         match change.kind() {
             Kind::Air if !self.is_armed(now) => Tally::Stale,
-            Kind::Positions => Tally::Observation,
+            Kind::Positions | Kind::HandOn(_) | Kind::Inlet(_) => Tally::Observation,
             _ => Tally::Event,
         }
     }
@@ -204,6 +217,8 @@ impl<P: Payload> Network<P> {
             Kind::Air => self.advance_air(now, observer),
             Kind::Sending => self.send_on_air(now, observer),
             Kind::Positions => self.record_positions(now),
+            Kind::HandOn(direction) => self.hand_on_late(now, direction, observer),
+            Kind::Inlet(number) => self.play_inlet_late(now, number, observer),
         }
         false
     }
@@ -224,7 +239,18 @@ impl<P: Payload> Network<P> {
         payload.set_transit(Transit { stream, next: start });
         let first = self.routes[start as usize];
         if let Some(link) = self.directions.get_mut(first as usize)
+            && link.place != NO_PLACE
+            && let Some(going) = link.new_going(now, bytes)
+            && going.arrival < self.horizon
+        {
+            let since = link.going_since(&going);
+            link.pass_new(going);
+            payload.enter();
+            return self.add_to_inlet(since, going.arrival, first, Frame::new(payload, bytes));
+        }
+        if let Some(link) = self.directions.get_mut(first as usize)
             && !link.watched
+            && !link.is_early
             && !O::FOLLOWS_OFFERS
             && !observer.follows_packets()
             && let Some(outcome) = link.offer_new(now, payload, bytes)
@@ -297,6 +323,9 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
+        if self.directions[direction as usize].is_early {
+            return self.arrive_late(now, direction, observer, into);
+        }
         self.hops += 1;
         let from = &mut self.directions[direction as usize];
         let mut lost = from.arrive_into(now, &mut into.frame);
@@ -306,8 +335,11 @@ impl<P: Payload> Network<P> {
         // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes
         // its place: one step of the heap instead of two.
         match from.next_arrival() {
-            Some(time) => self.agenda.replace_arrival(now, time, direction),
-            None => self.agenda.pop_arrival(),
+            Some(time) => {
+                let since = if from.is_fed_early { from.first_since(now) } else { now };
+                self.agenda.replace_arrival(now, since, time, direction);
+            }
+            None => self.agenda.pop_arrival(now),
         }
         if settles && let Some(cause) = self.settle(now, direction, &mut into.frame, lost, observer) {
             lost = Some(cause);
@@ -340,7 +372,11 @@ impl<P: Payload> Network<P> {
             self.enter_air(into.at, into.frame);
             return false;
         }
-        self.put(into.at, next, &into.frame, observer);
+        if self.directions[next as usize].is_early {
+            self.put_ahead(into.at, next, &into.frame, observer);
+        } else {
+            self.put(into.at, next, &into.frame, observer);
+        }
         false
     }
 
@@ -348,6 +384,9 @@ impl<P: Payload> Network<P> {
     #[inline]
     fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.directions[direction as usize];
+        if link.is_early {
+            return self.put_ahead(now, direction, frame, observer);
+        }
         // Data behind other data ends no pause. Data behind other packets ends the pause before these. Packets
         // that are no data count their bytes, whether the link is idle or not.
         if link.watched
@@ -627,7 +666,7 @@ impl<P: Payload> Network<P> {
 
     /// Hops that packets have made.
     pub fn hops(&self) -> u64 {
-        self.hops
+        self.hops + self.merged
     }
 
     /// The link directions: two of each link, forward and reverse.

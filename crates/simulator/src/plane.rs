@@ -90,6 +90,10 @@ impl cogtcp_hosts::Plane for Plane {
         self.recorder.trace.path_event(now, kind, at, value);
     }
 
+    fn look(&mut self, now: Time) {
+        self.network.play_inlets(now, &mut self.recorder);
+    }
+
     fn dropped(&self, stream: StreamId) -> u64 {
         self.network.dropped(stream)
     }

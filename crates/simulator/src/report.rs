@@ -56,7 +56,7 @@ impl Simulation<'_> {
             packets,
             fairness: jain_fairness(&goodputs),
             digest,
-            engine_events: self.events,
+            engine_events: self.events.wrapping_add(self.plane.network.merged()),
             packet_hops: self.plane.network.hops(),
         }
     }

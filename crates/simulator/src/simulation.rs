@@ -1,5 +1,6 @@
 //! One run as a value: the event loop and what each event does.
 
+mod ahead;
 mod batches;
 mod measure;
 mod route_news;
@@ -53,9 +54,15 @@ pub(crate) struct Simulation<'e> {
     sampled_directions: Vec<f64>,
     digest: Digest,
     pub(crate) events: u64,
+    next_sample: Time,
+    /// When flows start and stop, the next last.
+    looks: Vec<Time>,
+    /// Something is played late.
+    looks_late: bool,
 }
 
-/// Hash of the events of a run: a sum, so that hosts that are played late change nothing.
+/// Hash of what hosts see, and of all events but packets on their way: a sum, so that hosts that are played
+/// late change nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
@@ -101,10 +108,14 @@ impl Simulation<'_> {
     /// The event loop.
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut arrival = Arrival::default();
+        self.set_horizon(until);
         loop {
             while self.play_some(until, options, &mut arrival)? {}
-            // Hosts with batches have packets left. The packets that these hosts send arrive after `until`.
-            if !self.catch_up(until + Duration::from_nanos(1)) {
+            // Hosts with batches and inlets have packets left. Whatever these lead to happens after `until`.
+            let found = self.catch_up(until + Duration::from_nanos(1));
+            let Plane { network, recorder } = &mut self.plane;
+            network.play_inlets(until, recorder);
+            if !found {
                 return Ok(());
             }
         }
@@ -168,9 +179,9 @@ impl Simulation<'_> {
     #[expect(clippy::inline_always, reason = "one caller, the event loop")]
     #[inline(always)]
     fn arrive(&mut self, now: Time, direction: u32, arrival: &mut Arrival<Packet>) {
-        self.digest.add(now, Due::arrival(direction));
         let Plane { network, recorder } = &mut self.plane;
         if network.arrive(now, direction, recorder, arrival) {
+            self.digest.add(now, Due::arrival(direction));
             self.deliver(now, &arrival.frame);
         }
     }
@@ -188,7 +199,9 @@ impl Simulation<'_> {
 
     /// The network changes.
     fn step(&mut self, now: Time, due: Due, change: Change, arrival: &mut Arrival<Packet>) {
+        let is_arrival = change.arrival().is_some();
         match self.plane.network.tally(now, change) {
+            Tally::Event if is_arrival => {}
             Tally::Event => self.digest.add(now, due),
             Tally::Stale => {}
             // The loop has counted it. A run counts the same with a record of events and without.
@@ -196,13 +209,16 @@ impl Simulation<'_> {
         }
         let Plane { network, recorder } = &mut self.plane;
         if network.step_into(now, change, recorder, arrival) {
+            if is_arrival {
+                self.digest.add(now, due);
+            }
             self.deliver(now, &arrival.frame);
         }
     }
 
     /// What a host waited for is due.
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
-        if self.batches.is_used() {
+        if self.looks_late {
             self.catch_up_for(now, event);
         }
         match event {
@@ -224,6 +240,8 @@ impl Simulation<'_> {
                 }
             }
             Event::Sample => {
+                self.next_sample = now + self.experiment.run.sample_interval;
+                self.set_horizon(self.played);
                 // Neither counted nor hashed: a run is the same with a trace and without.
                 self.events -= 1;
                 self.sample(now);
@@ -344,10 +362,19 @@ impl Simulation<'_> {
                     flow.begin_measure(now, &mut self.plane);
                 }
                 flow.start(now, &mut self.plane);
+                self.looks.pop();
+                self.set_horizon(self.played);
             }
-            Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.plane),
+            Event::FlowStop(number) => {
+                self.flows[number as usize].stop(now, &mut self.plane);
+                self.looks.pop();
+                self.set_horizon(self.played);
+            }
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.plane),
-            Event::WarmupEnd => self.end_warmup(now),
+            Event::WarmupEnd => {
+                self.end_warmup(now);
+                self.set_horizon(self.played);
+            }
             Event::Timer(..) | Event::Sample | Event::Part(_) => unreachable!("handled by the event loop"),
         }
     }

@@ -181,6 +181,7 @@ impl Flow {
         if self.measured.is_some() || self.completed.is_some() || self.stopped {
             return;
         }
+        plane.look(now);
         let paths = (0..).map(PathId).zip(self.data_by_path());
         let available =
             paths.map(|(path, data)| plane.begin_span(now, data, self.awaits(path, plane))).collect();
@@ -196,6 +197,7 @@ impl Flow {
     pub fn end_measure(&mut self, now: Time, plane: &mut impl Plane) {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
+        plane.look(now);
         let paths = (0..).map(PathId).zip(self.data_by_path()).zip(&baseline.available);
         let narrowest: Vec<_> = paths
             .map(|((path, data), before)| {

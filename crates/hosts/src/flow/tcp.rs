@@ -185,6 +185,10 @@ impl Flow {
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             self.counters[DATA].injected += 1;
             plane.send_segment(now, self.ids[DATA], segment, sent_at, awaited);
+            if tcp.sender.is_full() {
+                debug_assert!(tcp.sender.poll_transmit(now).is_none(), "a full window lets nothing go");
+                break;
+            }
         }
         // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = tcp.sender.poll_event() {

@@ -67,7 +67,7 @@ impl<P: Payload> Network<P> {
     pub fn end_batch(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
         let next = link.next_arrival();
-        link.has_batch = next.is_some();
+        link.has_entry = next.is_some();
         let slack = link.slack;
         self.agenda.replace_batch(next.map(|next| late(next, slack)), direction);
     }
@@ -81,7 +81,7 @@ impl<P: Payload> Network<P> {
         }
         // A batch is scheduled already. If the host has taken its packets since, the batch comes early and is
         // scheduled again.
-        if !std::mem::replace(&mut link.has_batch, true) {
+        if !std::mem::replace(&mut link.has_entry, true) {
             self.agenda.push_batch(late(time, link.slack), direction);
         }
     }

@@ -10,7 +10,7 @@ use crate::build;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_scenario::Experiment;
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What is recorded of an ad hoc network while it runs.
@@ -88,6 +88,11 @@ impl<P: Payload> Network<P> {
             stamping: BTreeMap::new(),
             dropped: Vec::new(),
             hops: 0,
+            inlets: Vec::new(),
+            horizon: Time::ZERO,
+            window: Duration::MAX,
+            merged: 0,
+            uncounted: 0,
             has_news: false,
             radios: GatedLinks::all(experiment, seed, until, spectrum.as_ref())?,
             pairs: Vec::new(),

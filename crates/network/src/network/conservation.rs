@@ -38,6 +38,7 @@ impl<P: Payload> Network<P> {
         if let Some(air) = &self.air {
             air.visit(&mut count);
         }
+        self.inlets.iter().for_each(|inlet| inlet.visit(&mut count));
         for (number, direction) in self.directions.iter().enumerate() {
             let mut held = 0;
             direction.visit(&mut |frame| {

@@ -2,6 +2,7 @@
 
 use super::{AIR, BY_ROUTE, HOST, Network};
 use crate::payload::{Payload, StreamId};
+use cogtcp_link::Link;
 
 /// Where a packet goes from a link.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +19,43 @@ impl<P: Payload> Network<P> {
     pub fn goal(&self, direction: u32) -> Option<Goal> {
         let from = self.directions.get(direction as usize)?;
         let packet = &from.first()?.packet;
-        let next = match from.label {
-            BY_ROUTE => *self.routes.get(packet.transit().next as usize)?,
-            label => label,
-        };
+        let place = packet.transit().next as usize;
+        let mut next = self.hop(from, place)?;
+        // A link that hands packets on ahead of time, and has none that wait, hands on this one at once.
+        if let Some(link) = self.directions.get(next as usize)
+            && link.is_early
+            && link.is_empty()
+        {
+            next = self.hop(link, place + 1)?;
+        }
         match next {
             HOST => Some(Goal::Host(packet.transit().stream)),
             // A hop over the air, or no label, is no link that could be asked for.
             next => ((next as usize) < self.directions.len()).then_some(Goal::Direction(next)),
+        }
+    }
+
+    /// The hop after `link`, at this place of a route.
+    #[inline]
+    fn hop(&self, link: &Link<P>, place: usize) -> Option<u32> {
+        match link.label {
+            BY_ROUTE => self.routes.get(place).copied(),
+            label => Some(label),
+        }
+    }
+
+    /// Asks for the memory of the links to which `direction` hands on its next packets but two or three.
+    pub(super) fn prefetch_exits(&self, direction: u32) {
+        let from = &self.directions[direction as usize];
+        let exit = |position| {
+            let packet = &from.waiting_at(position)?.packet;
+            self.directions.get(self.hop(from, packet.transit().next as usize)? as usize)
+        };
+        if let Some(exit) = exit(3) {
+            exit.prefetch();
+        }
+        if let Some(exit) = exit(1) {
+            exit.prefetch_room();
         }
     }
 

@@ -8,6 +8,7 @@ use super::Simulation;
 use crate::event::Event;
 use crate::options::{RunOptions, TraceLevel};
 use crate::packet::Packet;
+use crate::plane::Plane;
 use cogtcp_hosts::{End, Flow};
 use cogtcp_network::{Arrival, Due};
 use cogtcp_scenario::{Experiment, FlowSpec, Traffic};
@@ -99,6 +100,10 @@ impl Simulation<'_> {
             Event::WarmupEnd | Event::Sample | Event::Part(_) => {
                 self.catch_up(now);
             }
+        }
+        if !matches!(event, Event::Timer(..) | Event::Write(_)) {
+            let Plane { network, recorder } = &mut self.plane;
+            network.play_inlets(now, recorder);
         }
     }
 

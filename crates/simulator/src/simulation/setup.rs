@@ -104,8 +104,13 @@ impl<'e> Simulation<'e> {
             digest: Digest::default(),
             batches: Batches::default(),
             events: 0,
+            next_sample: Time::MAX,
+            looks: Vec::new(),
+            looks_late: false,
         };
         simulation.plan_batches(options);
+        simulation.plan_ahead(options);
+        simulation.looks_late = simulation.batches.is_used() || simulation.plane.network.has_inlets();
         simulation.schedule_beginning(options.trace);
         Ok(simulation)
     }
@@ -119,13 +124,17 @@ impl<'e> Simulation<'e> {
         self.plane.network.begin_air(&mut self.plane.recorder);
         for (number, spec) in self.experiment.flows.iter().enumerate() {
             self.plane.schedule(spec.start, Event::FlowStart(number as u32));
+            self.looks.push(spec.start);
             if let Some(stop) = spec.stop {
                 // Never before its start, which at the same instant was scheduled first.
                 self.plane.schedule(stop.max(spec.start), Event::FlowStop(number as u32));
+                self.looks.push(stop.max(spec.start));
             }
         }
+        self.looks.sort_unstable_by_key(|at| std::cmp::Reverse(*at));
         if trace >= TraceLevel::Series {
-            self.plane.schedule(Time::ZERO + self.experiment.run.sample_interval, Event::Sample);
+            self.next_sample = Time::ZERO + self.experiment.run.sample_interval;
+            self.plane.schedule(self.next_sample, Event::Sample);
             self.sampled_flows = vec![0; self.flows.len()];
             self.sampled_directions = vec![0.0; self.plane.network.directions().len()];
         }

@@ -1,6 +1,7 @@
 //! Whole runs against theory, against hand-computed times and against themselves.
 
 mod adhoc;
+mod ahead;
 mod applications;
 mod batches;
 mod budget;

@@ -91,6 +91,29 @@ impl Sender {
         }
     }
 
+    /// Whether cwnd is full, and nothing else is to be sent: [`poll_transmit`](Self::poll_transmit) need not be
+    /// asked again. False says nothing.
+    #[inline]
+    pub fn is_full(&mut self) -> bool {
+        let flight = self.board.flight_size();
+        let is_full = self.connection == Connection::Established
+            && self.tcp.ca_state == CaState::Open
+            && self.saturated
+            && flight > 0
+            && self.board.in_flight() == flight
+            && flight + self.tcp.mss > self.inflated_cwnd()
+            && self.pacing_rate().is_none()
+            && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending)
+            && !self.ack_pending
+            && !self.retransmit_front
+            && !self.config.segmentation_offload
+            && self.timer != Timer::Persist;
+        if is_full {
+            self.record_usage(true);
+        }
+        is_full
+    }
+
     fn pure_ack(&mut self, now: Time) -> Segment {
         self.ack_pending = false;
         let nxt = self.board.nxt();

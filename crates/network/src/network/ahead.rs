@@ -1,0 +1,255 @@
+//! Links that hand packets on ahead of time.
+//!
+//! Where nothing changes a link, it is known when a packet arrives at its far end as soon as the transmission
+//! begins. If nobody else sends to the next link, the packet can be offered there at once, for that time: the
+//! arrival is no event. The last link before a host is such a link ([`Link::is_fed_early`]). A link that
+//! packets reach from several sides is not: it has an inlet, which brings them in order ([`inlets`]).
+//!
+//! Results are the same as if each packet had its turn. A link that has handed packets on has counted them as
+//! delivered, so packets that arrive when somebody looks at links, or later, stay and have their turn
+//! ([`Network::set_horizon`]).
+//!
+//! [`inlets`]: super::inlets
+//! [`Link::is_fed_early`]: cogtcp_link::Link::is_fed_early
+
+mod plan;
+
+use super::{BY_ROUTE, Network};
+use crate::agenda::Kind;
+use crate::observer::{Arrival, Observer, PacketStep};
+use crate::payload::{Awaited, Payload};
+use cogtcp_link::{DropCause, Frame, OfferOutcome};
+use cogtcp_units::Time;
+
+/// [`Link::place`](cogtcp_link::Link::place) of a link that hands nothing to an inlet.
+pub(super) const NO_PLACE: u32 = u32::MAX;
+
+impl<P: Payload> Network<P> {
+    /// Nobody looks at links before `horizon`, which lies in the future or is now.
+    pub fn set_horizon(&mut self, horizon: Time) {
+        self.horizon = horizon;
+    }
+
+    /// Arrivals that were no events of their own, less events that were no arrivals.
+    pub fn merged(&self) -> u64 {
+        self.merged.wrapping_add_signed(self.uncounted)
+    }
+
+    /// A packet is offered to `direction`, which hands packets on ahead of time.
+    #[inline(never)]
+    pub(super) fn put_ahead<O: Observer<P>>(
+        &mut self,
+        now: Time,
+        direction: u32,
+        frame: &Frame<P>,
+        observer: &mut O,
+    ) {
+        self.hand_on(now, now, direction, observer);
+        let link = &mut self.directions[direction as usize];
+        if link.watched
+            && (link.awaits_data || link.free_at() < now || frame.packet.awaited() == Awaited::Nothing)
+        {
+            self.budget.offered(now, direction, link, frame);
+        }
+        let link = &mut self.directions[direction as usize];
+        if link.place != NO_PLACE {
+            // From a host. What could be handed on at once has been (`offer`).
+            if let OfferOutcome::Dropped = link.offer_behind(now, frame) {
+                return self.refuse(now, direction, frame, DropCause::Queue, observer);
+            }
+        } else if let Some(going) = link.new_going(now, frame.size()) {
+            let next = match link.label {
+                BY_ROUTE => self.routes[frame.packet.transit().next as usize + 1],
+                next => next,
+            };
+            if going.arrival < self.horizon
+                && going.arrival.saturating_since(now) <= self.window
+                && let Some(outcome) = self.directions[next as usize].take_ahead(going, frame, false)
+            {
+                self.directions[direction as usize].pass_new(going);
+                self.merged += 1;
+                if let OfferOutcome::Schedule { at, since } = outcome {
+                    self.schedule_arrival(since, at, next);
+                }
+                return;
+            }
+            self.directions[direction as usize].offer_copy(now, frame);
+        } else if let OfferOutcome::Dropped = link.offer_behind(now, frame) {
+            return self.refuse(now, direction, frame, DropCause::Queue, observer);
+        }
+        self.see_to_first(direction);
+    }
+
+    /// Hands a packet on to the inlet of the next link, ahead of time.
+    #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
+    #[inline(always)]
+    pub(super) fn add_to_inlet(&mut self, since: Time, arrival: Time, from: u32, frame: Frame<P>) {
+        let place = self.directions[from as usize].place;
+        self.merged += 1;
+        if let Some(at) = self.inlets[place as usize].add(since, arrival, frame) {
+            self.agenda.push(at, Kind::Inlet(place));
+        }
+    }
+
+    /// Hands on what has begun by `now` to the inlet of the next link.
+    fn hand_on_to_inlet(&mut self, now: Time, direction: u32) {
+        loop {
+            let link = &mut self.directions[direction as usize];
+            let Some(going) = link.first_going(now) else { return };
+            let Some(frame) = link.first() else { return };
+            if going.arrival >= self.horizon {
+                break;
+            }
+            let (since, frame) = (link.going_since(&going), frame.handed_on(&going));
+            link.pass_first(going);
+            self.add_to_inlet(since, going.arrival, direction, frame);
+        }
+        self.directions[direction as usize].catch_up_to(now);
+    }
+
+    /// Hands on what has begun by `now`. What the next link has no room for stays until it arrives, `clock` at
+    /// the latest.
+    #[expect(clippy::inline_always, reason = "one caller for nearly every packet")]
+    #[inline(always)]
+    pub(super) fn hand_on(
+        &mut self,
+        now: Time,
+        clock: Time,
+        direction: u32,
+        observer: &mut impl Observer<P>,
+    ) {
+        if self.directions[direction as usize].place != NO_PLACE {
+            return self.hand_on_to_inlet(now, direction);
+        }
+        loop {
+            let link = &self.directions[direction as usize];
+            let Some(going) = link.first_going(now) else { return };
+            let Some(frame) = link.first() else { return };
+            let next = match link.label {
+                BY_ROUTE => self.routes[frame.packet.transit().next as usize],
+                next => next,
+            };
+            if going.arrival >= self.horizon || going.arrival.saturating_since(now) > self.window {
+                break;
+            }
+            let ends = [direction as usize, next as usize];
+            let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else { return };
+            let Some(frame) = link.first() else { return };
+            let Some(outcome) = exit.take_ahead(going, frame, true) else {
+                if going.arrival > clock {
+                    break;
+                }
+                let frame = frame.handed_on(&going);
+                link.pass_first(going);
+                self.merged += 1;
+                self.put(going.arrival, next, &frame, observer);
+                continue;
+            };
+            link.pass_first(going);
+            self.merged += 1;
+            if let OfferOutcome::Schedule { at, since } = outcome {
+                self.schedule_arrival(since, at, next);
+            }
+            if self.agenda.is_deep() {
+                self.prefetch_exits(direction);
+            }
+        }
+        self.directions[direction as usize].catch_up_to(now);
+    }
+
+    /// Sees to it that the first packet of `direction` is handed on, at the latest as it arrives.
+    #[inline]
+    pub(super) fn see_to_first(&mut self, direction: u32) {
+        let link = &mut self.directions[direction as usize];
+        if !link.has_entry && !link.has_call {
+            self.schedule_first(direction);
+        }
+    }
+
+    #[cold]
+    fn schedule_first(&mut self, direction: u32) {
+        let link = &mut self.directions[direction as usize];
+        let Some((time, since)) = link.first_arrival() else { return };
+        // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has been
+        // handed on by then, unless nobody offers packets meanwhile.
+        if time < self.horizon {
+            link.has_call = true;
+            self.agenda.push(time, Kind::HandOn(direction));
+        } else {
+            link.has_entry = true;
+            self.agenda.push_arrival(since, time, direction);
+        }
+    }
+
+    /// Packets of `direction` are to be handed on at the latest now.
+    #[cold]
+    pub(super) fn hand_on_late(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+        self.directions[direction as usize].has_call = false;
+        self.hand_on_arrived(now, direction, observer);
+        self.see_to_first(direction);
+    }
+
+    /// Hands on at least what arrives by `now`.
+    fn hand_on_arrived(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+        self.play_inlet_of(now, direction, observer);
+        // No more: a host that is played late may still offer packets at times before `now`, later than this,
+        // and the queue must be as it was then.
+        let begun = self.begun_by(now, direction);
+        self.hand_on(begun, now, direction, observer);
+    }
+
+    /// By when a packet has begun that arrives from `direction` by `now`.
+    fn begun_by(&self, now: Time, direction: u32) -> Time {
+        let delay = self.directions[direction as usize].delay();
+        Time::from_nanos(now.as_nanos().saturating_sub(delay.as_nanos()))
+    }
+
+    /// A packet of `direction`, which hands packets on ahead of time, was to arrive now. As a rule the packet
+    /// has been handed on since.
+    #[inline(never)]
+    pub(super) fn arrive_late(
+        &mut self,
+        now: Time,
+        direction: u32,
+        observer: &mut impl Observer<P>,
+        into: &mut Arrival<P>,
+    ) -> bool {
+        self.agenda.pop_arrival(now);
+        self.directions[direction as usize].has_entry = false;
+        self.hand_on_arrived(now, direction, observer);
+        let link = &self.directions[direction as usize];
+        let mut reached = false;
+        if link.first_arrival().is_some_and(|(time, _)| time == now) {
+            reached = self.arrive_in_turn(now, direction, observer, into);
+        } else {
+            self.uncounted -= 1;
+        }
+        self.see_to_first(direction);
+        reached
+    }
+
+    fn arrive_in_turn(
+        &mut self,
+        now: Time,
+        direction: u32,
+        observer: &mut impl Observer<P>,
+        into: &mut Arrival<P>,
+    ) -> bool {
+        let begun = self.begun_by(now, direction);
+        let link = &mut self.directions[direction as usize];
+        link.catch_up_to(begun);
+        let since = link.first_arrival().map_or(now, |(_, since)| since);
+        self.hops += 1;
+        let lost = link.arrive_into(now, &mut into.frame);
+        debug_assert!(lost.is_none(), "a plain link loses nothing");
+        (into.at, into.direction) = (now, Some(direction));
+        let (next, place) = (link.label, link.place);
+        self.record(now, PacketStep::Received, direction, &into.frame, observer);
+        if place != NO_PLACE {
+            self.merged -= 1;
+            self.add_to_inlet(since, now, direction, into.frame);
+            return false;
+        }
+        self.forward(next, into, observer)
+    }
+}

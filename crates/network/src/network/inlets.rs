@@ -1,0 +1,180 @@
+//! Links whose packets come from hosts one link away.
+//!
+//! Such a link, a bottleneck as a rule, changes nothing at its hosts before a packet has crossed it. So the
+//! link may be played as late as its propagation delay allows. Until then its packets need no order and no
+//! events: they lie in an inlet, are sorted when they are played, and their links and memory are asked for
+//! early.
+
+mod order;
+
+use super::Network;
+use crate::agenda::{Kind, arrival_key, code_of, time_of};
+use crate::observer::Observer;
+use crate::payload::Payload;
+use cogtcp_link::Frame;
+use cogtcp_units::{Duration, Time, prefetch};
+use order::{Sorter, rank};
+
+/// A run looks at cancellation only between two rounds.
+const LONGEST_PERIOD: Duration = Duration::from_millis(50);
+/// The first round. Later ones are longer where few packets come.
+const FIRST_PERIOD: Duration = Duration::from_millis(1);
+/// So many packets a round make its cost small.
+const MANY: usize = 64;
+/// How many packets ahead the memory of a packet and of its link is asked for.
+const AHEAD: usize = 8;
+
+/// The packets on their way to a link direction.
+#[derive(Debug)]
+pub(super) struct Inlet<P> {
+    direction: u32,
+    /// When each packet arrives and in what order, and its place in `frames`.
+    keys: Vec<u128>,
+    is_sorted: bool,
+    sorter: Sorter,
+    frames: Vec<Frame<P>>,
+    free: Vec<u32>,
+    /// Packets are played at most so long after they arrive.
+    period: Duration,
+    longest: Duration,
+    /// When they are played at the latest; [`Time::MAX`]: there are none.
+    due: Time,
+    /// Up to when packets have been played.
+    played: Time,
+}
+
+impl<P: Payload> Inlet<P> {
+    /// No packets, on their way to `direction`, which may be played `slack` late.
+    pub(super) fn new(direction: u32, slack: Duration) -> Self {
+        let longest = slack.min(LONGEST_PERIOD);
+        Self {
+            direction,
+            keys: Vec::new(),
+            is_sorted: true,
+            sorter: Sorter::default(),
+            frames: Vec::new(),
+            free: Vec::new(),
+            period: FIRST_PERIOD.min(longest),
+            longest,
+            due: Time::MAX,
+            played: Time::ZERO,
+        }
+    }
+
+    /// Adds a packet that arrives at `arrival`, and has been the first of its link direction since `since`. Returns when the packets are to be played at the latest, if that is to be scheduled.
+    #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
+    #[inline(always)]
+    pub(super) fn add(&mut self, since: Time, arrival: Time, frame: Frame<P>) -> Option<Time> {
+        debug_assert!(arrival >= self.played, "packets are played after all have come");
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.frames[place as usize] = frame;
+                place
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() as u32 - 1
+            }
+        };
+        let key = arrival_key(since, arrival, place);
+        self.is_sorted &= self.keys.last().is_none_or(|last| rank(*last) < rank(key));
+        self.keys.push(key);
+        self.schedule(arrival)
+    }
+
+    /// Returns when the packets are to be played at the latest, of which one arrives at `arrival`, if that is
+    /// to be scheduled.
+    #[inline]
+    fn schedule(&mut self, arrival: Time) -> Option<Time> {
+        let due = arrival + self.period;
+        (due < self.due).then(|| {
+            self.due = due;
+            due
+        })
+    }
+
+    /// Packets that are on their way.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
+        self.keys.iter().for_each(|key| visit(&self.frames[code_of(*key) as usize]));
+    }
+}
+
+impl<P: Payload> Network<P> {
+    /// The packets of an inlet are to be played at the latest now.
+    #[cold]
+    pub(super) fn play_inlet_late(&mut self, now: Time, number: u32, observer: &mut impl Observer<P>) {
+        let inlet = &mut self.inlets[number as usize];
+        if inlet.due != now {
+            // One that arrives earlier has come since.
+            return;
+        }
+        inlet.due = Time::MAX;
+        let played = self.play_inlet(now, now, number, observer);
+        let inlet = &mut self.inlets[number as usize];
+        // What stays is sorted again next time.
+        if played < MANY.max(inlet.keys.len()) {
+            inlet.period = (inlet.period * 2).min(inlet.longest);
+        }
+        if let Some(first) = inlet.keys.iter().copied().min()
+            && let Some(at) = inlet.schedule(time_of(first))
+        {
+            self.agenda.push(at, Kind::Inlet(number));
+        }
+    }
+
+    /// Whether any link has an inlet.
+    pub fn has_inlets(&self) -> bool {
+        !self.inlets.is_empty()
+    }
+
+    /// Plays all packets that have reached their links by `now`, when somebody looks.
+    pub fn play_inlets(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        // What arrives at `now` and is there has arrived in its turn, before: nothing is handed on ahead of
+        // time that arrives when somebody looks.
+        let until = now + Duration::from_nanos(1);
+        for number in 0..self.inlets.len() as u32 {
+            self.play_inlet(until, now, number, observer);
+        }
+    }
+
+    /// Plays the packets that have reached `direction` before `until`, where it has an inlet.
+    pub(super) fn play_inlet_of(&mut self, until: Time, direction: u32, observer: &mut impl Observer<P>) {
+        if let Ok(number) = self.inlets.binary_search_by_key(&direction, |inlet| inlet.direction) {
+            self.play_inlet(until, until, number as u32, observer);
+        }
+    }
+
+    /// Plays the packets of an inlet that arrive before `until`, then what has begun by `now`. Returns how
+    /// many have arrived.
+    fn play_inlet(&mut self, until: Time, now: Time, number: u32, observer: &mut impl Observer<P>) -> usize {
+        let inlet = &mut self.inlets[number as usize];
+        inlet.played = inlet.played.max(until);
+        let direction = inlet.direction;
+        // Taken out: playing them needs the whole network, and adds nothing to them.
+        let mut keys = std::mem::take(&mut inlet.keys);
+        let frames = std::mem::take(&mut inlet.frames);
+        if !std::mem::replace(&mut inlet.is_sorted, true) {
+            let routes = &self.routes;
+            inlet.sorter.sort(&mut keys, |key| {
+                // The hop before this one: the link direction that the packet comes from.
+                routes[frames[code_of(key) as usize].packet.transit().next as usize - 1]
+            });
+        }
+        let count = keys.partition_point(|key| time_of(*key) < until);
+        // Until all are played, nothing is scheduled: it might be for the past.
+        let had_call = std::mem::replace(&mut self.directions[direction as usize].has_call, true);
+        for (number, key) in keys[..count].iter().enumerate() {
+            if let Some(later) = keys.get(number + AHEAD) {
+                prefetch(&frames[code_of(*later) as usize], 1);
+            }
+            self.put_ahead(time_of(*key), direction, &frames[code_of(*key) as usize], observer);
+        }
+        self.directions[direction as usize].has_call = had_call;
+        self.hand_on(now, now, direction, observer);
+        self.see_to_first(direction);
+        let inlet = &mut self.inlets[number as usize];
+        inlet.free.extend(keys.drain(..count).map(code_of));
+        (inlet.keys, inlet.frames) = (keys, frames);
+        count
+    }
+}
