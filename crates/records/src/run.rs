@@ -35,8 +35,8 @@ pub struct Run {
     pub extensions: Vec<Table>,
     /// Jain's fairness index of the flows' goodputs, see [`jain_fairness`].
     pub fairness: f64,
-    /// Hash of the stream of events (time, kind, entity). Equal digests mean equal runs; tracing does not
-    /// change it.
+    /// Hash of all events (time, kind, entity), packets on their way excepted until they reach their hosts.
+    /// Equal digests mean equal runs; tracing does not change it.
     pub digest: u64,
     /// Events that the engine processed, samples of the series excepted.
     pub engine_events: u64,

@@ -8,7 +8,7 @@
 mod order;
 
 use super::Network;
-use crate::agenda::{Kind, arrival_key, code_of, time_of};
+use crate::agenda::{CODE_BITS, Kind, arrival_key, code_of, time_of};
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_link::Frame;
@@ -73,6 +73,8 @@ impl<P: Payload> Inlet<P> {
             }
             None => {
                 self.frames.push(frame);
+                // A place has to fit in a key. So many packets take a gigabyte.
+                assert!(self.frames.len() <= 1 << CODE_BITS, "too many packets on their way to a link");
                 self.frames.len() as u32 - 1
             }
         };
