@@ -72,8 +72,6 @@ pub struct SenderStats {
     pub fast_retransmits: u64,
     /// Reductions of the window for marks that the peer echoed (RFC 3168 section 6.1.2).
     pub ecn_reductions: u64,
-    /// Packets that the peer counted as marked (Accurate ECN, RFC 9768).
-    pub marked_packets: u64,
     /// D-SACK reports received (RFC 2883).
     pub d_sacks: u64,
     /// Window probes sent.
