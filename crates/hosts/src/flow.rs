@@ -37,6 +37,10 @@ pub struct Flow {
     /// The streams of the first path, which TCP alone uses: data, acknowledgements.
     ids: [StreamId; 2],
     number: u32,
+    started: bool,
+    stopped: bool,
+    /// The application is told when `goal` is reached; else the flow is complete.
+    is_awaited: bool,
     /// What the receiving application waits for: so much delivered in all; `u64::MAX`: nothing.
     goal: u64,
     ends: Ends,
@@ -48,10 +52,6 @@ pub struct Flow {
     pub completed: Option<Time>,
     start: Time,
     traffic: Supply,
-    started: bool,
-    stopped: bool,
-    /// The application is told when `goal` is reached; else the flow is complete.
-    is_awaited: bool,
     /// Writes of a rate-limited application.
     writes: u64,
     /// State at the end of the warm-up; `None`: at rest.
@@ -553,6 +553,13 @@ mod tests {
     fn what_every_packet_needs_is_together() {
         use std::mem::offset_of;
         assert!(offset_of!(Flow, ends) <= 128, "all before the sender is what every packet needs");
+    }
+
+    /// Thousands of flows fit in the caches as long as a flow is small. State that few flows need is boxed.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_flow_is_26_cache_lines() {
+        assert!(size_of::<Flow>() <= 26 * 64, "{} B", size_of::<Flow>());
     }
 
     /// 1000-byte writes at 3 Mbit/s: 2.666... ms apart, without drift after a million of them.

@@ -77,6 +77,13 @@ pub struct Accepted {
     pub len: u32,
 }
 
+/// When a Linux receiver acknowledges ([`DelayedAck::Linux`]).
+#[derive(Clone, Copy, Debug, Default)]
+struct LinuxAcks {
+    quick: QuickAck,
+    compression: SackCompression,
+}
+
 /// The passive opener: reassembles the stream and acknowledges it.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -116,9 +123,8 @@ pub struct Receiver {
     /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed
     /// ACK answers.
     deferment: Option<Box<Deferment>>,
-    /// For [`DelayedAck::Linux`] (two), and with [`ReceiverConfig::window_tuning`].
-    quick: Option<Box<QuickAck>>,
-    compression: Option<Box<SackCompression>>,
+    /// For [`DelayedAck::Linux`], and with [`ReceiverConfig::window_tuning`].
+    linux: Option<Box<LinuxAcks>>,
     tuning: Option<Box<Tuning>>,
     delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
@@ -177,8 +183,7 @@ impl Receiver {
             pending: 0,
             delayed_until: Time::MAX,
             deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
-            quick: (config.delayed_ack == DelayedAck::Linux).then(|| Box::new(QuickAck::new())),
-            compression: (config.delayed_ack == DelayedAck::Linux).then(Box::default),
+            linux: (config.delayed_ack == DelayedAck::Linux).then(Box::default),
             tuning: tuning.map(Box::new),
             delayed_since: Time::MAX,
             full_size: 0,
@@ -600,8 +605,8 @@ impl Receiver {
         if segment.flags.contains(Flags::RST) {
             return;
         }
-        if let Some(quick) = &mut self.quick {
-            quick.enter();
+        if let Some(linux) = &mut self.linux {
+            linux.quick.enter();
         }
         let start = start.unwrap_or(0).max(1);
         let end = start + u64::from(segment.len);
@@ -647,7 +652,7 @@ impl Receiver {
                     && self.ecn != EcnMode::Accurate
                     && !self.config.manual_read
                     && self.deferment.is_none()
-                    && self.quick.is_none()
+                    && self.linux.is_none()
                     && self.tuning.is_none();
                 self.events.push_back(TransportEvent::Connected);
             }
@@ -730,12 +735,15 @@ impl Receiver {
     /// Linux: the ACK of a segment behind a gap may wait ([`SackCompression`]).
     fn puts_off(&mut self, now: Time) -> bool {
         let frontier = self.reassembly.frontier();
-        let Some(compression) = self.compression.as_deref_mut().filter(|_| self.sack) else { return false };
-        let due = self.quick.as_ref().is_some_and(|quick| quick.is_due())
+        let Some(linux) = self.linux.as_deref_mut().filter(|_| self.sack) else { return false };
+        let due = linux.quick.is_due()
             || frontier - self.last_ack > u64::from(self.full_size)
             || !self.reassembly.has_gap()
             || self.pending > 0;
-        let Some(until) = (if due { None } else { compression.put_off(now, frontier) }) else { return false };
+        if due {
+            return false;
+        }
+        let Some(until) = linux.compression.put_off(now, frontier) else { return false };
         self.delayed_until = self.delayed_until.min(until);
         true
     }
@@ -755,9 +763,9 @@ impl Receiver {
             DelayedAck::Linux => quick_ack::DELAY,
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
-        let most = match &self.quick {
+        let most = match &self.linux {
             // What bears PSH: once the application has read it, and that is at once (`tcp_cleanup_rbuf`).
-            Some(quick) if quick.is_due() || pushed => 1,
+            Some(linux) if linux.quick.is_due() || pushed => 1,
             // More than a full segment.
             Some(_) => u64::from(self.full_size) + 1,
             None => u64::from(self.config.ack_every) * u64::from(self.full_size),
@@ -771,8 +779,8 @@ impl Receiver {
 
     /// What a Linux receiver learns of a segment with data, for its next ACKs and for the window.
     fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
-        if let Some(quick) = &mut self.quick {
-            quick.on_data(now);
+        if let Some(linux) = &mut self.linux {
+            linux.quick.on_data(now);
         }
         let Some(tuning) = &mut self.tuning else { return };
         if self.timestamps
@@ -795,18 +803,16 @@ impl Receiver {
         let held = len + self.reassembly.queued() + frontier.saturating_sub(self.window.taken());
         let grows = tuning.on_segment(held);
         self.window.set_tuned(tuning.window(held));
-        if grows && let Some(quick) = &mut self.quick {
-            quick.on_window_growth();
+        if grows && let Some(linux) = &mut self.linux {
+            linux.quick.on_window_growth();
         }
     }
 
     /// The handshake gave a round-trip time.
     fn take_rtt(&mut self, rtt: Duration) {
-        if let Some(quick) = &mut self.quick {
-            quick.set_rtt(rtt);
-        }
-        if let Some(compression) = &mut self.compression {
-            compression.set_rtt(rtt);
+        if let Some(linux) = &mut self.linux {
+            linux.quick.set_rtt(rtt);
+            linux.compression.set_rtt(rtt);
         }
         if let Some(tuning) = &mut self.tuning {
             tuning.on_rtt(rtt);
@@ -884,11 +890,9 @@ impl Receiver {
         self.last_ack = frontier;
         self.answered_tag = 0;
         self.duplicate = None;
-        if let Some(quick) = &mut self.quick {
-            quick.on_ack();
-        }
-        if let Some(compression) = &mut self.compression {
-            compression.on_ack();
+        if let Some(linux) = &mut self.linux {
+            linux.quick.on_ack();
+            linux.compression.on_ack();
         }
     }
 

@@ -72,8 +72,6 @@ pub struct SenderStats {
     pub fast_retransmits: u64,
     /// Reductions of the window for marks that the peer echoed (RFC 3168 section 6.1.2).
     pub ecn_reductions: u64,
-    /// Packets that the peer counted as marked (Accurate ECN, RFC 9768).
-    pub marked_packets: u64,
     /// D-SACK reports received (RFC 2883).
     pub d_sacks: u64,
     /// Window probes sent.
@@ -116,8 +114,6 @@ pub struct Sender {
     inflation: i64,
     /// Bytes reported as delivered by duplicate ACKs and not yet acknowledged cumulatively.
     reported: u64,
-    /// Where the segment ends that the timer retransmitted, and the timeouts since an ACK last came.
-    frto_end: u64,
     /// Next offset expected of the peer, which sends a SYN and a FIN and no data.
     peer_nxt: u64,
     /// Bytes sent by limited transmit since the first duplicate ACK.
@@ -148,6 +144,12 @@ pub struct Sender {
     front_by_timer: bool,
     after_rto: bool,
     frto: Frto,
+    // Flags of the handshake and of probes. They cost nothing here: they fill padding.
+    peer_fin: bool,
+    syn_pending: bool,
+    /// The persist timer runs because the peer is unreachable, not because its window is closed.
+    unreachable: bool,
+    probe_due: bool,
 
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
     ecn: EcnState,
@@ -158,19 +160,10 @@ pub struct Sender {
     rack: Option<Box<Rack>>,
     stats: SenderStats,
 
-    // What belongs to the handshake, to losses and to probes.
-    peer_fin: bool,
-    syn_pending: bool,
+    // What belongs to the handshake and to losses.
     syn_count: u32,
-    syn_sent_at: Time,
-    /// The persist timer runs because the peer is unreachable, not because its window is closed.
-    unreachable: bool,
     partial_acks: u32,
-    frto_timeouts: u32,
-    probe_due: bool,
-    probe_count: u32,
-    /// Offset after the byte of the last probe that was taken back.
-    probed_to: u64,
+    syn_sent_at: Time,
 }
 
 impl Sender {
@@ -243,16 +236,12 @@ impl Sender {
             limited: 0,
             reported: 0,
             frto: Frto::Idle,
-            frto_end: 0,
-            frto_timeouts: 0,
             rack,
             rto_count: 0,
             timer: Timer::Off,
             deadline: Time::MAX,
             rto_at: Time::MAX,
             probe_due: false,
-            probe_count: 0,
-            probed_to: 0,
         }
     }
 

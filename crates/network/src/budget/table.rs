@@ -55,7 +55,7 @@ struct Carried {
 /// The flows that cross a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
-    flows: u64,
+    flows: u32,
     /// The last flow that was counted: the spans of a flow follow each other.
     last: Option<u32>,
     /// It is the bottleneck of one of them.
@@ -84,7 +84,7 @@ impl Budget {
             let row = BudgetRow {
                 link: table.link.intern(&link.name),
                 direction: table.direction.intern(["forward", "reverse"][watch.direction as usize % 2]),
-                flows: crossing.flows,
+                flows: crossing.flows.into(),
                 measured_s: seconds(end.at - begin.at),
                 delivered_s: seconds(spent.carried.delivered),
                 headers_s: seconds(spent.carried.headers),
@@ -119,7 +119,7 @@ impl Budget {
             for direction in route(flow) {
                 let Some(place) = self.place(direction) else { continue };
                 let crossing = &mut crossings[place];
-                crossing.flows += u64::from(crossing.last.replace(flow.flow) != Some(flow.flow));
+                crossing.flows += u32::from(crossing.last.replace(flow.flow) != Some(flow.flow));
                 let Some((bottleneck, reached)) = &flow.measured else { continue };
                 crossing.is_bottleneck |= *bottleneck == Some(direction);
                 crossing.carried.add(reached);

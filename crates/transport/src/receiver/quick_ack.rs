@@ -31,11 +31,13 @@ pub(super) struct QuickAck {
     rto: Duration,
 }
 
-impl QuickAck {
-    pub(super) const fn new() -> Self {
+impl Default for QuickAck {
+    fn default() -> Self {
         Self { left: MOST, last_data: None, rto: Duration::from_secs(1) }
     }
+}
 
+impl QuickAck {
     /// The handshake gave a round-trip time.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         // RFC 6298 section 2.2: RTTVAR is half of the first sample, so 4 RTTVAR are two.
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn sixteen_at_the_start_after_a_pause_and_after_a_duplicate() {
-        let mut quick = QuickAck::new();
+        let mut quick = QuickAck::default();
         quick.set_rtt(Duration::from_millis(50));
         let run = |quick: &mut QuickAck, from: u64| {
             (from..)

@@ -6,15 +6,17 @@ use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::{EcnMode, Flags, Segment, TransportEvent};
 use cogtcp_units::Time;
 
+/// What both ends agreed to. Most connections do without ECN and keep nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EcnState(Option<Box<Agreed>>);
+
 /// What a connection with ECN keeps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct EcnState {
-    /// Both ends agreed to classic ECN.
-    classic: bool,
-    /// The next segment with new data tells the receiver that the window was reduced.
+struct Agreed {
+    /// `None`: classic ECN.
+    accurate: Option<AccurateEcn>,
+    /// Classic: the next segment with new data tells the receiver that the window was reduced.
     say_cwr: bool,
-    /// Both ends agreed to Accurate ECN.
-    accurate: Option<Box<AccurateEcn>>,
     /// `snd_nxt` at the latest reduction by an echo: further echoes are of the same window until more is
     /// acknowledged.
     end: u64,
@@ -40,18 +42,25 @@ struct AccurateEcn {
     heeds: bool,
     /// No ACK has come yet.
     first: bool,
+    /// Packets that the peer counted as marked.
+    marked: u64,
 }
 
 impl EcnState {
     #[inline]
     pub(super) fn is_accurate(&self) -> bool {
-        self.accurate.is_some()
+        self.0.as_ref().is_some_and(|agreed| agreed.accurate.is_some())
+    }
+
+    #[inline]
+    fn accurate(&mut self) -> Option<&mut AccurateEcn> {
+        self.0.as_mut()?.accurate.as_mut()
     }
 
     /// The flags of ACE for a segment that leaves.
     #[inline]
     pub(super) fn ace(&mut self) -> Flags {
-        let Some(accurate) = &mut self.accurate else { return Flags::NONE };
+        let Some(accurate) = self.accurate() else { return Flags::NONE };
         accurate.received_since = 0;
         Flags::of_ace(accurate.reflected.unwrap_or(accurate.received))
     }
@@ -59,14 +68,14 @@ impl EcnState {
     /// An ACK that delivered so many bytes is older than another: its ACE is not read (RFC 9768 section
     /// 3.2.2.2).
     pub(super) fn put_off_reading(&mut self, delivered: u64) {
-        if let Some(accurate) = &mut self.accurate {
+        if let Some(accurate) = self.accurate() {
             accurate.unread += delivered;
         }
     }
 
     /// The ACK of the SYN-ACK has left: from now on ACE counts.
     pub(super) fn end_reflection(&mut self) {
-        if let Some(accurate) = &mut self.accurate {
+        if let Some(accurate) = self.accurate() {
             accurate.reflected = None;
         }
     }
@@ -88,14 +97,13 @@ impl Sender {
     /// that did not offer ECN: after that no data may be ECN-capable. Accurate ECN: RFC 9768 table 2, by the
     /// first SYN-ACK, whatever SYNs were sent.
     pub(super) fn negotiate_ecn(&mut self, syn_ack: &Segment) {
-        self.tcp.accurate_ecn = false;
-        match (self.config.handshake.ecn, syn_ack.flags.ace()) {
-            (EcnMode::Off, _) | (EcnMode::Accurate, 0b000 | 0b111) => {}
-            (EcnMode::Classic, ace) => self.ecn.classic = self.syn_count == 1 && ace & 0b011 == 0b001,
-            (EcnMode::Accurate, 0b001) => self.ecn.classic = self.syn_count <= 2,
+        let classic = |agreed: bool| agreed.then(Agreed::default);
+        let agreed = match (self.config.handshake.ecn, syn_ack.flags.ace()) {
+            (EcnMode::Off, _) | (EcnMode::Accurate, 0b000 | 0b111) => None,
+            (EcnMode::Classic, ace) => classic(self.syn_count == 1 && ace & 0b011 == 0b001),
+            (EcnMode::Accurate, 0b001) => classic(self.syn_count <= 2),
             (EcnMode::Accurate, ace) => {
-                self.tcp.accurate_ecn = true;
-                self.ecn.accurate = Some(Box::new(AccurateEcn {
+                let accurate = AccurateEcn {
                     sent: FIRST_COUNT,
                     received: FIRST_COUNT + u8::from(syn_ack.is_marked()),
                     received_since: 0,
@@ -106,14 +114,18 @@ impl Sender {
                     sends_ect: matches!(ace, NOT_CAPABLE | 0b101),
                     heeds: true,
                     first: true,
-                }));
+                    marked: 0,
+                };
+                Some(Agreed { accurate: Some(accurate), ..Agreed::default() })
             }
-        }
+        };
+        self.ecn = EcnState(agreed.map(Box::new));
+        self.tcp.accurate_ecn = self.ecn.is_accurate();
     }
 
     /// The SYN-ACK came again: its ACK reflects it, too (RFC 9768 section 3.2.2.1).
     pub(super) fn reflect_again(&mut self, syn_ack: &Segment) {
-        if let Some(accurate) = &mut self.ecn.accurate {
+        if let Some(accurate) = self.ecn.accurate() {
             accurate.reflected = Some(reflection(syn_ack));
         }
     }
@@ -125,37 +137,42 @@ impl Sender {
 
     /// What both ends agreed to.
     pub fn ecn_mode(&self) -> EcnMode {
-        match (self.ecn.is_accurate(), self.ecn.classic) {
-            (true, _) => EcnMode::Accurate,
-            (false, true) => EcnMode::Classic,
-            (false, false) => EcnMode::Off,
+        match &self.ecn.0 {
+            None => EcnMode::Off,
+            Some(agreed) if agreed.accurate.is_some() => EcnMode::Accurate,
+            Some(_) => EcnMode::Classic,
         }
+    }
+
+    /// Packets that the peer of this connection counted as marked (Accurate ECN, RFC 9768); 0 without it.
+    pub fn marked_packets(&self) -> u64 {
+        let accurate = self.ecn.0.as_ref().and_then(|agreed| agreed.accurate.as_ref());
+        accurate.map_or(0, |accurate| accurate.marked)
     }
 
     /// The window was reduced, for whatever reason: the receiver is told (RFC 3168 section 6.1.2), but not in
     /// Accurate ECN (RFC 9768 section 3.1.5).
     pub(super) fn queue_cwr(&mut self) {
-        self.ecn.say_cwr = self.ecn.classic;
+        if let Some(agreed) = &mut self.ecn.0 {
+            agreed.say_cwr = agreed.accurate.is_none();
+        }
     }
 
     /// ECT and CWR on a segment with data that leaves for the first time. Retransmissions (RFC 3168
     /// section 6.1.5), window probes (6.1.6) and pure ACKs (6.1.4) have neither.
     #[inline]
     pub(super) fn put_ecn(&mut self, segment: &mut Segment) {
-        if segment.len == 0 {
-            return;
-        }
-        if self.ecn.classic {
-            segment.set_ecn_capable();
-            if std::mem::take(&mut self.ecn.say_cwr) {
-                segment.flags = segment.flags | Flags::CWR;
-            }
-        } else if self.ecn.accurate.as_ref().is_some_and(|accurate| accurate.sends_ect) {
-            if self.control.uses_l4s() {
-                segment.set_l4s();
-            } else {
+        let Some(agreed) = self.ecn.0.as_mut().filter(|_| segment.len > 0) else { return };
+        match &agreed.accurate {
+            None => {
                 segment.set_ecn_capable();
+                if std::mem::take(&mut agreed.say_cwr) {
+                    segment.flags = segment.flags | Flags::CWR;
+                }
             }
+            Some(accurate) if !accurate.sends_ect => {}
+            Some(_) if self.control.uses_l4s() => segment.set_l4s(),
+            Some(_) => segment.set_ecn_capable(),
         }
     }
 
@@ -170,7 +187,7 @@ impl Sender {
     /// A segment other than a SYN arrived: counts its mark (RFC 9768 section 3.2). Three marks are
     /// acknowledged at once (section 3.2.2.5.1).
     pub(super) fn count_mark(&mut self, segment: &Segment) {
-        if let Some(accurate) = self.ecn.accurate.as_mut().filter(|_| segment.is_marked()) {
+        if let Some(accurate) = self.ecn.accurate().filter(|_| segment.is_marked()) {
             accurate.received = accurate.received.wrapping_add(1);
             accurate.received_since += 1;
             self.ack_pending |= accurate.received_since >= MARKS_AT_ONCE[1];
@@ -181,7 +198,7 @@ impl Sender {
     /// ACE counts in ACKs that tell of an arrival: others may be older than the ACK before.
     #[inline]
     pub(super) fn read_marks(&mut self, segment: &Segment, sample: &mut AckSample) {
-        let Some(accurate) = &mut self.ecn.accurate else {
+        let Some(accurate) = self.ecn.accurate() else {
             sample.ecn_echo = segment.flags.contains(Flags::ECE);
             return;
         };
@@ -202,7 +219,7 @@ impl Sender {
         sample.ecn_echo = sample.marked > 0;
         accurate.sent = accurate.sent.wrapping_add(sample.marked as u8);
         (accurate.unread, accurate.read_at) = (0, stamp);
-        self.stats.marked_packets += sample.marked;
+        accurate.marked += sample.marked;
     }
 
     /// An echo of a mark, outside of recovery: congestion, as a lost segment is, with nothing to be
@@ -213,14 +230,15 @@ impl Sender {
     /// does; Linux spreads it over a round trip by PRR.
     pub(super) fn respond_to_echo(&mut self, now: Time, ack: &AckSample) {
         let reducible = matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder);
-        if !(ack.ecn_echo && reducible && self.uses_ecn()) {
+        if !(ack.ecn_echo && reducible) {
             return;
         }
+        let Some(agreed) = &mut self.ecn.0 else { return };
+        agreed.end = self.board.nxt();
         self.stats.ecn_reductions += 1;
         // FlightSize is that before this ACK.
         self.reduce_ssthresh(now, (self.loss_flight() + ack.acked).min(self.tcp.cwnd));
         self.lower_cwnd();
-        self.ecn.end = self.board.nxt();
         self.set_ca_state(now, CaState::Cwr);
         self.emit(TransportEvent::EcnReduction);
     }
@@ -228,7 +246,9 @@ impl Sender {
     /// Ends [`CaState::Cwr`] when data sent after the reduction is acknowledged: by then the receiver has
     /// seen CWR, if it was not lost, and has stopped its echo.
     pub(super) fn complete_cwr(&mut self, now: Time) {
-        if self.tcp.ca_state == CaState::Cwr && self.board.una() > self.ecn.end {
+        if self.tcp.ca_state == CaState::Cwr
+            && self.ecn.0.as_ref().is_none_or(|agreed| self.board.una() > agreed.end)
+        {
             self.set_ca_state(now, CaState::Open);
             self.control.cwnd_event(now, &mut self.tcp, CaEvent::CompleteCwr);
             self.clamp();

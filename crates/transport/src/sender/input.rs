@@ -59,7 +59,7 @@ impl Sender {
         let una = self.board.una();
         let Some(ack) = segment.ack.offset_near(self.config.handshake.initial_sequence, una) else { return };
         if ack > self.board.nxt() {
-            if ack > self.probed_to {
+            if ack > self.rare.as_ref().map_or(0, |rare| rare.probed_to) {
                 // It acknowledges what was never sent.
                 self.ack_pending = true;
                 return;
@@ -194,7 +194,7 @@ impl Sender {
         FrtoAck {
             advances: ack > self.board.una(),
             duplicate: false,
-            covers_retransmitted: ack >= self.frto_end,
+            covers_retransmitted: self.rare.as_ref().is_none_or(|rare| ack >= rare.frto_end),
             covers_recover: ack >= self.recovery_point,
             exceeds_recover: ack > self.recovery_point,
             sacks_old: false,
@@ -417,7 +417,7 @@ impl Sender {
                     self.rate.forget_flight();
                     // The peer may still acknowledge the byte: `handle_established` accepts an ACK up to
                     // here.
-                    self.probed_to = self.board.nxt() + 1;
+                    self.rare.get_or_insert_default().probed_to = self.board.nxt() + 1;
                 }
                 self.end_persist(now);
             }

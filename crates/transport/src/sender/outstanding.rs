@@ -41,7 +41,7 @@ impl Sender {
                 .map_or(0, |rack| rack.extent().div_ceil(self.tcp.mss))
                 .max(u64::from(self.config.recovery.dup_thresh)),
             timeouts: self.rto_count,
-            probes: self.probe_count,
+            probes: self.rare.as_ref().map_or(0, |rare| rare.probe_count),
             ..Outstanding::default()
         };
         for sent in (0..board.segments()).filter_map(|index| board.get(index)) {

@@ -34,6 +34,14 @@ pub(super) struct Rare {
     pub(super) reduced_at: Time,
     /// A reset is due, with this sequence number.
     pub(super) reset: Option<SeqNumber>,
+    /// After a timeout: where the segment ends that the timer retransmitted, and the timeouts since an ACK
+    /// last came.
+    pub(super) frto_end: u64,
+    pub(super) frto_timeouts: u32,
+    /// Window probes sent since the window closed.
+    pub(super) probe_count: u32,
+    /// Offset after the byte of the last probe that was taken back.
+    pub(super) probed_to: u64,
 }
 
 impl Rare {

@@ -117,8 +117,9 @@ impl Sender {
         // These read the state before the timeout: ca_state, `frto` and the marks of loss change below.
         let in_rto_recovery = self.tcp.ca_state == CaState::Loss && self.after_rto;
         let frto = self.config.undo.f_rto != FRto::Off && self.may_start_frto();
-        self.frto_timeouts = if self.frto == Frto::Retransmitted { self.frto_timeouts + 1 } else { 1 };
-        self.frto_end = self.board.una() + u64::from(front_len);
+        let rare = self.rare.get_or_insert_default();
+        rare.frto_timeouts = if self.frto == Frto::Retransmitted { rare.frto_timeouts + 1 } else { 1 };
+        rare.frto_end = self.board.una() + u64::from(front_len);
 
         let flight = self.loss_flight();
         self.sync();
@@ -263,7 +264,9 @@ impl Sender {
         if self.timer == Timer::Persist {
             return;
         }
-        self.probe_count = 0;
+        if let Some(rare) = &mut self.rare {
+            rare.probe_count = 0;
+        }
         // The time for which the window is closed is no round-trip time.
         self.stop_timing();
         let due = now + self.rtt.backed_off(0, &self.config.timers);
@@ -288,8 +291,9 @@ impl Sender {
             return;
         }
         self.probe_due = true;
-        self.probe_count += 1;
-        let due = now + self.rtt.backed_off(self.probe_count, &self.config.timers);
+        let count = &mut self.rare.get_or_insert_default().probe_count;
+        *count += 1;
+        let due = now + self.rtt.backed_off(*count, &self.config.timers);
         self.arm(Timer::Persist, on_wheel(now, due, &self.config.timers));
     }
 

@@ -116,8 +116,9 @@ impl Sender {
         self.restore_window(now, true);
         // RFC 5682 section 2.1 step 3b.
         self.recovery_point = self.board.una();
-        self.stats.undone_timeouts += u64::from(self.frto_timeouts);
-        self.emit(TransportEvent::SpuriousRto { count: self.frto_timeouts, undone: true });
+        let count = self.rare.as_ref().map_or(0, |rare| rare.frto_timeouts);
+        self.stats.undone_timeouts += u64::from(count);
+        self.emit(TransportEvent::SpuriousRto { count, undone: true });
         self.leave_undone(now, true);
         self.look_again(now, ack);
     }

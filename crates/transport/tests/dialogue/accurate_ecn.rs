@@ -226,12 +226,12 @@ fn rfc9768_3_2_2_2_an_increase_of_ace_halves_the_window() {
     d.exchange(". ack #5; . ack #7", "");
     d.exchange(". ack #9", ".EA #13 ect");
     d.exchange(".E ack #13", ".EA #14-17 ect");
-    assert_eq!((d.cwnd(), d.end.stats().marked_packets, d.end.stats().ecn_reductions), (5, 4, 1));
+    assert_eq!((d.cwnd(), d.end.marked_packets(), d.end.stats().ecn_reductions), (5, 4, 1));
     // What was sent after the reduction is acknowledged: the next mark counts.
     d.exchange(".W ack #14", "");
     assert_eq!((d.cwnd(), d.end.stats().ecn_reductions), (2, 2));
     d.exchange(".W ack #18", ".EA #18-19 ect");
-    assert_eq!((d.end.stats().marked_packets, d.end.stats().segments_retransmitted), (5, 0));
+    assert_eq!((d.end.marked_packets(), d.end.stats().segments_retransmitted), (5, 0));
 }
 
 /// Section 3.2.2.5.2 and appendix A.2.1: an ACK for eight packets and more may hide a cycle of ACE: as many
@@ -250,18 +250,18 @@ fn rfc9768_a_2_1_a_cycle_of_ace() {
                 ".EA #11-15"
             },
         );
-        assert_eq!(d.end.stats().marked_packets, marked, "{packets} packets");
+        assert_eq!(d.end.marked_packets(), marked, "{packets} packets");
     }
     // Two marks at least, of ten packets.
     let mut d = ten_in_flight();
     d.exchange(".EWA ack #11", ".EA #11-15");
-    assert_eq!(d.end.stats().marked_packets, 10);
+    assert_eq!(d.end.marked_packets(), 10);
     // Two packets of an ACK that is not read, and seven.
     let mut d = ten_in_flight();
     d.exchange(".EA ack #2", ".EA #11-12");
     d.exchange(".EA ack #1 sack #9-10", "");
     d.exchange(".EA ack #11", ".EA #13-15");
-    assert_eq!(d.end.stats().marked_packets, 8);
+    assert_eq!(d.end.marked_packets(), 8);
 }
 
 /// Section 3.2.2.5.2: more marks than packets: the counter is right (packets without data are marked, too).
@@ -269,7 +269,7 @@ fn rfc9768_a_2_1_a_cycle_of_ace() {
 fn rfc9768_3_2_2_5_2_more_marks_than_packets() {
     let mut d = ten_in_flight();
     d.exchange(".EWA ack #2", "");
-    assert_eq!((d.end.stats().marked_packets, d.cwnd()), (2, 5));
+    assert_eq!((d.end.marked_packets(), d.cwnd()), (2, 5));
 }
 
 /// Section 3.2.2.2: the ACE of an ACK that others have overtaken is not read; its packets count at the next.
@@ -277,11 +277,11 @@ fn rfc9768_3_2_2_5_2_more_marks_than_packets() {
 fn rfc9768_3_2_2_2_an_old_ack_is_not_read() {
     let mut d = ten_in_flight();
     d.exchange(".WA ack #4", "");
-    assert_eq!(d.end.stats().marked_packets, 1);
+    assert_eq!(d.end.marked_packets(), 1);
     d.exchange(".EA ack #2", "");
     d.exchange(".EA ack #3 sack #6", "");
     d.exchange(".WA ack #5", "");
-    assert_eq!(d.end.stats().marked_packets, 1);
+    assert_eq!(d.end.marked_packets(), 1);
 }
 
 /// Section 3.2.2.4: an ACE of zero in the first feedback: nothing is ECN-capable and marks do not count.
@@ -290,5 +290,5 @@ fn rfc9768_3_2_2_4_a_zeroed_ace() {
     let mut d = ten_in_flight();
     d.exchange(". ack #2", ".EA #11-12 noect");
     d.exchange(".EW ack #3", ".EA #13-14 noect");
-    assert_eq!((d.end.stats().marked_packets, d.cwnd()), (0, 12));
+    assert_eq!((d.end.marked_packets(), d.cwnd()), (0, 12));
 }
