@@ -203,7 +203,7 @@ pub struct Link<P> {
     changes_rate: bool,
     schedule: Option<Playing>,
     /// What the last silence destroyed at once, until the driver has heard of it.
-    flushed: VecDeque<Flushed<P>>,
+    flushed: Option<Box<VecDeque<Flushed<P>>>>,
     /// What the last change of the gate cut.
     cut: Option<Cut>,
     /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may be ahead of
@@ -287,7 +287,7 @@ impl<P: LinkPayload> Link<P> {
             highest_rate: rate,
             changes_rate: false,
             schedule: config.schedule.clone().map(Playing::new),
-            flushed: VecDeque::new(),
+            flushed: None,
             cut: None,
             ahead: None,
         }

@@ -18,7 +18,7 @@ impl<P: LinkPayload> Link<P> {
     /// The next packet that was destroyed when the link went down: what was under way first, then what
     /// waited, each in its order.
     pub fn take_flushed(&mut self) -> Option<Flushed<P>> {
-        self.flushed.pop_front()
+        self.flushed.as_mut()?.pop_front()
     }
 
     /// Destroys what `flush` says. What has arrived by `now` is not under way any more, although nobody has
@@ -75,7 +75,8 @@ impl<P: LinkPayload> Link<P> {
 
     fn destroy(&mut self, frame: Frame<P>, was_carried: bool) {
         self.count_drop(DropCause::Silence);
-        self.flushed.push_back(Flushed { frame, was_carried });
+        let flushed = self.flushed.get_or_insert_default();
+        flushed.push_back(Flushed { frame, was_carried });
     }
 }
 

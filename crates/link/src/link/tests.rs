@@ -615,3 +615,9 @@ fn what_is_under_way_keeps_its_delay() {
     assert_eq!(arrivals, [TX + DELAY, 2 * TX + 70_000_000]);
     assert_eq!(link.delay(), Duration::from_millis(70));
 }
+
+/// A frame fills a cache line; a link fills eight, and a hop touches the first two.
+#[test]
+fn a_link_takes_eight_cache_lines() {
+    assert!(size_of::<Link<[u8; 44]>>() <= 512, "{} bytes", size_of::<Link<[u8; 44]>>());
+}
