@@ -219,6 +219,26 @@ fn rfc9293_3_8_6_1_persist() {
     assert_eq!((d.end.stats().window_probes, d.end.stats().timeouts), (3, 0));
 }
 
+/// RFC 9293 section 3.8.6.1: each time the window closes, back-off starts anew.
+#[test]
+fn rfc9293_3_8_6_1_each_closed_window_has_its_own_back_off() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 2));
+    d.write_segments(10);
+    d.expect("#1-2");
+    d.at(200);
+    d.exchange("ack #3 win 0", "");
+    d.expect_at(1_200, "2001:2002");
+    d.exchange("ack #3 win 0", "");
+    d.expect_at(3_200, "2001:2002");
+    d.at(3_300);
+    d.exchange("ack #3 win 20000", "2001:3001; 3001:4001; 4001:5001");
+    d.at(3_400);
+    d.exchange("ack #6 win 0", "");
+    d.expect_at(4_400, "5001:5002");
+    d.exchange("ack #6 win 0", "");
+    d.expect_at(6_400, "5001:5002");
+}
+
 /// RFC 9293 section 3.8.6.1: probing goes on for as long as the peer answers, at max_rto intervals, and cwnd
 /// stays.
 #[test]
