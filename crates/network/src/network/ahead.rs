@@ -25,12 +25,13 @@ use cogtcp_units::Time;
 pub(super) const NO_PLACE: u32 = u32::MAX;
 
 impl<P: Payload> Network<P> {
-    /// Nobody looks at links before `horizon`, which lies in the future or is now.
+    /// Sets the horizon: nobody looks at links before it. It lies in the future or is now.
     pub fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;
     }
 
-    /// Arrivals that were no events of their own, less events that were no arrivals.
+    /// Returns how many arrivals were no events of their own, less the events of arrivals that had been handed
+    /// on already.
     pub fn merged(&self) -> u64 {
         self.merged.wrapping_add_signed(self.uncounted)
     }
