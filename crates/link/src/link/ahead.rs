@@ -86,9 +86,9 @@ impl<P: LinkPayload> Link<P> {
         self.counters.delivered += 1;
     }
 
-    /// Takes a packet before it arrives here, at `going.arrival`. Until then nobody else offers packets to this
-    /// link. `has_entered`: the packet has been in the link before this one. `None`: the queue will be full, and
-    /// nothing is counted.
+    /// Takes a packet before it arrives here, at `going.arrival`. Until then nobody else offers packets to
+    /// this link. `has_entered`: the packet has been in the link before this one. `None`: the queue will be
+    /// full, and nothing is counted.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
     pub fn take_ahead(&mut self, going: Going, frame: &Frame<P>, has_entered: bool) -> Option<OfferOutcome> {

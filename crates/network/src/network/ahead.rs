@@ -30,8 +30,8 @@ impl<P: Payload> Network<P> {
         self.horizon = horizon;
     }
 
-    /// Returns how many arrivals were no events of their own, less the events of arrivals that had been handed
-    /// on already.
+    /// Returns how many arrivals were no events of their own, less the events of arrivals that had been
+    /// handed on already.
     pub fn merged(&self) -> u64 {
         self.merged.wrapping_add_signed(self.uncounted)
     }
@@ -108,8 +108,8 @@ impl<P: Payload> Network<P> {
         self.directions[direction as usize].catch_up_to(now);
     }
 
-    /// Hands on what has begun by `now`. What the next link has no room for stays until it arrives, `clock` at
-    /// the latest.
+    /// Hands on what has begun by `now`. What the next link has no room for stays until it arrives, `clock`
+    /// at the latest.
     #[expect(clippy::inline_always, reason = "one caller for nearly every packet")]
     #[inline(always)]
     pub(super) fn hand_on(
@@ -171,8 +171,8 @@ impl<P: Payload> Network<P> {
     fn schedule_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
         let Some((time, since)) = link.first_arrival() else { return };
-        // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has been
-        // handed on by then, unless nobody offers packets meanwhile.
+        // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has
+        // been handed on by then, unless nobody offers packets meanwhile.
         if time < self.horizon {
             link.has_call = true;
             self.agenda.push(time, Kind::HandOn(direction));
