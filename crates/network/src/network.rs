@@ -99,7 +99,7 @@ pub struct Network<P> {
     window: Duration,
     /// Packets that were handed on ahead of time.
     merged: u64,
-    /// Arrivals in their turn that were no events of their own, less events that were no arrivals.
+    /// Events of arrivals whose packets had been handed on already, as a negative number.
     uncounted: i64,
     /// Something has happened that the driver is to take.
     has_news: bool,

@@ -60,7 +60,7 @@ impl<P: LinkPayload> Link<P> {
         Going { arrival: Time::from_nanos(arrival), waited, duration, size }
     }
 
-    /// The first packet has been handed on.
+    /// Removes the first packet, which has been handed on, and counts it as delivered.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
     pub fn pass_first(&mut self, going: Going) {
@@ -76,7 +76,7 @@ impl<P: LinkPayload> Link<P> {
         self.counters.delivered += 1;
     }
 
-    /// A packet that is offered now has been handed on.
+    /// Counts a packet as offered and delivered that has been handed on as soon as it was offered.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
     pub fn pass_new(&mut self, going: Going) {
@@ -86,9 +86,9 @@ impl<P: LinkPayload> Link<P> {
         self.counters.delivered += 1;
     }
 
-    /// Takes a packet ahead of time: it comes `at` a time that lies in the future, and nobody else offers
-    /// packets to this link meanwhile. `has_entered`: it has been in the link before this one. `None`: the
-    /// queue will be full, nothing is counted.
+    /// Takes a packet before it arrives here, at `going.arrival`. Until then nobody else offers packets to
+    /// this link. `has_entered`: the packet has been in the link before this one. `None`: the queue will be
+    /// full, and nothing is counted.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
     pub fn take_ahead(&mut self, going: Going, frame: &Frame<P>, has_entered: bool) -> Option<OfferOutcome> {
@@ -135,7 +135,7 @@ impl<P: LinkPayload> Link<P> {
         Some(self.offer_copy(going.arrival, &frame))
     }
 
-    /// Since when a packet is the first whose transmission begins at `start`, and that is handed on.
+    /// Returns since when a packet that is handed on counts as the first of this link.
     #[expect(clippy::inline_always, reason = "every hop asks")]
     #[inline(always)]
     pub fn going_since(&self, going: &Going) -> Time {

@@ -25,12 +25,13 @@ use cogtcp_units::Time;
 pub(super) const NO_PLACE: u32 = u32::MAX;
 
 impl<P: Payload> Network<P> {
-    /// Nobody looks at links before `horizon`, which lies in the future or is now.
+    /// Sets the horizon: nobody looks at links before it. It lies in the future or is now.
     pub fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;
     }
 
-    /// Arrivals that were no events of their own, less events that were no arrivals.
+    /// Returns how many arrivals were no events of their own, less the events of arrivals that had been
+    /// handed on already.
     pub fn merged(&self) -> u64 {
         self.merged.wrapping_add_signed(self.uncounted)
     }
@@ -107,8 +108,8 @@ impl<P: Payload> Network<P> {
         self.directions[direction as usize].catch_up_to(now);
     }
 
-    /// Hands on what has begun by `now`. What the next link has no room for stays until it arrives, `clock` at
-    /// the latest.
+    /// Hands on what has begun by `now`. What the next link has no room for stays until it arrives, `clock`
+    /// at the latest.
     #[expect(clippy::inline_always, reason = "one caller for nearly every packet")]
     #[inline(always)]
     pub(super) fn hand_on(
@@ -170,8 +171,8 @@ impl<P: Payload> Network<P> {
     fn schedule_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
         let Some((time, since)) = link.first_arrival() else { return };
-        // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has been
-        // handed on by then, unless nobody offers packets meanwhile.
+        // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has
+        // been handed on by then, unless nobody offers packets meanwhile.
         if time < self.horizon {
             link.has_call = true;
             self.agenda.push(time, Kind::HandOn(direction));

@@ -15,8 +15,8 @@ impl Simulation<'_> {
         self.plane.network.plan_ahead(|link| is_gated[link]);
     }
 
-    /// Says up to when nobody looks at links: flows that start and stop do, samples, the end of the warm-up, and
-    /// whoever plays up to `until`.
+    /// Tells the network up to when nobody looks at links. Looks are starts and stops of flows, samples, the
+    /// end of the warm-up, and `until`, where play ends.
     pub(super) fn set_horizon(&mut self, until: Time) {
         let warmup = if self.warm { Time::MAX } else { self.warmup };
         let flow = self.looks.last().copied().unwrap_or(Time::MAX);
