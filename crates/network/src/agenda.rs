@@ -201,8 +201,8 @@ pub struct Agenda {
     /// instead of two.
     is_vacant: bool,
     sequence: u64,
-    /// The time of the entry that was removed or replaced last.
-    now: Time,
+    /// The key of the entry that was removed or replaced last, as that of an arrival.
+    current: u128,
 }
 
 /// An entry that is no arrival.
@@ -232,7 +232,7 @@ impl Agenda {
     pub(crate) fn new(directions: usize) -> Self {
         let arrivals =
             if directions <= FEW { Arrivals::Few(Few::new()) } else { Arrivals::Many(Heap::default()) };
-        Self { arrivals, others: Heap::default(), is_vacant: false, sequence: 0, now: Time::ZERO }
+        Self { arrivals, others: Heap::default(), is_vacant: false, sequence: 0, current: 0 }
     }
 
     /// Schedules an entry of the driver's own, of [`host_code`].
@@ -310,7 +310,7 @@ impl Agenda {
         }
     }
 
-    /// The packet that arrives next and its link direction, if nothing else is due before or at that time: the
+    /// The packet that arrives next and its link direction, if nothing else is due before or at that time. The
     /// same as [`peek`](Self::peek), for a driver that asks for nearly every event.
     #[inline]
     pub(crate) fn first_arrival(&self) -> Option<(Time, u32)> {
@@ -335,7 +335,7 @@ impl Agenda {
         let key = self.others.first().key;
         debug_assert_eq!(code_of(key), due.code(), "it is the first of its order");
         debug_assert!(!self.is_vacant, "an entry is removed once");
-        self.now = time_of(key);
+        self.current = self.rank_of_other();
         self.is_vacant = true;
     }
 
@@ -344,23 +344,37 @@ impl Agenda {
     #[inline]
     pub fn replace(&mut self, time: Time, due: Due) {
         debug_assert!(!self.is_vacant, "it is still there");
-        self.now = time_of(self.others.first().key);
+        self.current = self.rank_of_other();
         let other = self.other(time, due.code());
         self.others.replace_top(other);
     }
 
-    /// Removes the first arrival, which [`peek`](Self::peek) returned for `now`.
+    /// An arrival's key that stands where the first of everything else does among arrivals.
+    fn rank_of_other(&self) -> u128 {
+        let other = self.others.first();
+        match self.arrivals {
+            Arrivals::Few(_) => arrival_key(other.since, time_of(other.key), 0),
+            Arrivals::Many(_) => first_at(time_of(other.key)),
+        }
+    }
+
+    /// The entry that is played: arrivals whose keys are lower have been before it.
+    pub(crate) fn current(&self) -> u128 {
+        self.current
+    }
+
+    /// Removes the first arrival, which [`peek`](Self::peek) returned.
     #[inline]
-    pub(crate) fn pop_arrival(&mut self, now: Time) {
-        self.now = now;
+    pub(crate) fn pop_arrival(&mut self) {
+        self.current = self.arrivals.first();
         self.arrivals.pop();
     }
 
-    /// Replaces the first arrival, which is of `direction` and takes place `now`, by the next one of that
-    /// direction, at `time`, of a packet that is the first there since `since`.
+    /// Replaces the first arrival by the next one of its `direction`, at `time`. That packet is the first there
+    /// since `since`.
     #[inline]
-    pub(crate) fn replace_arrival(&mut self, now: Time, since: Time, time: Time, direction: u32) {
-        self.now = now;
+    pub(crate) fn replace_arrival(&mut self, since: Time, time: Time, direction: u32) {
+        self.current = self.arrivals.first();
         self.arrivals.replace_top(arrival_key(since, time, direction));
     }
 
@@ -402,7 +416,7 @@ impl Agenda {
         // pointer.
         let order = self.sequence << CODE_BITS | u64::from(code);
         self.sequence += 1;
-        Other { key: u128::from(time.as_nanos()) << 64 | u128::from(order), since: self.now }
+        Other { key: u128::from(time.as_nanos()) << 64 | u128::from(order), since: time_of(self.current) }
     }
 }
 
@@ -413,6 +427,12 @@ pub(crate) fn arrival_key(since: Time, time: Time, code: u32) -> u128 {
     // still depends on links alone.
     let order = !(time.as_nanos() - since.as_nanos()) << CODE_BITS;
     u128::from(time.as_nanos()) << 64 | u128::from(order | u64::from(code))
+}
+
+/// Lower than the keys of all arrivals at `time`.
+#[inline]
+pub(crate) fn first_at(time: Time) -> u128 {
+    u128::from(time.as_nanos()) << 64
 }
 
 /// Since when the packet of an arrival has been the first.
@@ -526,8 +546,8 @@ mod tests {
         }
     }
 
-    fn pop(agenda: &mut Agenda, time: Time, due: Due) {
-        if let Due::Network(_) = due { agenda.pop_arrival(time) } else { agenda.pop(due) }
+    fn pop(agenda: &mut Agenda, due: Due) {
+        if let Due::Network(_) = due { agenda.pop_arrival() } else { agenda.pop(due) }
     }
 
     #[test]
@@ -581,7 +601,7 @@ mod tests {
             push(&mut queue, t, timer(6));
             for event in expected {
                 assert_eq!(queue.peek(), Some((t, event)), "{directions} link directions");
-                pop(&mut queue, t, event);
+                pop(&mut queue, event);
             }
             assert_eq!(queue.peek(), None);
         }
@@ -601,7 +621,7 @@ mod tests {
         queue.pop(timer(1));
         assert_eq!(queue.peek_other(), None);
         assert_eq!(queue.peek(), Some((Time::from_millis(4), Due::arrival(6))));
-        queue.pop_arrival(Time::from_millis(4));
+        queue.pop_arrival();
         assert_eq!(queue.peek(), Some((Time::from_millis(5), Due::Batch(5))));
         queue.replace_batch(None, 5);
         assert_eq!(queue.peek(), None);
@@ -635,7 +655,7 @@ mod tests {
             let before = levels(&queue);
             let top = event.code();
             let next = now + cogtcp_units::Duration::from_nanos(stream.below(1000));
-            queue.replace_arrival(now, now, next, top);
+            queue.replace_arrival(now, next, top);
             let after = levels(&queue);
             for (i, direction) in queue.approaching().into_iter().enumerate() {
                 // Levels counted from the sixth (0) to the first (5); the top itself is not looked at.
@@ -697,13 +717,13 @@ mod tests {
                         now = at.as_nanos();
                         model.remove(0);
                         if choice == 3 {
-                            pop(&mut queue, at, event);
+                            pop(&mut queue, event);
                         } else {
                             let again = now + stream.below(20);
                             let time = Time::from_nanos(again);
                             match event {
                                 Due::Network(change) => {
-                                    queue.replace_arrival(at, at, time, change.arrival().unwrap());
+                                    queue.replace_arrival(at, time, change.arrival().unwrap());
                                 }
                                 _ => queue.replace(time, event),
                             }

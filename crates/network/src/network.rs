@@ -100,7 +100,7 @@ pub struct Network<P> {
     /// Packets that were handed on ahead of time.
     merged: u64,
     /// Events of arrivals whose packets had been handed on already, as a negative number.
-    uncounted: i64,
+    stale: u64,
     /// Something has happened that the driver is to take.
     has_news: bool,
     radios: Vec<GatedLinks>,
@@ -337,9 +337,9 @@ impl<P: Payload> Network<P> {
         match from.next_arrival() {
             Some(time) => {
                 let since = if from.is_fed_early { from.first_since(now) } else { now };
-                self.agenda.replace_arrival(now, since, time, direction);
+                self.agenda.replace_arrival(since, time, direction);
             }
-            None => self.agenda.pop_arrival(now),
+            None => self.agenda.pop_arrival(),
         }
         if settles && let Some(cause) = self.settle(now, direction, &mut into.frame, lost, observer) {
             lost = Some(cause);

@@ -114,8 +114,8 @@ impl Simulation<'_> {
             // Hosts with batches and inlets have packets left. Whatever these lead to happens after `until`.
             let found = self.catch_up(until + Duration::from_nanos(1));
             let Plane { network, recorder } = &mut self.plane;
-            network.play_inlets(until, recorder);
-            if !found {
+            network.play_inlets_to(until, recorder);
+            if !found && network.next_change() > until {
                 return Ok(());
             }
         }

@@ -33,7 +33,7 @@ impl<P: Payload> Network<P> {
     /// Returns how many arrivals were no events of their own, less the events of arrivals that had been
     /// handed on already.
     pub fn merged(&self) -> u64 {
-        self.merged.wrapping_add_signed(self.uncounted)
+        self.merged.wrapping_sub(self.stale)
     }
 
     /// A packet is offered to `direction`, which hands packets on ahead of time.
@@ -130,7 +130,7 @@ impl<P: Payload> Network<P> {
                 BY_ROUTE => self.routes[frame.packet.transit().next as usize],
                 next => next,
             };
-            if going.arrival >= self.horizon || going.arrival.saturating_since(now) > self.window {
+            if going.arrival >= self.horizon || going.arrival.saturating_since(clock) > self.window {
                 break;
             }
             let ends = [direction as usize, next as usize];
@@ -215,7 +215,7 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
-        self.agenda.pop_arrival(now);
+        self.agenda.pop_arrival();
         self.directions[direction as usize].has_entry = false;
         self.hand_on_arrived(now, direction, observer);
         let link = &self.directions[direction as usize];
@@ -223,7 +223,7 @@ impl<P: Payload> Network<P> {
         if link.first_arrival().is_some_and(|(time, _)| time == now) {
             reached = self.arrive_in_turn(now, direction, observer, into);
         } else {
-            self.uncounted -= 1;
+            self.stale += 1;
         }
         self.see_to_first(direction);
         reached

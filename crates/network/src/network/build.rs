@@ -92,7 +92,7 @@ impl<P: Payload> Network<P> {
             horizon: Time::ZERO,
             window: Duration::MAX,
             merged: 0,
-            uncounted: 0,
+            stale: 0,
             has_news: false,
             radios: GatedLinks::all(experiment, seed, until, spectrum.as_ref())?,
             pairs: Vec::new(),

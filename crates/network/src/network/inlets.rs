@@ -8,7 +8,7 @@
 mod order;
 
 use super::Network;
-use crate::agenda::{CODE_BITS, Kind, arrival_key, code_of, time_of};
+use crate::agenda::{CODE_BITS, Kind, arrival_key, code_of, first_at, time_of};
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_link::Frame;
@@ -61,7 +61,8 @@ impl<P: Payload> Inlet<P> {
         }
     }
 
-    /// Adds a packet that arrives at `arrival`, and has been the first of its link direction since `since`. Returns when the packets are to be played at the latest, if that is to be scheduled.
+    /// Adds a packet that arrives at `arrival`, and has been the first of its link direction since `since`.
+    /// Returns when the packets are to be played at the latest, if that is to be scheduled.
     #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
     #[inline(always)]
     pub(super) fn add(&mut self, since: Time, arrival: Time, frame: Frame<P>) -> Option<Time> {
@@ -84,7 +85,7 @@ impl<P: Payload> Inlet<P> {
         self.schedule(arrival)
     }
 
-    /// Returns when the packets are to be played at the latest, of which one arrives at `arrival`, if that is
+    /// Returns when the packets are to be played at the latest, now that one arrives at `arrival`, if that is
     /// to be scheduled.
     #[inline]
     fn schedule(&mut self, arrival: Time) -> Option<Time> {
@@ -111,7 +112,7 @@ impl<P: Payload> Network<P> {
             return;
         }
         inlet.due = Time::MAX;
-        let played = self.play_inlet(now, now, number, observer);
+        let played = self.play_inlet(first_at(now), now, number, observer);
         let inlet = &mut self.inlets[number as usize];
         // What stays is sorted again next time.
         if played < MANY.max(inlet.keys.len()) {
@@ -129,11 +130,18 @@ impl<P: Payload> Network<P> {
         !self.inlets.is_empty()
     }
 
-    /// Plays all packets that have reached their links by `now`, when somebody looks.
+    /// Plays all packets that have reached their links `now`, before the event that is played.
     pub fn play_inlets(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        // What arrives at `now` and is there has arrived in its turn, before: nothing is handed on ahead of
-        // time that arrives when somebody looks.
-        let until = now + Duration::from_nanos(1);
+        let until = self.agenda.current();
+        for number in 0..self.inlets.len() as u32 {
+            self.play_inlet(until, now, number, observer);
+        }
+    }
+
+    /// Plays all packets that have reached their links by `now`, when somebody looks who has said so before
+    /// ([`set_horizon`](Self::set_horizon)): of what arrives at `now`, that is there which had its turn.
+    pub fn play_inlets_to(&mut self, now: Time, observer: &mut impl Observer<P>) {
+        let until = first_at(now + Duration::from_nanos(1));
         for number in 0..self.inlets.len() as u32 {
             self.play_inlet(until, now, number, observer);
         }
@@ -142,27 +150,28 @@ impl<P: Payload> Network<P> {
     /// Plays the packets that have reached `direction` before `until`, where it has an inlet.
     pub(super) fn play_inlet_of(&mut self, until: Time, direction: u32, observer: &mut impl Observer<P>) {
         if let Ok(number) = self.inlets.binary_search_by_key(&direction, |inlet| inlet.direction) {
-            self.play_inlet(until, until, number as u32, observer);
+            self.play_inlet(first_at(until), until, number as u32, observer);
         }
     }
 
-    /// Plays the packets of an inlet that arrive before `until`, then what has begun by `now`. Returns how
-    /// many have arrived.
-    fn play_inlet(&mut self, until: Time, now: Time, number: u32, observer: &mut impl Observer<P>) -> usize {
+    /// Plays the packets of an inlet that arrive before `until`, a key of the agenda, then what has begun by
+    /// `now`. Returns how many have arrived.
+    fn play_inlet(&mut self, until: u128, now: Time, number: u32, observer: &mut impl Observer<P>) -> usize {
         let inlet = &mut self.inlets[number as usize];
-        inlet.played = inlet.played.max(until);
+        inlet.played = inlet.played.max(time_of(until).min(now));
         let direction = inlet.direction;
         // Taken out: playing them needs the whole network, and adds nothing to them.
         let mut keys = std::mem::take(&mut inlet.keys);
         let frames = std::mem::take(&mut inlet.frames);
+        let routes = &self.routes;
+        // The hop before this one: the link direction that the packet comes from.
+        let from = |key: u128| routes[frames[code_of(key) as usize].packet.transit().next as usize - 1];
         if !std::mem::replace(&mut inlet.is_sorted, true) {
-            let routes = &self.routes;
-            inlet.sorter.sort(&mut keys, |key| {
-                // The hop before this one: the link direction that the packet comes from.
-                routes[frames[code_of(key) as usize].packet.transit().next as usize - 1]
-            });
+            inlet.sorter.sort(&mut keys, from);
         }
-        let count = keys.partition_point(|key| time_of(*key) < until);
+        let count = keys.partition_point(|key| {
+            rank(*key) < rank(until) || rank(*key) == rank(until) && from(*key) < code_of(until)
+        });
         // Until all are played, nothing is scheduled: it might be for the past.
         let had_call = std::mem::replace(&mut self.directions[direction as usize].has_call, true);
         for (number, key) in keys[..count].iter().enumerate() {

@@ -103,7 +103,7 @@ impl Simulation<'_> {
         }
         if !matches!(event, Event::Timer(..) | Event::Write(_)) {
             let Plane { network, recorder } = &mut self.plane;
-            network.play_inlets(now, recorder);
+            network.play_inlets_to(now, recorder);
         }
     }
 

@@ -5,10 +5,10 @@ use super::super::{AIR, HOST, Network};
 use crate::payload::Payload;
 use cogtcp_units::Duration;
 
-/// In larger networks, packets are handed on shortly before they arrive only: the links of a host would
-/// have room for all packets that are under way to it, and leave the caches.
+/// Link directions of a network that is large: there, packets are handed on shortly before they arrive. Handed
+/// on earlier, all packets that are under way would lie in links to hosts, and no longer in the caches.
 const LARGE: usize = 2048;
-/// How long before.
+/// How long before they arrive.
 const SHORTLY: Duration = Duration::from_millis(3);
 
 /// What comes before a link direction on the routes that cross it.
@@ -43,8 +43,8 @@ impl Before {
 }
 
 impl<P: Payload> Network<P> {
-    /// Chooses the links that hand packets on ahead of time, which changes no result. `is_gated` tells of a
-    /// link, by its number, whether a radio or the driver may change it. To be called when all streams are
+    /// Chooses the links that hand packets on ahead of time, which changes no result. `is_gated`: whether a
+    /// radio or the driver may change the link of this number. To be called when all streams are
     /// there; from then on, [`set_horizon`](Self::set_horizon) says what may be handed on.
     pub fn plan_ahead(&mut self, is_gated: impl Fn(usize) -> bool) {
         let count = self.directions.len();
