@@ -201,7 +201,7 @@ pub struct Agenda {
     /// instead of two.
     is_vacant: bool,
     sequence: u64,
-    /// The key of the entry that was removed or replaced last, as that of an arrival.
+    /// The key of the entry that was removed or replaced last, as an arrival would have it.
     current: u128,
 }
 

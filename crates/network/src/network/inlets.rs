@@ -139,7 +139,7 @@ impl<P: Payload> Network<P> {
     }
 
     /// Plays all packets that have reached their links by `now`, when somebody looks who has said so before
-    /// ([`set_horizon`](Self::set_horizon)): of what arrives at `now`, that is there which had its turn.
+    /// ([`set_horizon`](Self::set_horizon)). A packet that arrives at `now` and is there has had its turn.
     pub fn play_inlets_to(&mut self, now: Time, observer: &mut impl Observer<P>) {
         let until = first_at(now + Duration::from_nanos(1));
         for number in 0..self.inlets.len() as u32 {
