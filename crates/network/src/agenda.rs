@@ -372,7 +372,8 @@ impl Agenda {
 
     /// Replaces the first arrival by the next one of its `direction`, at `time`. That packet is the first there
     /// since `since`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every hop replaces the top")]
+    #[inline(always)]
     pub(crate) fn replace_arrival(&mut self, since: Time, time: Time, direction: u32) {
         self.current = self.arrivals.first();
         self.arrivals.replace_top(arrival_key(since, time, direction));
