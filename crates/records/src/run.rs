@@ -38,7 +38,7 @@ pub struct Run {
     /// Hash of all events (time, kind, entity), packets on their way excepted until they reach their hosts.
     /// Equal digests mean equal runs; tracing does not change it.
     pub digest: u64,
-    /// Events that the engine processed, samples of the series excepted.
+    /// Events of the run, arrivals of packets among them, samples of the series excepted.
     pub engine_events: u64,
     /// Packets that arrived at the far end of a link, summed over links (lost ones included).
     pub packet_hops: u64,
