@@ -203,6 +203,7 @@ pub struct Link<P> {
     changes_rate: bool,
     schedule: Option<Playing>,
     /// What the last silence destroyed at once, until the driver has heard of it.
+    #[expect(clippy::box_collection, reason = "rarely used, and a link fills its cache lines")]
     flushed: Option<Box<VecDeque<Flushed<P>>>>,
     /// What the last change of the gate cut.
     cut: Option<Cut>,
