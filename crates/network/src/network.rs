@@ -336,7 +336,8 @@ impl<P: Payload> Network<P> {
         // its place: one step of the heap instead of two.
         match from.next_arrival() {
             Some(time) => {
-                let since = if from.is_fed_early { from.first_since(now) } else { now };
+                let early = if from.is_fed_early { from.first_arrival() } else { None };
+                let since = early.map_or(now, |(_, since)| since);
                 self.agenda.replace_arrival(since, time, direction);
             }
             None => self.agenda.pop_arrival(),

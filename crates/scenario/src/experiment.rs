@@ -43,6 +43,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// By link: whether a radio gates it.
+    pub fn gated_links(&self) -> Vec<bool> {
+        let mut is_gated = vec![false; self.links.len()];
+        self.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
+        is_gated
+    }
+
     /// Returns whose capacity a link's is: the name of the radio whose cell serves it, which its users share,
     /// or the link's own.
     pub fn medium(&self, link: usize) -> &str {

@@ -57,8 +57,6 @@ pub(crate) struct Simulation<'e> {
     next_sample: Time,
     /// When flows start and stop, the next last.
     looks: Vec<Time>,
-    /// Something is played late.
-    looks_late: bool,
 }
 
 /// Hash of what hosts see, and of all events but packets on their way: a sum, so that hosts that are played
@@ -218,7 +216,7 @@ impl Simulation<'_> {
 
     /// What a host waited for is due.
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
-        if self.looks_late {
+        if self.batches.is_used() || self.plane.network.has_inlets() {
             self.catch_up_for(now, event);
         }
         match event {
@@ -363,20 +361,16 @@ impl Simulation<'_> {
                 }
                 flow.start(now, &mut self.plane);
                 self.looks.pop();
-                self.set_horizon(self.played);
             }
             Event::FlowStop(number) => {
                 self.flows[number as usize].stop(now, &mut self.plane);
                 self.looks.pop();
-                self.set_horizon(self.played);
             }
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.plane),
-            Event::WarmupEnd => {
-                self.end_warmup(now);
-                self.set_horizon(self.played);
-            }
+            Event::WarmupEnd => self.end_warmup(now),
             Event::Timer(..) | Event::Sample | Event::Part(_) => unreachable!("handled by the event loop"),
         }
+        self.set_horizon(self.played);
     }
 
     fn check_conservation(&self) -> Result<(), RunError> {

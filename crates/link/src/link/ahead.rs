@@ -143,26 +143,11 @@ impl<P: LinkPayload> Link<P> {
         Time::from_nanos(start.max(self.last_arrival))
     }
 
-    /// Since when the first packet, which is under way, is the first: `now`, at which the packet before it
-    /// arrives, or later if it comes into the link later.
-    #[inline]
-    pub fn first_since(&self, now: Time) -> Time {
-        let first = self.ring.get(0);
-        let start = first.time.saturating_sub(self.delay).saturating_sub(self.duration(first.wire));
-        Time::from_nanos(start.max(now.as_nanos()))
-    }
-
     /// When the first packet arrives, whether it has begun or not, and since when it is the first.
+    #[inline]
     pub fn first_arrival(&self) -> Option<(Time, Time)> {
-        let first = self.first()?;
-        let duration = self.duration(first.wire);
-        let arrival = if self.begun > 0 {
-            first.time
-        } else {
-            first.time.max(self.free_at).saturating_add(duration).saturating_add(self.delay)
-        };
-        let start = arrival.saturating_sub(self.delay).saturating_sub(duration);
-        Some((Time::from_nanos(arrival), Time::from_nanos(start.max(self.last_arrival))))
+        let going = self.first_going(Time::MAX)?;
+        Some((going.arrival, self.going_since(&going)))
     }
 
     /// The packet at this position, if there is one.

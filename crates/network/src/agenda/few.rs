@@ -42,9 +42,7 @@ impl Few {
         self.keys[self.end % PLACES] = NEVER;
         loop {
             let before = self.keys[place.wrapping_sub(1) % PLACES];
-            // Times decide, as a rule.
-            let (its, own) = ((before >> 64) as u64, (key >> 64) as u64);
-            if its < own || its == own && before <= key {
+            if before <= key {
                 break;
             }
             self.keys[place % PLACES] = before;

@@ -11,8 +11,7 @@ impl<P: Payload> Network<P> {
     /// Tracks links that may be the bottleneck of `stream`. These are link directions whose radio may fall
     /// silent or change its rate, link directions whose rate follows a trace, and the slowest of the others.
     pub fn watch_budget(&mut self, stream: StreamId, experiment: &Experiment) {
-        let mut is_gated = vec![false; experiment.links.len()];
-        experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
+        let mut is_gated = experiment.gated_links();
         for (link, gated) in experiment.links.iter().zip(&mut is_gated) {
             *gated |= link.forward.trace.is_some() || link.reverse.trace.is_some();
         }

@@ -14,9 +14,9 @@
 
 mod plan;
 
-use super::{BY_ROUTE, Network};
+use super::Network;
 use crate::agenda::Kind;
-use crate::observer::{Arrival, Observer, PacketStep};
+use crate::observer::{Arrival, Observer};
 use crate::payload::{Awaited, Payload};
 use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
@@ -45,6 +45,7 @@ impl<P: Payload> Network<P> {
         frame: &Frame<P>,
         observer: &mut O,
     ) {
+        debug_assert!(!observer.follows_packets(), "whoever follows packets sees each in its turn");
         self.hand_on(now, now, direction, observer);
         let link = &mut self.directions[direction as usize];
         if link.watched
@@ -59,11 +60,11 @@ impl<P: Payload> Network<P> {
                 return self.refuse(now, direction, frame, DropCause::Queue, observer);
             }
         } else if let Some(going) = link.new_going(now, frame.size()) {
-            let next = match link.label {
-                BY_ROUTE => self.routes[frame.packet.transit().next as usize + 1],
-                next => next,
-            };
-            if going.arrival < self.horizon
+            // In the packet, the hop of this link is still to come.
+            let label = link.label;
+            let next = self.hop(label, frame.packet.transit().next as usize + 1);
+            if let Some(next) = next
+                && going.arrival < self.horizon
                 && going.arrival.saturating_since(now) <= self.window
                 && let Some(outcome) = self.directions[next as usize].take_ahead(going, frame, false)
             {
@@ -126,10 +127,7 @@ impl<P: Payload> Network<P> {
             let link = &self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return };
-            let next = match link.label {
-                BY_ROUTE => self.routes[frame.packet.transit().next as usize],
-                next => next,
-            };
+            let Some(next) = self.hop(link.label, frame.packet.transit().next as usize) else { return };
             if going.arrival >= self.horizon || going.arrival.saturating_since(clock) > self.window {
                 break;
             }
@@ -245,7 +243,6 @@ impl<P: Payload> Network<P> {
         debug_assert!(lost.is_none(), "a plain link loses nothing");
         (into.at, into.direction) = (now, Some(direction));
         let (next, place) = (link.label, link.place);
-        self.record(now, PacketStep::Received, direction, &into.frame, observer);
         if place != NO_PLACE {
             self.merged -= 1;
             self.add_to_inlet(since, now, direction, into.frame);

@@ -2,7 +2,6 @@
 
 use super::{AIR, BY_ROUTE, HOST, Network};
 use crate::payload::{Payload, StreamId};
-use cogtcp_link::Link;
 
 /// Where a packet goes from a link.
 #[derive(Clone, Copy, Debug)]
@@ -20,13 +19,13 @@ impl<P: Payload> Network<P> {
         let from = self.directions.get(direction as usize)?;
         let packet = &from.first()?.packet;
         let place = packet.transit().next as usize;
-        let mut next = self.hop(from, place)?;
+        let mut next = self.hop(from.label, place)?;
         // A link that hands packets on ahead of time, and has none that wait, hands on this one at once.
         if let Some(link) = self.directions.get(next as usize)
             && link.is_early
             && link.is_empty()
         {
-            next = self.hop(link, place + 1)?;
+            next = self.hop(link.label, place + 1)?;
         }
         match next {
             HOST => Some(Goal::Host(packet.transit().stream)),
@@ -35,10 +34,10 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The hop after `link`, at this place of a route.
+    /// The hop after a link of this label, at this place of a route.
     #[inline]
-    fn hop(&self, link: &Link<P>, place: usize) -> Option<u32> {
-        match link.label {
+    pub(super) fn hop(&self, label: u32, place: usize) -> Option<u32> {
+        match label {
             BY_ROUTE => self.routes.get(place).copied(),
             label => Some(label),
         }
@@ -49,7 +48,7 @@ impl<P: Payload> Network<P> {
         let from = &self.directions[direction as usize];
         let exit = |position| {
             let packet = &from.waiting_at(position)?.packet;
-            self.directions.get(self.hop(from, packet.transit().next as usize)? as usize)
+            self.directions.get(self.hop(from.label, packet.transit().next as usize)? as usize)
         };
         if let Some(exit) = exit(3) {
             exit.prefetch();

@@ -132,16 +132,16 @@ impl<P: Payload> Network<P> {
 
     /// Plays all packets that have reached their links `now`, before the event that is played.
     pub fn play_inlets(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        let until = self.agenda.current();
-        for number in 0..self.inlets.len() as u32 {
-            self.play_inlet(until, now, number, observer);
-        }
+        self.play_all_inlets(self.agenda.current(), now, observer);
     }
 
     /// Plays all packets that have reached their links by `now`, when somebody looks who has said so before
     /// ([`set_horizon`](Self::set_horizon)). A packet that arrives at `now` and is there has had its turn.
     pub fn play_inlets_to(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        let until = first_at(now + Duration::from_nanos(1));
+        self.play_all_inlets(first_at(now + Duration::from_nanos(1)), now, observer);
+    }
+
+    fn play_all_inlets(&mut self, until: u128, now: Time, observer: &mut impl Observer<P>) {
         for number in 0..self.inlets.len() as u32 {
             self.play_inlet(until, now, number, observer);
         }

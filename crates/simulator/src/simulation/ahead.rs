@@ -10,8 +10,7 @@ impl Simulation<'_> {
         if options.trace >= TraceLevel::Full || !self.parts.is_empty() {
             return;
         }
-        let mut is_gated = vec![false; self.experiment.links.len()];
-        self.experiment.radios.iter().flat_map(|radio| &radio.links).for_each(|link| is_gated[*link] = true);
+        let is_gated = self.experiment.gated_links();
         self.plane.network.plan_ahead(|link| is_gated[link]);
     }
 

@@ -106,11 +106,9 @@ impl<'e> Simulation<'e> {
             events: 0,
             next_sample: Time::MAX,
             looks: Vec::new(),
-            looks_late: false,
         };
         simulation.plan_batches(options);
         simulation.plan_ahead(options);
-        simulation.looks_late = simulation.batches.is_used() || simulation.plane.network.has_inlets();
         simulation.schedule_beginning(options.trace);
         Ok(simulation)
     }

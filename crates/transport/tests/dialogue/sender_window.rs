@@ -219,7 +219,7 @@ fn rfc9293_3_8_6_1_persist() {
     assert_eq!((d.end.stats().window_probes, d.end.stats().timeouts), (3, 0));
 }
 
-/// RFC 9293 section 3.8.6.1: each time the window closes, back-off starts anew.
+/// RFC 9293 section 3.8.6.1: the back-off of a closed window says nothing about the next one.
 #[test]
 fn rfc9293_3_8_6_1_each_closed_window_has_its_own_back_off() {
     let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 2));
