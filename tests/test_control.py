@@ -63,16 +63,16 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], st
 
 def test_the_example_conforms_and_runs(scenario: Scenario) -> None:
     cogtcp.check_congestion_control(EXAMPLE)
-    result = cogtcp.run(scenario.with_transport(EXAMPLE), seed=3)
+    result = cogtcp.run(scenario.with_transport(EXAMPLE, allow_python=True), seed=3)
     assert result.flows.column("transport").to_pylist() == [EXAMPLE]
     assert result.flows.column("goodput_bps")[0].as_py() > 1e6
-    again = cogtcp.run(scenario.with_transport(EXAMPLE), seed=3)
+    again = cogtcp.run(scenario.with_transport(EXAMPLE, allow_python=True), seed=3)
     assert result.digest == again.digest
 
 
 def test_python_gives_what_rust_gives(scenario: Scenario, write: Callable[[str], str]) -> None:
     """The same rules in both languages: the same run, event for event."""
-    python = cogtcp.run(scenario.with_transport(f"{write(RENO)}:Reno"))
+    python = cogtcp.run(scenario.with_transport(f"{write(RENO)}:Reno", allow_python=True))
     rust = cogtcp.run(scenario.with_transport("sack"))
     ours, theirs = (run.flows.drop_columns(["transport", "congestion"]).to_pylist() for run in (python, rust))
     assert str(ours) == str(theirs)  # as text, since NaN differs from itself
@@ -80,7 +80,7 @@ def test_python_gives_what_rust_gives(scenario: Scenario, write: Callable[[str],
 
 
 def test_a_comparison_takes_both(scenario: Scenario) -> None:
-    comparison = cogtcp.compare(scenario, ["sack", EXAMPLE], seeds=2)
+    comparison = cogtcp.compare(scenario, ["sack", EXAMPLE], seeds=2, allow_python=True)
     assert comparison.failures == []
     assert comparison.interval(EXAMPLE, "goodput_bps").mean > 0
 
@@ -88,7 +88,7 @@ def test_a_comparison_takes_both(scenario: Scenario) -> None:
 def test_parameters_reach_the_constructor() -> None:
     flow = f'transport = "{EXAMPLE}"\ntcp = {{ parameters = {{ increase = 3, grace = 0 }} }}'
     eager = Scenario.from_toml(SMALL.replace('transport = "newreno"', flow), allow_python=True)
-    plain = Scenario.from_toml(SMALL).with_transport(EXAMPLE)
+    plain = Scenario.from_toml(SMALL).with_transport(EXAMPLE, allow_python=True)
     assert cogtcp.run(eager).digest != cogtcp.run(plain).digest
     wrong = Scenario.from_toml(
         SMALL.replace('transport = "newreno"', flow.replace("grace", "grase")), allow_python=True
@@ -144,8 +144,8 @@ def test_what_a_hook_raises_ends_the_run(
                 {body}
     """)
     with pytest.raises(RunError, match=rf"{name}:Broken\.{what}"):
-        cogtcp.run(scenario.with_transport(f"{name}:Broken"))
-    comparison = cogtcp.compare(scenario, ["sack", f"{name}:Broken"], seeds=1)
+        cogtcp.run(scenario.with_transport(f"{name}:Broken", allow_python=True))
+    comparison = cogtcp.compare(scenario, ["sack", f"{name}:Broken"], seeds=1, allow_python=True)
     assert [outcome.transport for outcome in comparison.failures] == [f"{name}:Broken"]
     with pytest.raises(ConformanceError, match="cong_avoid"):
         cogtcp.check_congestion_control(f"{name}:Broken", seeds=2)
@@ -154,13 +154,13 @@ def test_what_a_hook_raises_ends_the_run(
 def test_what_is_no_control_is_refused(scenario: Scenario, write: Callable[[str], str]) -> None:
     name = write("class Half:\n    def ssthresh(self, now, tcp):\n        return 2\nvalue = 3\n")
     with pytest.raises(ScenarioError, match='no method "cong_avoid"'):
-        scenario.with_transport(f"{name}:Half").check()
+        scenario.with_transport(f"{name}:Half", allow_python=True).check()
     with pytest.raises(UsageError, match='no method "cong_avoid"'):
         cogtcp.check_congestion_control(f"{name}:Half")
     with pytest.raises(ScenarioError, match="is not a class"):
-        scenario.with_transport(f"{name}:value").check()
+        scenario.with_transport(f"{name}:value", allow_python=True).check()
     with pytest.raises(ScenarioError, match="cannot be imported: ZeroDivisionError"):
-        scenario.with_transport(f"{write('1 / 0')}:Half").check()
+        scenario.with_transport(f"{write('1 / 0')}:Half", allow_python=True).check()
     with pytest.raises(ScenarioError, match="module:Class"):
         scenario.with_transport("my_control.py:")
 
@@ -231,7 +231,7 @@ class Watcher(Floorless):
 
 def test_every_hook_is_called(scenario: Scenario) -> None:
     sys.modules.setdefault("test_control", sys.modules[__name__])
-    result = cogtcp.run(scenario.with_transport("test_control:Watcher"))
+    result = cogtcp.run(scenario.with_transport(Watcher))
     shown = result.control_series.to_pylist()
     windows = [row["value"] for row in shown if row["variable"] == "window_segments"]
     assert windows == pytest.approx(result.flow_series.column("cwnd_segments").to_pylist())

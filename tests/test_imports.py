@@ -18,11 +18,11 @@ PACKAGE = Path(cogtcp.__file__).parent
 #: The parts of the package, from the lowest level up. A part imports from its own level only within itself.
 LEVELS: tuple[tuple[str, ...], ...] = (
     # words, units, numbers of a run
-    ("_arrays", "_errors", "_places", "_replace", "_start", "_units", "_views"),
-    ("budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
+    ("_arrays", "_errors", "_replace", "_start", "_units", "_views"),
+    ("_files", "_parquet"),
+    ("_places", "budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
     (
         "_arrow",
-        "_files",
         "_kernel_program",
         "_names",
         "airtime",

@@ -147,7 +147,7 @@ def test_whatever_is_random_is_known(constant: Scenario, path: str, value: objec
 
 
 def test_python_controls_may_draw(constant: Scenario) -> None:
-    assert constant.with_transport("my_control:Patient").is_random
+    assert constant.with_transport("my_control:Patient", allow_python=True).is_random
 
 
 def test_handoffs_of_a_run_are_those_of_its_radios(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def key_elsewhere(folder: Path, code: str) -> str:
 
 
 def test_the_code_of_a_control_is_in_the_key(module: str, tmp_path: Path) -> None:
-    ask = f"print(identity.of_control('{module}:Control'))"
+    ask = f"print(identity._of_control('{module}:Control'))"
     first = key_elsewhere(tmp_path, ask)
     assert key_elsewhere(tmp_path, ask) == first, "the same in every process"
     path = tmp_path / f"{module}.py"
@@ -57,7 +57,7 @@ def test_the_code_of_a_control_is_in_the_key(module: str, tmp_path: Path) -> Non
 def test_the_control_that_a_scenario_names_is_in_its_key(
     module: str, scenario: Scenario, tmp_path: Path
 ) -> None:
-    with_control = scenario.with_transport(f"{module}:Control")
+    with_control = scenario.with_transport(f"{module}:Control", allow_python=True)
     before = identity.of_scenario(with_control)
     plain = identity.of_scenario(scenario)
     (tmp_path / f"{module}_helper.py").write_text("STEP = 3\n")

@@ -313,7 +313,7 @@ class Mine:
         'scenario = "small.toml"\ntransports = ["mine:Mine", "sack"]\nseeds = 2\n'
         'set = { "run.duration" = "5 s" }\n'
     )
-    done = command("sweep", "sweep.toml", "--out", "out")
+    done = command("sweep", "sweep.toml", "--allow-python", "--out", "out")
     assert done.code == 1
     assert "no idea" in done.err
     assert "2 failed" in done.out
@@ -321,11 +321,11 @@ class Mine:
     rows = dataset.load(tmp_path / "out", "runs").to_pylist()
     assert [bool(row["error"]) for row in rows] == [True, True, False, False]
     (tmp_path / "mine.py").write_text(source + "tcp.cwnd += tcp.mss * ack.acked // tcp.cwnd\n")
-    done = command("sweep", "sweep.toml", "--out", "out", "--json")
+    done = command("sweep", "sweep.toml", "--allow-python", "--out", "out", "--json")
     counts = done.json()["runs"]
     assert (counts["made"], counts["cached"]) == (2, 2)
     (tmp_path / "mine.py").write_text(source + "tcp.cwnd += tcp.mss\n")
-    counts = command("sweep", "sweep.toml", "--out", "out", "--json").json()["runs"]
+    counts = command("sweep", "sweep.toml", "--allow-python", "--out", "out", "--json").json()["runs"]
     assert (counts["made"], counts["cached"]) == (2, 2)
     rows = dataset.load(tmp_path / "out", "runs").to_pylist()
     assert len(rows) == 4, "runs of the code that is gone are gone"

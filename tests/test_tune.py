@@ -290,13 +290,13 @@ def test_a_run_that_fails_is_told_and_left_out(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     vary = {"flow.0.transport": "newreno,broken_control:Broken"}
-    result = tune(scenario, vary, trials=8, seeds=1, fresh_seeds=2, out=tmp_path / "out")
+    result = tune(scenario, vary, trials=8, seeds=1, fresh_seeds=2, out=tmp_path / "out", allow_python=True)
     assert {trial.values["flow.0.transport"] for trial in result.failures} == {"broken_control:Broken"}
     assert "no such thing" in result.failures[0].error
     assert result.winner is not None
     assert result.winner.values == {"flow.0.transport": "newreno"}
     assert "no such thing" in (tmp_path / "out" / "report.html").read_text()
-    broken = scenario.set("flow.0.transport", "broken_control:Broken")
+    broken = scenario.set("flow.0.transport", "broken_control:Broken", allow_python=True)
     with pytest.raises(RunError, match="no such thing"):
         tune(broken, {DELAY: "1 ms..2 ms"}, trials=2, seeds=1, fresh_seeds=2)
 

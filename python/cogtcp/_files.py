@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import stat
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import ScenarioError
 
@@ -41,6 +44,35 @@ def read_text(path: str | Path, what: str) -> str:
     raise ScenarioError(
         reason, file=str(path), remedy=f"name {what}", text=f"{path}: {reason}; name {what}"
     ) from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: It is no JSON, or nested deeper than Python reads.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return what a TOML text says.
+
+    Raises:
+        ValueError: It is no TOML, or nested deeper than Python reads.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
+
+
+def safe_name(text: str, otherwise: str) -> str:
+    """Return a text as a part of a file's name: no separator of folders, no dot in front."""
+    return re.sub(r"[^\w.@+-]+", "-", text).strip("-.")[:100] or otherwise
 
 
 def _waits(path: Path) -> bool:

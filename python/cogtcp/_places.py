@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _files
 from cogtcp._core import toml_place
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def read_toml(path: Path, error: type[UsageError], remedy: str = "") -> tuple[st
     except UnicodeDecodeError as failure:
         raise error(f"{path}: this is not a text: {failure}") from None
     try:
-        return said, tomllib.loads(said)
-    except tomllib.TOMLDecodeError as failure:
+        return said, _files.parse_toml(said)
+    except ValueError as failure:
         place = toml_place(said, "")
         if place is None:
             raise error(f"{path}: {failure}") from None

@@ -62,6 +62,7 @@ def compare(
     *,
     keep: str | Path | None = None,
     time_limit: float | None = None,
+    allow_python: bool = False,
 ) -> Comparison:
     """Run a scenario once for each transport and seed.
 
@@ -80,6 +81,7 @@ def compare(
         keep: Folder in which finished runs are kept: the same call goes on from there, one with more seeds or
             transports too. Several processes may use one folder.
         time_limit: Seconds of real time after which a run is given up, as a failure.
+        allow_python: Whether transports that are named as `module:Class` may be imported.
 
     Returns:
         The runs with means, intervals and paired tests.
@@ -100,7 +102,8 @@ def compare(
     if (count := seeds if isinstance(seeds, int) else len(seeds)) > MOST_SEEDS:
         raise UsageError(f"{count} seeds exceed the limit of {MOST_SEEDS}")
     # A sweep without axes, of which the first seed is looked at closely.
-    made = plan(scenario, transports=transports, seeds=seeds, keep=_TABLES)
+    made = plan(scenario, transports=transports, seeds=seeds, keep=_TABLES, allow_python=allow_python)
+    scenario = made.scenario
     names = [control_name(name) for name in transports]
     # One transport may draw numbers where another does not: each is asked.
     nothing_random = not any(scenario.with_transport(name).is_random for name in names)

@@ -16,16 +16,22 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cogtcp import _core
 from cogtcp._errors import ConformanceError, ScenarioError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cogtcp._core import AckSample, LinkEvent, PacketInfo, TcpState
+    from cogtcp.scenario import Scenario
 
 #: Where the connection stands in loss recovery.
 CaState: TypeAlias = Literal["open", "disorder", "cwr", "recovery", "loss"]
+#: `module:Class`, also within a longer text, as in `quic-module:Class`.
+_NAME = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 #: Events that concern the window.
 CaEvent: TypeAlias = Literal["tx_start", "cwnd_restart", "complete_cwr", "loss", "frozen", "thawed"]
 
@@ -252,8 +258,31 @@ def control_name(control: str | type) -> str:
     return f"{control.__module__}:{control.__qualname__}"
 
 
+def named_in(text: str) -> set[str]:
+    """Return what has the form of a control in Python, `module:Class`, in a text."""
+    return set(_NAME.findall(text))
+
+
+def permitted(scenario: Scenario, named: Iterable[str | type], allow_python: bool) -> Scenario:
+    """Return the scenario, which may import the controls that a call names.
+
+    A class is code of the caller's; a name, which may come from anywhere, needs `allow_python`.
+    """
+    return scenario.allowing(
+        name
+        for each in named
+        if allow_python or not isinstance(each, str)
+        for name in named_in(control_name(each))
+    )
+
+
 def load(name: str) -> type:
-    """Return the class called `module:Class`."""
+    """Return the class called `module:Class`: this runs its module.
+
+    The only place that imports what a scenario names. Whoever calls it has asked the scenario, which knows
+    what may be imported (`Scenario.importable_controls`, and `check_external` in Rust), or was given the name
+    for this.
+    """
     module_name, _, path = name.partition(":")
     try:
         found: object = importlib.import_module(module_name)

@@ -16,18 +16,20 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from cogtcp import _replace, provenance
+from cogtcp import _files, _parquet, _replace, provenance
 from cogtcp._errors import OutputError
 from cogtcp.results_schema import RESULTS_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     import pyarrow as pa
 
 #: The file that marks a folder as ours. It lists what is in it.
 MARKER = "cogtcp.json"
+#: What a marker says of a folder that is being written, or was when its process was killed.
+UNFINISHED = "unfinished"
 #: The folder in a folder of results that keeps finished runs.
 RUNS = "runs"
 # Rows that are written at a time where there may be many.
@@ -209,7 +211,7 @@ def prepare_folder(
             folder.mkdir()
         # The mark comes first: what lacks it is not known as ours when the command is repeated.
         if MARKER not in names or foreign or other:
-            mark(folder, job, ours, {})
+            mark(folder, job, ours, {UNFINISHED: True})
         _replace.clear_up_in(folder)
         (folder / keep).mkdir(exist_ok=True)
     except OSError as error:
@@ -240,10 +242,12 @@ class KeptFolder:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file into the folder."""
+        mark_unfinished(self.path)
         write_file(self.path / name, text)
 
     def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
         """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
+        mark_unfinished(self.path)
         write_table(self.path / f"{name}.parquet", table, metadata)
 
     def describe(self, manifest: Mapping[str, Any]) -> None:
@@ -269,9 +273,43 @@ class KeptFolder:
 
 
 def mark(folder: Path, job: Mapping[str, Any], ours: Sequence[str], manifest: Mapping[str, Any]) -> None:
-    """Write the marker of a folder to which results are added: its job, what it may hold, and `manifest`."""
+    """Write the marker of a folder to which results are added: its job, what it holds, and `manifest`.
+
+    Args:
+        folder: The folder, in which everything else is written already.
+        job: What is computed.
+        ours: The names of all that it may hold: those that are there are listed.
+        manifest: What else the marker says.
+    """
     marker = {**made_by(), "kind": job["verb"], "job": job, **manifest}
-    marker["files"] = sorted({MARKER, *ours})
+    marker["files"] = sorted({MARKER, *(name for name in ours if (folder / name).exists())})
+    write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
+
+
+def mark_unfinished(folder: Path) -> None:
+    """Write into the marker of a folder that it is about to change, so that its files may not fit together.
+
+    `mark` takes this back once all is written.
+    """
+    marker = _read_manifest(folder)
+    if marker and not marker.get(UNFINISHED):
+        write_file(folder / MARKER, json.dumps({**marker, UNFINISHED: True}, indent=2) + "\n")
+
+
+@contextlib.contextmanager
+def rewriting(folder: Path, ours: Sequence[str]) -> Iterator[None]:
+    """Say in a folder's marker that its files are being written, and what there is once they are.
+
+    Args:
+        folder: The folder, which `prepare_folder` has made.
+        ours: The names of all that it may hold.
+    """
+    if not (folder / MARKER).exists():
+        raise OutputError(f"{folder}: was removed or moved meanwhile; repeat the command")
+    mark_unfinished(folder)
+    yield
+    marker = {name: value for name, value in _read_manifest(folder).items() if name != UNFINISHED}
+    marker["files"] = sorted({MARKER, *(name for name in ours if (folder / name).exists())})
     write_file(folder / MARKER, json.dumps(marker, indent=2) + "\n")
 
 
@@ -310,7 +348,7 @@ def _write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 def _write_parquet(path: Path, table: pa.Table, metadata: Mapping[str, str]) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(_described(table, metadata), path, compression="zstd")
+    pq.write_table(_described(table, metadata), path, **_parquet.WRITTEN)
 
 
 def _write_parts(path: Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]) -> None:
@@ -320,7 +358,7 @@ def _write_parts(path: Path, tables: Iterable[pa.Table], metadata: Mapping[str, 
     parts = iter(tables)
     first = _described(next(parts, pa.table({})), metadata)
     waiting = [first]
-    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+    with pq.ParquetWriter(path, first.schema, **_parquet.WRITTEN) as writer:
         for table in parts:
             # Small tables are gathered: a row group for each would be slow to read.
             waiting.append(table.replace_schema_metadata(first.schema.metadata))
@@ -339,7 +377,7 @@ def _described(table: pa.Table, metadata: Mapping[str, str]) -> pa.Table:
 def is_ours(folder: Path) -> bool:
     """Whether a folder holds results of cogtcp and nothing else."""
     try:
-        manifest = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        manifest = _files.parse_json((folder / MARKER).read_text(encoding="utf-8"))
         written = set(manifest["files"])
         return manifest["tool"] == "cogtcp" and all(path.name in written for path in folder.iterdir())
     except (OSError, ValueError, KeyError, TypeError):
@@ -379,7 +417,7 @@ def _check_replaceable(target: Path, job: Mapping[str, Any], force: bool) -> boo
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
-        manifest = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        manifest = _files.parse_json((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return manifest if isinstance(manifest, dict) else {}

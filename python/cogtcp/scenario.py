@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _core, _files, _shipped
 from cogtcp._errors import ScenarioError
 from cogtcp._views import view
+from cogtcp.control import control_name, named_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 
@@ -34,8 +35,7 @@ class Scenario:
         Args:
             path: The file, of 4 MB at most.
             allow_python: Whether congestion controls that the file names as `module:Class` may be imported,
-                which runs their code: only for a file that you trust. One that `with_transport` or `set`
-                names needs no leave.
+                which runs their code: only for a file that you trust.
 
         Returns:
             The scenario.
@@ -117,13 +117,14 @@ class Scenario:
             digest.update(content)
         return digest.hexdigest()
 
-    def set(self, path: str, value: object) -> Scenario:
+    def set(self, path: str, value: object, *, allow_python: bool = False) -> Scenario:
         """Return a copy in which the field at `path` is `value`.
 
         Args:
             path: Keys joined by dots; elements of lists by number from 0, by name, or all by `*`:
                 `run.duration`, `flow.0.transport`, `flow.*.start`.
             value: Text as in the file, number, truth value, list or dictionary.
+            allow_python: Whether controls that `value` names as `module:Class` may be imported.
 
         Returns:
             The changed copy.
@@ -131,14 +132,15 @@ class Scenario:
         Raises:
             ScenarioError: No such field, or a wrong value.
         """
-        return self.set_text(path, _toml(value))
+        return self.set_text(path, _toml(value), allow_python=allow_python)
 
-    def set_text(self, path: str, text: str) -> Scenario:
+    def set_text(self, path: str, text: str, *, allow_python: bool = False) -> Scenario:
         """Return a copy with the field at `path` set as if by the file; text needs no quotes.
 
         Args:
             path: The field, as in `set`.
             text: The value as in a file, such as `10 s`.
+            allow_python: Whether controls that `text` names as `module:Class` may be imported.
 
         Returns:
             The changed copy.
@@ -146,11 +148,39 @@ class Scenario:
         Raises:
             ScenarioError: No such field, or a wrong value.
         """
-        return Scenario(self._core.set(path, text))
+        changed = Scenario(self._core.set(path, text))
+        return changed.allowing(named_in(text)) if allow_python else changed
 
-    def with_transport(self, name: str) -> Scenario:
-        """Return a copy in which every flow that is not `fixed` uses the transport preset `name`."""
-        return Scenario(self._core.with_transport(name))
+    def with_transport(self, transport: str | type, *, allow_python: bool = False) -> Scenario:
+        """Return a copy in which every flow that is not `fixed` uses this transport.
+
+        Args:
+            transport: Name of a preset, `module:Class`, or a class with the hooks of `CongestionControl`.
+            allow_python: Whether a control that is given as `module:Class` may be imported; a class is there
+                already.
+
+        Returns:
+            The changed copy.
+
+        Raises:
+            ScenarioError: No such transport.
+        """
+        name = control_name(transport)
+        changed = Scenario(self._core.with_transport(name))
+        return (
+            changed if isinstance(transport, str) and not allow_python else changed.allowing(named_in(name))
+        )
+
+    def allowing(self, controls: Iterable[str]) -> Scenario:
+        """Return a copy that may import these congestion controls in Python, wherever their names come from.
+
+        Args:
+            controls: Names, as `module:Class`.
+
+        Returns:
+            The copy. It says the same as the scenario.
+        """
+        return Scenario(self._core.allowing(set(controls)))
 
     @property
     def python_controls(self) -> list[str]:
@@ -158,9 +188,20 @@ class Scenario:
         return sorted(self._core.external_controls())
 
     def importable_controls(self) -> list[str]:
-        """Return the `python_controls` that may be imported: from a trusted text, or named by a call."""
+        """Return the `python_controls` that may be imported: those of a trusted text, and allowed ones."""
+        return [name for name in self.python_controls if self.may_import(name)]
+
+    def may_import(self, control: str) -> bool:
+        """Return whether a congestion control in Python may be imported, once the scenario names it."""
         allowed = self._core.allowed
-        return [name for name in self.python_controls if allowed is None or name in allowed]
+        return allowed is None or control in allowed
+
+    def check_controls(self) -> None:
+        """Raise `ScenarioError` if the scenario names a control in Python that it may not import.
+
+        Nothing is imported for it.
+        """
+        self._core.check_controls()
 
     @property
     def is_random(self) -> bool:

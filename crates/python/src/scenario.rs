@@ -18,13 +18,13 @@ pub(crate) struct Scenario {
     allowed: Allowed,
 }
 
-/// The controls written in Python that may be looked for, which runs their modules. A name in a text is not
-/// enough: it takes somebody who trusts the text, or who names the control in a call.
+/// The controls written in Python that may be looked for, which runs their modules. A name is not enough,
+/// wherever it comes from: it takes somebody who trusts the text, or who allows the name (`allowing`).
 #[derive(Clone, Debug)]
 enum Allowed {
     /// All: the text is trusted.
     All,
-    /// Those that a call named.
+    /// Those that were allowed by name.
     These(BTreeSet<String>),
 }
 
@@ -33,11 +33,11 @@ impl Allowed {
         names.map_or(Self::All, Self::These)
     }
 
-    /// Also those that stand in `after` and not in `before`: the call that made the difference named them.
-    fn with_new(&self, before: &Inner, after: &Inner) -> Self {
-        let Self::These(names) = self else { return Self::All };
-        let new = &after.external_controls() - &before.external_controls();
-        Self::These(names | &new)
+    fn with(&self, more: BTreeSet<String>) -> Self {
+        match self {
+            Self::All => Self::All,
+            Self::These(names) => Self::These(names | &more),
+        }
     }
 
     fn has(&self, name: &str) -> bool {
@@ -52,13 +52,6 @@ impl Scenario {
     fn wrap(py: Python<'_>, scenario: Result<Inner, ScenarioError>, allowed: Allowed) -> PyResult<Self> {
         let inner = scenario.map_err(|error| scenario_error(py, &error))?;
         Ok(Self { inner: Arc::new(inner), allowed })
-    }
-
-    fn changed(&self, py: Python<'_>, changed: Result<Inner, ScenarioError>) -> PyResult<Self> {
-        // An error has no scenario, so it does not matter what it would be allowed.
-        let allowed =
-            changed.as_ref().map_or(Allowed::All, |after| self.allowed.with_new(&self.inner, after));
-        Self::wrap(py, changed, allowed)
     }
 
     /// The experiment that the scenario describes. Ctrl-C and `cancel` stop the reading of the files that it
@@ -128,12 +121,17 @@ impl Scenario {
 
     /// The same scenario with one field set to a value, written as in TOML; a text needs no quotes.
     fn set(&self, py: Python<'_>, path: &str, value: &str) -> PyResult<Self> {
-        self.changed(py, self.inner.set(path, value))
+        Self::wrap(py, self.inner.set(path, value), self.allowed.clone())
     }
 
     /// The same scenario under another transport.
     fn with_transport(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
-        self.changed(py, self.inner.with_transport(name))
+        Self::wrap(py, self.inner.with_transport(name), self.allowed.clone())
+    }
+
+    /// The same scenario, which may also name these controls in Python.
+    fn allowing(&self, names: BTreeSet<String>) -> Self {
+        Self { inner: Arc::clone(&self.inner), allowed: self.allowed.with(names) }
     }
 
     /// The controls in Python that the scenario names.
@@ -154,6 +152,11 @@ impl Scenario {
     #[getter]
     fn source(&self) -> &str {
         self.inner.source_name()
+    }
+
+    /// Raises if the scenario names a control in Python that it may not name. Imports nothing.
+    fn check_controls(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_external(py)
     }
 
     /// Raises unless the scenario can be simulated.

@@ -37,6 +37,7 @@ def advise(
     force: bool = False,
     progress: Any = None,
     command: str | None = None,
+    allow_python: bool = False,
 ) -> Advice:
     """Say what to run: which transport, with which parameters, how sure that is, and what would change it.
 
@@ -66,6 +67,8 @@ def advise(
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with the number of finished runs and of all runs known so far.
         command: The command line, for the report.
+        allow_python: Whether controls in Python may be imported that `transports`, `over` or `uncertain` name
+            as `module:Class`; a class itself needs no leave.
 
     Returns:
         The advice: winner, text, candidates and their intervals.
@@ -78,7 +81,10 @@ def advise(
         KeyboardInterrupt: Interrupted before the first look.
     """
     from cogtcp.advising.deciding import Question, decide
+    from cogtcp.control import permitted
 
+    texts = [*(over or {}).values(), *(uncertain or {}).values()]
+    scenario = permitted(scenario, [*transports, *map(str, texts)], allow_python)
     question = Question.of(
         scenario,
         objective,

@@ -17,7 +17,7 @@ from cogtcp.advising.inputs import Inputs
 from cogtcp.advising.racing import Race
 from cogtcp.advising.wanted import Wanted
 from cogtcp.control import control_name
-from cogtcp.output import prepare_folder, write_file, write_table
+from cogtcp.output import prepare_folder, rewriting, write_file, write_table
 from cogtcp.result import check_seed
 from cogtcp.runner import Case, Runner, available_processors
 from cogtcp.statistics import mean_interval
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 #: What a folder of results holds besides its marker.
 _DOCUMENT, _REPORT, _RUNS = "advice.json", "report.html", "runs"
 _TABLE, _SCENARIO, _BEST = "runs.parquet", "scenario.toml", "best.toml"
+_OURS = (_DOCUMENT, _REPORT, _RUNS, _TABLE, _SCENARIO, _BEST)
 #: More candidates than this make a race long; a search is for that.
 MOST_CANDIDATES = 200
 #: Seeds after which a race ends: candidates that they do not separate are alike for most purposes.
@@ -141,6 +142,10 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     """Return the scenario as it is, and every transport with every combination of the choices."""
     names = list(dict.fromkeys(map(control_name, transports)))
+    for name in names:
+        # Not as those that cannot be simulated, which are left out.
+        if ":" in name:
+            scenario.with_transport(name).check_controls()
     changes = [
         tuple(zip((choice.path for choice in choices), values, strict=True))
         for values in itertools.product(*(choice.values for choice in choices))
@@ -263,8 +268,7 @@ def decide(
     """Answer the question; with `out`, write the answer."""
     folder = None
     if out is not None:
-        ours = [_DOCUMENT, _REPORT, _RUNS, _TABLE, _SCENARIO, _BEST]
-        folder = prepare_folder(out, question.job, ours, keep=_RUNS, force=force)
+        folder = prepare_folder(out, question.job, _OURS, keep=_RUNS, force=force)
     runner = Runner(None if folder is None else folder / _RUNS, jobs, progress)
     advice = _decide(question, Bench(question, runner), jobs or available_processors())
     if folder is not None:
@@ -274,15 +278,18 @@ def decide(
 
 def save(advice: Advice, folder: Path, command: str | None) -> None:
     """Write advice into its folder."""
-    write_table(folder / _TABLE, advice.runs, advice.provenance)
-    write_file(folder / _SCENARIO, advice.scenario.to_toml())
-    if advice.winner is not None:
-        write_file(folder / _BEST, advice.scenario_of(advice.winner).to_toml())
-    else:
-        (folder / _BEST).unlink(missing_ok=True)
-    document = {"provenance": advice.provenance, "command": command, **advice.to_dict()}
-    write_file(folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    write_file(folder / _REPORT, advice.report(command=command))
+    with rewriting(folder, _OURS):
+        write_table(folder / _TABLE, advice.runs, advice.provenance)
+        write_file(folder / _SCENARIO, advice.scenario.to_toml())
+        if advice.winner is not None:
+            write_file(folder / _BEST, advice.scenario_of(advice.winner).to_toml())
+        else:
+            (folder / _BEST).unlink(missing_ok=True)
+        document = {"provenance": advice.provenance, "command": command, **advice.to_dict()}
+        write_file(
+            folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        )
+        write_file(folder / _REPORT, advice.report(command=command))
 
 
 def _decide(question: Question, bench: Bench, jobs: int) -> Advice:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import tomllib
 from typing import TYPE_CHECKING
 
 from cogtcp import _files
@@ -37,8 +36,8 @@ def beside(path: str | Path) -> dict[str, str]:
 def read(file: str | Path) -> dict[str, str]:
     """Read a file of ranges: `"topology.single_hop.link.delay" = "19 ms..21 ms"`, one a line."""
     try:
-        found = tomllib.loads(_files.read_text(file, "a file of ranges"))
-    except tomllib.TOMLDecodeError as error:
+        found = _files.parse_toml(_files.read_text(file, "a file of ranges"))
+    except ValueError as error:
         raise UsageError(f'{file}: {error}; write PATH = "LOW..HIGH", one a line') from None
     for path, text in found.items():
         if not isinstance(text, str):

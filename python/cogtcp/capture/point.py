@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cogtcp import _files
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 
@@ -73,7 +73,7 @@ def find_point(scenario: Scenario, link: str, node: str | None = None) -> Point:
 
 def file_name(point: Point, others: Sequence[str] = ()) -> str:
     """Return the name of a capture's file, like the link's and none of `others`."""
-    stem = re.sub(r"[^\w.@+-]+", "-", point.given).strip(".-") or "link"
+    stem = _files.safe_name(point.given, "link")
     name, number = f"{stem}.pcapng", 1
     while name in others:
         number += 1

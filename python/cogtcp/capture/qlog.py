@@ -6,10 +6,9 @@ The simulator writes each event's data; this module adds time, name and connecti
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
-from cogtcp import provenance
+from cogtcp import _files, provenance
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 
@@ -46,8 +45,7 @@ def flows(result: Result) -> list[str]:
 
 def file_name(flow: str, end: str) -> str:
     """Return the name of the log of one end of a flow."""
-    stem = re.sub(r"[^\w.@+-]+", "-", flow).strip(".-") or "flow"
-    return f"{stem}-{end}.sqlog"
+    return f"{_files.safe_name(flow, 'flow')}-{end}.sqlog"
 
 
 def files(result: Result) -> dict[str, tuple[str, str]]:

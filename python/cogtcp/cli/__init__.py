@@ -56,6 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except OSError as error:
+        # Arrow's have no number: a file that it reads is damaged, wherever a verb did not expect it.
+        if error.errno is None and not isinstance(error, BrokenPipeError):
+            return _fail(args, RunError(f"a file cannot be read: {error}"))
         # What verbs read and write they report themselves: this is standard output.
         _give_up_standard_output()
         if not isinstance(error, BrokenPipeError):  # the reader of a pipe has gone, and knows it

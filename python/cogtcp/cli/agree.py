@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _files
 from cogtcp._errors import UsageError
 from cogtcp._units import TIME
 from cogtcp.cli import arguments, quantities
@@ -73,7 +74,7 @@ def agree(args: argparse.Namespace) -> int:
         args.set = [*args.set, f"run.duration={args.duration:.9f} s"]
     scenarios = []
     for file in args.files:
-        one = argparse.Namespace(file=file, set=args.set, allow_python=False)
+        one = argparse.Namespace(file=file, set=args.set, allow_python=False, transport=args.transport)
         scenarios.append(arguments.checked_scenario(one))
     if args.drawn:
         arguments.positive(args.drawn, "--drawn")
@@ -108,7 +109,8 @@ def _first_differences(args: argparse.Namespace, scenarios: list[Scenario], tran
     job = {"verb": "first-difference", "scenarios": hashes, "seed": args.seed}
     with OutputFolder(out, job=job, force=args.force) as folder:
         for scenario, transport in cases:
-            stem = f"{scenario.name}-{transport}"
+            # A scenario's name is any text.
+            stem = _files.safe_name(f"{scenario.name}-{transport}", "case")
             found, captures = first_difference(scenario, args.seed, tries=args.tries)
             for plane, capture in captures.items():
                 folder.write_pieces(f"{stem}-{plane}.pcapng", iter([capture]))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core
+from cogtcp import _core, _files
 from cogtcp._errors import OutputError, UsageError
 from cogtcp._names import meant
 from cogtcp._shipped import locate
+from cogtcp.control import named_in
 from cogtcp.result import MOST_SEEDS
 from cogtcp.scenario import Scenario
+
+#: Options whose texts may name a control in Python.
+_NAMING = ("set", "transport", "vary", "over", "uncertain")
 
 if TYPE_CHECKING:
     import argparse
@@ -29,12 +32,22 @@ if TYPE_CHECKING:
 
 
 def scenario(args: argparse.Namespace) -> Scenario:
-    """Read the scenario of `FILE` with the changes of `--set`."""
-    result = Scenario.from_file(locate(args.file), allow_python=args.allow_python)
+    """Read the scenario of `FILE` with the changes of `--set`.
+
+    It may import the controls in Python that the command line names. What only a file names, it may not.
+    """
+    named = typed_controls(args)
+    result = Scenario.from_file(locate(args.file), allow_python=args.allow_python).allowing(named)
     for path, text in changes(args.set):
         result = result.set_text(path, text)
-    look_here(result.python_controls)
+    look_here([*result.importable_controls(), *named])
     return result
+
+
+def typed_controls(args: argparse.Namespace) -> set[str]:
+    """Return the controls in Python, `module:Class`, that the options of a command line name."""
+    texts = (text for option in _NAMING for text in getattr(args, option, None) or ())
+    return {name for text in texts for name in named_in(text)}
 
 
 def changes(given: Sequence[str]) -> list[tuple[str, str]]:
@@ -129,7 +142,7 @@ def output(args: argparse.Namespace, of: Scenario, verb: str, *parts: object) ->
         return Path(args.out)
     content = "\n".join([of.hash, *map(str, parts)])
     # A scenario's name is any text; a folder's name must have no slash.
-    name = re.sub(r"[^\w.-]+", "-", of.name).strip("-.") or "scenario"
+    name = _files.safe_name(of.name, "scenario")
     return Path("results") / f"{name}-{verb}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
@@ -146,7 +159,6 @@ def transports(values: Sequence[str]) -> list[str]:
         if ":" not in name and not _core.is_transport(name):
             said = " ".join(filter(None, [meant(name, known), "`cogtcp transports` lists them"]))
             raise UsageError(f"--transport {name}: unknown transport; {said}")
-    look_here([name for name in given if ":" in name])
     return given
 
 

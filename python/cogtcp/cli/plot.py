@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cogtcp import _parquet
 from cogtcp._errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,18 +53,20 @@ def plot(args: argparse.Namespace) -> int:
     """Draw a figure of saved results into a file."""
     from cogtcp.plot import draw, save
 
-    figure = draw(
-        args.directory,
-        args.kind,
-        metric=args.metric,
-        span=_span(args.span),
-        where=dict(map(_choice, args.where)),
-        at=args.at,
-        x_label=args.xlabel,
-        y_label=args.ylabel,
-        width=_width(args.width),
-        height=args.height,
-    )
+    span, where, width = _span(args.span), dict(map(_choice, args.where)), _width(args.width)
+    with _parquet.of_folders(Path(args.directory)):
+        figure = draw(
+            args.directory,
+            args.kind,
+            metric=args.metric,
+            span=span,
+            where=where,
+            at=args.at,
+            x_label=args.xlabel,
+            y_label=args.ylabel,
+            width=width,
+            height=args.height,
+        )
     path = save(figure, args.out, force=args.force)
     print(json.dumps({"kind": args.kind, "plot": str(path)}) if args.json else f"plot: {path}")
     return 0

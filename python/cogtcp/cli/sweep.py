@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _parquet
 from cogtcp._errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-python",
         action="store_true",
-        help="run congestion controls that the scenario names in Python",
+        help="run congestion controls (module:Class) that the files name: only for files that you trust",
     )
 
 
@@ -65,10 +66,11 @@ def sweep(args: argparse.Namespace) -> int:
 
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.seeds, "--seeds")
+    # Before the file is read: that tries its first run.
+    arguments.look_here(["any"] if args.allow_python else sorted(arguments.typed_controls(args)))
     made = plan.read(
         args.file, allow_python=args.allow_python, changes=arguments.changes(args.set), seeds=args.seeds
     )
-    arguments.look_here([name for name in made.transports if name and ":" in name])
     out = Path(args.out) if args.out is not None else Path("results") / f"{Path(args.file).stem}-sweep"
     if args.dry_run:
         return _dry_run(args, made, out)
@@ -90,6 +92,8 @@ def sweep(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"cogtcp: interrupted; repeat the command to go on in {out}", file=sys.stderr)
         return 130
+    for path in found.damaged:
+        print(f"cogtcp: {path} was damaged; its runs were made again", file=sys.stderr)
     for row in found.failures[:3]:
         print(f"cogtcp: {row['transport']}, seed {row['seed']} failed: {row['error']}", file=sys.stderr)
     if args.json:
@@ -153,7 +157,8 @@ def results(args: argparse.Namespace) -> int:
     """Say what is in a folder of results."""
     from cogtcp.sweeping.folders import describe
 
-    found = describe(Path(args.folder))
+    with _parquet.of_folders(Path(args.folder)):
+        found = describe(Path(args.folder))
     if args.json:
         print(json.dumps(found.document))
     else:
@@ -165,7 +170,8 @@ def query(args: argparse.Namespace) -> int:
     """Answer a question in SQL."""
     from cogtcp.sweeping.query import query as ask
 
-    table = ask(Path(args.folder), args.sql)
+    with _parquet.of_folders(Path(args.folder)):
+        table = ask(Path(args.folder), args.sql)
     if args.json:
         from cogtcp.result import plain
 

@@ -111,6 +111,8 @@ def parsed(text: str, file: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise UsageError(f"{file}:{error.lineno}: is not JSON: {error.msg}; give a whole file") from None
+    except RecursionError:
+        raise UsageError(f"{file}: its values are nested too deeply; give a log of the program") from None
 
 
 def document(data: Any, file: str) -> Log:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _files, _parquet
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.metrics import BY_NAME
@@ -44,7 +44,9 @@ class Saved:
 
         self.folder = Path(folder)
         try:
-            self.manifest: dict[str, Any] = json.loads((self.folder / MARKER).read_text(encoding="utf-8"))
+            self.manifest: dict[str, Any] = _files.parse_json(
+                (self.folder / MARKER).read_text(encoding="utf-8")
+            )
             self.kind: str = self.manifest["kind"]
         except (OSError, ValueError, KeyError, TypeError):
             raise UsageError(
@@ -54,19 +56,16 @@ class Saved:
 
     def table(self, name: str) -> Any:
         """Return a table."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         path = self._path(name)
-        try:
-            table = modern(name, pq.read_table(path), self.version)
-            if name not in OF_TCP:
-                return table
-            # cogtcp 0.2 wrote TCP's columns into the table itself.
-            beside = self.folder / f"{OF_TCP[name][0]}.parquet"
-            return joined(name, table, pq.read_table(beside)) if beside.is_file() else table
-        except (OSError, pa.ArrowException) as error:
-            raise UsageError(f"{path}: cannot be read ({error}); make the results again") from None
+        table = modern(name, _parquet.table(path), self.version)
+        if name not in OF_TCP:
+            return table
+        # cogtcp 0.2 wrote TCP's columns into the table itself.
+        beside = self.folder / f"{OF_TCP[name][0]}.parquet"
+        if not beside.is_file():
+            return table
+        with _parquet.guarded(beside):
+            return joined(name, table, _parquet.table(beside))
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{stored(name, self.version)}.parquet"
@@ -196,7 +195,9 @@ def _draw(
         figure = swept.line if kind == "line" else swept.heatmap
         return figure(load(saved.folder, RUNS), axes, metric=metric or "goodput_bps", where=where, **options)
     if kind == "heatmap":
-        search = json.loads((saved.folder / "tuning.json").read_text(encoding="utf-8"))
+        path = saved.folder / "tuning.json"
+        with _parquet.guarded(path):
+            search = _files.parse_json(path.read_text(encoding="utf-8"))
         return accessors.heatmap_of_trials(
             saved.table("trials"), search["objective"]["metric"], search["vary"], **options
         )

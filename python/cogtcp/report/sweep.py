@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from cogtcp import figure
+from cogtcp import _parquet, figure
 from cogtcp.figure import Curve, Surface
 from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
 from cogtcp.report import page
@@ -348,7 +347,7 @@ def _quantiles(sweep: Sweep, axes: Sequence[tuple[str, str, bool]]) -> Table | N
     metrics = [BY_NAME[name] for name in QUANTILES_OF]
     found: dict[tuple[Any, ...], dict[str, str]] = {}
     left_out = 0
-    with pq.ParquetFile(path) as file:
+    with _parquet.opened(path) as file:
         for batch in file.iter_batches(1024):
             for row in sweep.own(pa.Table.from_batches([batch])).to_pylist():
                 if row["metric"] not in QUANTILES_OF:

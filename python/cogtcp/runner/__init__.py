@@ -80,6 +80,7 @@ class Runner:
         self._tell: Callable[[Progress], None] | None = listener(progress)
         self._time_limit = time_limit
         self._retry = retry
+        self._began = False
         self.progress = Progress()
 
     def run(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -122,7 +123,9 @@ class Runner:
         if self._folder is None:
             yield from _Stream(self, cases, keys or Keys(), known or {}, None, recall).outcomes()
             return
-        with Journal(self._folder) as journal:
+        # Made once: a folder that is missing later was removed, and what was kept in it.
+        make, self._began = not self._began, True
+        with Journal(self._folder, make=make) as journal:
             kept = {outcome.key: outcome for outcome in journal.news()} if known is None else known
             yield from _Stream(self, cases, keys or Keys(), kept, journal, recall).outcomes()
 

@@ -124,7 +124,7 @@ class Keys:
             identity.engine(),
         ]
         if case.transport is not None:
-            parts += ["transport", self._transport(case.transport)]
+            parts += ["transport", identity.of_transport(case.scenario, case.transport)]
         for path, text in case.changes:
             parts += [path, text, self._change(case.scenario, path, text)]
         return identity.digest(*parts)
@@ -144,9 +144,6 @@ class Keys:
         if function not in self._functions:
             self._functions[function] = identity.of_function(function)
         return self._functions[function]
-
-    def _transport(self, name: str) -> str:
-        return f"{name} {identity.of_control(name)}" if ":" in name else name
 
     def _change(self, scenario: Scenario, path: str, text: str) -> str:
         """Return what identifies files and code that a value names; nothing for numbers and quantities."""

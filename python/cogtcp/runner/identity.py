@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib
 import importlib.util
 import inspect
 import json
@@ -21,7 +20,8 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, provenance
-from cogtcp._errors import UsageError
+from cogtcp._errors import ScenarioError, UsageError
+from cogtcp.control import load, named_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,17 +49,20 @@ def engine() -> str:
 
 def of_scenario(scenario: Scenario) -> str:
     """Return what identifies a scenario: its text, and the files and Python controls that it names."""
-    return digest(scenario.hash, *map(of_control, scenario.importable_controls()))
+    return digest(scenario.hash, *map(_of_control, scenario.importable_controls()))
 
 
-def of_control(name: str) -> str:
+def of_transport(scenario: Scenario, name: str) -> str:
+    """Return what identifies a transport that takes the place of the scenario's: its name, and its code."""
+    controls = [_of_control(control) for control in sorted(named_in(name)) if scenario.may_import(control)]
+    return " ".join([name, *controls])
+
+
+def _of_control(name: str) -> str:
     """Return what identifies the code of a control called `module:Class`; its name if it is not found."""
-    module_name, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module_name)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except Exception:
+        found: Any = load(name)
+    except ScenarioError:
         # No control then, or one that cannot be loaded: the run itself will say so.
         return name
     # Byte code differs between versions of Python.

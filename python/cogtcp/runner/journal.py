@@ -45,8 +45,9 @@ class Journal:
     ...     for outcome in journal.outcomes(): ...
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, make: bool = True) -> None:
         self.folder = Path(folder)
+        self._make = make  # else the folder is there, or somebody has removed it
         self._descriptor: int | None = None
         self._path = self.folder
         self._size = 0
@@ -58,7 +59,10 @@ class Journal:
 
     def __enter__(self) -> Journal:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            if self._make:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            elif not self.folder.is_dir():
+                raise _gone()
             self._bring_together()
         except OSError as error:
             raise _cannot_keep(self.folder, error) from error
@@ -81,6 +85,8 @@ class Journal:
                     if self._descriptor is None or self._size > _MOST_BYTES
                     else self._descriptor
                 )
+                if not self._is_there(descriptor):
+                    raise _gone()
                 written = os.write(descriptor, data)
                 if written < len(data):
                     # Nearly full: take back what there was room for, and let the next attempt say why.
@@ -156,6 +162,13 @@ class Journal:
         self._own.add(self._path.name)
         self._size = 0
         return self._descriptor
+
+    def _is_there(self, descriptor: int) -> bool:
+        """Return whether the file that this process writes still has its name; nobody finds it otherwise."""
+        try:
+            return os.path.samestat(os.stat(self._path), os.fstat(descriptor))  # noqa: PTH116
+        except FileNotFoundError:
+            return False
 
     def _bring_together(self) -> None:
         """Join the files of ended processes into one. A kill on the way leaves runs twice."""
@@ -287,10 +300,16 @@ def only_one(folder: Path, *, wait: bool = False) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def _gone() -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, "the folder was removed or moved meanwhile")
+
+
 def _cannot_keep(folder: Path, error: OSError) -> OutputError:
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         remedy = "free some space and repeat the command: finished runs are not repeated"
+    elif error.errno == errno.ENOENT:
+        remedy = "repeat the command"
     else:
         remedy = "name a folder that you may write to"
     return OutputError(f"{folder}: finished runs cannot be saved: {reason}; {remedy}")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
 from cogtcp._errors import RunError
-from cogtcp.output import prepare_folder, write_file
+from cogtcp.output import prepare_folder, rewriting, write_file
 from cogtcp.result import plain
 from cogtcp.runner import Case, Runner
 from cogtcp.studies import code, guided, readings, search, stacks, verdicts
@@ -81,6 +81,7 @@ __all__ = [
 
 #: What a folder of results holds besides its marker.
 _CLAIMS, _REPORT, _RUNS = "claims.json", "report.html", "runs"
+_OURS = (_CLAIMS, _REPORT, _RUNS)
 
 
 @dataclass(frozen=True)
@@ -166,8 +167,9 @@ class StudyResult:
     def save(self, directory: str | Path, *, command: str | None = None) -> Path:
         """Write `claims.json` and `report.html` into a folder, each of them whole or not at all."""
         folder = _prepare(directory, self.study)
-        write_file(folder / _CLAIMS, self.to_json())
-        write_file(folder / _REPORT, self.report(command=command))
+        with rewriting(folder, _OURS):
+            write_file(folder / _CLAIMS, self.to_json())
+            write_file(folder / _REPORT, self.report(command=command))
         return folder
 
 
@@ -451,7 +453,7 @@ def _prepare(directory: str | Path, study: Study, *, force: bool = False) -> Pat
     return prepare_folder(
         directory,
         {"verb": "reproduce", "study": study.name},
-        [_CLAIMS, _REPORT, _RUNS],
+        _OURS,
         keep=_RUNS,
         force=force,
     )

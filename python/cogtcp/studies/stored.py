@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _files
 from cogtcp.studies.errors import StudyError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def read_json(path: Path) -> Any:
         StudyError: The file cannot be read, or holds no JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return _files.parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

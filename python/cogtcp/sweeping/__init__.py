@@ -6,15 +6,16 @@ estimates the cost, `query` and `merge` work with finished sweeps.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import UsageError
+from cogtcp._errors import OutputError, UsageError
 from cogtcp._views import view
-from cogtcp.output import MARKER, RUNS, mark, prepare_folder, write_file, write_tables
+from cogtcp.output import MARKER, RUNS, mark, mark_unfinished, prepare_folder, write_file, write_tables
 from cogtcp.runner import Journal, Keys, Runner
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def sweep(
     quantiles: Sequence[float] = (),
     progress: Any = None,
     command: str | None = None,
+    allow_python: bool = False,
 ) -> Sweep:
     """Run a scenario for every combination of values, transport and seed.
 
@@ -96,6 +98,8 @@ def sweep(
         quantiles: Quantiles over the seeds, such as 0.95, that `quantiles.parquet` and the page then have.
         progress: Called with the number of finished runs and of all runs.
         command: The command line, for the report.
+        allow_python: Whether controls in Python may be imported that `vary`, `points` or `transports` name as
+            `module:Class`. Classes themselves, and what the scenario may import, need no leave.
 
     Returns:
         The data set with summary and intervals.
@@ -125,6 +129,7 @@ def sweep(
             names=names,
             keep=keep,
             time_limit=time_limit,
+            allow_python=allow_python,
         )
     temporary = None
     if out is None:
@@ -157,13 +162,16 @@ def _carry_out(
         place = Store(store)
         # Before anything is looked up: what the store has need not be run.
         place.pull(folder)
-    journal = Journal(folder / RUNS)
+    journal = Journal(folder / RUNS, make=False)
     interrupted = False
+    there = folder.stat()
+    broken = tuple(dataset.repair(folder, journal))
     cases, total = plan.cases(), plan.total
     while True:
         # What a kill left goes into the data set first: then its keys are all that must be remembered.
         with journal:
             dataset.compact(folder, journal, plan.keep)
+        mark_unfinished(folder)
         stream = runner.stream(cases, total, known=dataset.known(folder), keys=Keys(), recall=False)
         try:
             for _ in stream:
@@ -172,9 +180,10 @@ def _carry_out(
             interrupted = True
         finally:
             stream.close()
+        _check_there(folder, there)
         with journal:
             dataset.compact(folder, journal, plan.keep)
-        result = Sweep(plan, folder, runner.progress, interrupted)
+        result = Sweep(plan, folder, runner.progress, interrupted, broken)
         if interrupted or precision is None:
             break
         more = next_round(result, precision, max_seeds)
@@ -191,6 +200,18 @@ def _carry_out(
     if place is not None:
         place.push(folder)
     return result
+
+
+def _check_there(folder: Path, before: os.stat_result) -> None:
+    """Raise unless a folder is the one in which the finished runs were kept."""
+    try:
+        same = os.path.samestat(folder.stat(), before)
+    except OSError:
+        same = False
+    if not same:
+        raise OutputError(
+            f"{folder}: was removed or moved while its runs were made, and they with it; repeat the command"
+        )
 
 
 def save(result: Sweep, command: str | None = None, quantiles: Sequence[float] = ()) -> None:

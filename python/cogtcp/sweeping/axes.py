@@ -8,13 +8,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import UsageError
+from cogtcp._errors import ScenarioError, UsageError
 from cogtcp.metrics import METRICS
 from cogtcp.scenario import _toml
 from cogtcp.tuning.space import Range, parameters, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from cogtcp.scenario import Scenario
 
@@ -80,6 +80,7 @@ def axes(
     steps: Mapping[str, int],
     names: Mapping[str, str],
     drawn: bool,
+    taken: Collection[str] = (),
 ) -> tuple[Axis, ...]:
     """Return the axes of `vary`. Raises for fields and values that the scenario does not take.
 
@@ -89,11 +90,13 @@ def axes(
         steps: For paths with a range the number of values, the ends included.
         names: Names of columns for paths.
         drawn: Whether ranges are drawn from instead of gone through in steps.
+        taken: Columns of the tables that are kept, which no axis may be called.
     """
     found: list[Axis] = []
     for path, given in vary.items():
-        name = names.get(path) or column_name(path)
-        if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in RESERVED:
+        own = column_name(path)
+        name = names.get(path) or (f"axis_{own}" if own in taken else own)
+        if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in RESERVED or name in taken:
             raise UsageError(f"axis {path}: a column cannot be called {name!r}; give it another name")
         if any(axis.name == name for axis in found):
             raise UsageError(f"axis {path}: another axis is called {name!r} too; give one of them a name")
@@ -124,7 +127,11 @@ def axes(
             raise UsageError(f"axis {path}: a value is named twice; name each once")
         # Now, so that a wrong value is an error before the first run, not of some of the runs.
         for text in texts:
-            scenario.set_text(path, text)
+            changed = scenario.set_text(path, text)
+            try:
+                changed.check_controls()
+            except ScenarioError as error:
+                raise UsageError(f"{path}: {error.message}; {error.remedy}") from None
         axis = Axis(path, name, texts, _unit(texts))
         # `1 s` and `1000 ms`, say: rows could not be told apart.
         if len({axis.value(text) for text in texts}) < len(texts):

@@ -11,10 +11,12 @@ order of runs do not matter: rows are sorted by axes, seed and key. Sorting is d
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -23,9 +25,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cogtcp import _replace
+from cogtcp import _core, _parquet, _replace
 from cogtcp._errors import OutputError
 from cogtcp.output import _cannot_write
+from cogtcp.results_schema import RENAMED_TABLES
 from cogtcp.runner import Journal, Outcome
 from cogtcp.runner.journal import only_one, read, size
 from cogtcp.sweeping import ordered
@@ -35,23 +38,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 DATA = "data"
+_PART = re.compile(r"part-([0-9]{1,9})\.parquet")
 # Rows that are looked at at a time.
 _SOME = 4_096
 
 
 def tables(folder: Path) -> list[str]:
-    """Return the names of the tables of a data set."""
+    """Return the names of the tables of a data set. Folders of other names are nobody's."""
     data = folder / DATA
-    return sorted(path.name for path in data.iterdir() if path.is_dir()) if data.is_dir() else []
+    return sorted({path.name for path in data.iterdir() if path.is_dir()} & _known()) if data.is_dir() else []
+
+
+@cache
+def _known() -> frozenset[str]:
+    """Return the names that a table may have, those of older versions too."""
+    old = (name for names in RENAMED_TABLES.values() for name in names)
+    return frozenset({RUNS, *(name for name, *_ in _core.columns()), *old})
 
 
 def load(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Return one table of a data set, `transport` in front."""
     parts = []
-    for transport, path in _files(folder, name):
-        # Opened once: a process that is at work may put another file under this name between two looks.
-        with pq.ParquetFile(path) as file:
-            table = file.read(columns=None if columns is None else list(columns))
+    for transport, path in files(folder, name):
+        table = _parquet.table(path, columns)
         parts.append(table.add_column(0, "transport", pa.repeat(pa.scalar(transport), table.num_rows)))
     # Readers find the columns also where nothing has been made yet.
     if not parts:
@@ -63,8 +72,8 @@ def batches(
     folder: Path, name: str, transport: str, columns: Sequence[str] | None = None
 ) -> Iterator[pa.Table]:
     """Yield the rows of one transport in one table of a data set, in order, some at a time."""
-    for _, path in _files(folder, name, transport):
-        with pq.ParquetFile(path) as file:
+    for _, path in files(folder, name, transport):
+        with _parquet.opened(path) as file:
             there = None if columns is None else [c for c in columns if c in file.schema_arrow.names]
             # One thread: in the order of the file, and little in memory.
             for batch in file.iter_batches(_SOME, columns=there, use_threads=False):
@@ -73,14 +82,14 @@ def batches(
 
 def transports(folder: Path) -> list[str]:
     """Return the transports of a data set."""
-    return sorted({transport for transport, _ in _files(folder, RUNS)})
+    return sorted({transport for transport, _ in files(folder, RUNS)})
 
 
 def axes(folder: Path) -> dict[str, bool]:
     """Return the axes of a data set by name, and whether their values are numbers."""
     found: dict[str, bool] = {}
-    for _, path in _files(folder, RUNS):
-        schema = pq.read_schema(path)
+    for _, path in files(folder, RUNS):
+        schema = _parquet.schema(path)
         for name in axes_of(RUNS, schema.names):
             found[name] = found.get(name, True) and pa.types.is_floating(schema.field(name).type)
     return dict(sorted(found.items()))
@@ -89,9 +98,9 @@ def axes(folder: Path) -> dict[str, bool]:
 def with_values(folder: Path) -> set[str]:
     """Return the columns of the table of runs in which any run has a value."""
     found: set[str] = set()
-    for _, path in _files(folder, RUNS):
+    for _, path in files(folder, RUNS):
         # By the statistics in the file's foot: no row is read.
-        about = pq.read_metadata(path)
+        about = _parquet.metadata(path)
         for group in range(about.num_row_groups):
             part = about.row_group(group)
             for number in range(part.num_columns):
@@ -131,16 +140,99 @@ def known(folder: Path) -> Known:
     """Return what a data set has."""
     keys = array("Q")
     failed: dict[str, Outcome] = {}
-    for transport in transports(folder):
-        for table in batches(folder, RUNS, transport, ["key", "error", "limit_s"]):
-            keys.extend(int(key[:16], 16) for key in table["key"].to_pylist())
-            for row in table.filter(pc.is_valid(table["error"])).to_pylist():
-                outcome = Outcome(row["key"], error=row["error"], limit_s=row["limit_s"] or 0.0, known=True)
-                failed[outcome.key] = outcome
+    for _, path in files(folder, RUNS):
+        with _parquet.opened(path) as file:
+            for batch in file.iter_batches(_SOME, columns=["key", "error", "limit_s"], use_threads=False):
+                table = pa.Table.from_batches([batch])
+                keys.extend(int(key[:16], 16) for key in table["key"].to_pylist())
+                for row in table.filter(pc.is_valid(table["error"])).to_pylist():
+                    outcome = Outcome(
+                        row["key"], error=row["error"], limit_s=row["limit_s"] or 0.0, known=True
+                    )
+                    failed[outcome.key] = outcome
     # Arrow sorts the numbers where they lie: as Python's objects they would take several times the memory.
     numbers = pa.Array.from_buffers(pa.uint64(), len(keys), [None, pa.py_buffer(keys)])
     in_order = numbers.take(pc.array_sort_indices(numbers))
     return Known(memoryview(in_order.buffers()[1]).cast("B").cast("Q")[: len(keys)], failed)
+
+
+def repair(folder: Path, journal: Journal) -> list[Path]:
+    """Leave damaged files out of a data set, so that their runs are made again; return what was damaged.
+
+    Of a damaged file of another table than that of the runs, nobody knows whose rows it had: the runs of its
+    transport that have no row in the rest of the table are made again.
+
+    Raises:
+        OutputError: The data set cannot be written.
+    """
+    broken = [path for name in tables(folder) for _, path in files(folder, name) if not _is_whole(name, path)]
+    if not broken:
+        return []
+    real = Path(os.path.realpath(folder / DATA))
+    try:
+        with only_one(journal.folder, wait=True):
+            new, lock = _replace.begin_folder(real)
+            try:
+                for name in tables(folder):
+                    for transport, path in files(folder, name):
+                        target = new / name / _segment(transport) / path.name
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        if path in broken:
+                            continue
+                        lost = _tables_of(broken, transport) if name == RUNS else set()
+                        if lost:
+                            _write_rows(target, _without(folder, path, transport, lost, broken))
+                        else:
+                            shutil.copy2(path, target)
+                if not _replace.put(new, real):
+                    raise OutputError(f"{real}: another process writes here; repeat the command")
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+                if lock is not None:
+                    os.close(lock)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    return broken
+
+
+def _is_whole(name: str, path: Path) -> bool:
+    """Whether every row of a file can be read, and a run's has what tells it from others."""
+    wanted = {"seed": pa.int64(), "key": pa.string()}
+    wanted |= {"error": pa.string(), "limit_s": pa.float64()} if name == RUNS else {"row": pa.int32()}
+    try:
+        with _parquet.opened(path) as file:
+            if any(file.schema_arrow.field(column).type != kind for column, kind in wanted.items()):
+                return False
+            for batch in file.iter_batches(_SOME, use_threads=False):
+                batch.validate(full=True)
+                for key in batch["key"].to_pylist():
+                    int(key[:16], 16)
+    except _parquet.DamagedError:
+        return False
+    return True
+
+
+def _tables_of(broken: Sequence[Path], transport: str) -> set[str]:
+    """Return the tables, besides that of the runs, of which a transport's file is damaged."""
+    return {path.parent.parent.name for path in broken if path.parent.name == _segment(transport)} - {RUNS}
+
+
+def _without(folder: Path, path: Path, transport: str, lost: set[str], broken: Sequence[Path]) -> pa.Table:
+    """Return the runs of a file with rows in what is left of the damaged tables, and those that failed."""
+    runs = _parquet.table(path)
+    for name in lost:
+        there: set[str] = set()
+        for _, other in files(folder, name, transport):
+            if other not in broken:
+                there.update(_parquet.table(other, ["key"])["key"].to_pylist())
+        kept = pc.is_in(runs["key"], value_set=pa.array(sorted(there), pa.string()))
+        runs = runs.filter(pc.or_(kept, pc.is_valid(runs["error"])))
+    return runs
+
+
+def _write_rows(path: Path, table: pa.Table) -> None:
+    with pq.ParquetWriter(path, table.schema, **_parquet.WRITTEN) as writer:
+        writer.write_table(table, row_group_size=ordered.GROUP_ROWS)
 
 
 def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
@@ -162,12 +254,12 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
             if not alone:
                 return 0
             _replace.clear_up(real)
-            idle, files = journal.idle(), journal.files()
+            idle, journals = journal.idle(), journal.files()
             moved = 0
-            if any(size(path) for path in files):
+            if any(size(path) for path in journals):
                 new, lock = _replace.begin_folder(real)
                 try:
-                    moved = _write(folder, new, files, keep)
+                    moved = _write(folder, new, journals, keep)
                     if not _replace.put(new, real):
                         raise OutputError(f"{real}: another process writes here; repeat the command")
                 finally:
@@ -183,16 +275,16 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
         raise _cannot_write(folder, error) from error
 
 
-def _write(folder: Path, new: Path, files: Sequence[Path], keep: Sequence[str]) -> int:
+def _write(folder: Path, new: Path, journals: Sequence[Path], keep: Sequence[str]) -> int:
     parts = new / ".parts"
     fresh = Columns(parts)
-    for path in files:
+    for path in journals:
         for outcome in read(path):
             fresh.add(outcome)
     fresh.flush()
     kinds = _kinds_of_axes(folder, fresh)
     for name in [RUNS, *sorted({*tables(folder), *keep} - {RUNS})]:
-        old = {transport for transport, _ in _files(folder, name)}
+        old = {transport for transport, _ in files(folder, name)}
         for transport in sorted(old | fresh.transports(name)):
             _bring_together(folder, new, name, transport, fresh, kinds)
     shutil.rmtree(parts, ignore_errors=True)
@@ -202,7 +294,7 @@ def _write(folder: Path, new: Path, files: Sequence[Path], keep: Sequence[str]) 
 def _kinds_of_axes(folder: Path, fresh: Columns) -> dict[str, pa.DataType]:
     """Return the type of each axis: numbers only if it has nothing else, with whichever transport."""
     found: dict[str, pa.DataType] = {}
-    old = (pq.read_schema(path) for _, path in _files(folder, RUNS))
+    old = (_parquet.schema(path) for _, path in files(folder, RUNS))
     for schema in (*old, *map(_piece_schema, fresh.pieces(RUNS))):
         for name in axes_of(RUNS, schema.names):
             kind = schema.field(name).type
@@ -216,11 +308,11 @@ def _bring_together(
 ) -> None:
     """Write one transport's rows in one table: old and new, each run once."""
     pieces = fresh.pieces(name, transport)
-    before = [path for _, path in _files(folder, name, transport)]
+    before = [path for _, path in files(folder, name, transport)]
     # The new table of runs, written just before: other tables keep the rows of its runs alone.
-    runs = [] if name == RUNS else [path for _, path in _files(new.parent, RUNS, transport, new.name)]
-    schemas = [*map(_piece_schema, pieces), *map(pq.read_schema, before)]
-    schema, mixed = _schema(name, schemas, [pq.read_schema(path) for path in runs], kinds)
+    runs = [] if name == RUNS else [path for _, path in files(new.parent, RUNS, transport, new.name)]
+    schemas = [*map(_piece_schema, pieces), *map(_parquet.schema, before)]
+    schema, mixed = _schema(name, schemas, [_parquet.schema(path) for path in runs], kinds)
     names = axes_of(name, schema.names)
     how = order(name, names)
 
@@ -266,7 +358,7 @@ def _each_run_once(tables: Iterable[pa.Table], place: list[str]) -> Iterator[pa.
 def _marks(runs: Sequence[Path], axes: Sequence[str]) -> Iterator[pa.Table]:
     """Yield for every run a row that precedes its own: `row` is -1."""
     for path in runs:
-        with pq.ParquetFile(path) as file:
+        with _parquet.opened(path) as file:
             there = [name for name in (*axes, "seed", "key") if name in file.schema_arrow.names]
             for batch in file.iter_batches(_SOME, columns=there, use_threads=False):
                 table = pa.Table.from_batches([batch])
@@ -330,15 +422,15 @@ def _aged(table: pa.Table, age: int) -> pa.Table:
     return table.append_column(AGE, pa.repeat(pa.scalar(age, pa.int8()), table.num_rows))
 
 
-def _files(
+def files(
     folder: Path, name: str, transport: str | None = None, data: str = DATA
 ) -> Iterator[tuple[str, Path]]:
     """Yield transports and files of a table, in the order of their rows."""
     root = folder / data / name
     for part in sorted(root.glob("transport=*") if transport is None else [root / _segment(transport)]):
         # By number: as texts, part-10 would come before part-2.
-        files = sorted(part.glob("part-*.parquet"), key=lambda path: int(path.stem.partition("-")[2]))
-        for path in files:
+        numbers = {int(found[1]): path for path in part.glob("*") if (found := _PART.fullmatch(path.name))}
+        for _, path in sorted(numbers.items()):
             yield unquote(part.name.partition("=")[2]), path
 
 
@@ -347,8 +439,8 @@ def describe(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"tables": {}, "files": 0, "bytes": 0}
     for name in tables(folder):
         rows = 0
-        for _, path in _files(folder, name):
-            rows += pq.read_metadata(path).num_rows
+        for _, path in files(folder, name):
+            rows += _parquet.metadata(path).num_rows
             found["files"] += 1
             found["bytes"] += path.stat().st_size
         found["tables"][name] = rows

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from cogtcp import _files
 from cogtcp._errors import UsageError
-from cogtcp.output import MARKER, RUNS
+from cogtcp.output import MARKER, RUNS, UNFINISHED
 from cogtcp.results_schema import version_of
 from cogtcp.runner import Journal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,18 @@ def manifest(folder: Path) -> dict[str, Any]:
         UsageError: It is none, or a newer cogtcp wrote it.
     """
     try:
-        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        found = _files.parse_json((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or found.get("tool") != "cogtcp":
         raise UsageError(f"{folder}: holds no results of cogtcp; name a folder that a command wrote")
     version_of(found, folder)
     return found
+
+
+def _is_there(folder: Path, name: object) -> bool:
+    """Whether a file that a marker names is in the folder."""
+    return isinstance(name, str) and Path(name).name == name and os.path.lexists(folder / name)
 
 
 def describe(folder: Path) -> Description:
@@ -47,6 +51,9 @@ def describe(folder: Path) -> Description:
     kind = str(found.get("kind", "?"))
     document: dict[str, Any] = {"folder": str(folder), "kind": kind, "version": found.get("version")}
     lines = [f"{folder}: {kind}, by cogtcp {found.get('version')}"]
+    if found.get(UNFINISHED):
+        document[UNFINISHED] = True
+        lines.append("  unfinished: a command writes it, or was ended; repeat that command")
     for name in ("scenario", "study", "seed", "transports", "command", "interrupted"):
         value = found.get(name)
         if value not in (None, "", False):
@@ -76,4 +83,11 @@ def describe(folder: Path) -> Description:
     files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name != MARKER)
     document["files"] = files
     lines.append(f"  files: {', '.join(files)}")
+    listed = found.get("files")
+    missing = (
+        [str(name) for name in listed if not _is_there(folder, name)] if isinstance(listed, list) else []
+    )
+    if missing:
+        document["missing"] = missing
+        lines.append(f"  missing: {', '.join(missing)}")
     return Description(document, "\n".join(lines))

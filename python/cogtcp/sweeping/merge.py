@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
+from cogtcp import _parquet
 from cogtcp._errors import UsageError
 from cogtcp._views import view
 from cogtcp.metrics import METRICS
@@ -35,28 +36,30 @@ def merge(folders: Sequence[Path], out: Path, *, force: bool = False, command: s
     axes: dict[str, tuple[str, str]] = {}
     for folder, name in zip(folders, names, strict=True):
         about = manifest(folder)
-        table = _runs(folder, about)
-        # Two folders may hold the same run: with the folder's name in front both stay.
-        keys = [f"{name}/{key or number}" for number, key in enumerate(table["key"].to_pylist())]
-        table = table.set_column(table.column_names.index("key"), "key", pa.array(keys, pa.string()))
-        parts.append(table.append_column(SOURCE, pa.repeat(pa.scalar(name), table.num_rows)))
-        axes |= {axis["name"]: (axis["name"], axis["unit"]) for axis in about.get("axes", [])}
-    runs = pa.concat_tables(parts, promote_options="permissive")
-    several = len(set(names)) > 1
-    by = [(*axis, _numeric(runs, axis[0])) for axis in axes.values()]
-    if several:
-        by.append((SOURCE, "", False))
-    summary = of_table(runs, [axis[0] for axis in by])
-    rows = summary.to_pylist()
-    import pyarrow.compute as pc
-
-    failures = runs.filter(pc.is_valid(runs["error"])).to_pylist()
+        with _parquet.of_folders(folder):
+            table = _runs(folder, about)
+            # Two folders may hold the same run: with the folder's name in front both stay.
+            keys = [f"{name}/{key or number}" for number, key in enumerate(table["key"].to_pylist())]
+            table = table.set_column(table.column_names.index("key"), "key", pa.array(keys, pa.string()))
+            parts.append(table.append_column(SOURCE, pa.repeat(pa.scalar(name), table.num_rows)))
+            axes |= {axis["name"]: (axis["name"], axis["unit"]) for axis in about.get("axes", [])}
+    with _parquet.of_folders(*folders):
+        runs = pa.concat_tables(parts, promote_options="permissive")
+        several = len(set(names)) > 1
+        by = [(*axis, _numeric(runs, axis[0])) for axis in axes.values()]
+        if several:
+            by.append((SOURCE, "", False))
+        summary = of_table(runs, [axis[0] for axis in by])
+        rows = summary.to_pylist()
+        failures = runs.filter(pc.is_valid(runs["error"])).to_pylist()
+        axes_ = sorted(axis[0] for axis in by)
+        said = answer.sentence(rows, answer.in_memory(runs, axes_), axes_)
+        written = [
+            (transport, _rows_of(runs, transport)) for transport in sorted(set(runs["transport"].to_pylist()))
+        ]
     job = {"verb": "merge", "folders": names}
-    axes_ = sorted(axis[0] for axis in by)
-    said = answer.sentence(rows, answer.in_memory(runs, axes_), axes_)
     with OutputFolder(out, job=job, force=force) as target:
-        for transport in sorted(set(runs["transport"].to_pylist())):
-            own = runs.filter(pc.equal(runs["transport"], transport)).drop_columns(["transport"])
+        for transport, own in written:
             dataset.write_sorted(target.path, RUNS, transport, own)
         target.write_table("summary", summary, {"folders": ",".join(names)})
         target.write_text(
@@ -85,9 +88,9 @@ def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
     if dataset.tables(folder):
         table = dataset.load(folder, RUNS)
     elif (folder / "runs.parquet").exists():
-        table = pq.read_table(folder / "runs.parquet").replace_schema_metadata(None)
+        table = _parquet.table(folder / "runs.parquet").replace_schema_metadata(None)
     elif about.get("kind") == "run":
-        flows = pq.read_table(folder / "flows.parquet", columns=["transport"])["transport"].to_pylist()
+        flows = _parquet.table(folder / "flows.parquet", ["transport"])["transport"].to_pylist()
         digest = {"error": None, "digest": about.get("digest")}
         row = {"transport": "+".join(sorted(set(flows))), "seed": about["seed"], **digest}
         row |= about["metrics"]
@@ -106,6 +109,10 @@ def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
             values = [None if v is None or v != v else float(v) for v in table[metric.name].to_pylist()]
             table = table.set_column(place, metric.name, pa.array(values, pa.float64()))
     return table
+
+
+def _rows_of(runs: pa.Table, transport: str) -> pa.Table:
+    return runs.filter(pc.equal(runs["transport"], transport)).drop_columns(["transport"])
 
 
 def _numeric(runs: pa.Table, name: str) -> bool:

@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import UsageError
+from cogtcp import _core
+from cogtcp._errors import ScenarioError, UsageError
 from cogtcp._names import meant
 from cogtcp._places import located, read_toml
 from cogtcp._shipped import locate, shipped
-from cogtcp.control import control_name
+from cogtcp.control import control_name, permitted
+from cogtcp.of_tcp import OF_TCP
 from cogtcp.result import check_seed
 from cogtcp.runner import Case
 from cogtcp.scenario import Scenario
@@ -176,6 +178,7 @@ def plan(
     names: Mapping[str, str] | None = None,
     keep: Sequence[str] = ("flows",),
     time_limit: float | None = None,
+    allow_python: bool = False,
 ) -> Plan:
     """Check what is asked for, see `cogtcp.sweep`. Raises `UsageError` or `ScenarioError`."""
     if sampling not in SAMPLINGS:
@@ -183,12 +186,13 @@ def plan(
     if points:
         sampling = "list"
         vary = _columns(points)
+    scenario = permitted(scenario, [*transports, *_texts(vary or {})], allow_python)
     random_ = sampling in ("random", "halton")
     if random_ and (samples is None or samples < 1):
         raise UsageError(f"sampling {sampling}: write the number of samples, at least 1")
     if samples is not None and not random_:
         raise UsageError(f"samples: only for sampling random and halton, not for {sampling}")
-    found = axes(scenario, vary or {}, steps or {}, names or {}, drawn=random_)
+    found = axes(scenario, vary or {}, steps or {}, names or {}, random_, _columns_of(keep))
     if sampling == "paired" and len({len(axis.texts) for axis in found}) > 1:
         counts = ", ".join(f"{axis.path} {len(axis.texts)}" for axis in found)
         raise UsageError(f"sampling paired: all axes need equally many values; they have: {counts}")
@@ -202,6 +206,10 @@ def plan(
     for name in names_of:
         if names_of.count(name) > 1:
             raise UsageError(f"transport {name!r} is named twice; name each once")
+        try:
+            scenario.with_transport(name).check_controls()
+        except ScenarioError as error:
+            raise UsageError(f"transports: {error.message}; {error.remedy}") from None
     made = Plan(
         scenario=scenario,
         axes=found,
@@ -232,8 +240,10 @@ def read(
 
     Args:
         path: The file.
-        allow_python: Whether congestion controls that the scenario names in Python may be imported.
-        changes: Fields of the base scenario and their values as text, after those of the file.
+        allow_python: Whether congestion controls in Python may be imported that the file names, or its
+            scenario.
+        changes: Fields of the base scenario and their values as text, after those of the file. They come
+            from the user: controls in Python that they name may be imported.
         seeds: How many seeds, in place of those of the file.
 
     Raises:
@@ -273,10 +283,15 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
     if not isinstance(named, str):
         raise UsageError('scenario: name the scenario file, or a shipped one, as in scenario = "sensed-link"')
     scenario = Scenario.from_file(locate(named, file.parent), allow_python=allow_python)
+    scenario.check_controls()
     for key, value in _table(data, "set").items():
         scenario = scenario.set(key, value) if not isinstance(value, str) else scenario.set_text(key, value)
+        try:
+            scenario.check_controls()
+        except ScenarioError as error:
+            raise UsageError(f"set: {key}: {error.message}; {error.remedy}") from None
     for key, text in changes:
-        scenario = scenario.set_text(key, text)
+        scenario = scenario.set_text(key, text, allow_python=True)
     vary: dict[str, Any] = {}
     steps: dict[str, int] = {}
     names: dict[str, str] = {}
@@ -339,6 +354,19 @@ def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         if list(point) != paths:
             raise UsageError(f"point {number}: every point names the same fields in the same order")
     return {path: list(dict.fromkeys(_text(point[path]) for point in points)) for path in paths}
+
+
+def _columns_of(tables: Sequence[str]) -> set[str]:
+    """Return the columns of tables of a sweep; those of TCP are among those of all transports."""
+    tables = [*tables, *(OF_TCP[name][0] for name in tables if name in OF_TCP)]
+    columns = {column for name, _, columns in _core.columns() if name in tables for column, *_ in columns}
+    return {"row", "flow_transport"} | columns if columns else set()
+
+
+def _texts(vary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values of all axes as text."""
+    for given in vary.values():
+        yield from map(_text, given if isinstance(given, list | tuple | range) else [given])
 
 
 def _text(value: Any) -> str:

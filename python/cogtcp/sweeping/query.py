@@ -1,12 +1,14 @@
-"""SQL over finished results, by DuckDB (the extra `query`)."""
+"""SQL over finished results, by DuckDB (the extra `query`).
+
+Results may be somebody else's: names of files, folders and columns are hostile input. Each goes into SQL
+through `_name` or `_text`. The database can read the results' own files and nothing else of the machine.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
-from cogtcp import _core
+from cogtcp import _core, _parquet
 from cogtcp._errors import UsageError
 from cogtcp.of_tcp import OF_TCP, columns_of_tcp
 from cogtcp.results_schema import renamed, renamed_table, version_of
@@ -14,6 +16,7 @@ from cogtcp.sweeping import dataset
 from cogtcp.sweeping.folders import manifest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pyarrow as pa
@@ -22,8 +25,10 @@ if TYPE_CHECKING:
 def connect(folder: Path) -> Any:
     """Return a DuckDB connection with a view for each table of a folder.
 
+    It has no access to other files, and cannot be given any: its configuration is locked.
+
     Raises:
-        UsageError: The folder has no results, or DuckDB is not installed.
+        UsageError: The folder has no results, one of its files is damaged, or DuckDB is not installed.
     """
     try:
         import duckdb
@@ -32,23 +37,40 @@ def connect(folder: Path) -> Any:
             "query needs DuckDB, which is not installed; install it with: pip install 'cogtcp[query]'"
         ) from None
     version = version_of(manifest(folder), folder)
-    connection = duckdb.connect()
-    connection.execute("SET enable_progress_bar = false")
+    views: dict[str, tuple[list[str], str]] = {}
+    files: list[str] = []
     for name in dataset.tables(folder):
-        pattern = _text(str(folder.resolve() / dataset.DATA / name / "*" / "*.parquet"))
+        paths = [path.resolve() for _, path in dataset.files(folder, name)]
+        for path in paths:
+            _parquet.schema(path)
         # No guessing of types: a transport called `1` stays a text. Files of sweeps with more axes have more
         # columns.
         options = "hive_partitioning = true, union_by_name = true, hive_types_autocast = false"
-        view = renamed_table(name, version)
-        connection.execute(f'CREATE VIEW "{view}" AS FROM read_parquet({pattern}, {options})')
+        if paths:
+            views[renamed_table(name, version)] = ([], f"read_parquet({_list(paths)}, {options})")
+        files += map(str, paths)
     for path in sorted(folder.glob("*.parquet")):
         if path.stem not in dataset.tables(folder):
-            pattern = _text(str(path.resolve()))
+            path = path.resolve()
             view = renamed_table(path.stem, version)
-            names = renamed(view, pq.read_schema(path).names, version)
-            columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-            connection.execute(f'CREATE VIEW "{view}" ({columns}) AS FROM read_parquet({pattern})')
-    _add_of_tcp(connection)
+            names = renamed(view, _parquet.schema(path).names, version)
+            views[view] = (names, f"read_parquet({_list([path])})")
+            files.append(str(path))
+    connection = duckdb.connect()
+    try:
+        connection.execute("SET enable_progress_bar = false")
+        # Else a name in SQL that is no table would be looked for among this process's variables.
+        connection.execute("SET python_enable_replacements = false")
+        connection.execute(f"SET allowed_paths = {_list(files)}")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        for view, (names, source) in views.items():
+            columns = f"({', '.join(map(_name, names))})" if names else ""
+            connection.execute(f"CREATE VIEW {_name(view)} {columns} AS FROM {source}")
+        _add_of_tcp(connection)
+    except duckdb.Error as error:
+        connection.close()
+        raise UsageError(f"{folder}: its tables cannot be read: {error}") from None
     return connection
 
 
@@ -58,15 +80,17 @@ def _add_of_tcp(connection: Any) -> None:
     for name, (other, key) in OF_TCP.items():
         if name not in known or other in known:
             continue
-        there = [row[0] for row in connection.execute(f'DESCRIBE "{name}"').fetchall()]
+        there = [row[0] for row in connection.execute(f"DESCRIBE {_name(name)}").fetchall()]
         added = [column for column, *_ in columns_of_tcp(name) if column in there]
         if added:
             own = {column for table, _, columns in _core.columns() if table == name for column, *_ in columns}
             # Axes and seed go along: they belong to neither table's own columns.
             front = [column for column in there if column == key or column not in {*own, *added}]
-            columns = ", ".join(f'"{column}"' for column in [*front, *added])
-            has = f'"{added[0]}" IS NOT NULL'
-            connection.execute(f'CREATE VIEW "{other}" AS FROM "{name}" SELECT {columns} WHERE {has}')
+            columns = ", ".join(map(_name, [*front, *added]))
+            has = f"{_name(added[0])} IS NOT NULL"
+            connection.execute(
+                f"CREATE VIEW {_name(other)} AS FROM {_name(name)} SELECT {columns} WHERE {has}"
+            )
 
 
 def query(folder: Path, sql: str) -> pa.Table:
@@ -79,7 +103,14 @@ def query(folder: Path, sql: str) -> pa.Table:
     import duckdb
 
     try:
-        found: pa.Table = connection.sql(sql).to_arrow_table()
+        relation = connection.sql(sql)
+        if relation is None:
+            raise UsageError("this statement has no rows to show; write a SELECT")
+        found: pa.Table = relation.to_arrow_table()
+    except duckdb.PermissionException as error:
+        raise UsageError(
+            f"{error}\n`cogtcp query` reads the results in {folder} alone; for other files use DuckDB itself"
+        ) from None
     except duckdb.Error as error:
         views = [
             row[0]
@@ -93,5 +124,16 @@ def query(folder: Path, sql: str) -> pa.Table:
     return found
 
 
+def _list(values: Iterable[object]) -> str:
+    """Return texts as a list in SQL."""
+    return f"[{', '.join(_text(str(value)) for value in values)}]"
+
+
 def _text(value: str) -> str:
+    """Return a text as a literal in SQL."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def _name(value: str) -> str:
+    """Return a name of a table or column as an identifier in SQL."""
+    return '"' + value.replace('"', '""') + '"'

@@ -37,12 +37,14 @@ class Sweep:
         folder: Where the results are.
         progress: How many runs were made, known and failed.
         interrupted: Whether it was stopped before all runs were finished.
+        damaged: Files of the folder that could not be read, whose runs were made again.
     """
 
     plan: Plan
     folder: Path
     progress: Progress
     interrupted: bool = False
+    damaged: tuple[Path, ...] = ()
 
     @property
     def axes(self) -> list[str]:

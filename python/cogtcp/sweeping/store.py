@@ -8,12 +8,14 @@ of what it lists.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyarrow import ArrowException
 from pyarrow import fs as filesystems
 
+from cogtcp import _files
 from cogtcp._errors import OutputError, UsageError
 from cogtcp.output import MARKER, made_by
 from cogtcp.results_schema import version_of
@@ -22,6 +24,7 @@ from cogtcp.sweeping.dataset import DATA
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_STORED = re.compile(rf"{DATA}/\w+/transport=[\w%.~-]+/part-[0-9]+\.parquet")
 _ALSO = ("scenario.toml", "summary.parquet", "quantiles.parquet", "report.html")
 
 
@@ -93,9 +96,16 @@ class Store:
         if info.type != filesystems.FileType.File:
             return []
         with self._system.open_input_stream(f"{self._root}/{MARKER}") as stream:
-            found: Mapping[str, Any] = json.loads(stream.read())
+            try:
+                found: Mapping[str, Any] = _files.parse_json(stream.read())
+                names = [str(name) for name in found.get("stored", [])]
+            except (ValueError, TypeError, AttributeError):
+                raise UsageError(f"{self.uri}: its {MARKER} is damaged; name another store") from None
+        # The names of files that will be written here, or deleted there: a marker must not name others.
+        for name in names:
+            if name not in _ALSO and not _STORED.fullmatch(name):
+                raise UsageError(f"{self.uri}: its {MARKER} names {name!r}, which is no file of a sweep")
         # What a newer cogtcp stored is refused, above all before it is written over. Stores that do not say
         # their version have the columns of today.
         version_of(found, self.uri)
-        stored = [str(name) for name in found.get("stored", [])]
-        return stored if all_of_it else [name for name in stored if name.startswith(f"{DATA}/")]
+        return names if all_of_it else [name for name in names if name not in _ALSO]

@@ -36,6 +36,7 @@ def tune(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
     command: str | None = None,
+    allow_python: bool = False,
 ) -> Tuning:
     """Find the parameters of a scenario that are best for an objective.
 
@@ -70,6 +71,7 @@ def tune(
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with the number of finished runs and of all runs.
         command: The command line, for the report.
+        allow_python: Whether controls in Python that `vary` names as `module:Class` may be imported.
 
     Returns:
         The winner and its rivals, with intervals.
@@ -82,8 +84,10 @@ def tune(
         KeyboardInterrupt: Interrupted before the first trials were finished.
     """
     require()
+    from cogtcp.control import permitted
     from cogtcp.tuning.search import Plan, search
 
+    scenario = permitted(scenario, map(str, (vary or {}).values()), allow_python)
     plan = Plan.of(
         scenario, vary, objective, constraints, trials, seeds, fresh_seeds, seed, batch, tuple(grid)
     )

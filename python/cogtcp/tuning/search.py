@@ -17,7 +17,7 @@ from optuna.trial import TrialState
 
 from cogtcp._errors import RunError, ScenarioError, UsageError
 from cogtcp.metrics import measure
-from cogtcp.output import prepare_folder, write_file, write_table
+from cogtcp.output import prepare_folder, rewriting, write_file, write_table
 from cogtcp.result import check_seed
 from cogtcp.runner import Runner
 from cogtcp.tuning import goal
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 #: What a folder of results holds besides its marker.
 _DOCUMENT, _REPORT, _RUNS = "tuning.json", "report.html", "runs"
 _TRIALS, _METRICS, _SCENARIO, _BEST = "trials.parquet", "metrics.parquet", "scenario.toml", "best.toml"
+_OURS = (_DOCUMENT, _REPORT, _RUNS, _TRIALS, _METRICS, _SCENARIO, _BEST)
 
 #: Trials that are drawn at random before the estimator has something to go by.
 _RANDOM = 10
@@ -137,8 +138,7 @@ def search(
     """Carry out the plan; with `out`, write the results."""
     folder = None
     if out is not None:
-        ours = [_DOCUMENT, _REPORT, _RUNS, _TRIALS, _METRICS, _SCENARIO, _BEST]
-        folder = prepare_folder(out, plan.job, ours, keep=_RUNS, force=force)
+        folder = prepare_folder(out, plan.job, _OURS, keep=_RUNS, force=force)
     expected = plan.trials * len(plan.seeds) + math.prod(plan.grid or (0,)) * len(plan.seeds)
     expected += min(_RUNOFF, plan.trials) * len(plan.runoff_seeds)
     expected += min(_FINALISTS, plan.trials) * len(plan.fresh_seeds)
@@ -390,14 +390,17 @@ def _check_grid(grid: Sequence[int], varied: Sequence[Parameter]) -> None:
 
 
 def _save(result: Tuning, folder: Path, command: str | None) -> None:
-    write_table(folder / _TRIALS, result.summary, result.provenance)
-    write_table(folder / _METRICS, result.runs, result.provenance)
-    write_file(folder / _SCENARIO, result.scenario.to_toml())
-    if result.winner is not None:
-        write_file(folder / _BEST, result.scenario_of(result.winner).to_toml())
-    else:
-        # Of an earlier search into this folder.
-        (folder / _BEST).unlink(missing_ok=True)
-    document: dict[str, Any] = {"provenance": result.provenance, "command": command, **result.to_dict()}
-    write_file(folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    write_file(folder / _REPORT, result.report(command=command))
+    with rewriting(folder, _OURS):
+        write_table(folder / _TRIALS, result.summary, result.provenance)
+        write_table(folder / _METRICS, result.runs, result.provenance)
+        write_file(folder / _SCENARIO, result.scenario.to_toml())
+        if result.winner is not None:
+            write_file(folder / _BEST, result.scenario_of(result.winner).to_toml())
+        else:
+            # Of an earlier search into this folder.
+            (folder / _BEST).unlink(missing_ok=True)
+        document: dict[str, Any] = {"provenance": result.provenance, "command": command, **result.to_dict()}
+        write_file(
+            folder / _DOCUMENT, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        )
+        write_file(folder / _REPORT, result.report(command=command))

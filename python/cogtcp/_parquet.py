@@ -1,0 +1,95 @@
+"""Parquet files of results, which anybody may have written or a disk may have damaged."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from cogtcp._errors import CogtcpError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+
+#: How results are written. Pages have checksums: damage that still decompresses is noticed, too.
+WRITTEN: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
+
+
+class DamagedError(UsageError):
+    """A file of results is missing, damaged, or holds something else than it should."""
+
+
+@contextmanager
+def guarded(path: Path) -> Iterator[None]:
+    """Report what goes wrong with one file of results as the error of that file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    # Arrow reports damage also as `OSError` without a number, and texts that are no UTF-8 as `ValueError`.
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+        if isinstance(error, DamagedError):
+            raise
+        raise damaged(path, getattr(error, "strerror", None) or error) from None
+
+
+def damaged(path: Path, reason: object) -> DamagedError:
+    """Return the error of a damaged file."""
+    first = " ".join(str(reason).split())
+    return DamagedError(f"{path}: cannot be read: {first[:200]}; make the results again")
+
+
+@contextmanager
+def of_folders(*folders: Path) -> Iterator[None]:
+    """Report what goes wrong with results that hold something else than they should, as one clear error.
+
+    Names of files, values in JSON and columns may be anything: somebody else wrote them.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except CogtcpError:
+        raise
+    except (pa.ArrowException, ArithmeticError, AttributeError, LookupError, OSError, RecursionError,
+            TypeError, ValueError) as error:  # fmt: skip
+        what = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise UsageError(
+            f"{', '.join(map(str, folders))}: holds results that cannot be read ({what}); make them again"
+        ) from error
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a file; raise `DamagedError` for what goes wrong while it is open."""
+    import pyarrow.parquet as pq
+
+    with guarded(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        yield file
+
+
+def table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return a file's rows. Raises `DamagedError`."""
+    with opened(path) as file:
+        found = file.read(columns=None if columns is None else list(columns))
+        found.validate(full=True)
+    missing = [name for name in columns or () if name not in found.column_names]
+    if missing:
+        raise damaged(path, f"it has no column {missing[0]!r}")
+    return found
+
+
+def schema(path: Path) -> pa.Schema:
+    """Return a file's columns. Raises `DamagedError`."""
+    with opened(path) as file:
+        return file.schema_arrow
+
+
+def metadata(path: Path) -> Any:
+    """Return what the foot of a file says. Raises `DamagedError`."""
+    with opened(path) as file:
+        return file.metadata
