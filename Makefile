@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes 
 fit-truth: $(VENV)/.core ## Judge cogtcp fit on 30 drawn links on this machine's kernel, in real time (20 minutes; needs iperf3 and ping)
 	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --jobs 2 --out results/fit-truth-$(SEED)
 	$(BIN)/python benches/fit_truth.py judge --out results/fit-truth-$(SEED)
+
+kernel: $(VENV)/.core ## Build Linux for `--virtual`, once (5 minutes of CPU; KERNEL=PATH another tree, NAME=, HZ=250; see docs/virtual-time.md)
+	$(BIN)/cogtcp kernel build --hz $(or $(HZ),1000) $(if $(KERNEL),--source "$(KERNEL)") $(if $(NAME),--name "$(NAME)")
 
 packetdrill: $(VENV)/.core ## Play packetdrill's suite on both planes, and write docs/packetdrill.md (SUITE=PATH, a checkout of google/packetdrill)
 	@test -n "$(SUITE)" || { echo "name a checkout of google/packetdrill: make packetdrill SUITE=PATH" >&2; exit 2; }

@@ -13,6 +13,9 @@ use cogtcp_units::{Duration, Time};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+/// Numbers of what is waited for: the timer, the end of the run, and behind them the hosts.
+const STOP: usize = 1;
+const HOSTS: usize = 2;
 /// Packets that are taken from one side before the other has its turn.
 const BATCH: usize = 32;
 /// The largest packet of IPv4, and of IPv6 without jumbograms but for its header.
@@ -90,21 +93,30 @@ impl Engine {
         let mut buffer = vec![0; LARGEST];
         // Without a warm-up what happens at time zero is measured too.
         sampling.catch_up(Time::ZERO, &mut self.network, &mut self.observer, &mut account);
+        // Only what is readable is read: in virtual time a call costs more than a packet's way through the
+        // network.
+        let mut ready = Vec::new();
+        let mut until = Time::ZERO;
         loop {
             let now = self.clock.now().min(plan.end);
             self.network.play(now, &mut self.observer);
             self.drive_train(now);
             sampling.catch_up(now, &mut self.network, &mut self.observer, &mut account);
-            if now >= plan.end || self.is_stopped() {
+            if now >= plan.end || self.is_stopped(&ready) {
                 break;
             }
             // What came may have made something due: no wait before that is played.
-            if self.take_packets(plan.end, &mut buffer)? {
+            if self.take_packets(plan.end, &mut buffer, &mut ready)? {
                 continue;
             }
             let train = self.observer.train.as_ref().map_or(Time::MAX, Train::next);
-            self.timer.set(self.network.next_change().min(train).min(sampling.next()).min(plan.end))?;
-            self.poller.wait()?;
+            let next = self.network.next_change().min(train).min(sampling.next()).min(plan.end);
+            // A timer that has expired stays readable until it is set again.
+            if next != until || next <= now {
+                self.timer.set(next)?;
+                until = next;
+            }
+            self.poller.wait(&mut ready)?;
         }
         // A run that is stopped ends at its last moment, played up to it.
         let now = self.clock.now().min(plan.end);
@@ -117,10 +129,10 @@ impl Engine {
         Ok(account)
     }
 
-    /// Takes what the kernels have sent. Returns whether there was anything.
-    fn take_packets(&mut self, end: Time, buffer: &mut [u8]) -> io::Result<bool> {
+    /// Takes what the kernels of the hosts in `ready` have sent. Returns whether there was anything.
+    fn take_packets(&mut self, end: Time, buffer: &mut [u8], ready: &mut Vec<usize>) -> io::Result<bool> {
         let mut any = false;
-        for host in 0..self.entries.len() {
+        for host in ready.drain(..).filter_map(|number| number.checked_sub(HOSTS)) {
             for _ in 0..BATCH {
                 let Some(size) = self.entries[host].receive(buffer)? else { break };
                 any = true;
@@ -162,9 +174,10 @@ impl Engine {
         }
     }
 
-    fn is_stopped(&self) -> bool {
+    fn is_stopped(&self, ready: &[usize]) -> bool {
         let failed = self.observer.journal.as_ref().is_some_and(|journal| journal.has_failed());
-        failed || device::receive(self.stop.as_fd(), &mut [0; 8]).is_ok_and(|raised| raised.is_some())
+        let is_raised = || device::receive(self.stop.as_fd(), &mut [0; 8]).is_ok_and(|raised| raised.is_some());
+        failed || (ready.contains(&STOP) && is_raised())
     }
 }
 

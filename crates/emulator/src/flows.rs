@@ -161,6 +161,8 @@ trait Playing: Debug {
     fn next(&self, now: Time) -> Time;
     /// The sockets that it waits for: to become readable, or writable where the flag is set.
     fn wait_for(&self, now: Time, waiting: &mut Vec<(RawFd, bool)>);
+    /// These sockets, of those that were waited for, are ready.
+    fn hear(&mut self, _ready: &[RawFd]) {}
     /// The run is over, and the connections with it.
     fn finish(self: Box<Self>, now: Time) -> Played;
 }
@@ -216,7 +218,8 @@ pub(crate) fn play(
             flow.wait_for(now, &mut waiting);
         }
         // The clock again: the steps have taken their time.
-        sys::poll(&waiting, until.saturating_since(clock.now()).as_nanos())?;
+        let ready = sys::poll(&waiting, until.saturating_since(clock.now()).as_nanos())?;
+        flows.iter_mut().for_each(|flow| flow.hear(&ready));
     }
     let now = clock.now().min(end);
     Ok((flows.into_iter().map(|flow| flow.finish(now)).collect(), events))

@@ -92,21 +92,27 @@ impl Poller {
         Ok(Self(poller))
     }
 
-    /// Waits until one of them is readable.
-    pub(crate) fn wait(&self) -> io::Result<()> {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
-        // SAFETY: `events` has room for four.
-        match check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), 4, -1) }) {
-            // Callers look at everything after a wait, whatever ended it.
+    /// Waits until one of them is readable. `ready` then has the numbers of those that are; a number that is
+    /// left out comes with the next wait.
+    pub(crate) fn wait(&self, ready: &mut Vec<usize>) -> io::Result<()> {
+        const MOST: usize = 16;
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
+        ready.clear();
+        // SAFETY: `events` has room for `MOST`.
+        match check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), MOST as c_int, -1) }) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-            result => result.map(|_| ()),
+            Ok(count) => {
+                ready.extend(events[..count as usize].iter().map(|event| event.u64 as usize));
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
     }
 }
 
 /// Waits for at most `nanos` until one of `sockets` is readable (or writable, where the flag is set) or
-/// broken.
-pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<()> {
+/// broken. Returns those that are.
+pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<Vec<RawFd>> {
     let mut waiting: Vec<libc::pollfd> = sockets
         .iter()
         .map(|(fd, write)| libc::pollfd {
@@ -124,8 +130,9 @@ pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<()> {
         libc::ppoll(waiting.as_mut_ptr(), waiting.len() as libc::nfds_t, &timeout, std::ptr::null())
     };
     match check(result) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-        result => result.map(|_| ()),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Vec::new()),
+        Err(error) => Err(error),
+        Ok(_) => Ok(waiting.iter().filter(|asked| asked.revents != 0).map(|asked| asked.fd).collect()),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) struct Job {
     device: String,
     states: Option<i32>,
     links: Option<i32>,
+    r#virtual: bool,
     parent: i32,
 }
 
@@ -94,6 +95,7 @@ mod plane {
             device: device_kind(&job.device),
             states: job.states,
             links: job.links,
+            is_virtual: job.r#virtual,
             parent: job.parent,
         };
         match py.detach(|| cogtcp_emulator::emulate(&plan, &options)) {

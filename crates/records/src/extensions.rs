@@ -371,6 +371,8 @@ tables! {
         plane: Code in "",
         /// Release of the kernel.
         kernel: Code in "",
+        /// Its clock: `real`, or `virtual`, which stands while anything computes.
+        clock: Code in "",
         /// Whether the run may stand as evidence: it kept its times, and nothing was lost but what the
         /// scenario loses.
         evidence: bool in "",

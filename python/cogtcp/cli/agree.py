@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,9 @@ from cogtcp._units import TIME
 from cogtcp.cli import arguments, quantities
 
 if TYPE_CHECKING:
-    from cogtcp.emulation.agreement import Agreement, Pair
+    from cogtcp.cli.kept_pairs import KeptPairs
+    from cogtcp.emulation.agreement import Agreement
+    from cogtcp.emulation.pairs import Pair
     from cogtcp.scenario import Scenario
 
 
@@ -28,6 +31,16 @@ def add_agree(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="also N scenarios that --seed draws",
+    )
+    parser.add_argument(
+        "--virtual",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="on a Linux in virtual time (cogtcp kernel list); repeat the command to go on where it stopped",
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="with --virtual: runs at a time (default: one per processor)"
     )
     parser.add_argument(
         "--first-difference",
@@ -85,9 +98,13 @@ def agree(args: argparse.Namespace) -> int:
     if not scenarios:
         raise UsageError("name scenarios, or let --drawn N draw some")
     seeds = range(args.seed, args.seed + args.seeds)
+    arguments.positive(args.jobs, "--jobs")
+    virtual = False if args.virtual is None else args.virtual or True
+    if args.jobs and virtual is False:
+        raise UsageError("--jobs needs --virtual: runs in real time go one after the other")
     if args.first_difference:
-        return _first_differences(args, scenarios, transports)
-    return both_planes(args, "agree", scenarios, transports, seeds)
+        return _first_differences(args, scenarios, transports, virtual)
+    return both_planes(args, "agree", scenarios, transports, seeds, virtual=virtual)
 
 
 def _changed(scenario: Scenario, changes: list[str]) -> Scenario:
@@ -96,8 +113,11 @@ def _changed(scenario: Scenario, changes: list[str]) -> Scenario:
     return scenario
 
 
-def _first_differences(args: argparse.Namespace, scenarios: list[Scenario], transports: list[str]) -> int:
+def _first_differences(
+    args: argparse.Namespace, scenarios: list[Scenario], transports: list[str], virtual: str | bool
+) -> int:
     """Show where both planes part, and keep their captures."""
+    from cogtcp.emulation import emulate
     from cogtcp.emulation.first_difference import first_difference
     from cogtcp.output import OutputFolder
 
@@ -111,7 +131,9 @@ def _first_differences(args: argparse.Namespace, scenarios: list[Scenario], tran
         for scenario, transport in cases:
             # A scenario's name is any text.
             stem = _files.safe_name(f"{scenario.name}-{transport}", "case")
-            found, captures = first_difference(scenario, args.seed, tries=args.tries)
+            found, captures = first_difference(
+                scenario, args.seed, tries=args.tries, emulated=partial(emulate, virtual=virtual)
+            )
             for plane, capture in captures.items():
                 folder.write_pieces(f"{stem}-{plane}.pcapng", iter([capture]))
             told.append({"scenario": scenario.name, "transport": transport, **found.to_dict()})
@@ -135,8 +157,12 @@ def both_planes(
     scenarios: list[Scenario],
     transports: list[str],
     seeds: range,
+    *,
+    virtual: str | bool = False,
 ) -> int:
     """Run scenarios on both planes, save, and show how far apart they are."""
+    from cogtcp.cli.kept_pairs import KeptPairs
+    from cogtcp.emulation import virtual_kernel
     from cogtcp.emulation.agreement import agree as compare
     from cogtcp.output import OutputFolder
 
@@ -145,9 +171,20 @@ def both_planes(
     name = f"{verb}-planes-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
     out = Path("results") / name if args.out is None else Path(args.out)
     job = {"verb": verb, "scenarios": hashes, "transports": transports, "seeds": list(seeds)}
+    if virtual is not False:
+        job["virtual"] = virtual_kernel(virtual).name
     tries = getattr(args, "tries", 2)
-    with OutputFolder(out, job=job, force=args.force) as folder:
-        agreement = compare(scenarios, transports, seeds, tries=tries, told=_tell)
+    with OutputFolder(out, job=job, force=args.force) as folder, KeptPairs(out, virtual is not False) as kept:
+        agreement = compare(
+            scenarios,
+            transports,
+            seeds,
+            tries=tries,
+            told=lambda pair: _tell(pair, kept, virtual is not False),
+            virtual=virtual,
+            jobs=args.jobs,
+            known=kept.known,
+        )
         folder.write_text("agreement.json", json.dumps(agreement.to_dict(), indent=2) + "\n")
         folder.write_text("agreement.md", agreement.to_markdown())
         folder.write_text("report.html", agreement.report(command=arguments.command_line()))
@@ -160,8 +197,9 @@ def both_planes(
     return 130 if agreement.interrupted else 0
 
 
-def _tell(pair: Pair) -> None:
-    kept = f"no evidence: {pair.doubt}" if pair.doubt else "in time"
+def _tell(pair: Pair, pairs: KeptPairs, is_virtual: bool) -> None:
+    pairs.add(pair)
+    kept = f"no evidence: {pair.doubt}" if pair.doubt else "done" if is_virtual else "in time"
     print(f"cogtcp: {pair.scenario}, {pair.transport}, seed {pair.seed}: {kept}", file=sys.stderr)
 
 

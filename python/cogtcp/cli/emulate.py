@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 import sys
@@ -9,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
-from cogtcp._units import TIME
-from cogtcp.cli import arguments, quantities
+from cogtcp._units import TIME, seconds
+from cogtcp.cli import arguments, progress, quantities
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cogtcp.capture import Point
     from cogtcp.emulation import Emulation
@@ -75,6 +76,13 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
         help="do not report radio events to TCP C2 in the kernel",
     )
     parser.add_argument(
+        "--virtual",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="on a Linux in virtual time (cogtcp kernel list): the same seed gives the same results",
+    )
+    parser.add_argument(
         "--clean",
         action="store_true",
         help="only remove what killed commands left: processes, unfinished results",
@@ -106,9 +114,12 @@ def emulate(args: argparse.Namespace) -> int:
         what["ipv6"] = True
     if args.no_announce:
         what["announce"] = False
+    virtual: str | bool = False if args.virtual is None else args.virtual or True
+    if virtual is not False:
+        what["virtual"] = emulation.virtual_kernel(virtual).name
     out = arguments.output(args, scenario, "emulate", seed, *what.values())
     job: dict[str, Any] = {"verb": "emulate", "scenario": scenario.hash, "seeds": [seed], **what}
-    with OutputFolder(out, job=job, force=args.force) as folder:
+    with OutputFolder(out, job=job, force=args.force) as folder, _progress(args, scenario) as told:
         journal = folder.path / _JOURNAL if captures or args.log else None
         result = emulation.emulate(
             scenario,
@@ -122,6 +133,8 @@ def emulate(args: argparse.Namespace) -> int:
             device=args.device,
             announce=not args.no_announce,
             quiet=args.json,
+            virtual=virtual,
+            told=told,
         )
         if journal is not None:
             _write_packets(folder, result, captures, logs=args.log)
@@ -133,6 +146,17 @@ def emulate(args: argparse.Namespace) -> int:
             print(f"cogtcp: note: {note}", file=sys.stderr)
     _tell(args, result, out, captures)
     return result.exit_code or 0
+
+
+@contextlib.contextmanager
+def _progress(args: argparse.Namespace, scenario: Scenario) -> Iterator[Callable[[float], None] | None]:
+    """Show how far a run in virtual time is; where a program runs, its output shows it."""
+    if args.virtual is None or args.command:
+        yield None
+        return
+    duration = args.duration or seconds(scenario.to_dict()["run"]["duration"])
+    with progress.shown("emulating", "s") as update:
+        yield lambda at: update(int(min(at, duration)), int(duration))
 
 
 def _tell(args: argparse.Namespace, result: Emulation, out: Path, captures: Mapping[str, Point]) -> None:
@@ -212,17 +236,25 @@ def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 def _clean(args: argparse.Namespace) -> int:
     from cogtcp.emulation import leftovers
+    from cogtcp.emulation.virtual import launch
 
     ended = leftovers.remove(leftovers.find())
+    folders = [str(folder) for folder in launch.end_leftovers()]
     beside = [Path(args.out).parent] if args.out is not None else []
     cleared = leftovers.remove_unfinished([Path(), Path("results"), *beside])
     unfinished = [str(each.path) for each in cleared if each.put_back is None]
     put_back = [str(each.put_back) for each in cleared if each.put_back is not None]
     if args.json:
         removed = [{"process": each.process, "name": each.name} for each in ended]
-        print(json.dumps({"removed": removed, "unfinished": unfinished, "put_back": put_back}))
+        print(
+            json.dumps(
+                {"removed": removed, "unfinished": unfinished, "put_back": put_back, "guests": folders}
+            )
+        )
         return 0
-    if not ended and not cleared:
+    for folder in folders:
+        print(f"removed the folder of a guest: {folder}")
+    if not ended and not cleared and not folders:
         print("nothing was left behind")
     for each in ended:
         print(f"ended process {each.process}: {each.name}")

@@ -27,7 +27,7 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
         "--plane",
         default="sim",
         metavar="P,...",
-        help="sim (the model), kernel (this machine's Linux), or sim,kernel (default: sim)",
+        help="sim (the model), kernel, virtual[:NAME] (Linux in virtual time), or several (default: sim)",
     )
     parser.add_argument(
         "--device",
@@ -44,7 +44,7 @@ def packets(args: argparse.Namespace) -> int:
     from cogtcp.packets import PLANES, play
 
     planes = list(dict.fromkeys(arguments.names([args.plane])))
-    unknown = [plane for plane in planes if plane not in PLANES]
+    unknown = [plane for plane in planes if plane.partition(":")[0] not in PLANES]
     if unknown or not planes:
         raise UsageError(f"--plane {args.plane}: the planes are {' and '.join(PLANES)}")
     outcomes = [outcome for plane in planes for outcome in play(args.files, plane, device=args.device)]

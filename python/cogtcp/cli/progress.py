@@ -22,13 +22,19 @@ _DRAW_S = 0.05
 class _Lines:
     """Progress where there is no terminal: a line every ten seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, doing: str, unit: str) -> None:
         self._told = self._started = time.monotonic()
+        self._doing, self._unit = doing, unit
 
     def update(self, counts: Counts) -> None:
         if time.monotonic() - self._told >= _LINE_S:
             self._told = time.monotonic()
-            print(f"cogtcp: {counts.describe()}", file=sys.stderr, flush=True)
+            said = (
+                f"{self._doing} {counts.made} of {counts.total} {self._unit}"
+                if self._unit
+                else counts.describe()
+            )
+            print(f"cogtcp: {said}", file=sys.stderr, flush=True)
 
     def __call__(self, done: int, total: int) -> None:
         self.update(Counts(total=total, made=done, started=self._started))
@@ -37,9 +43,9 @@ class _Lines:
 class _Bar:
     """Progress on a terminal."""
 
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task = bar.add_task("simulating", total=None, more="")
+    def __init__(self, bar: Progress, unit: str) -> None:
+        self._bar, self._unit = bar, unit
+        self._task = bar.add_task("simulating", total=None, more=unit)
         self._drawn = 0.0
         self._started = time.monotonic()
 
@@ -48,7 +54,7 @@ class _Bar:
         if now - self._drawn > _DRAW_S or counts.done == counts.total:
             self._drawn = now
             # The bar has the count already.
-            more = counts.describe().partition(" runs")[2].removeprefix(", ")
+            more = self._unit or counts.describe().partition(" runs")[2].removeprefix(", ")
             self._bar.update(self._task, completed=counts.done, total=counts.total, more=more)
 
     def __call__(self, done: int, total: int) -> None:
@@ -56,18 +62,21 @@ class _Bar:
 
 
 @contextlib.contextmanager
-def shown() -> Iterator[_Bar | _Lines]:
-    """Show on standard error how far the runs are: a bar on a terminal, a line now and then elsewhere."""
+def shown(doing: str = "simulating", unit: str = "") -> Iterator[_Bar | _Lines]:
+    """Show on standard error how far the runs are: a bar on a terminal, a line now and then elsewhere.
+
+    `unit` is what is counted, where that is not runs.
+    """
     if not sys.stderr.isatty():
-        yield _Lines()
+        yield _Lines(doing, unit)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     more = TextColumn("{task.fields[more]}")
     with Progress(*columns, more, console=Console(stderr=True), transient=True) as bar:
-        yield _Bar(bar)
+        yield _Bar(bar, unit)
 
 
 def interrupted(out: object) -> int:

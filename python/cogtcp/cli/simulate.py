@@ -92,7 +92,7 @@ def compare(args: argparse.Namespace) -> int:
     if _on_both_planes(args):
         from cogtcp.cli.agree import both_planes
 
-        return both_planes(args, "compare", [scenario], transports, seeds)
+        return both_planes(args, "compare", [scenario], transports, seeds, virtual=_virtual(args.plane))
     out = arguments.output(args, scenario, "compare", transports, seeds)
     job = compare_job(scenario, transports, seeds)
     from cogtcp.cli import progress  # loads what runs many cases
@@ -129,21 +129,33 @@ def _on_both_planes(args: argparse.Namespace) -> bool:
     """Whether the kernel plane is asked for beside the simulator."""
     planes = [name.strip() for name in args.plane.split(",")]
     for plane in planes:
-        pick(plane, ("sim", "kernel"), "plane called")
-    if planes == ["kernel"]:
+        pick(plane.partition(":")[0], ("sim", "kernel", "virtual"), "plane called")
+    if "sim" not in planes:
         raise UsageError(
-            "--plane kernel: a comparison needs the simulator beside it, as in --plane sim,kernel; for the "
-            "kernel alone: cogtcp emulate"
+            f"--plane {args.plane}: a comparison needs the simulator beside it, as in --plane "
+            "sim,kernel; for the kernel alone: cogtcp emulate"
         )
-    if "kernel" not in planes:
+    if planes == ["sim"]:
         return False
-    for option in ("jobs", "time_limit", "quantiles"):
+    if len(planes) > 2:
+        raise UsageError(f"--plane {args.plane}: one plane beside the simulator, as in sim,virtual")
+    is_real = "kernel" in planes
+    for option in ("time_limit", "quantiles", *(("jobs",) if is_real else ())):
         if getattr(args, option):
             raise UsageError(
-                f"--{option.replace('_', '-')} is not for --plane sim,kernel: runs take real time, one after "
-                "the other"
+                f"--{option.replace('_', '-')} is not for --plane {args.plane}"
+                + (": runs take real time, one after the other" if is_real else "")
             )
     return True
+
+
+def _virtual(planes: str) -> str | bool:
+    """Return the kernel for virtual time that `--plane` names; True: the one that is used; False: none."""
+    for plane in planes.split(","):
+        where, _, name = plane.strip().partition(":")
+        if where == "virtual":
+            return name or True
+    return False
 
 
 def _report_failures(comparison: cogtcp.Comparison) -> None:

@@ -129,7 +129,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         "--plane",
         default="sim",
         metavar="A,B",
-        help="sim (default), or sim,kernel: also on this machine's Linux, in real time",
+        help="sim (default); sim,kernel: also this machine's Linux; sim,virtual[:NAME]: in virtual time",
     )
 
 
@@ -305,6 +305,7 @@ _GROUPS = (
     ("journey", "journey.add_journey", "show the line of a map: stations, outages, levels"),
     ("mobility", "mobility.add_mobility", "generate and show node movement"),
     ("trace", "link_trace.add_trace", "show, convert, export and generate link traces"),
+    ("kernel", "kernel.add_kernel", "Linux in virtual time: build, list and remove kernels"),
     ("c2", "kernel_c2.add_c2", "TCP C2 in this machine's kernel"),
     (
         "freeze",

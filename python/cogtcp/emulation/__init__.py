@@ -6,7 +6,24 @@ what it emulates, what it needs and how true its timing is.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cogtcp.emulation.launch import check, emulate
 from cogtcp.emulation.result import Emulation
 
-__all__ = ["Emulation", "check", "emulate"]
+if TYPE_CHECKING:
+    from cogtcp.emulation.virtual.kernels import Kernel
+
+__all__ = ["Emulation", "check", "emulate", "virtual_kernel"]
+
+
+def virtual_kernel(name: str | bool = True) -> Kernel:
+    """Return the kernel for virtual time of this name, or the one that is used.
+
+    Raises:
+        NoKernelPlaneError: None is built.
+        UsageError: None has this name.
+    """
+    from cogtcp.emulation.virtual.kernels import find
+
+    return find(None if isinstance(name, bool) else name)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._views import view
+from cogtcp.emulation.pairs import MEASURES, Pair, pair_of
 from cogtcp.metrics import BY_NAME
 from cogtcp.result import plain, run
 from cogtcp.statistics import Interval, mean_interval, paired_difference, ratio_interval
@@ -19,39 +20,11 @@ if TYPE_CHECKING:
     from cogtcp.result import Result
     from cogtcp.scenario import Scenario
 
-#: What is compared.
-MEASURES = ("goodput_bps", "rtt_mean_s", "retransmitted", "rtos")
-
 #: What a table says of a line, left to right.
 HEADINGS = ("Scenario", "Transport", "Metric", "Simulator", "Kernel", "Difference", "Seeds", "5 %")
 
 #: The share by which planes that agree may differ.
 TOLERANCE = 0.05
-
-
-@dataclass(frozen=True)
-class Pair:
-    """One seed on both planes.
-
-    Attributes:
-        scenario: Name of the scenario.
-        transport: The transport preset.
-        seed: The seed.
-        simulated: The metrics of the simulation.
-        emulated: Those of the kernel.
-        doubt: Why the kernel's run is no evidence; empty: it is.
-        lateness_p99_s: 99th percentile of the lateness of its packets.
-        floor_p99_s: That of a bare timer in the same run.
-    """
-
-    scenario: str
-    transport: str
-    seed: int
-    simulated: dict[str, float]
-    emulated: dict[str, float]
-    doubt: str
-    lateness_p99_s: float
-    floor_p99_s: float
 
 
 @dataclass(frozen=True)
@@ -229,18 +202,24 @@ def agree(
     tries: int = 2,
     emulated: Callable[[Scenario, int], Emulation] | None = None,
     told: Callable[[Pair], None] | None = None,
+    virtual: str | bool = False,
+    jobs: int | None = None,
+    known: Iterable[Pair] = (),
 ) -> Agreement:
-    """Run scenarios on both planes, one after the other, and return the results.
+    """Run scenarios on both planes and return the results: in real time one after the other.
 
     Ctrl-C stops early; what is returned then has `interrupted` set and holds the seeds that had run.
 
     Args:
         scenarios: What to run, each one that the kernel plane can emulate.
-        transports: The transports to run it with.
+        transports: The transports to run it with; none: each scenario with its own.
         seeds: The seeds; both planes take the same.
         tries: How often a run is made that is no evidence.
         emulated: Makes a run on the kernel plane; by default `cogtcp.emulation.emulate`.
         told: Called with each pair when it is there.
+        virtual: In virtual time, see `cogtcp.emulation.emulate`.
+        jobs: In virtual time: runs at a time; by default one per processor.
+        known: In virtual time: pairs of earlier runs, taken where they are of the same run.
 
     Raises:
         ScenarioError: A scenario cannot be emulated.
@@ -253,20 +232,30 @@ def agree(
     cases = [
         (scenario.with_transport(transport), transport) for scenario in scenarios for transport in transports
     ]
+    if not transports:
+        cases = [(scenario, _own_transport(scenario)) for scenario in scenarios]
     # All before the first: runs in real time take minutes.
     for scenario, _ in cases:
         check(scenario)
-    seeds = list(seeds)
+    runs = [(*case, seed) for case in cases for seed in list(seeds)]
+    if virtual is not False:
+        from cogtcp.emulation.virtual.many import make_all
+
+        made = make_all(runs, virtual, jobs, {pair.key: pair for pair in known}, told)
+        return Agreement(made.pairs, made.kernel, made.interrupted, made.shown)
     agreement = Agreement()
     try:
-        for scenario, transport in cases:
-            for seed in seeds:
-                pair = _pair(agreement, scenario, transport, seed, tries, make)
-                if told:
-                    told(pair)
+        for scenario, transport, seed in runs:
+            pair = _pair(agreement, scenario, transport, seed, tries, make)
+            if told:
+                told(pair)
     except KeyboardInterrupt:
         agreement.interrupted = True
     return agreement
+
+
+def _own_transport(scenario: Scenario) -> str:
+    return "+".join(dict.fromkeys(str(flow["transport"]) for flow in scenario.to_dict().get("flow", [])))
 
 
 def _pair(
@@ -285,16 +274,7 @@ def _pair(
     # Only the first seed is shown, in full.
     simulation = run(scenario, seed, "summary" if case in agreement.shown else "full")
     agreement.shown.setdefault(case, (simulation, real))
-    pair = Pair(
-        scenario.name,
-        transport,
-        seed,
-        {name: simulation.metrics[name] for name in MEASURES},
-        {name: real.metrics[name] for name in MEASURES},
-        real.doubt,
-        float(real.timing["lateness_p99_s"]),
-        float(real.timing["floor_p99_s"]),
-    )
+    pair = pair_of(scenario, transport, simulation, real)
     agreement.pairs.append(pair)
     agreement.kernel = str(real.timing["kernel"])
     return pair

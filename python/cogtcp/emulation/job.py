@@ -26,6 +26,7 @@ class Job:
         states: A descriptor from which the states of controls in the kernel come.
         links: A descriptor to which goes what radios do, for controls in the kernel.
         parent: The process that is to be outlived by nothing.
+        virtual: Whether the kernel's clock stands while anything computes.
     """
 
     scenario: Scenario
@@ -40,3 +41,4 @@ class Job:
     states: int | None
     links: int | None
     parent: int
+    virtual: bool = False

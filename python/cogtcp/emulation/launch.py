@@ -14,14 +14,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
-from cogtcp._errors import RunError, UsageError
+from cogtcp._errors import RunError, ScenarioError, UsageError
 from cogtcp.emulation.job import Job
 from cogtcp.emulation.result import Emulation
-from cogtcp.emulation.states import attended
+from cogtcp.emulation.states import OWN_CONTROLS, attended
 from cogtcp.result import check_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cogtcp.scenario import Scenario
 
@@ -71,8 +71,10 @@ def emulate(
     device: str = "any",
     announce: bool = True,
     quiet: bool = False,
+    virtual: str | bool = False,
+    told: Callable[[float], None] | None = None,
 ) -> Emulation:
-    """Run a scenario on the TCP of this machine's kernel, for as long as it lasts.
+    """Run a scenario on this machine's Linux, for as long as it lasts, or on one in virtual time.
 
     Args:
         scenario: What to emulate: links between hosts, with or without radios, or an ad hoc network.
@@ -90,6 +92,9 @@ def emulate(
         announce: Whether TCP C2 in the kernel hears what the hosts' own radios do, where it is loaded and may
             be told (root). The simulator's does not.
         quiet: Whether what programs print goes to standard error.
+        virtual: Run on a Linux in virtual time, of `make kernel`: its name, or True for the one that is used.
+            The same seed gives the same tables, whatever else the machine does.
+        told: In virtual time: called with the time of the run so far, s.
 
     Raises:
         ScenarioError: The scenario has something that this plane does not have.
@@ -105,6 +110,26 @@ def emulate(
     if device not in DEVICES:
         raise UsageError(f'unknown devices "{device}"; use one of {", ".join(DEVICES)}')
     check(scenario, command=bool(command), ipv6=ipv6)
+    if virtual is not False:
+        return _in_virtual_time(
+            Job(
+                scenario,
+                scenario.seed if seed is None else seed,
+                duration_s,
+                list(command),
+                list(peer),
+                None if journal is None else str(Path(journal).absolute()),
+                captures,
+                ipv6,
+                device,
+                None,
+                None,
+                os.getpid(),
+            ),
+            None if virtual is True else virtual,
+            quiet,
+            told,
+        )
     with attended(scenario, command=bool(command), announce=announce) as kernel:
         job = Job(
             scenario,
@@ -124,6 +149,24 @@ def emulate(
     if isinstance(answer, Exception):
         raise answer
     return Emulation(scenario, SimpleNamespace(**answer))
+
+
+def _in_virtual_time(
+    job: Job, name: str | None, quiet: bool, told: Callable[[float], None] | None
+) -> Emulation:
+    from cogtcp.emulation.virtual import find, launch
+
+    kernel = find(name)
+    for flow in job.scenario.to_dict().get("flow", []):
+        if not job.command and str(flow["transport"]) in OWN_CONTROLS:
+            raise ScenarioError(
+                f'{job.scenario.name}: flow "{flow["name"]}": {flow["transport"]} in the kernel is '
+                "a BPF program, which Linux in virtual time cannot load; run it on the real clock"
+            )
+    answer = launch.run(job, kernel, quiet=quiet, told=told)
+    if isinstance(answer, Exception):
+        raise answer
+    return Emulation(job.scenario, SimpleNamespace(**answer), kernel)
 
 
 def _start(job: Job, quiet: bool, descriptors: tuple[int, ...]) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.result import Result
 
 if TYPE_CHECKING:
+    from cogtcp.emulation.virtual.kernels import Kernel
     from cogtcp.scenario import Scenario
 
 
@@ -20,14 +23,24 @@ class Emulation(Result):
 
     plane = "kernel"
 
-    def __init__(self, scenario: Scenario, core: Any) -> None:
+    def __init__(self, scenario: Scenario, core: Any, kernel: Kernel | None = None) -> None:
         super().__init__(scenario, core)
         self.timing: dict[str, Any] = self.rows("emulation")[0]
+        #: The kernel that ran in virtual time; None: the machine's own, under a real clock.
+        self.kernel = kernel
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Nothing: no two runs under a real clock are equal."""
-        return ""
+        """Hash of all tables in virtual time; else nothing: no two runs under a real clock are equal."""
+        if self.kernel is None:
+            return ""
+        content = hashlib.sha256()
+        for name, _, rows, columns in self._core.tables:
+            content.update(f"{name} {rows} {[column[:4] for column in columns]!r}".encode())
+            for column in columns:
+                content.update(memoryview(column[4]))
+                content.update(repr(column[5]).encode())
+        return content.hexdigest()[:16]
 
     @property
     def is_evidence(self) -> bool:
@@ -66,6 +79,8 @@ class Emulation(Result):
             if timing["departures"] == 0
             else f"packets left the link late by {late}"
         )
+        if self.kernel is not None:
+            return f"Linux {timing['kernel']} ({self.kernel.name}), in virtual time: {kept}."
         return f"Linux {timing['kernel']}, under a real clock: {kept}; a bare timer: {floor}."
 
     @property
@@ -76,13 +91,24 @@ class Emulation(Result):
             "plane": self.plane,
             "kernel": str(self.timing["kernel"]),
             "evidence": "yes" if self.is_evidence else "no",
+            "clock": "real" if self.kernel is None else "virtual",
+            **{f"kernel_{name}": value for name, value in self._identity.items()},
         }
+
+    @property
+    def _identity(self) -> dict[str, str]:
+        return {} if self.kernel is None else self.kernel.identity
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary tables and metrics as plain data; None stands for "no value"."""
         from cogtcp.result import plain
 
-        return {**super().to_dict(), "plane": self.plane, "emulation": plain(self.timing)}
+        return {
+            **super().to_dict(),
+            "plane": self.plane,
+            "emulation": plain(self.timing),
+            "kernel": self._identity,
+        }
 
     def __repr__(self) -> str:
         kept = "" if self.is_evidence else ", no evidence"

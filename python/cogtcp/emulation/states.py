@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cogtcp.scenario import Scenario
 
 #: Presets that the kernel has as programs of this project.
-_OWN = ("c2", "c2-author")
+OWN_CONTROLS = ("c2", "c2-author")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def attended(scenario: Scenario, *, command: bool, announce: bool) -> Iterator[K
     of radios.
     """
     described = scenario.to_dict()
-    is_own = any(str(flow["transport"]) in _OWN for flow in described.get("flow", []))
+    is_own = any(str(flow["transport"]) in OWN_CONTROLS for flow in described.get("flow", []))
     program = None
     with contextlib.suppress(CogtcpError):
         program = str(_kernel_program.find("cogtcp-c2", "TCP C2"))

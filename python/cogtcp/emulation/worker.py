@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Do the job of the command line's descriptors."""
+    work(*map(int, sys.argv[1:3]))
+
+
+def work(asked: int, answered: int) -> None:
     """Do the job that comes by one descriptor, and answer by another."""
-    asked, answered = map(int, sys.argv[1:3])
     with os.fdopen(asked, "rb") as stream:
         job: Job = pickle.load(stream)  # noqa: S301 (our own parent wrote it)
     # Programs that it starts have none of them.

@@ -6,19 +6,28 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import NoKernelPlaneError, RunError
 from cogtcp.emulation.launch import MARK
 
+if TYPE_CHECKING:
+    from cogtcp.emulation.virtual import Kernel
 
-def on_kernel(texts: list[tuple[str, str]], device: str) -> list[dict[str, Any]]:
+
+def on_kernel(
+    texts: list[tuple[str, str]], device: str, kernel: Kernel | None = None
+) -> list[dict[str, Any]]:
     """Play scripts, pairs of file and text, in a process of their own; return each outcome.
+
+    `kernel`: in virtual time, on this one.
 
     Raises:
         NoKernelPlaneError: This machine has none; the message says what is missing.
         RunError: The process ended without a result.
     """
+    if kernel is not None:
+        return _played(_in_guest(texts, device, kernel))
     # The interpreter is ours, and there is no shell.
     process = subprocess.Popen(
         # `-P`: no module of the current folder is taken for one of ours.
@@ -39,6 +48,18 @@ def on_kernel(texts: list[tuple[str, str]], device: str) -> list[dict[str, Any]]
         raise RunError(
             f"the process that plays scripts ended with code {process.returncode}, without a result"
         )
+    return _played(answer)
+
+
+def _in_guest(texts: list[tuple[str, str]], device: str, kernel: Kernel) -> bytes:
+    from cogtcp.emulation.virtual.launch import Task, run_task
+
+    # The parent is the first process of the guest.
+    job = json.dumps({"parent": 1, "texts": texts, "device": device})
+    return run_task(Task("cogtcp.packets.worker", job.encode(), seed=1), kernel, quiet=True)
+
+
+def _played(answer: str | bytes) -> list[dict[str, Any]]:
     document: dict[str, Any] = json.loads(answer)
     if "error" in document:
         raise (NoKernelPlaneError if document["lacks_plane"] else RunError)(document["error"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Where scripts can run: on the model's endpoints, on this machine's kernel.
-PLANES = ("sim", "kernel")
+PLANES = ("sim", "kernel", "virtual")
 #: How scripts are named in folders.
 SUFFIX = ".pkt"
 # Each takes some descriptors of the process that plays them, which has 1024 as a rule.
@@ -47,7 +47,7 @@ class Outcome:
     Attributes:
         file: The script.
         about: What it is about.
-        plane: `"sim"` or `"kernel"`.
+        plane: `"sim"`, `"kernel"` or `"virtual"`.
         verdict: `"agrees"`: the plane did what the script says; `"differs"`; `"late"`: it differed while
             the runner itself was behind its times, in every try, so that nothing follows; `"beyond"`: a
             script of packetdrill that asks for what no plane has; or `"error"`: it could not be played.
@@ -60,7 +60,7 @@ class Outcome:
 
     file: str
     about: str
-    plane: Literal["sim", "kernel"]
+    plane: Literal["sim", "kernel", "virtual"]
     verdict: Literal["agrees", "differs", "late", "beyond", "error"]
     took_s: float
     lateness_s: float
@@ -120,7 +120,8 @@ def play(paths: Sequence[str | Path], plane: str = "sim", *, device: str = "any"
     Args:
         paths: Scripts, and folders of them.
         plane: `"sim"`: the model's endpoints under a clock made by hand. `"kernel"`: the TCP of this
-            machine's Linux, each end in a network namespace with a device of its own.
+            machine's Linux, each end in a network namespace with a device of its own. `"virtual"`: the same
+            on a Linux in virtual time, `"virtual:NAME"` on the one of this name.
         device: `"tun"`, `"veth"` (virtual Ethernet), or `"any"`: the former, and the latter where
             /dev/net/tun cannot be opened.
 
@@ -131,18 +132,22 @@ def play(paths: Sequence[str | Path], plane: str = "sim", *, device: str = "any"
     texts = [_read(path) for path in scripts(paths)]
     if plane == "sim":
         return [_outcome(_on_model(text)) for text in texts]
-    if plane != "kernel":
+    where, _, name = plane.partition(":")
+    if where not in ("kernel", "virtual") or (name and where == "kernel"):
         raise UsageError(f'unknown plane "{plane}"; scripts run on {" and ".join(PLANES)}')
+    from cogtcp.emulation import virtual_kernel
     from cogtcp.packets.launch import on_kernel
 
+    kernel = virtual_kernel(name or True) if where == "virtual" else None
     # Before the kernel is asked: one script that cannot be read would end all that are played with it.
     faults = [_fault(text) for text in texts]
     sound = [text for text, fault in zip(texts, faults, strict=True) if fault is None]
     played: list[dict[str, Any]] = []
     for start in range(0, len(sound), _AT_ONCE):
-        played += on_kernel(sound[start : start + _AT_ONCE], device)
+        played += on_kernel(sound[start : start + _AT_ONCE], device, kernel)
     order = iter(played)
-    return [_outcome(next(order)) if fault is None else fault for fault in faults]
+    outcomes = [_outcome(next(order)) if fault is None else fault for fault in faults]
+    return [replace(outcome, plane="virtual") for outcome in outcomes] if kernel else outcomes
 
 
 def _on_model(text: tuple[str, str]) -> dict[str, Any]:

@@ -16,16 +16,23 @@ from cogtcp._errors import CogtcpError, NoKernelPlaneError
 
 def main() -> None:
     """Play the scripts that come on standard input; answer on standard output."""
+    work(sys.stdin.fileno(), sys.stdout.fileno())
+
+
+def work(asked: int, answered: int) -> None:
+    """Play the scripts that come by one descriptor; answer by another."""
     # Ctrl-C ends it, and by that all of it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    job = json.load(sys.stdin)
+    with open(asked, encoding="utf-8", closefd=False) as stream:
+        job = json.load(stream)
     texts = [(file, text) for file, text in job["texts"]]
     answer: dict[str, Any]
     try:
         answer = {"played": _core.play_packet_scripts(texts, job["parent"], job["device"])}
     except CogtcpError as error:
         answer = {"error": str(error), "lacks_plane": isinstance(error, NoKernelPlaneError)}
-    json.dump(answer, sys.stdout)
+    with open(answered, "w", encoding="utf-8", closefd=False) as stream:
+        json.dump(answer, stream)
 
 
 if __name__ == "__main__":

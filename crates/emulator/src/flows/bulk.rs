@@ -60,6 +60,9 @@ pub(super) struct Bulk {
     /// The sender's socket as something to write to.
     writer: File,
     receiver: Option<TcpStream>,
+    /// What a socket can do, until it says that it cannot: calls in vain cost much in virtual time.
+    can_write: bool,
+    can_read: bool,
     /// The sender has closed, and all has been read.
     is_read_out: bool,
     state: State,
@@ -96,6 +99,8 @@ impl Bulk {
             sender,
             writer,
             receiver: None,
+            can_write: true,
+            can_read: true,
             is_read_out: false,
             state: State::Waiting,
             written: 0,
@@ -145,8 +150,17 @@ impl Bulk {
         while self.written < goal {
             let size = (goal - self.written).min(buffer.len() as u64) as usize;
             match ready(self.writer.write(&buffer[..size])) {
-                Ok(Some(size)) => self.written += size as u64,
-                Ok(None) => return,
+                Ok(Some(written)) => {
+                    self.written += written as u64;
+                    if written < size {
+                        self.can_write = false;
+                        return;
+                    }
+                }
+                Ok(None) => {
+                    self.can_write = false;
+                    return;
+                }
                 Err(error) => return self.record_failure(Err(error)),
             }
         }
@@ -174,6 +188,10 @@ impl Bulk {
             self.record_failure(outcome);
             self.receiver = Some(stream);
         }
+        if self.receiver.is_none() {
+            // The first wait watches the listener.
+            self.can_read = self.state == State::Waiting;
+        }
         let Some(stream) = self.receiver.as_mut().filter(|_| !self.is_read_out) else { return };
         loop {
             match stream.read(buffer) {
@@ -181,8 +199,17 @@ impl Bulk {
                     self.is_read_out = true;
                     break;
                 }
-                Err(_) => break,
-                Ok(size) => self.account.delivered += size as u64,
+                Err(_) => {
+                    self.can_read = false;
+                    break;
+                }
+                Ok(size) => {
+                    self.account.delivered += size as u64;
+                    if size < buffer.len() {
+                        self.can_read = false;
+                        break;
+                    }
+                }
             }
         }
         if let Traffic::Size(size) = self.application.traffic
@@ -218,10 +245,12 @@ impl Playing for Bulk {
                 self.record_failure(outcome);
             }
         }
-        if self.state == State::Sending {
+        if self.state == State::Sending && (self.can_write || self.application.has_stopped(now)) {
             self.write(now, buffer, events);
         }
-        self.read(now, buffer, events);
+        if self.can_read {
+            self.read(now, buffer, events);
+        }
         if self.application.has_stopped(now) {
             self.account.end_measure(now);
         }
@@ -279,6 +308,12 @@ impl Playing for Bulk {
             Some(stream) => waiting.push((stream.as_raw_fd(), false)),
             None => waiting.push((self.listener.as_raw_fd(), false)),
         }
+    }
+
+    fn hear(&mut self, ready: &[RawFd]) {
+        self.can_write |= ready.contains(&self.sender.as_raw_fd());
+        let receiver = self.receiver.as_ref().map_or(self.listener.as_raw_fd(), AsRawFd::as_raw_fd);
+        self.can_read |= ready.contains(&receiver);
     }
 
     fn finish(self: Box<Self>, now: Time) -> Played {

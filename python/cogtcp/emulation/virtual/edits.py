@@ -1,0 +1,144 @@
+"""The changes that a tree of Linux gets before it is built, each applied only where the tree needs it.
+
+The texts are ours. They find their place by what stands there, so that one script serves several versions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cogtcp._errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: Bytes of a processor's floating-point state at most: with AMX over 11,000.
+_STATE = 12288
+
+# The seed is a decimal number. SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
+# generators" (OOPSLA 2014).
+_RANDOM = """
+	static int cogtcp_asked;
+	static unsigned long long cogtcp_state, cogtcp_seeded;
+	extern char *getenv(const char *name);
+	unsigned char *cogtcp_to = buf;
+	size_t cogtcp_at;
+
+	if (!cogtcp_asked) {
+		const char *text = getenv("COGTCP_SEED");
+
+		cogtcp_asked = 1;
+		cogtcp_seeded = text != 0;
+		for (; text && *text >= '0' && *text <= '9'; text++)
+			cogtcp_state = cogtcp_state * 10 + (*text - '0');
+	}
+	if (cogtcp_seeded) {
+		for (cogtcp_at = 0; cogtcp_at < len; cogtcp_at++) {
+			unsigned long long z = (cogtcp_state += 0x9e3779b97f4a7c15ull);
+
+			z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+			z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+			cogtcp_to[cogtcp_at] = z ^ (z >> 31);
+		}
+		return len;
+	}
+"""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of one file.
+
+    Attributes:
+        name: What it does, in a word.
+        file: The file, relative to the tree.
+        change: Returns the changed text; None: this tree does not need it, or lacks the place.
+        is_needed: Whether a tree without the place cannot be used.
+    """
+
+    name: str
+    file: str
+    change: Callable[[str], str | None]
+    is_needed: bool = False
+
+
+def _ticks(hz: int) -> Callable[[str], str | None]:
+    """TCP's timers count ticks: user-mode Linux has 100 a second, distributions 250 or 1000."""
+
+    def change(text: str) -> str | None:
+        new, found = re.subn(r"(\bconfig HZ\n\tint\n\tdefault )\d+\n", rf"\g<1>{hz}\n", text)
+        return new if found == 1 else None
+
+    return change
+
+
+def _random(text: str) -> str | None:
+    """Answer for the host's randomness from the run's seed: a run is a function of it."""
+    new, found = re.subn(
+        r"(\bos_getrandom\(void \*buf, size_t len, unsigned int flags\)\n\{)\n",
+        lambda match: match[1] + _RANDOM,
+        text,
+    )
+    return new if found == 1 else None
+
+
+def _state_size(text: str) -> str | None:
+    """Make room for the floating-point state of any processor, where its size is a constant."""
+    new, found = re.subn(r"(DEFINE_LONGS\(HOST_FP_SIZE, )\d+\)", rf"\g<1>{_STATE})", text)
+    return new if found == 1 else None
+
+
+def _state_length(text: str) -> str | None:
+    """Give back as much floating-point state as the host gave: it refuses more than it has (EFAULT)."""
+    if "have_xstate_support" not in text:
+        return None
+    text, declared = re.subn(
+        r"(\nstatic int have_xstate_support;|\nint have_xstate_support;)",
+        r"\1\nstatic unsigned long cogtcp_state_length;",
+        text,
+    )
+    text, given = re.subn(
+        r"(iov\.iov_len = )[^;]+;(\n\t\tif \(ptrace\(PTRACE_SETREGSET)", r"\1cogtcp_state_length;\2", text
+    )
+    text, measured = re.subn(
+        r"== 0\)\n\t\thave_xstate_support = 1;",
+        "== 0) {\n\t\thave_xstate_support = 1;\n\t\tcogtcp_state_length = iov.iov_len;\n\t}",
+        text,
+    )
+    return text if (declared, given, measured) == (1, 1, 1) else None
+
+
+def edits(hz: int) -> list[Edit]:
+    """Return all changes, for a kernel of so many ticks a second."""
+    return [
+        Edit("ticks", "arch/um/Kconfig", _ticks(hz), is_needed=True),
+        Edit("random", "arch/um/os-Linux/util.c", _random, is_needed=True),
+        Edit("state-size", "arch/x86/um/user-offsets.c", _state_size),
+        Edit("state-length", "arch/x86/um/os-Linux/registers.c", _state_length),
+    ]
+
+
+def apply(tree: Path, hz: int) -> list[str]:
+    """Change a tree in place; return the names of the changes that it took.
+
+    Raises:
+        RunError: The tree lacks a place without which it cannot be used.
+    """
+    applied = []
+    for edit in edits(hz):
+        file = tree / edit.file
+        old = file.read_text(encoding="utf-8", errors="surrogateescape") if file.is_file() else ""
+        new = edit.change(old)
+        if new is None:
+            if edit.is_needed:
+                raise RunError(
+                    f'{tree}: {edit.file} has no place for the change "{edit.name}"; use Linux 6.1 to 6.15'
+                )
+            continue
+        if new != old:
+            file.write_text(new, encoding="utf-8", errors="surrogateescape")
+        applied.append(edit.name)
+    return applied

@@ -1,0 +1,347 @@
+"""Linux in virtual time: equal seeds give equal bytes on any machine; nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, UsageError, run
+from cogtcp.emulation import emulate
+from cogtcp.emulation.virtual import build, edits, kernels, launch
+from conftest import command_line
+from kernel_needs import soon
+
+if TYPE_CHECKING:
+    from conftest import Command
+
+# Losses and sensing, so that the kernel's timers and random numbers matter.
+TEXT = """\
+name = "virtual"
+
+[run]
+duration = "{duration}"
+sample_interval = "100 ms"
+
+[topology.single_hop]
+link = {{ rate = "{rate}", delay = "10 ms", queue = "50 packets", loss = "0.5 %" }}
+
+[[radio]]
+name = "radio"
+links = ["link"]
+silence = "hold"
+sensing = {{ off = "200 ms", on = "800 ms" }}
+
+[[flow]]
+name = "flow"
+from = "sender"
+to = "receiver"
+transport = "{transport}"
+"""
+
+
+def text(duration: str = "2 s", rate: str = "8 Mbit/s", transport: str = "linux-bbr") -> str:
+    return TEXT.format(duration=duration, rate=rate, transport=transport)
+
+
+def scenario(**parts: str) -> Scenario:
+    return Scenario.from_toml(text(**parts))
+
+
+def why_not() -> str:
+    """Return why nothing runs in virtual time here; nothing if it does."""
+    try:
+        emulate(scenario(duration="50 ms"), virtual=True)
+    except (NoKernelPlaneError, UsageError) as error:
+        return str(error)
+    return ""
+
+
+WHY_NOT = why_not()
+in_virtual_time = pytest.mark.skipif(bool(WHY_NOT), reason=f"no Linux in virtual time: {WHY_NOT}")
+
+
+#: Where the memory of guests may be.
+PLACES = (Path("/dev/shm"), Path("/tmp"))  # noqa: S108
+
+
+def guests() -> list[Path]:
+    """Return what guests have on this machine: folders, and processes that name one."""
+    found = [folder for place in PLACES for folder in place.glob("cogtcp-guest-*")]
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                line = (process / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"cogtcp-guest-" in line:
+                found.append(process)
+    return found
+
+
+@in_virtual_time
+def test_equal_seeds_give_equal_bytes_whatever_the_machine_does(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(text())
+    base = {**os.environ, "NO_COLOR": "1"}
+    variants: dict[str, tuple[list[str], dict[str, str]]] = {
+        "plain": ([], base),
+        "nice": (["nice", "-n", "19"], base),
+        "pinned": (["taskset", "-c", "0"], base),
+        "home": ([], {**base, "HOME": str(tmp_path), "PYTHONHASHSEED": "77", "FILL": "x" * 20_000}),
+    }
+    if (
+        subprocess.run(["/usr/bin/env", "unshare", "-u", "true"], capture_output=True, check=False).returncode
+        == 0
+    ):
+        variants["host"] = (["unshare", "-u", "sh", "-c", 'hostname other && exec "$@"', "sh"], base)
+    kept = os.environ.get("COGTCP_KERNELS") or str(kernels.folder())
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        running = {
+            name: subprocess.Popen(
+                [*words, *command_line("emulate", "scenario.toml", "--virtual", "--out", name, "--seed", 5)],
+                cwd=tmp_path,
+                env={**environment, "COGTCP_KERNELS": kept},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for name, (words, environment) in variants.items()
+        }
+        said = {name: process.communicate(timeout=300)[1] for name, process in running.items()}
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+    assert {name: process.returncode for name, process in running.items()} == dict.fromkeys(variants, 0), said
+    tables = {name: _tables(tmp_path / name) for name in variants}
+    assert len(tables["plain"]) >= 8
+    for name in variants:
+        assert {
+            file for file in tables["plain"] if tables["plain"][file] != tables[name].get(file)
+        } == set(), name
+    assert not (tmp_path / ".uml").exists()
+
+
+def _tables(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
+
+
+@in_virtual_time
+def test_a_run_says_what_its_bytes_hang_on() -> None:
+    one, other = emulate(scenario(), seed=1, virtual=True), emulate(scenario(), seed=2, virtual=True)
+    assert one.is_evidence, one.doubt
+    assert one.digest != other.digest
+    assert one.timing["clock"] == "virtual"
+    kernel = kernels.find()
+    assert one.timing["kernel"].startswith(kernel.release)
+    provenance = one.provenance
+    assert provenance["kernel_program"] == kernel.program_hash[:16]
+    assert provenance["kernel_config"] == kernel.config_hash[:16]
+    # 1 us is what an instant takes: no machine makes a packet late.
+    assert one.timing["lateness_p50_s"] < 10e-6
+
+
+@in_virtual_time
+def test_the_kernel_agrees_with_the_simulator() -> None:
+    # A plain link: 8 Mbit/s carry 7.7 of payload on both planes.
+    plain = Scenario.from_toml(text(duration="4 s", transport="linux-cubic").replace(', loss = "0.5 %"', ""))
+    real, model = emulate(plain, seed=1, virtual=True), run(plain, 1)
+    assert real.rows("flows")[0]["goodput_bps"] == pytest.approx(
+        model.rows("flows")[0]["goodput_bps"], rel=0.05
+    )
+
+
+@in_virtual_time
+def test_programs_run_inside(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "scenario.toml").write_text(text(duration="5 s", rate="50 Mbit/s"))
+    (tmp_path / "five").write_bytes(os.urandom(5_000_000))
+    server = f"{sys.executable} -m http.server 8000 --directory {tmp_path}"
+    script = (
+        'sleep 2; ping -c 3 -i 0.2 "$COGTCP_PEER" || exit 3; '
+        f'"{sys.executable}" -c "import urllib.request as u, os; '
+        "print(len(u.urlopen('http://' + os.environ['COGTCP_PEER'] + ':8000/five').read()))\" || exit 4; "
+        "echo to the error stream >&2; ls /root/nothing /tmp; exit 7"
+    )
+    done = command("emulate", "scenario.toml", "--virtual", "--peer", server, "--", "sh", "-c", script)
+    assert done.code == 7, done.err
+    assert "5000000" in done.out
+    if shutil.which("ping"):
+        assert "3 received" in done.out
+    assert "to the error stream" in done.err
+
+
+@in_virtual_time
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="not installed: iperf3")
+def test_iperf3_measures_what_the_link_carries(tmp_path: Path, command: Command) -> None:
+    link = text(duration="5 s").replace(', loss = "0.5 %"', "").replace('off = "200 ms"', 'off = "1 ms"')
+    (tmp_path / "scenario.toml").write_text(link)
+    words = ["sh", "-c", "sleep 1; exec iperf3 -c $COGTCP_PEER -t 3 -J"]
+    done = command("emulate", "scenario.toml", "--virtual", "--peer", "iperf3 -s -1", "--", *words)
+    assert done.code == 0, done.err
+    said = json.loads(done.out[: done.out.rindex("\n}") + 2])
+    # 8 Mbit/s less headers.
+    assert 6.5e6 < said["end"]["sum_received"]["bits_per_second"] < 7.9e6
+
+
+@in_virtual_time
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_nothing_remains_of_a_run_that_was_ended(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "scenario.toml").write_text(text(duration="1000 s"))
+    before = set(guests())
+    with subprocess.Popen(
+        command_line("emulate", "scenario.toml", "--virtual"),
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        # The guest, its guard and its folder.
+        assert soon(lambda: len(set(guests()) - before) >= 3)
+        time.sleep(0.5)
+        os.kill(process.pid, number)
+        code = process.wait()
+    assert code == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert soon(lambda: not set(guests()) - before), set(guests()) - before
+
+
+@in_virtual_time
+def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "LONGEST_S", 5.0)
+    with pytest.raises(RunError, match=r"not ended after \d+ s of virtual time; limit it with --duration"):
+        emulate(scenario(), virtual=True, command=["sleep", "infinity"])
+    monkeypatch.setattr(launch, "STANDSTILL_S", 3.0)
+    with pytest.raises(RunError, match="computes without end"):
+        emulate(scenario(), virtual=True, command=["sh", "-c", "while :; do :; done"])
+
+
+@in_virtual_time
+def test_files_of_the_host_are_not_written(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    script = f"echo 1 > {there} ; echo 2 > /usr/cogtcp-there; echo 3 > /tmp/own && cat /tmp/own; exit 0"
+    result = emulate(scenario(), virtual=True, command=["sh", "-c", script])
+    assert result.exit_code == 0
+    assert not there.exists()
+    assert not Path("/usr/cogtcp-there").exists()
+    assert not (PLACES[1] / "own").exists()
+
+
+def test_without_a_kernel_the_message_says_how_to_build_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path / "none"))
+    with pytest.raises(NoKernelPlaneError, match="make kernel"):
+        emulate(scenario(), virtual=True)
+    done = command("emulate", "sensed-link", "--virtual")
+    assert done.code == 1
+    assert "no kernel for virtual time is built" in done.err
+    assert command("kernel", "list").code == 0
+    assert command("kernel", "list", "--json").json() == {"kernels": [], "used": None}
+
+
+def _made(folder: Path, name: str) -> None:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "linux").write_text("")
+    said: dict[str, object] = dict.fromkeys(kernels.Kernel.__dataclass_fields__, "")
+    said |= {"hz": 1000, "edits": ["ticks"], "size": 1, "cpu_s": 1.0, "wall_s": 1.0, "disk": 1}
+    (folder / name / "kernel.json").write_text(json.dumps(said))
+
+
+def test_kernels_are_listed_chosen_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path / "kernels"))
+    for name in ("linux-6.1", "linux-6.12"):
+        _made(tmp_path / "kernels", name)
+    assert command("kernel", "list", "--json").json()["used"] == "linux-6.1"
+    assert command("kernel", "use", "linux-6.12").code == 0
+    assert "linux-6.12 *" in command("kernel", "list").out
+    wrong = command("kernel", "use", "linux-6.11")
+    assert wrong.code == 2
+    assert 'no kernel is called "linux-6.11"; ' in wrong.err
+    assert command("kernel", "remove", "linux-6.12").code == 0
+    assert command("kernel", "show", "--json").json()["name"] == "linux-6.1"
+    (tmp_path / "kernels/linux-6.1/kernel.json").write_text("{")
+    assert "kernel.json: cannot be read" in command("kernel", "list").err
+
+
+@pytest.mark.parametrize("transport", ["c2", "c2-author"])
+def test_controls_that_are_bpf_programs_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transport: str
+) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path))
+    _made(tmp_path, "linux-6.12")
+    with pytest.raises(ScenarioError, match="BPF"):
+        emulate(scenario(transport=transport), virtual=True)
+
+
+def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path))
+    _made(tmp_path, "linux-6.12")
+    monkeypatch.setattr(launch, "MEMORY_MB", 1 << 30)
+    with pytest.raises(NoKernelPlaneError, match=r"a guest needs \d+ MiB in /dev/shm.* has \d+ MiB"):
+        emulate(scenario(), virtual=True)
+
+
+def test_a_guest_that_cannot_start_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path))
+    _made(tmp_path, "linux-6.12")
+    program = tmp_path / "linux-6.12/linux"
+    program.write_text("#!/bin/sh\necho 'check_ptrace : ptrace failed: Operation not permitted'\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(NoKernelPlaneError, match="ptrace"):
+        emulate(scenario(), virtual=True)
+    program.write_text("#!/bin/sh\necho something else; exit 1\n")
+    with pytest.raises(RunError, match="without a result: something else"):
+        emulate(scenario(), virtual=True)
+
+
+# Trees of Linux, as far as edits and checks look.
+RANDOM = (
+    "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
+    "{\n\treturn getrandom(buf, len, flags);\n}\n"
+)
+
+
+def _tree(folder: Path, *, travels: bool = True) -> Path:
+    for name in ("arch/um/os-Linux", "arch/x86/um/os-Linux"):
+        (folder / name).mkdir(parents=True)
+    (folder / "Kbuild").write_text("")
+    (folder / "Makefile").write_text("VERSION = 5\nPATCHLEVEL = 2\nSUBLEVEL = 1\nEXTRAVERSION =\n")
+    option = "config UML_TIME_TRAVEL_SUPPORT\n\tbool\n" if travels else ""
+    (folder / "arch/um/Kconfig").write_text(f"config HZ\n\tint\n\tdefault 100\n\n{option}")
+    (folder / "arch/um/os-Linux/util.c").write_text(RANDOM)
+    return folder
+
+
+def test_edits_change_what_a_tree_needs(tmp_path: Path) -> None:
+    tree = _tree(tmp_path / "tree")
+    assert edits.apply(tree, 250) == ["ticks", "random"]
+    assert "\tdefault 250\n" in (tree / "arch/um/Kconfig").read_text()
+    changed = (tree / "arch/um/os-Linux/util.c").read_text()
+    assert "COGTCP_SEED" in changed
+    assert changed.endswith("\treturn getrandom(buf, len, flags);\n}\n")
+    (tree / "arch/um/os-Linux/util.c").write_text("int nothing;\n")
+    with pytest.raises(RunError, match="random"):
+        edits.apply(tree, 1000)
+
+
+def test_trees_that_cannot_be_used_are_refused(tmp_path: Path, command: Command) -> None:
+    old = _tree(tmp_path / "old", travels=False)
+    with pytest.raises(UsageError, match=r"Linux 5\.2\.1 has no time travel"):
+        build.build(source=old)
+    for words, said in (
+        (("--source", tmp_path), "no tree of Linux"),
+        (("--source", tmp_path / "no"), "no such folder"),
+        (("--hz", 300), "use 1000, 250 or 100"),
+        (("--name", "a/b"), "cannot be a name"),
+    ):
+        done = command("kernel", "build", *words)
+        assert (done.code, said in done.err) == (2, True), done.err
