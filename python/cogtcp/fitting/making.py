@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import ScenarioError, UsageError
-from cogtcp.fitting import connections, iperf3, laws, logs, packets, probing, sigmf, throughput
+from cogtcp.fitting import connections, iperf3, laws, logs, packets, probing, sigmf, sweeps, throughput
 from cogtcp.fitting.estimate import Estimate, bootstrap, of, quantile, unknown
 from cogtcp.fitting.iperf3 import Transfer
 from cogtcp.fitting.link import LinkFit, fit_link
@@ -19,7 +20,7 @@ from cogtcp.link_trace import LinkTrace
 from cogtcp.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection
@@ -106,16 +107,22 @@ def _read(
     if text.lstrip()[:1] == "{" and not iperf3.is_stream(text):
         data = logs.parsed(text, file.name)
         if sigmf.is_meta(data):
-            occupied, notes = sigmf.occupancy(data, file.name)
-            fit.notes += notes
-            _occupancy(file, occupied, fit, None, fit.keep("occupancy.csv", occupied))
+            recording = sigmf.occupancy(data, file)
+            fit.notes += recording.notes
+            _occupancy(
+                file, recording.csv, fit, None, fit.keep("occupancy.csv", recording.csv), recording.cuts
+            )
             return
         log = logs.document(data, file.name)
     else:
         log = logs.text_log(text, file.name)
     if log is not None:
         _log(file, log, fit, probed)
-    elif re.match(r"\s*time\s*,", text) and "rate_bps" not in text[:200]:
+    elif sweeps.is_sweep(text):
+        swept = sweeps.occupancy(text, file.name, threshold)
+        fit.notes += swept.notes
+        _occupancy(file, swept.csv, fit, None, fit.keep("occupancy.csv", swept.csv), swept.cuts)
+    elif re.match(r"\s*time\s*[,;]", text) and "rate_bps" not in text[:200]:
         _occupancy(file, text, fit, threshold, str(file.resolve()))
     elif re.match(r"\s*on_s\s*,\s*off_s", text):
         _spans(file, text, fit)
@@ -213,7 +220,24 @@ def _add_probes(fit: Fit, probes: Probes | Counts) -> None:
         link.silences, link.probed = said.silences, said
 
 
-def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: str) -> None:
+def _occupancy(
+    file: Path,
+    text: str,
+    fit: Fit,
+    threshold: float | None,
+    kept: str,
+    cuts: Sequence[float] = (),
+) -> None:
+    """Take the channels of occupancy into the fit.
+
+    Args:
+        file: The file that was read.
+        text: Occupancy as CSV.
+        fit: The fit.
+        threshold: Power from which on a channel is busy, dBm; None for states.
+        kept: The file that the scenario reads.
+        cuts: Times at which the measurement has a gap, s: what lasts across one is not whole.
+    """
     from cogtcp.spectrum import PuActivity
 
     activity = PuActivity.from_text(text, "csv", file=str(file), threshold=threshold)
@@ -221,8 +245,8 @@ def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: s
     fit.sources.append((file.name, f"occupancy of {len(activity.users)} channels over {activity.end:.4g} s"))
     for user in activity.users:
         # The first and the last span are cut by the measurement.
-        on = [end - start for start, end in user.on if start > 0 and end < activity.end]
-        off = [after[0] - before[1] for before, after in zip(user.on, user.on[1:], strict=False)]
+        on = _whole((span for span in user.on if span[0] > 0 and span[1] < activity.end), cuts)
+        off = _whole(((before[1], after[0]) for before, after in itertools.pairwise(user.on)), cuts)
         fit.channels.append(
             Channel(user.band, user.duty_cycle, tuple(on), tuple(off), laws.fit_laws(on), laws.fit_laws(off))
         )
@@ -231,6 +255,11 @@ def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: s
         fit.notes.append(
             f"channel {', '.join(few)}: fewer than {laws.LEAST} whole ON or OFF times; no law is fitted"
         )
+
+
+def _whole(spans: Iterable[tuple[float, float]], cuts: Sequence[float]) -> list[float]:
+    """Return the lengths of the spans that no cut is within."""
+    return [end - start for start, end in spans if not any(start <= cut <= end for cut in cuts)]
 
 
 def _spans(file: Path, text: str, fit: Fit) -> None:
@@ -450,9 +479,6 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         by_name.get(name) for name in ("delay", "capacity", "queue", "loss", "reverse capacity")
     )
     delay_s = delay.value if delay is not None and delay.known else _DELAY_S
-    if fit.channels:
-        # The hop of CR users is a radio link; what else delays belongs to another link.
-        delay_s = 1e-6
     rate = capacity.value if capacity is not None and capacity.known else _RATE
     packets_ = (
         queue.value
@@ -575,7 +601,9 @@ def _users(fit: Fit) -> list[str]:
         'name = "cr"',
         'links = ["link"]',
         "",
+        "# The channel is the link's own while it is open: the data do not show a MAC.",
         "[radio.cr]",
+        'access = "none"',
         'sensing_time = "100 ms"',
         'transmission_time = "1 s"',
         'switching_delay = "1 ms"',
