@@ -7,6 +7,9 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.fitting import quantity
+from cogtcp.fitting.quantity import Bounded, Measured, Quantity
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -26,6 +29,7 @@ class Estimate:
         unit: Unit of the three.
         how: How it was found, or why the data cannot tell, and what stands in the scenario instead.
         known: Whether the data tell it.
+        bound: The bound, where the data tell no more; `value` is its end.
     """
 
     name: str
@@ -35,11 +39,14 @@ class Estimate:
     unit: str
     how: str
     known: bool = True
+    bound: Bounded | None = None
 
     def describe(self) -> str:
         """Return the value with its interval as people read it."""
         if not self.known:
             return "unknown"
+        if self.bound is not None:
+            return quantity.describe(self.bound)
         scale, unit = shown(self.unit, self.value)
         text = f"{self.value * scale:.4g} {unit}".strip()
         if math.isfinite(self.low) and math.isfinite(self.high):
@@ -64,6 +71,25 @@ class Estimate:
 def unknown(name: str, unit: str, how: str) -> Estimate:
     """Return an estimate that the data do not give."""
     return Estimate(name, math.nan, math.nan, math.nan, unit, how, known=False)
+
+
+def of(name: str, unit: str, found: Quantity, otherwise: str = "") -> Estimate:
+    """Return the estimate of a quantity.
+
+    Args:
+        name: The parameter.
+        unit: Its unit.
+        found: What the data say.
+        otherwise: What stands in the scenario if they say nothing.
+    """
+    if isinstance(found, Measured):
+        return Estimate(name, found.value, found.low, found.high, found.unit, found.how)
+    if isinstance(found, Bounded):
+        low = math.nan if found.at_least is None else found.at_least
+        high = math.nan if found.at_most is None else found.at_most
+        value = high if math.isnan(low) else low
+        return Estimate(name, value, low, high, found.unit, found.how, bound=found)
+    return unknown(name, unit, f"{found.reason}; {otherwise}" if otherwise else found.reason)
 
 
 def shown(unit: str, value: float) -> tuple[float, str]:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import ScenarioError, UsageError
-from cogtcp.fitting import connections, laws, logs, packets, sigmf
-from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
+from cogtcp.fitting import connections, iperf3, laws, logs, packets, probing, sigmf, sweeps, throughput
+from cogtcp.fitting.estimate import Estimate, bootstrap, of, quantile, unknown
+from cogtcp.fitting.iperf3 import Transfer
 from cogtcp.fitting.link import LinkFit, fit_link
+from cogtcp.fitting.probes import Counts, Probes
 from cogtcp.fitting.result import Channel, Fit, Held
 from cogtcp.link_trace import LinkTrace
 from cogtcp.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection
+    from cogtcp.fitting.quantity import Bounded
+    from cogtcp.fitting.silences import Silences
 
 #: What stands where the data cannot tell.
 _DELAY_S, _RATE = 0.025, 10e6
+#: A range for `advise` needs two ends: of a bound the other is this many times away, an assumption.
+_OPEN = 4.0
 #: How long a scenario of fitted silences runs at least, and in how many of their periods.
 _LEAST_S, _PERIODS, _MOST_S = 30.0, 15, 300.0
 #: Of a capture shorter than this nothing is held out.
@@ -42,26 +49,28 @@ def make(
         name or re.sub(r"[^\w.-]+", "-", Path(files[0]).name.split(".")[0]).strip("-.") or "fitted", transport
     )
     found: list[Connection] = []
+    probed: list[Probes | Counts] = []
     for file in files:
-        _read(Path(file), fit, found, threshold)
+        _read(Path(file), fit, found, probed, threshold)
     if found:
-        # A capture has TCP first; probes of a log of their own have another clock, and stand alone.
         tcp = [connection for connection in found if not connection.probes] or found
         tcp.sort(key=lambda connection: -connection.packets)
-        beside = [c for c in found if c.probes and c not in tcp and c.same_clock]
-        own_clock = [c for c in found if c.probes and not c.same_clock and c not in tcp]
+        beside = [c for c in found if c.probes and c not in tcp]
         _hold_out(fit, [*tcp, *beside], held_out)
         fit.link = fit_link([*tcp, *beside])
-        for probes in own_clock:
-            _merge(fit, fit_link([probes]))
         fit.notes += fit.link.notes
-    if fit.link is None and fit.trace is None and not fit.rates and not fit.channels:
+    # Probes of a log have a clock of their own, and stand alone.
+    for probes in probed:
+        _add_probes(fit, probes)
+    if fit.link is None and fit.trace is None and not fit.tests and not fit.channels:
         raise UsageError("the files do not describe a link; give a capture, a log, a trace or occupancy")
     build(fit)
     return fit
 
 
-def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None) -> None:
+def _read(
+    file: Path, fit: Fit, found: list[Connection], probed: list[Probes | Counts], threshold: float | None
+) -> None:
     """Read one file into the fit."""
     try:
         with file.open("rb") as stream:
@@ -88,29 +97,35 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
             connection.same_clock = True
         found += [*ours, *beside]
         return
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
+    text = logs.decoded(file.read_bytes())
+    if text is None:
         raise UsageError(
             f"{file}: is neither a capture nor a text; give pcap, pcapng, a log of ping, irtt or iperf3, "
             "a trace, or occupancy"
-        ) from None
-    if text.lstrip()[:1] == "{":
+        )
+    log: logs.Log | None
+    if text.lstrip()[:1] == "{" and not iperf3.is_stream(text):
         data = logs.parsed(text, file.name)
         if sigmf.is_meta(data):
-            occupied, notes = sigmf.occupancy(data, file.name)
-            fit.notes += notes
-            _occupancy(file, occupied, fit, None, fit.keep("occupancy.csv", occupied))
+            recording = sigmf.occupancy(data, file)
+            fit.notes += recording.notes
+            _occupancy(
+                file, recording.csv, fit, None, fit.keep("occupancy.csv", recording.csv), recording.cuts
+            )
             return
         log = logs.document(data, file.name)
-    elif logs.is_ping(text):
-        log = logs.ping(text, file.name)
-    elif re.match(r"\s*time\s*,", text) and "rate_bps" not in text[:200]:
+    else:
+        log = logs.text_log(text, file.name)
+    if log is not None:
+        _log(file, log, fit, probed)
+    elif sweeps.is_sweep(text):
+        swept = sweeps.occupancy(text, file.name, threshold)
+        fit.notes += swept.notes
+        _occupancy(file, swept.csv, fit, None, fit.keep("occupancy.csv", swept.csv), swept.cuts)
+    elif re.match(r"\s*time\s*[,;]", text) and "rate_bps" not in text[:200]:
         _occupancy(file, text, fit, threshold, str(file.resolve()))
-        return
     elif re.match(r"\s*on_s\s*,\s*off_s", text):
         _spans(file, text, fit)
-        return
     elif not re.match(r"[\s\d#+-]|time_s\b", text):
         raise UsageError(
             f"{file}: unknown kind of file; give pcap, pcapng, a log of ping, irtt or iperf3, a link trace, "
@@ -119,15 +134,27 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
     else:
         fit.trace, fit.trace_file = LinkTrace.from_text(text, file=str(file)), str(file.resolve())
         fit.sources.append((file.name, f"link trace of {fit.trace.period_s:.4g} s"))
+
+
+def _log(file: Path, log: logs.Log, fit: Fit, probed: list[Probes | Counts]) -> None:
+    """Take what a log says into the fit."""
+    if isinstance(log, Transfer):
+        kind = "UDP" if log.udp else "TCP"
+        ways = " both ways" if log.back is not None else ""
+        fit.sources.append(
+            (file.name, f"iperf3 over {kind}{ways}, {log.streams} streams, {len(log.rates)} intervals")
+        )
+        fit.tests.append(log)
+        return
+    probed.append(log)
+    if isinstance(log, Counts):
+        fit.sources.append((file.name, f"summary of {log.sent} requests, {log.received} answered"))
         return
     fit.notes += log.notes
-    if log.probes is not None:
-        fit.sources.append((file.name, f"{log.probes.packets} round trips of probes"))
-        found.append(log.probes)
-    if log.rates:
-        fit.sources.append((file.name, f"iperf3, {len(log.rates)} intervals"))
-        fit.rates = log.rates
-        fit.least_rtt_s = log.least_rtt_s
+    way = ""
+    if log.lost_up is not None and log.lost:
+        way = f" ({log.lost_up} on the way there, {log.lost_down} on the way back)"
+    fit.sources.append((file.name, f"{len(log.requests)} requests, {log.lost} without a reply{way}"))
 
 
 def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
@@ -160,23 +187,57 @@ def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
     )
 
 
-def _merge(fit: Fit, probes: LinkFit) -> None:
-    """Take the values that the capture lacks from probes with a clock of their own."""
+def _add_probes(fit: Fit, probes: Probes | Counts) -> None:
+    """Take the values that a capture lacks from probes with a clock of their own."""
+    said = probing.of_counts(probes) if isinstance(probes, Counts) else probing.of_probes(probes)
+    delay = of("delay", "s", said.delay)
     link = fit.link
     if link is None:
+        asked = 0.0 if isinstance(probes, Counts) else probes.requests[-1].time
+        why = "probes do not fill the link"
+        fit.link = LinkFit(
+            delay=delay,
+            jitter=unknown("jitter", "s", "queue, MAC and hosts delay probes alike"),
+            capacity=unknown("capacity", "bit/s", f"{why}; the scenario has 10 Mbit/s"),
+            queue=unknown("queue", "packets", f"{why}; the scenario has one BDP"),
+            loss=of("loss", "share", said.loss, "the scenario has none"),
+            run=unknown("loss run", "packets", "probes are too far apart; losses are assumed independent"),
+            silences=said.silences,
+            packet_bytes=1500,
+            started=0.0,
+            lasted=asked,
+            goodput=0.0,
+            flows=0,
+            probed=said,
+        )
         return
     if not link.delay.known:
-        link.delay = probes.delay
-    elif probes.delay.known and probes.delay.value < link.delay.value * 0.9:
-        fit.notes.append(f"probes had a smaller delay ({probes.delay.describe()}): theirs is taken")
-        link.delay = probes.delay
-    if link.silences is None:
-        link.silences = probes.silences
-    if not link.jitter.known:
-        link.jitter = probes.jitter
+        link.delay = delay
+    elif delay.known and delay.value < link.delay.value * 0.9:
+        fit.notes.append(f"probes had a smaller delay ({delay.describe()}): theirs is taken")
+        link.delay = delay
+    if link.silences is None and said.silences is not None:
+        link.silences, link.probed = said.silences, said
 
 
-def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: str) -> None:
+def _occupancy(
+    file: Path,
+    text: str,
+    fit: Fit,
+    threshold: float | None,
+    kept: str,
+    cuts: Sequence[float] = (),
+) -> None:
+    """Take the channels of occupancy into the fit.
+
+    Args:
+        file: The file that was read.
+        text: Occupancy as CSV.
+        fit: The fit.
+        threshold: Power from which on a channel is busy, dBm; None for states.
+        kept: The file that the scenario reads.
+        cuts: Times at which the measurement has a gap, s: what lasts across one is not whole.
+    """
     from cogtcp.spectrum import PuActivity
 
     activity = PuActivity.from_text(text, "csv", file=str(file), threshold=threshold)
@@ -184,8 +245,8 @@ def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: s
     fit.sources.append((file.name, f"occupancy of {len(activity.users)} channels over {activity.end:.4g} s"))
     for user in activity.users:
         # The first and the last span are cut by the measurement.
-        on = [end - start for start, end in user.on if start > 0 and end < activity.end]
-        off = [after[0] - before[1] for before, after in zip(user.on, user.on[1:], strict=False)]
+        on = _whole((span for span in user.on if span[0] > 0 and span[1] < activity.end), cuts)
+        off = _whole(((before[1], after[0]) for before, after in itertools.pairwise(user.on)), cuts)
         fit.channels.append(
             Channel(user.band, user.duty_cycle, tuple(on), tuple(off), laws.fit_laws(on), laws.fit_laws(off))
         )
@@ -194,6 +255,11 @@ def _occupancy(file: Path, text: str, fit: Fit, threshold: float | None, kept: s
         fit.notes.append(
             f"channel {', '.join(few)}: fewer than {laws.LEAST} whole ON or OFF times; no law is fitted"
         )
+
+
+def _whole(spans: Iterable[tuple[float, float]], cuts: Sequence[float]) -> list[float]:
+    """Return the lengths of the spans that no cut is within."""
+    return [end - start for start, end in spans if not any(start <= cut <= end for cut in cuts)]
 
 
 def _spans(file: Path, text: str, fit: Fit) -> None:
@@ -242,12 +308,16 @@ def build(fit: Fit) -> None:
             f'segment_size = "{fit.segment} B"',
         ]
         lines += ['delayed_ack = "linux"', "window_tuning = true", ""]
+    limited = [test for test in fit.tests if throughput.limited_by_window(test)]
+    if limited and not (fit.link is not None and fit.link.flows):
+        window = round(max(test.window for test in limited))
+        lines += ["# The receive window limited the transfer.", "[tcp]", f'receive_buffer = "{window} B"', ""]
     lines += _link(fit, by_name)
     if fit.channels:
         lines += _users(fit)
     elif silences is not None:
         lines += _radio(fit, by_name)
-    flows = max(1, fit.link.flows if fit.link is not None else 1)
+    flows = max([1, fit.link.flows if fit.link is not None else 1, *(test.streams for test in fit.tests)])
     lines += [
         "",
         "[[flow]]",
@@ -276,7 +346,8 @@ def _duration(fit: Fit) -> float:
     if silences is not None:
         period = silences.period
         if math.isnan(period):
-            period = silences.length + (median(silences.opens) if silences.opens else 0.0)
+            usual = next((e.value for e in fit.estimates if e.name == "open" and e.known), 0.0)
+            period = silences.length + usual
         wanted = _PERIODS * period
     return float(round(min(max(wanted, _LEAST_S), _MOST_S)))
 
@@ -297,12 +368,8 @@ def _estimates(fit: Fit) -> list[Estimate]:
         ]
     else:
         how = "not visible in the data"
-        delay = unknown("delay", "s", f"{how}; {_DELAY_S * 1000:g} ms is assumed")
-        if not math.isnan(fit.least_rtt_s):
-            value = fit.least_rtt_s / 2
-            delay = Estimate("delay", value, 0.9 * value, value, "s", "half of iperf3's minimum RTT")
         found = [
-            delay,
+            unknown("delay", "s", f"{how}; {_DELAY_S * 1000:g} ms is assumed"),
             unknown("capacity", "bit/s", how),
             unknown("queue", "packets", f"{how}; the scenario has one BDP"),
         ]
@@ -320,13 +387,30 @@ def _estimates(fit: Fit) -> list[Estimate]:
                 "mean of the trace, which the scenario replays",
             ),
         )
-    elif fit.rates and not _known(found, "capacity"):
-        values = [rate for _, _, rate in fit.rates]
-        top = quantile(values, 0.9)
-        low, high = bootstrap(values, lambda some: quantile(some, 0.9))
-        how = "upper tenth of iperf3's intervals, with headers of 4 %; the transfer may have used less"
-        _put(found, Estimate("capacity", top * 1.04, low * 1.04, high * 1.04, "bit/s", how))
+    _of_tests(fit, found)
     return found
+
+
+def _of_tests(fit: Fit, found: list[Estimate]) -> None:
+    """Add what transfers of iperf3 say to what nothing else says."""
+    if not fit.tests:
+        return
+    if not _known(found, "delay"):
+        _put(found, of("delay", "s", throughput.delay(fit.tests), f"{_DELAY_S * 1000:g} ms is assumed"))
+    delay = next(estimate for estimate in found if estimate.name == "delay")
+    floor = 2 * delay.value if delay.known else math.nan
+    # The test that carried most says most.
+    told = [of("capacity", "bit/s", throughput.capacity(test, floor)) for test in fit.tests]
+    best = max(told, key=lambda each: (each.known and each.bound is None, each.known and each.value))
+    if not _known(found, "capacity"):
+        _put(found, best)
+    back = [test.back for test in fit.tests if test.back is not None]
+    if back:
+        most = max(back, key=lambda test: test.received)
+        _put(found, of("reverse capacity", "bit/s", throughput.capacity(most, floor)))
+    if not _known(found, "loss"):
+        said = throughput.loss(next((test for test in fit.tests if test.udp), fit.tests[0]))
+        _put(found, of("loss", "share", said, "the scenario has none"))
 
 
 def _put(found: list[Estimate], estimate: Estimate) -> None:
@@ -343,6 +427,14 @@ def _known(found: list[Estimate], name: str) -> bool:
 
 def _of_silences(link: LinkFit) -> list[Estimate]:
     silences = link.silences
+    probed = link.probed
+    if probed is not None and probed.silences is silences:
+        found = [of("silence", "s", probed.silence, "the scenario has none")]
+        if silences is None:
+            return found
+        if math.isnan(silences.period):
+            return [*found, of("open", "s", probed.open), _kind(silences)]
+        return [*found, _period(silences), _kind(silences)]
     if silences is None:
         return [unknown("silence", "s", "no silence was seen; the scenario has none")]
     count = len(silences.gaps)
@@ -355,11 +447,7 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         how += "; the interval lies between a lost packet and one that arrived"
     found = [Estimate("silence", silences.length, silences.low, silences.high, "s", how)]
     if not math.isnan(silences.period):
-        half = silences.period_error
-        how = f"line through the beginnings of {silences.on_grid} silences"
-        found.append(
-            Estimate("period", silences.period, silences.period - half, silences.period + half, "s", how)
-        )
+        found.append(_period(silences))
     elif silences.opens:
         mean = math.fsum(silences.opens) / len(silences.opens)
         low, high = bootstrap(silences.opens, lambda some: math.fsum(some) / len(some))
@@ -370,26 +458,35 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
             else "mean time between them"
         )
         found.append(Estimate("open", mean, low, high, "s", how))
+    return [*found, _kind(silences)]
+
+
+def _period(silences: Silences) -> Estimate:
+    half = silences.period_error
+    how = f"line through the beginnings of {silences.on_grid} silences"
+    return Estimate("period", silences.period, silences.period - half, silences.period + half, "s", how)
+
+
+def _kind(silences: Silences) -> Estimate:
     share = silences.sure
     did = "held packets" if silences.mode == "hold" else "lost packets"
     how = f"{share * 100:.0f} % of the silences {did}"
-    found.append(Estimate(f"silences {silences.mode}", share, math.nan, math.nan, "share", how))
-    return found
+    return Estimate(f"silences {silences.mode}", share, math.nan, math.nan, "share", how)
 
 
 def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
-    delay, capacity, queue, loss = (by_name.get(name) for name in ("delay", "capacity", "queue", "loss"))
+    delay, capacity, queue, loss, back = (
+        by_name.get(name) for name in ("delay", "capacity", "queue", "loss", "reverse capacity")
+    )
     delay_s = delay.value if delay is not None and delay.known else _DELAY_S
-    if fit.channels:
-        # The hop of CR users is a radio link; what else delays belongs to another link.
-        delay_s = 1e-6
     rate = capacity.value if capacity is not None and capacity.known else _RATE
     packets_ = (
         queue.value
         if queue is not None and queue.known
         else max(2.0, rate * 2 * delay_s / 8 / fit.packet_bytes)
     )
-    loss_share = loss.value if loss is not None and loss.known else 0.0
+    # An upper bound of the loss may be a queue's alone.
+    loss_share = loss.value if loss is not None and loss.known and loss.bound is None else 0.0
     # Losses so few that chance may have made them.
     if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
         loss_share = 0.0
@@ -405,12 +502,16 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         f"loss = {loss_share:.6g}",
         "reverse_loss = 0",
     ]
+    if back is not None and back.known and (back.bound is None or back.value > rate):
+        fields.append(f'reverse_rate = "{round(back.value)} bit/s"')
     losses = fit.link.loss_law if fit.link is not None else None
     if losses is not None and losses.name == "gilbert-elliott" and loss_share > 0:
         fields.insert(-1, f"loss_run = {max(1.0, losses.run):.4g}")
     run = by_name.get("loss run")
-    told = (delay, capacity, queue, loss, run)
+    told = (delay, capacity, back, queue, loss, run)
     lines = [f"# {e.name}: {e.describe()}. {e.how}" for e in told if e is not None]
+    if any(each is not None and each.bound is not None for each in told):
+        lines.append(f"# The range of a bound ends at {_OPEN:g} times it, an assumption.")
     return [*lines, "[topology.single_hop]", f"link = {{ {', '.join(fields)} }}", ""]
 
 
@@ -441,7 +542,8 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         on = f'"{_ns(max(silences.period - silences.length, 1e-6))}"'
     else:
         opens = silences.opens
-        mean = math.fsum(opens) / len(opens) if opens else 1.0
+        usual = by_name.get("open")
+        mean = usual.value if usual is not None and usual.known else 1.0
         best = laws.fit_laws(opens)
         on = f'{{ exponential = "{_ns(mean)}" }}'
         if best and best[0].name != "exponential":
@@ -499,7 +601,9 @@ def _users(fit: Fit) -> list[str]:
         'name = "cr"',
         'links = ["link"]',
         "",
+        "# The channel is the link's own while it is open: the data do not show a MAC.",
         "[radio.cr]",
+        'access = "none"',
         'sensing_time = "100 ms"',
         'transmission_time = "1 s"',
         'switching_delay = "1 ms"',
@@ -533,23 +637,39 @@ def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
         "delay": (f"{link}.delay", 1e9, "ns"),
         "queue": (f"{link}.queue", 1.0, "packets"),
         "silence": ("radio.0.sensing.off", 1e9, "ns"),
+        "open": ("radio.0.sensing.on.exponential", 1e9, "ns"),
     }
     # The rates of a radio's channels stand over the link's, and so do those of a trace.
     if fit.trace is None and not (fit.link is not None and fit.link.rates):
         places["capacity"] = (f"{link}.rate", 1.0, "bit/s")
     for name, (path, scale, unit) in places.items():
         estimate = by_name.get(name)
-        if estimate is None or not estimate.known or not math.isfinite(estimate.low + estimate.high):
+        if estimate is None or not estimate.known:
+            continue
+        ends = (estimate.low, estimate.high)
+        if estimate.bound is not None:
+            ends = _opened(estimate.bound)
+        if not math.isfinite(sum(ends)):
             continue
         if name == "silence" and (
             not has_radio or not (fit.link and fit.link.silences and fit.link.silences.fixed)
         ):
             continue
-        low, high = round(max(estimate.low, 0.0) * scale), round(estimate.high * scale)
+        # Few silences leave their frequency open; of many the law says it.
+        if name == "open" and (not has_radio or not (fit.link and fit.link.probed)):
+            continue
+        low, high = round(max(ends[0], 0.0) * scale), round(ends[1] * scale)
         # Narrower than a hundredth it is no range worth drawing from.
         if low >= 1 and high > low * 1.01:
             found[path] = f"{low} {unit}..{high} {unit}"
     loss = by_name.get("loss")
-    if loss is not None and loss.known and 1e-6 < loss.low < loss.high / 1.05:
+    if loss is not None and loss.known and loss.bound is None and 1e-6 < loss.low < loss.high / 1.05:
         found[f"{link}.loss"] = f"{loss.low:.6g}..{min(loss.high, 0.5):.6g}"
     return found
+
+
+def _opened(bound: Bounded) -> tuple[float, float]:
+    """Return a bound as a range; the side without a bound ends at `_OPEN` times the other."""
+    low = bound.at_most / _OPEN if bound.at_least is None and bound.at_most is not None else bound.at_least
+    high = bound.at_least * _OPEN if bound.at_most is None and bound.at_least is not None else bound.at_most
+    return (math.nan if low is None else low), (math.nan if high is None else high)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import math
 import shutil
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +18,7 @@ from cogtcp.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
     from cogtcp.fitting.estimate import Estimate
+    from cogtcp.fitting.iperf3 import Transfer
     from cogtcp.fitting.laws import Law
     from cogtcp.fitting.link import LinkFit
     from cogtcp.link_trace import LinkTrace
@@ -101,6 +101,7 @@ class Fit:
         estimates: Every parameter, with interval and source; unknown ones too.
         link: What a capture or probes say of the link.
         channels: What occupancy says of the primary users.
+        tests: Transfers of iperf3.
         ranges: Uncertain fields of the scenario, for `cogtcp.advise(uncertain=...)`.
         toml: The scenario, commented.
         scenario: The scenario.
@@ -115,8 +116,7 @@ class Fit:
     estimates: list[Estimate] = field(default_factory=list)
     link: LinkFit | None = None
     channels: list[Channel] = field(default_factory=list)
-    rates: list[tuple[float, float, float]] = field(default_factory=list)
-    least_rtt_s: float = math.nan
+    tests: list[Transfer] = field(default_factory=list)
     trace: LinkTrace | None = None
     trace_file: str = ""
     occupancy_file: str = ""
