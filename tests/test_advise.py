@@ -3,11 +3,11 @@
 import json
 import math
 import os
+import re
 import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,90 +18,11 @@ from cogtcp.advising import inputs
 from cogtcp.advising.around import fields
 from cogtcp.advising.confirming import Confirmation
 from cogtcp.advising.inputs import Inputs
-from cogtcp.advising.racing import Race
+from cogtcp.advising.telling import pretty
 from cogtcp.advising.wanted import Wanted
 from cogtcp.cli import main
 from cogtcp.metrics import BY_NAME
 from conftest import ROOT, SMALL
-
-Values = Callable[[str, int], float]
-
-
-def normal(*key: object) -> float:
-    """Return what looks drawn from a normal law of spread 1, the same for the same key."""
-    import random
-
-    return random.Random(repr(key)).gauss(0, 1)
-
-
-def sampled(of: Values) -> Callable[[Sequence[str], Sequence[int]], Mapping[str, Sequence[float] | str]]:
-    return lambda names, seeds: {name: [of(name, seed) for seed in seeds] for name in names}
-
-
-def test_a_race_finds_the_best_and_is_seldom_wrong() -> None:
-    wrong = seeds = 0
-    for number in range(200):
-        true = {"a": 10.0, "b": 9.5, "c": 9.0, "d": 10.4}
-        race = Race(list(true), margin=0.02)
-        race.run(
-            sampled(
-                lambda name, seed, n=number, t=true: t[name] + normal(n, seed) + 0.5 * normal(n, name, seed)
-            ),
-            most=400,
-        )
-        assert race.ended
-        wrong += race.leader != "d"
-        seeds += race.seeds
-    # 95 % confidence; what is left of it is small here, since Bonferroni's bound is not attained.
-    assert wrong <= 10
-    assert seeds / 200 < 100, "a difference of 4 % under a spread of 7 % is decided early"
-
-
-def test_common_random_numbers_are_what_makes_it_short() -> None:
-    def seeds(shared: float) -> int:
-        race = Race(["a", "b"], margin=0.01)
-        race.run(
-            sampled(
-                lambda name, seed: (
-                    (10 if name == "a" else 9.5) + shared * normal(seed) + normal(name, seed, 2) * 0.1
-                )
-            ),
-            most=1000,
-        )
-        assert race.leader == "a"
-        return race.seeds
-
-    assert seeds(3.0) == seeds(0.0), "what the seeds share does not count"
-
-
-def test_equal_candidates_end_a_race_by_the_margin_alone() -> None:
-    wrong = 0
-    for number in range(100):
-        race = Race(["a", "b"], margin=0.05)
-        race.run(sampled(lambda name, seed, n=number: 10 + normal(n, name, seed)), most=2000)
-        assert race.ended
-        wrong += race.alive != ["a", "b"]
-    assert wrong <= 5, "neither is worse"
-    strict = Race(["a", "b"], margin=0.0001)
-    strict.run(sampled(lambda name, seed: 10 + normal(name, seed, "strict")), most=100)
-    assert not strict.ended, "nothing says that neither is 0.01 % better"
-
-
-def test_less_is_better_where_it_is_and_failures_leave() -> None:
-    def sample(names: Sequence[str], seeds: Sequence[int]) -> dict[str, list[float] | str]:
-        return {
-            name: "broke"
-            if name == "bad"
-            else [{"slow": 9.0, "quick": 5.0}[name] + 0.1 * normal(name, s) for s in seeds]
-            for name in names
-        }
-
-    race = Race(["slow", "quick", "bad"], sign=-1)
-    race.run(sample, most=50)
-    assert race.leader == "quick"
-    assert race.left["bad"].why == "failed"
-    assert race.left["slow"].by == "quick"
-    assert race.difference("quick", "slow").mean == pytest.approx(4, abs=0.3), "positive: better"
 
 
 def test_the_advice_is_the_best_of_a_full_comparison() -> None:
@@ -128,6 +49,98 @@ def test_with_a_budget_of_runs_the_answer_depends_on_nothing_else() -> None:
         for jobs in (1, 1)
     )
     assert one == other
+
+
+def test_an_undecided_race_says_between_what_and_what_would_decide() -> None:
+    scenario = Scenario.from_toml(SMALL)
+    advice = advise(scenario, transports=["newreno", "sack", "linux-bbr", "bbr"], budget="12 runs")
+    assert advice.head == "undecided"
+    assert advice.winner is None
+    assert advice.leader is not None
+    found = advice.to_dict()
+    assert found["winner"] is None
+    assert not found["decided"]
+    assert len(found["between"]) > 1
+    assert advice.text.startswith("Undecided between ")
+    assert "Run " not in advice.text
+    more = re.search(
+        r"About ([\d,]+) more runs decide: --budget (\d+)runs|About .* in some .*: --budget \d+", advice.text
+    )
+    assert more is not None, advice.text
+    enough = advise(scenario, transports=["newreno", "sack", "linux-bbr", "bbr"], budget="400 runs")
+    assert enough.decided
+
+
+def test_what_is_best_today_is_kept() -> None:
+    scenario = Scenario.from_toml(SMALL).with_transport("linux-bbr")
+    advice = advise(scenario, transports=["newreno", "sack", "linux-bbr"], budget="100 runs")
+    assert advice.head == "keep"
+    assert advice.winner is advice.today
+    assert advice.text.startswith("Keep linux-bbr: goodput ")
+    assert "nothing tried is better by more than 2 %" in advice.text
+    for candidate in advice.ranked()[1:]:
+        assert advice.gain(advice.today, candidate).high <= advice.margin
+
+
+def test_the_interval_in_the_text_is_the_one_that_decided() -> None:
+    advice = advise(Scenario.from_toml(SMALL), transports=["newreno", "sack", "linux-bbr"], budget="100 runs")
+    assert advice.head == "run"
+    gain = advice.gain(advice.today)
+    assert gain.low > advice.margin, "better than today's by more than the margin, with its whole interval"
+    assert f"{gain.mean * 100:.0f} % better" in advice.text
+    for candidate in advice.ranked()[1:]:
+        assert advice.gain(candidate).low >= -advice.margin
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("3856000.0 bit/s", "3.86 Mbit/s"),
+        ("10 Mbit/s", "10 Mbit/s"),
+        ("0.0123456 s", "12.3 ms"),
+        ("150 packets", "150 packets"),
+        ("0.00125", "0.00125"),
+        ("1234567 B", "1.23 MB"),
+        ("off", "off"),
+    ],
+)
+def test_values_are_rounded_and_have_a_unit(text: str, shown: str) -> None:
+    assert pretty(text) == shown
+
+
+def test_an_input_that_decides_is_named_with_its_value() -> None:
+    # Vegas has the shorter delay; with much loss its goodput falls behind, and the order turns.
+    text = SMALL[: SMALL.index("[[radio]]")] + SMALL[SMALL.index("[[flow]]") :]
+    scenario = Scenario.from_toml(text)
+    loss, delay = "topology.single_hop.link.loss", "topology.single_hop.link.delay"
+    advice = advise(
+        scenario,
+        "utility:1",
+        transports=["linux-cubic", "vegas"],
+        uncertain={loss: "0.00001..0.03", delay: "20 ms..20.5 ms"},
+        budget="300 runs",
+    )
+    assert advice.leader is not None
+    assert advice.leader.name == "vegas"
+    assert [turn.path for turn in advice.turns] == [loss], "the delay decides nothing"
+    (turn,) = advice.turns
+    assert (turn.wins, turn.side) == ("linux-cubic", "above")
+    assert f"above {pretty(turn.at)} linux-cubic wins. Measure link.loss next." in advice.text
+
+    def ahead(value: str) -> float:
+        """Return by how much linux-cubic is ahead with that loss."""
+        utility = {
+            name: statistics.fmean(
+                advice.wanted.measure(
+                    cogtcp.run(scenario.set_text(loss, value).with_transport(name), seed, "summary")
+                )["utility"]
+                for seed in range(scenario.seed, scenario.seed + 8)
+            )
+            for name in ("linux-cubic", "vegas")
+        }
+        return utility["linux-cubic"] - utility["vegas"]
+
+    assert ahead(turn.at) > 0 > ahead("0.0001")
 
 
 def test_inputs_that_are_uncertain_are_drawn_by_seed(tmp_path: Path) -> None:

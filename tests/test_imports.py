@@ -19,12 +19,11 @@ PACKAGE = Path(cogtcp.__file__).parent
 LEVELS: tuple[tuple[str, ...], ...] = (
     # words, units, numbers of a run
     ("_arrays", "_errors", "_replace", "_start", "_units", "_views"),
-    ("_files", "_parquet"),
+    ("_files", "_names", "_parquet"),
     ("_places", "budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
     (
         "_arrow",
         "_kernel_program",
-        "_names",
         "airtime",
         "control",
         "headline",

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import budget, provenance
 from cogtcp._views import view
 from cogtcp.result import plain
-from cogtcp.statistics import Interval, mean_interval, ratio_interval
+from cogtcp.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from cogtcp.advising.around import Probe
     from cogtcp.advising.confirming import Confirmation
-    from cogtcp.advising.racing import Race
+    from cogtcp.advising.racing import Head, Race
+    from cogtcp.advising.turning import Turn
     from cogtcp.advising.wanted import Wanted
     from cogtcp.metrics import Metric
     from cogtcp.scenario import Scenario
@@ -60,7 +63,7 @@ class Advice:
         candidates: What could be run.
         uncertain: Inputs known as ranges, by path.
         over: Further fields that were decided.
-        margin: What a win must exceed to matter, as a share.
+        margin: Smallest gain that matters, as a share.
         seed: The first seed.
         race: The race that decided; with ranges searched, the one after the search.
         earlier: The race before the search, if there was one.
@@ -68,6 +71,9 @@ class Advice:
         records: What was measured of each candidate, by seed; a text is an error.
         confirmation: The best two on the kernel plane, if that was asked for.
         made: How many runs stand behind it.
+        pace_s: Real time of one run with all processors at work; NaN if no run was new.
+        is_random: Whether seeds differ.
+        turns: What of the uncertain inputs changes the answer within its range.
         interrupted: Whether it was stopped before it was done.
     """
 
@@ -85,6 +91,9 @@ class Advice:
     records: dict[str, dict[int, dict[str, float] | str]] = field(default_factory=dict, repr=False)
     confirmation: Confirmation | None = None
     made: int = 0
+    pace_s: float = math.nan
+    is_random: bool = True
+    turns: list[Turn] = field(default_factory=list)
     interrupted: bool = False
 
     @property
@@ -93,22 +102,47 @@ class Advice:
         return self.wanted.objective.metric
 
     @property
+    def head(self) -> Head:
+        """`run` another candidate, `keep` today's, `undecided`, or `nothing` keeps the constraints."""
+        return "undecided" if self.race is None else self.race.head
+
+    @property
     def winner(self) -> Candidate | None:
-        """What to run; None if nothing keeps the constraints."""
+        """What to run: another candidate or today's; None while undecided, or if nothing keeps the limits."""
+        name = self.race.winner if self.race is not None else None
+        return None if name is None else self._named(name)
+
+    @property
+    def leader(self) -> Candidate | None:
+        """The winner, or while undecided the candidate with the best mean."""
         name = self.race.leader if self.race is not None else None
         return None if name is None else self._named(name)
 
     @property
     def decided(self) -> bool:
-        """Whether nothing else can win by more than the margin, with 95 % confidence for all of the race."""
-        return self.race is not None and self.race.ended
+        """Whether the answer holds with 95 % confidence, jointly for all statements of the race."""
+        return self.winner is not None
+
+    @property
+    def between(self) -> list[Candidate]:
+        """Candidates in question while undecided, the best mean first."""
+        return [] if self.race is None or self.head != "undecided" else self._all(self.race.between())
 
     @property
     def rest(self) -> list[Candidate]:
-        """What is still in the race besides the winner."""
+        """Candidates besides the leader that are not shown to be worse."""
         if self.race is None or self.race.leader is None:
             return []
-        return [self._named(name) for name in self.race.ranked() if name in self.race.alive][1:]
+        names = [name for name in self.race.ranked() if name in self.race.alive]
+        return self._all(names[1:])
+
+    @property
+    def more_runs(self) -> float:
+        """Further runs that would probably decide, by present means and spreads; infinite: no race does."""
+        if self.race is None or self.head != "undecided":
+            return 0.0
+        seeds = self.race.seeds_to_decide()
+        return max(1.0, seeds - self.race.seeds) * len(self.race.needed())
 
     @property
     def today(self) -> Candidate:
@@ -121,6 +155,9 @@ class Advice:
 
     def _named(self, name: str) -> Candidate:
         return next(candidate for candidate in self.candidates if candidate.name == name)
+
+    def _all(self, names: Sequence[str]) -> list[Candidate]:
+        return [self._named(name) for name in names]
 
     def scenario_of(self, candidate: Candidate) -> Scenario:
         """Return the scenario with a candidate."""
@@ -136,40 +173,16 @@ class Advice:
         """Return the mean of a number over the seeds with its 95 % t-interval."""
         return mean_interval(self.values(candidate, name))
 
-    def gain(self, over: Candidate) -> Interval:
-        """Return by how much the winner is better than another, as a share, with its 95 % interval.
+    def gain(self, over: Candidate, of: Candidate | None = None) -> Interval:
+        """Return by how much the leader, or `of`, is better than another candidate, as a share.
 
-        By Fieller's theorem, over the seeds of both. For a utility it is a difference and no share. NaN where
-        the other has nothing.
+        The interval is the one of the tests that decide: the intervals of all candidates hold together with
+        95 % confidence (Fieller's theorem). A difference for a utility; NaN if `over` has nothing.
         """
-        winner = self.winner
-        nothing = Interval(math.nan, math.nan, math.nan, 0)
-        if winner is None:
-            return nothing
-        ours, theirs = self._paired(winner, over)
-        if self.wanted.additive:
-            from cogtcp.statistics import paired_difference
-
-            return paired_difference(ours, theirs)
-        if not ours or not math.fsum(theirs) > 0:
-            return nothing
-        # Where nothing is random: one run of each, and no interval.
-        if len(ours) == 1:
-            share = self.wanted.objective.sign * (ours[0] / theirs[0] - 1)
-            return Interval(share, share, share, 1)
-        ratio = ratio_interval(ours, theirs)
-        # With less wanted the gain turns round, and with it the ends.
-        ends = sorted(self.wanted.objective.sign * (end - 1) for end in (ratio.low, ratio.high))
-        return Interval(self.wanted.objective.sign * (ratio.mean - 1), ends[0], ends[1], ratio.n)
-
-    def _paired(self, one: Candidate, other: Candidate) -> tuple[list[float], list[float]]:
-        ours, theirs = self.records.get(one.name, {}), self.records.get(other.name, {})
-        pairs = []
-        for seed in sorted(ours.keys() & theirs.keys()):
-            left, right = ours[seed], theirs[seed]
-            if not isinstance(left, str) and not isinstance(right, str):
-                pairs.append((left[self.metric.name], right[self.metric.name]))
-        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        better = of or self.leader
+        if better is None or self.race is None or not {better.name, over.name} <= set(self.race.names):
+            return Interval(math.nan, math.nan, math.nan, 0)
+        return self.race.gain(better.name, over.name)
 
     @property
     def regret(self) -> float:
@@ -178,7 +191,7 @@ class Advice:
         For each draw the best of those still in the race is taken, luck included: the true regret is smaller.
         NaN without uncertain inputs.
         """
-        winner = self.winner
+        winner = self.leader
         if not self.uncertain or winner is None or self.wanted.additive:
             return math.nan
         rows = [self.records[candidate.name] for candidate in (winner, *self.rest)]
@@ -244,7 +257,10 @@ class Advice:
                 "constraints": [constraint.describe() for constraint in self.constraints],
                 "margin": self.margin,
                 "uncertain": self.uncertain,
+                "head": self.head,
                 "decided": self.decided,
+                "between": [candidate.name for candidate in self.between],
+                "more_runs": self.more_runs,
                 "interrupted": self.interrupted,
                 "runs": self.made,
                 "winner": None if winner is None else self._described(winner),
@@ -255,9 +271,10 @@ class Advice:
                 "refused": {
                     name: {"why": left.why, "detail": left.by}
                     for name, left in (race.left if race is not None else {}).items()
-                    if left.why != "worse"
+                    if left.why in ("failed", "breaks")
                 },
                 "around": [probe.to_dict() for probe in self.probes],
+                "turns": [turn.to_dict() for turn in self.turns],
                 "emulated": None if self.confirmation is None else self.confirmation.to_dict(),
             }
         )
@@ -266,7 +283,8 @@ class Advice:
     def _described(self, candidate: Candidate) -> dict[str, Any]:
         race = self.race
         left = race.left.get(candidate.name) if race is not None else None
-        interval, gain = self.interval(candidate), self.gain(candidate)
+        interval, gain, leader = self.interval(candidate), self.gain(self.today, candidate), self.leader
+        behind = self.gain(candidate) if candidate is not leader else None
         return {
             "name": candidate.name,
             "transport": candidate.transport,
@@ -275,7 +293,9 @@ class Advice:
             "low": interval.low,
             "high": interval.high,
             "n": interval.n,
-            "winner_is_better_by": [gain.mean, gain.low, gain.high],
+            "better_than_today_by": None if candidate.as_it_is else [gain.mean, gain.low, gain.high],
+            "winner_is_better_by": None if behind is None else [behind.mean, behind.low, behind.high],
+            "keeps_constraints": None if race is None else race.kept.get(candidate.name),
             "left_after_seeds": None if left is None else left.at,
             "beaten_by": None if left is None else left.by,
             "budget": self.budget(candidate),

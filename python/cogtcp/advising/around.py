@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import ScenarioError
+from cogtcp.advising.racing import bounds
 from cogtcp.statistics import Interval, paired_difference
 from cogtcp.tuning.space import quantity
 
@@ -91,11 +92,16 @@ def fields(scenario: Scenario) -> list[tuple[str, str]]:
     return found
 
 
+def rivals_of(advice: Advice) -> list[Candidate]:
+    """Return the best candidates besides the leader."""
+    return [candidate for candidate in advice.ranked() if candidate is not advice.leader][: RIVALS - 1]
+
+
 def look(question: Question, bench: Bench, advice: Advice) -> None:
     """Look at each field at twice and half its value, then further, until the budget is spent."""
     winner = advice.winner
     assert winner is not None  # noqa: S101
-    rivals = [candidate for candidate in advice.ranked() if candidate is not winner][: RIVALS - 1]
+    rivals = rivals_of(advice)
     if not rivals:
         return
     base = winner.scenario_of(question.scenario)
@@ -118,7 +124,7 @@ def look(question: Question, bench: Bench, advice: Advice) -> None:
             at = _at(base, probe, factor)
             if at is None:
                 continue
-            beaten = _beaten(question, bench, winner, rivals, seeds, (probe.path, at), here, probe, factor)
+            beaten = _probed(question, bench, winner, rivals, seeds, (probe.path, at), here, probe, factor)
             if probe not in advice.probes:
                 advice.probes.append(probe)
             if beaten:
@@ -148,7 +154,7 @@ def _narrow(
         at = _at(base, probe, middle)
         if at is None or at in (probe.at, probe.stands):
             return
-        beaten = _beaten(question, bench, winner, rivals, seeds, (probe.path, at), None, probe, middle)
+        beaten = _probed(question, bench, winner, rivals, seeds, (probe.path, at), None, probe, middle)
         if beaten:
             probe.wins, probe.at, probe.factor = beaten, at, middle
         else:
@@ -160,7 +166,7 @@ def _between(factor: float, end: float) -> bool:
     return math.log(factor) * math.log(end) > 0 and abs(math.log(factor)) < abs(math.log(end))
 
 
-def _beaten(
+def _probed(
     question: Question,
     bench: Bench,
     winner: Candidate,
@@ -171,26 +177,46 @@ def _beaten(
     probe: Probe,
     factor: float,
 ) -> str:
-    """Return which rival beats the winner by more than the margin, beyond chance, with a field changed."""
+    """Return which rival beats the winner with a field changed, and keep the winner's gain there."""
     rows = bench.measure([winner, *rivals], list(seeds), (change,))
-    ours, *theirs = _values(question, rows)
-    sign, wanted = question.wanted.objective.sign, question.wanted
+    ours = _values(question, rows[:1])[0]
     if here is not None and ours and len(ours) == len(here):
-        probe.looked[factor] = _gain(ours, here, sign, additive=wanted.additive)
-    best, found = 0.0, ""
+        probe.looked[factor] = _gain(
+            ours, here, question.wanted.objective.sign, additive=question.wanted.additive
+        )
+    return beaten(question, rivals, rows)[0]
+
+
+def beaten(
+    question: Question, rivals: Sequence[Candidate], rows: Sequence[Sequence[dict[str, Any] | str]]
+) -> tuple[str, float]:
+    """Return which rival beats another candidate by more than the margin, beyond chance, and by which share.
+
+    Args:
+        question: The question: objective, margin and constraints.
+        rivals: The rivals.
+        rows: Records of the other candidate, then of each rival, over the same seeds.
+
+    Returns:
+        The best such rival and its gain; an empty text without one.
+    """
+    sign, wanted = question.wanted.objective.sign, question.wanted
+    margin = wanted.margin(question.margin)
+    ours, *theirs = _values(question, rows)
+    best, found = -math.inf, ""
     for rival, values, measured in zip(rivals, theirs, rows[1:], strict=True):
         if not values or len(values) != len(ours) or not _keeps(question, measured):
             continue
-        if not question.is_random:
-            low = mean = sign * (values[0] - ours[0])
-        else:
-            # One of several rivals may win by chance: Bonferroni over them.
-            apart = paired_difference(values, ours, 1 - 0.05 / len(rivals))
-            mean, low = sign * apart.mean, min(sign * apart.low, sign * apart.high)
-        scale = 1.0 if wanted.additive else abs(math.fsum(ours) / len(ours))
-        if low > 0 and mean > wanted.margin(question.margin) * scale and mean > best:
+        # By the difference to the other's values with the margin on them: its mean is uncertain too.
+        goal = [v + sign * margin if wanted.additive else v * (1 + sign * margin) for v in ours]
+        apart = [sign * (value - own) for value, own in zip(values, goal, strict=True)]
+        mean = math.fsum(apart) / len(apart)
+        # One of several rivals may win by chance: Bonferroni over them.
+        low = bounds(apart, 0.05 / len(rivals))[0] if question.is_random else mean
+        if low > 0 and mean > best:
             best, found = mean, rival.name
-    return found
+    scale = 1.0 if wanted.additive or not ours else abs(math.fsum(ours) / len(ours)) or 1.0
+    return found, best / scale + margin if found else 0.0
 
 
 def _keeps(question: Question, rows: Sequence[dict[str, Any] | str]) -> bool:

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import RunError, ScenarioError, UsageError
-from cogtcp.advising import around
+from cogtcp.advising import around, turning
 from cogtcp.advising.advice import Advice, Candidate
 from cogtcp.advising.inputs import Inputs
-from cogtcp.advising.racing import Race
+from cogtcp.advising.racing import Race, bounds
 from cogtcp.advising.wanted import Wanted
 from cogtcp.control import control_name
 from cogtcp.output import prepare_folder, rewriting, write_file, write_table
 from cogtcp.result import check_seed
 from cogtcp.runner import Case, Runner, available_processors
-from cogtcp.statistics import mean_interval
+from cogtcp.statistics import Interval
 from cogtcp.tuning import goal
 from cogtcp.tuning.space import Choice, Range, parameters
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from cogtcp.advising.racing import Kept
     from cogtcp.runner import Outcome
     from cogtcp.scenario import Scenario
     from cogtcp.tuning.space import Parameter
@@ -40,11 +41,11 @@ _OURS = (_DOCUMENT, _REPORT, _RUNS, _TABLE, _SCENARIO, _BEST)
 MOST_CANDIDATES = 200
 #: Seeds after which a race ends: candidates that they do not separate are alike for most purposes.
 MOST_SEEDS = 200
-#: Shares of the budget: the race with ranges to be searched and without, and the search.
+#: Shares of the budget: a race with uncertain inputs; a race before a search; the search.
 _RACE, _RACE_BEFORE_SEARCH, _SEARCH = 0.7, 0.35, 0.35
 #: How many of the best the tuner works on, and the trials and seeds that it takes at most for each.
 _TUNED, _TRIALS, _TRIAL_SEEDS = 2, 24, 3
-_BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|runs?)\s*")
+_BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|m|h|runs?)\s*")
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Question:
         if match is None or float(match[1]) <= 0:
             raise UsageError(f'budget {budget}: write a time or a number of runs, as in "60 s" or "400 runs"')
         is_runs = match[2].startswith("run")
-        seconds = math.inf if is_runs else float(match[1]) * {"s": 1, "min": 60, "h": 3600}[match[2]]
+        seconds = math.inf if is_runs else float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[match[2]]
         varied = parameters(scenario, over) if over else ()
         inputs = Inputs(scenario, uncertain)
         for one, other in itertools.product(varied, inputs.parameters):
@@ -187,12 +188,14 @@ class Bench:
 
     Attributes:
         made: Runs so far.
+        took_s: Time that new runs took on one processor, and how many were new.
         records: What is known of each candidate by seed: what `wanted.observe` returned, or an error.
     """
 
     def __init__(self, question: Question, runner: Runner) -> None:
         self.question = question
         self.made = 0
+        self.took_s, self.new = 0.0, 0
         self.records: dict[str, dict[int, dict[str, float] | str]] = {}
         self._runner = runner
         self._started = time.monotonic()
@@ -230,6 +233,8 @@ class Bench:
         ]
         outcomes = self._runner.outcomes(cases)
         self.made += len(cases)
+        self.took_s += math.fsum(outcome.seconds for outcome in outcomes)
+        self.new += sum(not outcome.known for outcome in outcomes)
         rows = [
             [self._record(outcome) for outcome in outcomes[i :: len(scenarios)]]
             for i in range(len(scenarios))
@@ -302,12 +307,17 @@ def _decide(question: Question, bench: Bench, jobs: int) -> Advice:
         over=question.over,
         margin=question.margin,
         seed=question.seed,
+        is_random=question.is_random,
     )
     try:
-        first = _RACE_BEFORE_SEARCH if question.ranges else _RACE
+        # Without anything to look at after it, an undecided race may take the whole budget.
+        last = _RACE if question.inputs.parameters else 1.0
+        first = _RACE_BEFORE_SEARCH if question.ranges else last
         advice.race = _race(question, bench, question.candidates, question.seed, first, jobs)
-        if question.ranges and advice.winner is not None:
+        if question.ranges and advice.leader is not None:
             _search(question, bench, advice, jobs)
+        if advice.leader is not None and question.inputs.parameters:
+            turning.look(question, bench, advice)
         if advice.winner is not None:
             around.look(question, bench, advice)
     except KeyboardInterrupt:
@@ -316,6 +326,8 @@ def _decide(question: Question, bench: Bench, jobs: int) -> Advice:
             raise
     advice.records = bench.records
     advice.made = bench.made
+    if bench.new:
+        advice.pace_s = bench.took_s / bench.new / jobs
     if advice.race.leader is None:
         reasons = {name: left for name, left in advice.race.left.items() if left.why == "failed"}
         if len(reasons) == len(advice.race.names):
@@ -331,8 +343,28 @@ def _race(
     wanted = question.wanted
     by_name = {candidate.name: candidate for candidate in candidates}
     metric = wanted.objective.metric
+
+    def judge(name: str, chance: float) -> tuple[Kept, str]:
+        verdicts = {}
+        for constraint in question.constraints:
+            values = bench.values(by_name[name], constraint.metric.name)
+            low, high = bounds(values, chance) if chance else (values[0], values[0])
+            verdict = constraint.judge(Interval(math.nan, low, high, len(values)))
+            verdicts[constraint.describe()] = verdict
+        broken = next((limit for limit, verdict in verdicts.items() if verdict == "broken"), "")
+        if broken:
+            return "broken", broken
+        return ("kept" if all(verdict == "kept" for verdict in verdicts.values()) else "unclear"), ""
+
     race = Race(
-        list(by_name), wanted.objective.sign, wanted.margin(question.margin), additive=wanted.additive
+        list(by_name),
+        next((candidate.name for candidate in candidates if candidate.as_it_is), None),
+        wanted.objective.sign,
+        wanted.margin(question.margin),
+        additive=wanted.additive,
+        most=MOST_SEEDS,
+        limits=len(question.constraints),
+        judge=judge if question.constraints else None,
     )
 
     def sample(names: Sequence[str], numbers: Sequence[int]) -> dict[str, list[float] | str]:
@@ -343,53 +375,13 @@ def _race(
             found[name] = failed or [each[metric.name] for each in row if not isinstance(each, str)]
         return found
 
-    def broken(chance: float) -> dict[str, str]:
-        found = {}
-        race.over.clear()
-        for name in race.alive:
-            for constraint in question.constraints:
-                values = bench.values(by_name[name], constraint.metric.name)
-                values = [value for value in values if not math.isnan(value)]
-                if values and constraint.excess(mean_interval(values).mean) > 0:
-                    race.over.add(name)
-                if len(values) > 1 and constraint.judge(mean_interval(values, 1 - 2 * chance)) == "broken":
-                    found[name] = constraint.describe()
-        return found
-
     if not question.is_random:
-        found = sample(race.names, [0])
-        for name, got in found.items():
-            race.values[name] = [*got] * 5 if not isinstance(got, str) else []
-        _settle(question, bench, race, by_name, found)
+        race.settle(sample(race.names, [0]))
         return race
     # Two rounds of runs at a time keep all processors at work, and time is looked at between them.
     batch = max(1, math.ceil(2 * jobs / len(candidates)))
-    race.run(sample, most=MOST_SEEDS, enough=lambda: bench.spent(share), at_look=broken, batch=batch)
+    race.run(sample, enough=lambda: bench.spent(share), batch=batch)
     return race
-
-
-def _settle(
-    question: Question, bench: Bench, race: Race, by_name: dict[str, Candidate], found: Mapping[str, Any]
-) -> None:
-    """End a race in which nothing is random: one run of each is all there is to know."""
-    from cogtcp.advising.racing import Left
-
-    race.looks = 1
-    for name, got in found.items():
-        if isinstance(got, str):
-            race.left[name] = Left("failed", 1, got)
-            continue
-        for constraint in question.constraints:
-            (value,) = bench.values(by_name[name], constraint.metric.name)
-            if not constraint.excess(value) <= 0:
-                race.left[name] = Left("breaks", 1, constraint.describe())
-    for name in race.alive:
-        better = [r for r in race.alive if race.sign * (race.mean(r) - race.mean(name)) > 0]
-        if better:
-            race.left[name] = Left("worse", 1, max(better, key=lambda r: race.sign * race.mean(r)))
-    for name in race.names:
-        race.values[name] = race.values[name][:1]
-    race.ended = True
 
 
 def _search(question: Question, bench: Bench, advice: Advice, jobs: int) -> None:

@@ -120,7 +120,7 @@ def advise(args: argparse.Namespace) -> int:
             progress=listener,
             command=arguments.command_line(),
         )
-    code = 0 if found.winner is not None else 1
+    code = 1 if found.head == "nothing" else 0
     if args.emulate and found.winner is not None:
         code = _confirm(args, found, out)
     _show(args, found, out)

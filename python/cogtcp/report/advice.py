@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from cogtcp.advising.telling import is_flat
+from cogtcp.advising.telling import is_equal, is_flat, pretty
 from cogtcp.figure.compared import rows
 from cogtcp.figure.model import Axis, Dots, Drawing, Panel, Whiskers
 from cogtcp.figure.scale import span
@@ -34,6 +34,7 @@ def advice_report(advice: Advice, *, command: str | None = None) -> str:
         margin=f"{advice.margin * 100:g} %",
         constraints=[constraint.describe() for constraint in advice.constraints],
         uncertain=list(advice.uncertain.items()),
+        turns=_turns(advice),
         figure=_figure(advice),
         candidates=candidates_table(advice),
         budget=budget.of_runs(shares),
@@ -63,37 +64,70 @@ def _figure(advice: Advice) -> Drawing:
 
 
 def candidates_table(advice: Advice) -> Table:
-    """Return the candidates, the best first, and why the others left the race."""
-    metric = advice.metric
+    """Return the candidates, the best first, against the leader, and why others left the race.
+
+    The interval of a gain is the interval of the tests that decide: jointly 95 %.
+    """
+    metric, leader = advice.metric, advice.leader
     unit = metric.unit if advice.wanted.additive else "%"
+    scale, digits = (1.0, 2) if advice.wanted.additive else (100.0, 1)
 
     def row(candidate: Candidate) -> list[str]:
-        race = advice.race
-        left = race.left.get(candidate.name) if race is not None else None
-        gain = advice.gain(candidate)
-        scale = 1.0 if advice.wanted.additive else 100.0
-        behind = "" if candidate is advice.winner or math.isnan(gain.mean) else f"{gain.mean * scale:.1f}"
-        if behind and gain.n > 1 and math.isfinite(gain.low) and math.isfinite(gain.high):
-            behind += f" ({gain.low * scale:.1f} to {gain.high * scale:.1f})"
+        against = ""
+        if leader is not None and candidate is not leader:
+            gain = advice.gain(leader, candidate)
+            if not math.isnan(gain.mean):
+                against = f"{gain.mean * scale:+.{digits}f}"
+            if against and gain.n > 1:
+                low, high = (
+                    f"{end * scale:.{digits}f}" if math.isfinite(end) else "–"
+                    for end in (gain.low, gain.high)
+                )
+                against += f" ({low} to {high})"
         interval = advice.interval(candidate)
-        fate = "in the race" if left is None else f"beaten by {left.by} after {left.at} seeds"
-        return [candidate.name, metric.with_half_width(interval), behind, str(interval.n), fate]
+        name = candidate.name + (" (today)" if candidate.as_it_is and candidate.name != "as it is" else "")
+        return [name, metric.with_half_width(interval), against, str(interval.n), _fate(advice, candidate)]
 
     headings = [
         ("Candidate", ""),
         (metric.title, metric.unit),
-        ("Winner is better by", unit),
+        (f"Against {leader.name}" if leader is not None else "Against the leader", unit),
         ("Seeds", ""),
-        ("Race", ""),
+        ("Result", ""),
     ]
     lines = [row(candidate) for candidate in advice.ranked()]
     refused = advice.race.left.items() if advice.race is not None else []
     lines += [
         [name, "", "", str(left.at), f"{left.why}: {left.by}"]
         for name, left in refused
-        if left.why != "worse"
+        if left.why in ("failed", "breaks")
     ]
     return Table(headings, lines)
+
+
+def _fate(advice: Advice, candidate: Candidate) -> str:
+    """Return the result of a candidate in the race."""
+    race = advice.race
+    left = race.left.get(candidate.name) if race is not None else None
+    if left is not None:
+        return f"worse than {left.by}" if left.why == "worse" else f"not better than {left.by}"
+    if candidate is advice.winner:
+        return "keep" if candidate.as_it_is else "run"
+    if advice.winner is not None:
+        if candidate.as_it_is:
+            return "today's"
+        return "within the margin" if is_equal(advice, candidate) else f"not better than {advice.winner.name}"
+    return "undecided"
+
+
+def _turns(advice: Advice) -> Table:
+    lines = [
+        [turn.path, turn.known, turn.wins, f"{turn.side} {pretty(turn.at)}", f"{turn.share * 100:.0f}"]
+        for turn in advice.turns
+    ]
+    return Table(
+        [("Input", ""), ("Known as", ""), ("Winner", ""), ("Where", ""), ("Share of the range", "%")], lines
+    )
 
 
 def _around(advice: Advice) -> Table:
@@ -101,12 +135,12 @@ def _around(advice: Advice) -> Table:
     for probe in advice.probes:
         reach = [f"{factor:g}" for factor in sorted(probe.looked)]
         turn = (
-            f"{probe.wins} from {probe.at} (stands at {probe.stands or probe.value})"
+            f"{probe.wins} from {pretty(probe.at)} (stands at {pretty(probe.stands or probe.value)})"
             if probe.wins
             else "the answer stands"
         )
         tune = ("no" if is_flat(probe, advice) else "yes") if probe.chosen else ""
-        lines.append([probe.path, probe.value, ", ".join(reach), turn, tune])
+        lines.append([probe.path, pretty(probe.value), ", ".join(reach), turn, tune])
     return Table(
         [("Field", ""), ("Value", ""), ("Tested, times the value", ""), ("Winner", ""), ("Worth tuning", "")],
         lines,
