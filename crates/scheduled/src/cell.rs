@@ -8,7 +8,6 @@ mod uplink;
 pub use config::{CellConfig, Load, UserConfig};
 
 use crate::carrier::{Coding, Technology};
-use crate::errors;
 use crate::fading::UserFading;
 use crate::feedback;
 use crate::frame::Direction;
@@ -175,7 +174,8 @@ impl Cell {
     pub fn new(config: CellConfig, seed: u64, name: &str) -> Self {
         let users = config.users.len();
         let (frame, carrier) = (&config.frame, &config.carrier);
-        let level = |coding: Coding| Level { coding, needed: errors::needed(coding.efficiency) };
+        let model = config.error_model;
+        let level = |coding: Coding| Level { coding, needed: model.needed(coding.efficiency) };
         let levels = frame
             .slots()
             .iter()
@@ -257,9 +257,9 @@ impl Cell {
             true => f64::INFINITY,
             false => self.streams[2 * user + direction as usize].sinr,
         };
-        let choose = |codings: &[Coding]| {
-            codings.iter().rev().find(|it| errors::needed(it.efficiency) <= sinr).copied()
-        };
+        let model = self.config.error_model;
+        let choose =
+            |codings: &[Coding]| codings.iter().rev().find(|it| model.needed(it.efficiency) <= sinr).copied();
         self.config.carrier.rate(&self.config.frame, direction, choose)
     }
 

@@ -3,7 +3,8 @@
 /// A rule by which a base station chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// One after the other.
+    /// The user that was given the fewest resource elements. Users with data that fill whole slots take turns;
+    /// slots are not equally large (broadcast, special slots), so turns alone would not share them equally.
     RoundRobin,
     /// The user with the largest rate now.
     MaxRate,
@@ -31,20 +32,31 @@ pub struct UserScheduler {
     means: Vec<f64>,
     /// What each user was given in this slot.
     given: Vec<f64>,
+    /// Resource elements that each user was given, and where the turns are: a user that had no data joins
+    /// here (start-time fair queueing, Goyal, Vin and Cheng 1997).
+    taken: Vec<u64>,
+    turn: u64,
     next: usize,
 }
 
 impl UserScheduler {
     /// Returns the scheduler of `users` users.
     pub fn new(rule: Rule, users: usize) -> Self {
-        Self { rule, means: vec![0.0; users], given: vec![0.0; users], next: 0 }
+        Self {
+            rule,
+            means: vec![0.0; users],
+            given: vec![0.0; users],
+            taken: vec![0; users],
+            turn: 0,
+            next: 0,
+        }
     }
 
     /// Returns the user of a whole slot; `None`: nobody waits.
     pub fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
         let chosen = self.pick(candidates);
         if let Some(user) = chosen {
-            self.give(user, candidates[user].bits);
+            self.give(user, candidates[user].bits, 1);
         }
         self.end_slot();
         chosen
@@ -64,7 +76,7 @@ impl UserScheduler {
                 continue;
             }
             let merit = match self.rule {
-                Rule::RoundRobin => return Some(user),
+                Rule::RoundRobin => -(self.taken[user].max(self.turn) as f64),
                 Rule::MaxRate => bits,
                 // A user that never had a slot comes first.
                 Rule::ProportionalFair { .. } if self.means[user] <= 0.0 => f64::INFINITY,
@@ -78,9 +90,11 @@ impl UserScheduler {
         best.map(|(user, _)| user)
     }
 
-    /// A user is given `bits` in this slot. The next turn begins after it.
-    pub fn give(&mut self, user: usize, bits: f64) {
+    /// A user is given `bits` in this slot, in so many resource elements. The next turn begins after it.
+    pub fn give(&mut self, user: usize, bits: f64, elements: u64) {
         self.given[user] += bits;
+        self.turn = self.turn.max(self.taken[user]);
+        self.taken[user] = self.turn + elements;
         self.next = if user + 1 >= self.means.len() { 0 } else { user + 1 };
     }
 

@@ -1,7 +1,7 @@
 //! Frames, rates, schedulers and requests against closed forms.
 
 use cogtcp_scheduled::carrier::{Carrier, Technology};
-use cogtcp_scheduled::errors::{block_error_rate, needed};
+use cogtcp_scheduled::errors::ErrorModel;
 use cogtcp_scheduled::feedback::{feedback, processes, retransmission};
 use cogtcp_scheduled::frame::{Direction, Slot, SlotPattern};
 use cogtcp_scheduled::request::RequestTimes;
@@ -120,10 +120,13 @@ fn blocks_are_lost_around_the_sinr_that_they_need() {
     })
     .codings(Slot { downlink: 14, uplink: 0 }, Direction::Downlink)
     {
-        let sinr = needed(coding.efficiency);
-        close(block_error_rate(sinr, coding.efficiency), 0.1, 1e-9);
-        assert!(block_error_rate(sinr * 1.2, coding.efficiency) < 0.01);
-        assert!(block_error_rate(sinr / 1.2, coding.efficiency) > 0.5);
+        for model in [ErrorModel::Awgn, ErrorModel::Piro] {
+            let sinr = model.needed(coding.efficiency);
+            close(model.usable(sinr), coding.efficiency, 1e-9);
+            close(model.block_error_rate(sinr, coding.efficiency), 0.1, 1e-6);
+            assert!(model.block_error_rate(sinr * 1.2, coding.efficiency) < 0.01);
+            assert!(model.block_error_rate(sinr / 1.2, coding.efficiency) > 0.5);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::moving::{Drx, Handover};
 use crate::tree::KeyPath;
 use cogtcp_scheduled::carrier::{self, Carrier};
+use cogtcp_scheduled::errors;
 use cogtcp_scheduled::frame::{Direction, FrameError, SlotPattern};
 use cogtcp_scheduled::request::RequestTimes;
 use cogtcp_scheduled::rlc::Mode;
@@ -28,8 +29,9 @@ pub struct CellSettings {
     pub special_symbols: [u32; 3],
     /// Spatial layers of the downlink, 1 to 4.
     pub layers: u32,
-    /// Symbols of the control region (PDCCH) of a downlink slot, 1 to 3.
-    pub control_symbols: u32,
+    /// Symbols of the control region (PDCCH) of a downlink slot, 1 to 3; without it: 3 for LTE, 1 for NR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_symbols: Option<u32>,
     /// Resource blocks of the uplink's control channel (PUCCH).
     pub control_blocks: u32,
     /// Mean SINR of the users, without primary users.
@@ -45,6 +47,8 @@ pub struct CellSettings {
     pub coherence: Option<Duration>,
     /// How old the report of the SINR is by which a block's modulation and coding are chosen.
     pub report_age: Duration,
+    /// Which blocks are lost at which SINR.
+    pub error_model: ErrorModel,
     /// Whose data a slot carries.
     pub scheduler: Scheduling,
     /// Slots over which proportional fair takes the mean rate of a user, t_c.
@@ -84,13 +88,14 @@ impl Default for CellSettings {
             special: 7,
             special_symbols: [10, 2, 2],
             layers: 2,
-            control_symbols: 3,
+            control_symbols: None,
             control_blocks: 4,
             sinr: Decibel(30.0),
             uplink_sinr: None,
             sinrs: Vec::new(),
             coherence: None,
             report_age: Duration::from_millis(6),
+            error_model: ErrorModel::Awgn,
             scheduler: Scheduling::RoundRobin,
             mean_slots: 1000.0,
             grants: 10,
@@ -134,6 +139,17 @@ pub enum Duplex {
     Tdd(usize),
     /// Slots by their letters: D, S (special) and U, as "DDDSU".
     Pattern(String),
+}
+
+/// Which transport blocks are lost at which SINR.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorModel {
+    /// Link-level simulation of a Gaussian channel: CQI 1 needs -7 dB, CQI 15 20 dB.
+    #[default]
+    Awgn,
+    /// log2(1 + SINR / 5.53), pessimistic (Piro, Baldo and Miozzo 2011).
+    Piro,
 }
 
 /// Whose data a slot carries.
@@ -192,6 +208,13 @@ impl CellSettings {
         }
     }
 
+    /// NR's peak of TS 38.306, section 4.1.2 has an overhead of 14 %: one control symbol and one of reference
+    /// signals, of 14.
+    fn control_symbols(&self) -> u32 {
+        let default = if self.technology == Technology::Lte { 3 } else { 1 };
+        self.control_symbols.unwrap_or(default)
+    }
+
     fn frame(&self) -> Result<SlotPattern, FrameError> {
         let [down, guard, up] = self.special_symbols;
         match &self.duplex {
@@ -244,7 +267,7 @@ impl CellSettings {
         }
         for (key, number, least, most) in [
             ("layers", self.layers, 1, 4),
-            ("control_symbols", self.control_symbols, 1, 3),
+            ("control_symbols", self.control_symbols(), 1, 3),
             // At least one block is left for data.
             ("control_blocks", self.control_blocks, 0, technology.blocks(megahertz).map_or(4, |all| all - 1)),
             ("grants", self.grants, 1, 100),
@@ -328,8 +351,12 @@ impl CellSettings {
                 technology,
                 blocks: technology.blocks(self.bandwidth.0 / 1e6).unwrap_or(100),
                 layers: self.layers,
-                control_symbols: self.control_symbols,
+                control_symbols: self.control_symbols(),
                 control_blocks: self.control_blocks,
+            },
+            error_model: match self.error_model {
+                ErrorModel::Awgn => errors::ErrorModel::Awgn,
+                ErrorModel::Piro => errors::ErrorModel::Piro,
             },
             rule: match self.scheduler {
                 Scheduling::RoundRobin => Rule::RoundRobin,

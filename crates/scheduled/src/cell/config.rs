@@ -2,6 +2,7 @@
 
 use crate::carrier::Carrier;
 use crate::drx::DrxTimers;
+use crate::errors::ErrorModel;
 use crate::frame::SlotPattern;
 use crate::handover::Handover;
 use crate::request::RequestTimes;
@@ -16,6 +17,8 @@ pub struct CellConfig {
     pub frame: SlotPattern,
     /// The carrier.
     pub carrier: Carrier,
+    /// Which blocks are lost.
+    pub error_model: ErrorModel,
     /// Whose data a slot carries.
     pub rule: Rule,
     /// The users whose packets are known.

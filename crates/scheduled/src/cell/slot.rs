@@ -1,7 +1,6 @@
 //! One slot: HARQ first, then new data, user by user.
 
 use super::{Block, Buffers, Cell, DIRECTIONS, Interference, Level, Received, SlotUse};
-use crate::errors::block_error_rate;
 use crate::feedback;
 use crate::frame::Direction;
 use crate::rlc::{BLOCK_HEADER, Content};
@@ -92,6 +91,8 @@ impl Cell {
             }
         }
         self.rate_users(place, f64::from(all), &slot, buffers);
+        let in_block = self.config.carrier.elements(self.config.frame.slots()[place], direction);
+        let elements = |blocks: u32| u64::from(blocks) * u64::from(in_block);
         while slot.free > 0
             && slot.grants > 0
             && let Some(user) = self.stations[station].schedulers[direction as usize].pick(&self.candidates)
@@ -102,16 +103,22 @@ impl Cell {
             self.candidates[user].is_waiting = false;
             if user >= self.config.users.len() {
                 // One that loads the cell takes what is left.
-                self.stations[station].schedulers[direction as usize]
-                    .give(user, per_block * f64::from(slot.free));
+                self.stations[station].schedulers[direction as usize].give(
+                    user,
+                    per_block * f64::from(slot.free),
+                    elements(slot.free),
+                );
                 slot.free = 0;
                 if slot.struck.is_none() {
                     slot.struck = Some(air.strikes(direction, slot.from, slot.until));
                 }
             } else {
                 let blocks = self.send(user, per_block, &mut slot, buffers, air);
-                self.stations[station].schedulers[direction as usize]
-                    .give(user, per_block * f64::from(blocks));
+                self.stations[station].schedulers[direction as usize].give(
+                    user,
+                    per_block * f64::from(blocks),
+                    elements(blocks),
+                );
             }
         }
         self.stations[station].schedulers[direction as usize].end_slot();
@@ -287,8 +294,8 @@ impl Cell {
         let energy = if is_struck { block.energy } else { block.energy + it.now.0 };
         // One draw per attempt, struck or not: primary users shift no other block's draw.
         let draw = it.errors.uniform();
-        let is_received =
-            !is_struck && draw >= block_error_rate(energy, block.efficiency) && !air.garbles(slot.direction);
+        let error_rate = self.config.error_model.block_error_rate(energy, block.efficiency);
+        let is_received = !is_struck && draw >= error_rate && !air.garbles(slot.direction);
         let counted = if is_received { &mut it.slot.received } else { &mut it.slot.lost };
         *counted += blocks;
         it.slot.is_struck |= is_struck;

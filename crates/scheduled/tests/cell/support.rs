@@ -1,6 +1,7 @@
 //! A cell under a clock made by hand.
 
 use cogtcp_scheduled::carrier::{Carrier, Technology};
+use cogtcp_scheduled::errors::ErrorModel;
 use cogtcp_scheduled::frame::{Direction, SlotPattern};
 use cogtcp_scheduled::request::RequestTimes;
 use cogtcp_scheduled::rlc::Mode;
@@ -74,6 +75,7 @@ pub(crate) fn config(users: usize) -> CellConfig {
             control_symbols: 2,
             control_blocks: 2,
         },
+        error_model: ErrorModel::default(),
         rule: Rule::RoundRobin,
         users: vec![UserConfig { sinr: [Decibel(60.0); 2], delay: [Duration::ZERO; 2] }; users],
         load: Load::default(),
