@@ -206,7 +206,7 @@ fn prepare_flows(
                 let Protocol::Other(transport, connection) = &spec.protocol else {
                     unreachable!("TCP has sockets of its own")
                 };
-                let mut pair = transport.kind().build(connection.of_flow(seed, number as u32));
+                let mut pair = transport.kind().build(connection.of_flow(seed, &spec.name));
                 if let Some(database) = &database {
                     pair.sender.use_database(database);
                 }

@@ -20,10 +20,11 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Returns the same for flow `number` of a run with `seed`.
+    /// Returns the connection of the flow called `name` in a run with `seed`.
     #[must_use]
-    pub fn of_flow(self, seed: u64, number: u32) -> Self {
-        Self { seed: RandomStream::new(seed, "transport", u64::from(number)).next_u64(), ..self }
+    pub fn of_flow(self, seed: u64, name: &str) -> Self {
+        // By name, not by number: other flows of the scenario must not change what the ends draw.
+        Self { seed: RandomStream::new(seed, &format!("transport/{name}"), 0).next_u64(), ..self }
     }
 }
 

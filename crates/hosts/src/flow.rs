@@ -123,7 +123,7 @@ impl Flow {
         let ends = match &spec.protocol {
             Protocol::Tcp(tcp) => Ends::Tcp(Tcp::new(tcp, control(tcp)?)),
             Protocol::Other(transport, connection) => {
-                let ends = DatagramEnds::new(transport.kind().build(connection.of_flow(seed, number)));
+                let ends = DatagramEnds::new(transport.kind().build(connection.of_flow(seed, &spec.name)));
                 return Ok(Self::over(number, spec, ids, ends));
             }
         };

@@ -5,11 +5,13 @@
 //! order where links are few. Everything else (timers, radios, applications) has a heap of its own: it is
 //! long-lived and would only deepen the first.
 //!
-//! At one instant the entry scheduled first comes first. An arrival counts as scheduled when its packet became
-//! the first of its link direction; of two since the same moment the one of the lower direction comes first.
-//! That depends on links alone: the network may hand a packet on early, and all packets keep their order.
-//! Where links are many, arrivals come last: a driver may play a host later than the rest of the network
-//! ([`Batch`](Due::Batch)).
+//! At one instant measurements come first, then links, radios and MACs change, then hosts act, and packets
+//! arrive last: each of the first three in the order in which it was scheduled, arrivals by how long their
+//! packet has been the first of its link direction, then by the number of the direction.
+//!
+//! That depends on what packets cross, never on what else exists: other links, nodes, flows and radios leave
+//! the order of two entries alone. It also lets the network hand a packet on early, and a driver play a host
+//! late ([`Batch`](Due::Batch)): packets keep their order. `docs/simulator.md` says why, pair by pair.
 
 mod few;
 
@@ -60,6 +62,19 @@ pub(crate) enum Kind {
 // The lower word of a key: 40 bits of order, 24 bits of code.
 const INDEX_BITS: u32 = 20;
 pub(crate) const CODE_BITS: u32 = INDEX_BITS + 4;
+/// Of entries that are no arrivals, two bits of the order are the [`Rank`].
+const SEQUENCE_BITS: u32 = 64 - CODE_BITS - 2;
+
+/// Order of entries at one instant, arrivals apart, which come last.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Rank {
+    /// A measurement: it finds what was before the instant.
+    Measurement,
+    /// A link, a radio or a MAC changes: what holds at the instant.
+    Link,
+    /// A host acts: it finds links as they are then.
+    Host,
+}
 
 /// Indices of changes and of hosts' entries lie below this.
 pub const MAX_INDEX: u32 = 1 << INDEX_BITS;
@@ -164,6 +179,21 @@ impl Change {
 
 impl Kind {
     #[inline]
+    const fn rank(self) -> Rank {
+        match self {
+            Self::Positions => Rank::Measurement,
+            Self::Arrival(_)
+            | Self::Transmission(_)
+            | Self::Radio(_)
+            | Self::Pair(_)
+            | Self::Cell(_)
+            | Self::Air => Rank::Link,
+            // The air takes what all hosts have sent at one instant. The last two are no events.
+            Self::Sending | Self::HandOn(_) | Self::Inlet(_) => Rank::Host,
+        }
+    }
+
+    #[inline]
     const fn code(self) -> u32 {
         let (kind, index) = match self {
             Self::Arrival(direction) => (0, direction),
@@ -196,25 +226,13 @@ const _: () = assert!(FEW <= Few::MOST);
 #[derive(Debug)]
 pub struct Agenda {
     arrivals: Arrivals,
-    others: Heap<Other>,
+    others: Heap<u128>,
     /// The first of `others` is done with and still there: the next to be scheduled takes its place, one step
     /// instead of two.
     is_vacant: bool,
     sequence: u64,
     /// The key of the entry that was removed or replaced last, as an arrival would have it.
     current: u128,
-}
-
-/// An entry that is no arrival.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Other {
-    key: u128,
-    /// When it was scheduled.
-    since: Time,
-}
-
-impl HeapKey for Other {
-    const NEVER: Self = Self { key: NEVER, since: Time::MAX };
 }
 
 /// The next arrival of every link direction.
@@ -225,8 +243,8 @@ enum Arrivals {
 }
 
 impl Agenda {
-    /// Entries that one run may number: 2^40. Arrivals have no number.
-    pub const MAX_SEQUENCE: u64 = 1 << (64 - CODE_BITS);
+    /// Entries that one run may number: 2^38. Arrivals have no number.
+    pub const MAX_SEQUENCE: u64 = 1 << SEQUENCE_BITS;
 
     /// Nothing is due; there are so many link directions.
     pub(crate) fn new(directions: usize) -> Self {
@@ -239,14 +257,20 @@ impl Agenda {
     #[inline]
     pub fn push_host(&mut self, time: Time, code: u32) {
         debug_assert!(!is_own(code), "code {code:x} is the network's");
-        self.push_other(time, code);
+        self.push_other(time, Rank::Host, code);
+    }
+
+    /// Schedules a measurement of the driver's, of [`host_code`]: it comes before all else at its instant.
+    pub fn push_measurement(&mut self, time: Time, code: u32) {
+        debug_assert!(!is_own(code), "code {code:x} is the network's");
+        self.push_other(time, Rank::Measurement, code);
     }
 
     /// Schedules a change other than an arrival.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, kind: Kind) {
         debug_assert!(!matches!(kind, Kind::Arrival(_)), "arrivals have an order of their own");
-        self.push_other(time, kind.code());
+        self.push_other(time, kind.rank(), kind.code());
     }
 
     /// Schedules the next arrival from `direction`, of a packet that is the first there since `since`.
@@ -271,8 +295,12 @@ impl Agenda {
     }
 
     #[inline]
-    fn push_other(&mut self, time: Time, code: u32) {
-        let other = self.other(time, code);
+    fn push_other(&mut self, time: Time, rank: Rank, code: u32) {
+        // Time, rank, sequence and code in one word: comparing two entries is one comparison, and an entry
+        // needs no pointer.
+        let order = (rank as u64) << (64 - 2) | self.sequence << CODE_BITS | u64::from(code);
+        self.sequence += 1;
+        let other = u128::from(time.as_nanos()) << 64 | u128::from(order);
         if std::mem::take(&mut self.is_vacant) {
             self.others.replace_top(other);
         } else {
@@ -280,9 +308,8 @@ impl Agenda {
         }
     }
 
-    /// What is due next, left in place until it is removed or replaced. Entries scheduled meanwhile, at the
-    /// same instant or later, come after it. That does not hold for an arrival: remove or replace an arrival
-    /// before anything else is scheduled.
+    /// What is due next, left in place until it is removed. What is scheduled meanwhile for this instant may
+    /// come before it: remove it first.
     #[inline]
     pub fn peek(&mut self) -> Option<(Time, Due)> {
         // Nothing took the place of the entry that is done with: it must not be returned again.
@@ -290,24 +317,13 @@ impl Agenda {
             self.others.pop();
         }
         let (arrival, other) = (self.arrivals.first(), self.others.first());
-        let key = if self.is_arrival_next(arrival, other) { arrival } else { other.key };
+        // At the end of all times there may be no other entry.
+        let is_arrival_next = time_of(arrival) < time_of(other) || other == NEVER;
+        let key = if is_arrival_next { arrival } else { other };
         if key == NEVER {
             return None;
         }
         Some((time_of(key), Due::from_code(code_of(key))))
-    }
-
-    /// Whether of both the arrival is due next.
-    #[inline]
-    fn is_arrival_next(&self, arrival: u128, other: Other) -> bool {
-        if time_of(arrival) != time_of(other.key) {
-            return time_of(arrival) < time_of(other.key);
-        }
-        match self.arrivals {
-            // At the end of all times there may be no other.
-            Arrivals::Few(_) => other.key == NEVER || since_of(arrival) < other.since,
-            Arrivals::Many(_) => other.key == NEVER,
-        }
     }
 
     /// The packet that arrives next and its link direction, if nothing else is due before or at that time. The
@@ -317,7 +333,7 @@ impl Agenda {
         let key = self.arrivals.first();
         let code = code_of(key);
         // An entry that is done with and still there is no later: then `peek` looks.
-        (time_of(key) < time_of(self.others.first().key) && is_arrival(code)).then(|| (time_of(key), code))
+        (time_of(key) < time_of(self.others.first()) && is_arrival(code)).then(|| (time_of(key), code))
     }
 
     /// What is due next of everything but arrivals and batches, left in place as by [`peek`](Self::peek).
@@ -325,37 +341,18 @@ impl Agenda {
         if std::mem::take(&mut self.is_vacant) {
             self.others.pop();
         }
-        let key = self.others.first().key;
+        let key = self.others.first();
         (key != NEVER).then(|| (time_of(key), Due::from_code(code_of(key))))
     }
 
     /// Removes `due`, which [`peek`](Self::peek) returned and which is no arrival.
     #[inline]
     pub fn pop(&mut self, due: Due) {
-        let key = self.others.first().key;
+        let key = self.others.first();
         debug_assert_eq!(code_of(key), due.code(), "it is the first of its order");
         debug_assert!(!self.is_vacant, "an entry is removed once");
-        self.current = self.rank_of_other();
+        self.current = first_at(time_of(key));
         self.is_vacant = true;
-    }
-
-    /// Schedules `due`, which [`peek`](Self::peek) returned and which is no arrival, again at `time`: one
-    /// step instead of two.
-    #[inline]
-    pub fn replace(&mut self, time: Time, due: Due) {
-        debug_assert!(!self.is_vacant, "it is still there");
-        self.current = self.rank_of_other();
-        let other = self.other(time, due.code());
-        self.others.replace_top(other);
-    }
-
-    /// An arrival's key that stands where the first of everything else does among arrivals.
-    fn rank_of_other(&self) -> u128 {
-        let other = self.others.first();
-        match self.arrivals {
-            Arrivals::Few(_) => arrival_key(other.since, time_of(other.key), 0),
-            Arrivals::Many(_) => first_at(time_of(other.key)),
-        }
     }
 
     /// The entry that is played: arrivals whose keys are lower have been before it.
@@ -410,15 +407,6 @@ impl Agenda {
     pub fn scheduled(&self) -> u64 {
         self.sequence
     }
-
-    #[inline]
-    fn other(&mut self, time: Time, code: u32) -> Other {
-        // Time, sequence and code in one word: comparing two entries is one comparison, and an entry needs no
-        // pointer.
-        let order = self.sequence << CODE_BITS | u64::from(code);
-        self.sequence += 1;
-        Other { key: u128::from(time.as_nanos()) << 64 | u128::from(order), since: time_of(self.current) }
-    }
 }
 
 /// The key of an arrival, or of a host that takes its packets in batches.
@@ -434,12 +422,6 @@ pub(crate) fn arrival_key(since: Time, time: Time, code: u32) -> u128 {
 #[inline]
 pub(crate) fn first_at(time: Time) -> u128 {
     u128::from(time.as_nanos()) << 64
-}
-
-/// Since when the packet of an arrival has been the first.
-fn since_of(key: u128) -> Time {
-    let span = !(key as u64) >> CODE_BITS;
-    Time::from_nanos(time_of(key).as_nanos().saturating_sub(span))
 }
 
 impl Arrivals {
@@ -548,7 +530,7 @@ mod tests {
     }
 
     fn pop(agenda: &mut Agenda, due: Due) {
-        if let Due::Network(_) = due { agenda.pop_arrival() } else { agenda.pop(due) }
+        if is_arrival(due.code()) { agenda.pop_arrival() } else { agenda.pop(due) }
     }
 
     #[test]
@@ -575,22 +557,23 @@ mod tests {
         }
     }
 
-    /// Entries of one instant come by when they were scheduled. Where links are many, arrivals come after
-    /// everything else, then by direction.
+    /// At one instant: measurements, changes of links, hosts in the order of scheduling, then arrivals by how
+    /// long their packet has been the first, then by direction; whether links are few or many.
     #[test]
     fn equal_times_have_one_order() {
         let (early, late, t) = (Time::from_millis(1), Time::from_millis(2), Time::from_millis(3));
-        let begun = |directions| {
+        let (sample, radio) = (host_code(7, 0), Kind::Radio(0));
+        let expected = [
+            Due::Host(sample),
+            Due::from_code(radio.code()),
+            timer(7),
+            timer(6),
+            Due::arrival(2),
+            Due::arrival(3),
+            Due::arrival(5),
+        ];
+        for directions in [FEW, MANY] {
             let mut queue = Agenda::new(directions);
-            queue.push_host(early, host_code(1, 0));
-            queue.pop(timer(0));
-            queue
-        };
-        for (directions, expected) in [
-            (FEW, [timer(7), Due::arrival(2), Due::arrival(3), timer(6), Due::arrival(5)]),
-            (MANY, [timer(7), timer(6), Due::arrival(2), Due::arrival(3), Due::arrival(5)]),
-        ] {
-            let mut queue = begun(directions);
             // Scheduled out of order: a packet may be handed on before its time.
             queue.push_arrival(late, t, 5);
             queue.push_arrival(early, t, 3);
@@ -600,6 +583,8 @@ mod tests {
             assert_eq!(queue.peek(), Some((late, timer(8))));
             queue.pop(timer(8));
             push(&mut queue, t, timer(6));
+            queue.push(t, radio);
+            queue.push_measurement(t, sample);
             for event in expected {
                 assert_eq!(queue.peek(), Some((t, event)), "{directions} link directions");
                 pop(&mut queue, event);
@@ -677,35 +662,56 @@ mod tests {
         for (seed, directions) in (0..200).flat_map(|seed| [(seed, FEW), (seed, MANY)]) {
             let mut stream = RandomStream::new(seed, "queue", 0);
             let mut queue = Agenda::new(directions);
-            // By time, then by when it was scheduled, then arrivals by their direction, all else in sequence;
-            // where links are many, arrivals come last.
-            type Order = (bool, u64, bool, u64);
+            // By time, then by rank, 3 for arrivals; these by since when their packet is the first and by
+            // direction, all else in sequence.
+            type Order = (u64, u64, u64);
             let mut model: Vec<(u64, Order, Due)> = Vec::new();
             let mut now = 0;
             for sequence in 0..600 {
                 let time = now + stream.below(20);
                 let draw = stream.below(2 * directions as u64) as u32;
-                let event = if draw.is_multiple_of(2) { Due::arrival(draw / 2) } else { timer(draw) };
-                let is_arrival = matches!(event, Due::Network(_));
-                let since = if is_arrival { now + stream.below(1 + time - now) } else { now };
+                let event = match draw % 2 {
+                    0 => Due::arrival(draw / 2),
+                    _ => match stream.below(3) {
+                        0 => Due::Host(host_code(7, draw)),
+                        1 => Due::from_code(Kind::Radio(draw).code()),
+                        _ => timer(draw),
+                    },
+                };
+                let arrival = |event: Due| match event {
+                    Due::Network(change) => change.arrival(),
+                    _ => None,
+                };
+                let since = now + stream.below(1 + time - now);
                 let order = |event: Due, since: u64| match event {
-                    Due::Network(change) => {
-                        (directions == MANY, since, true, u64::from(change.arrival().unwrap()))
+                    _ if let Some(direction) = arrival(event) => (3, since, u64::from(direction)),
+                    Due::Host(code) if code >> INDEX_BITS == 7 => (0, sequence, 0),
+                    Due::Network(_) => (1, sequence, 0),
+                    _ => (2, sequence, 0),
+                };
+                let schedule = |queue: &mut Agenda, time: u64, event: Due| {
+                    let time = Time::from_nanos(time);
+                    match event {
+                        Due::Host(code) if code >> INDEX_BITS == 7 => queue.push_measurement(time, code),
+                        Due::Host(code) => queue.push_host(time, code),
+                        Due::Network(change) => queue.push(time, change.kind()),
+                        Due::Batch(_) => unreachable!("the test draws no batch"),
                     }
-                    _ => (false, since, false, sequence),
                 };
                 match stream.below(6) {
-                    5 if is_arrival => {
+                    5 if let Some(direction) = arrival(event) => {
                         // One that is pending, or not.
-                        queue.cancel_arrival(draw / 2);
+                        queue.cancel_arrival(direction);
                         model.retain(|(.., other)| *other != event);
                     }
                     // A link direction has one arrival at most.
-                    0..=2 if !is_arrival || model.iter().all(|(.., other)| *other != event) => {
-                        if is_arrival {
-                            queue.push_arrival(Time::from_nanos(since), Time::from_nanos(time), draw / 2);
-                        } else {
-                            push(&mut queue, Time::from_nanos(time), event);
+                    0..=2 if arrival(event).is_none() || model.iter().all(|(.., other)| *other != event) => {
+                        match arrival(event) {
+                            Some(direction) => {
+                                let (since, time) = (Time::from_nanos(since), Time::from_nanos(time));
+                                queue.push_arrival(since, time, direction);
+                            }
+                            None => schedule(&mut queue, time, event),
                         }
                         model.push((time, order(event, since), event));
                     }
@@ -717,16 +723,15 @@ mod tests {
                         let Some((at, event)) = expected else { continue };
                         now = at.as_nanos();
                         model.remove(0);
-                        if choice == 3 {
-                            pop(&mut queue, event);
-                        } else {
-                            let again = now + stream.below(20);
-                            let time = Time::from_nanos(again);
-                            match event {
-                                Due::Network(change) => {
-                                    queue.replace_arrival(at, time, change.arrival().unwrap());
-                                }
-                                _ => queue.replace(time, event),
+                        let again = now + stream.below(20);
+                        match arrival(event) {
+                            Some(_) if choice == 3 => queue.pop_arrival(),
+                            Some(direction) => queue.replace_arrival(at, Time::from_nanos(again), direction),
+                            None => queue.pop(event),
+                        }
+                        if choice == 4 {
+                            if arrival(event).is_none() {
+                                schedule(&mut queue, again, event);
                             }
                             model.push((again, order(event, now), event));
                         }

@@ -25,6 +25,11 @@ impl Plane {
         self.network.agenda().push_host(time, event.code());
     }
 
+    /// A measurement takes place at `time`, before all else at that instant.
+    pub(crate) fn schedule_measurement(&mut self, time: Time, event: Event) {
+        self.network.agenda().push_measurement(time, event.code());
+    }
+
     /// An application sends a datagram on `stream`.
     pub(crate) fn send_udp(&mut self, now: Time, stream: StreamId, datagram: UdpDatagram) {
         self.send(now, stream, Body::Udp(datagram), datagram.len + cogtcp_endpoint::Datagram::HEADERS);

@@ -242,8 +242,9 @@ impl Simulation<'_> {
                 self.set_horizon(self.played);
                 // Neither counted nor hashed: a run is the same with a trace and without.
                 self.events -= 1;
+                self.plane.network.agenda().pop(due);
                 self.sample(now);
-                self.plane.network.agenda().replace(now + self.experiment.run.sample_interval, due);
+                self.plane.schedule_measurement(self.next_sample, event);
             }
             other => {
                 self.digest.add(now, due);

@@ -661,6 +661,22 @@ fn a_pu_out_of_reach_is_none() {
     assert_eq!((radio.stats(AT(50_000)).handoffs, radio.protection(AT(50_000))), (0, Protection::default()));
 }
 
+/// The sensing window ends before the instant at which the sensing ends.
+#[test]
+fn a_pu_that_arrives_as_a_sensing_ends_is_not_seen() {
+    for (arrival, expected) in [(100, Verdict::Clear), (99, Verdict::Detected)] {
+        let air = air(2, vec![pu(1, &[(arrival, 100_000)])]);
+        let mut radio = radio(config(), &air, FixedDetector::PERFECT, PolicyConfig::Sticky, 5);
+        let log = play(&mut radio, AT(100));
+        let end = log.iter().find(|(_, event)| matches!(event, LinkEvent::SensingEnd { .. }));
+        assert_eq!(
+            end,
+            Some(&(AT(100), LinkEvent::SensingEnd { verdict: expected })),
+            "a PU from {arrival} ms on"
+        );
+    }
+}
+
 /// No policy ever tunes to a reserved channel: the control channel of the released code.
 #[test]
 fn reserved_channels_are_never_used() {

@@ -206,6 +206,23 @@ fn pu_arrivals_during_silence_follow_the_table() {
     assert!(switching.iter().all(|s| (s - 0.1).abs() < 1e-12), "arrivals do not prolong a switch");
 }
 
+/// At one instant the PU comes first: the sensing reports it.
+#[test]
+fn a_pu_that_arrives_as_a_sensing_ends_is_seen() {
+    let none = with_pu(CycleConfig::default(), MS(500));
+    let first = arrivals(&play(&mut CognitiveCycle::new(&none, 4, "radio"), AT(60_000)))[0];
+    let start = first.saturating_since(Time::ZERO) - MS(30);
+    for (later, expected) in [(0, Verdict::Detected), (1, Verdict::Clear)] {
+        let start = Some(start - Duration::from_nanos(later));
+        let config = sensing(DurationLaw::Fixed(MS(30)), DurationLaw::Fixed(MS(9000)), start);
+        let mut cycle = CognitiveCycle::new(&with_pu(config, MS(500)), 4, "radio");
+        let log = play(&mut cycle, first);
+        let ends: Vec<_> = log.iter().filter(|(_, event)| is_sensing_end(event)).collect();
+        assert_eq!(ends.len(), 1);
+        assert_eq!(ends[0].1, LinkEvent::SensingEnd { verdict: expected }, "{later} ns before the PU");
+    }
+}
+
 #[test]
 fn a_switch_restarts_the_time_to_the_next_sensing_or_not() {
     for clock in [SensingClock::Restart, SensingClock::Keep] {

@@ -117,7 +117,6 @@ impl<P: Payload> Network<P> {
 
     /// Time zero: gates and rates are as the radios have them, and the first changes of links are on the
     /// agenda. To be called once, when all streams are there, and followed by [`begin_air`](Self::begin_air).
-    /// What a driver schedules between the two comes after the links and before the air at one instant.
     pub fn begin(&mut self, observer: &mut impl Observer<P>) {
         self.begin_pairs();
         self.begin_radios(observer);

@@ -55,7 +55,7 @@ impl<'e> Simulation<'e> {
             let number = number as u32;
             plan.plane.network.boards().listen(spec.from, number);
             let control = |tcp: &TcpSpec| make_control(&spec.name, &tcp.control, options.controls.as_deref());
-            let mut flow = match foreign_ends(number, spec, seed, options.controls.as_ref())? {
+            let mut flow = match foreign_ends(spec, seed, options.controls.as_ref())? {
                 Some(ends) => Flow::over(number, spec, ids, ends),
                 None => Flow::new(number, spec, ids, seed, control)?,
             };
@@ -114,9 +114,9 @@ impl<'e> Simulation<'e> {
     }
 
     fn schedule_beginning(&mut self, trace: TraceLevel) {
-        // Scheduled before all else, so that of what happens at that instant the end of the warm-up comes
-        // first: a flow that starts with it is measured from its first packet.
-        self.plane.schedule(self.warmup, Event::WarmupEnd);
+        // First of all that happens at that instant: a flow that starts with it is measured from its first
+        // packet.
+        self.plane.schedule_measurement(self.warmup, Event::WarmupEnd);
         self.plane.network.begin(&mut self.plane.recorder);
         self.parts.begin(&mut World { plane: &mut self.plane, flows: &mut self.flows });
         self.plane.network.begin_air(&mut self.plane.recorder);
@@ -132,7 +132,7 @@ impl<'e> Simulation<'e> {
         self.looks.sort_unstable_by_key(|at| std::cmp::Reverse(*at));
         if trace >= TraceLevel::Series {
             self.next_sample = Time::ZERO + self.experiment.run.sample_interval;
-            self.plane.schedule(self.next_sample, Event::Sample);
+            self.plane.schedule_measurement(self.next_sample, Event::Sample);
             self.sampled_flows = vec![0; self.flows.len()];
             self.sampled_directions = vec![0.0; self.plane.network.directions().len()];
         }
@@ -169,10 +169,9 @@ fn check_size(experiment: &Experiment) -> Result<(), RunError> {
     Ok(())
 }
 
-/// The ends of flow `number` whose transport is not TCP and runs a congestion control from outside; `None`:
+/// The ends of a flow whose transport is not TCP and runs a congestion control from outside; `None`:
 /// any other flow.
 fn foreign_ends(
-    number: u32,
     spec: &FlowSpec,
     seed: u64,
     factory: Option<&Arc<dyn ControlFactory>>,
@@ -188,6 +187,6 @@ fn foreign_ends(
         let made = make_control(&flow, &control, factory.as_deref());
         made.expect("what is built for the first connection is built for all")
     });
-    let pair = transport.build_around(connection.of_flow(seed, number), make);
+    let pair = transport.build_around(connection.of_flow(seed, &spec.name), make);
     Ok(Some(DatagramEnds::new(pair)))
 }

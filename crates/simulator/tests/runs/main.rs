@@ -12,6 +12,7 @@ mod failures;
 mod journey;
 mod leo;
 mod metrics;
+mod order;
 mod outages;
 mod packets;
 mod queues;
