@@ -85,6 +85,12 @@ def _random(text: str) -> str | None:
     return new if found == 1 else None
 
 
+def _command_line(text: str) -> str | None:
+    """Keep the kernel's command line, which has paths of the machine, out of its random numbers."""
+    new, found = re.subn(r"\n\t_mix_pool_bytes\(command_line, strlen\(command_line\)\);", "", text)
+    return new if found == 1 else None
+
+
 def _state_size(text: str) -> str | None:
     """Make room for the floating-point state of any processor, where its size is a constant."""
     new, found = re.subn(r"(DEFINE_LONGS\(HOST_FP_SIZE, )\d+\)", rf"\g<1>{_STATE})", text)
@@ -116,6 +122,7 @@ def edits(hz: int) -> list[Edit]:
     return [
         Edit("ticks", "arch/um/Kconfig", _ticks(hz), is_needed=True),
         Edit("random", "arch/um/os-Linux/util.c", _random, is_needed=True),
+        Edit("command-line", "drivers/char/random.c", _command_line),
         Edit("state-size", "arch/x86/um/user-offsets.c", _state_size),
         Edit("state-length", "arch/x86/um/os-Linux/registers.c", _state_length),
     ]
