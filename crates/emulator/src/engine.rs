@@ -176,7 +176,8 @@ impl Engine {
 
     fn is_stopped(&self, ready: &[usize]) -> bool {
         let failed = self.observer.journal.as_ref().is_some_and(|journal| journal.has_failed());
-        let is_raised = || device::receive(self.stop.as_fd(), &mut [0; 8]).is_ok_and(|raised| raised.is_some());
+        let is_raised =
+            || device::receive(self.stop.as_fd(), &mut [0; 8]).is_ok_and(|raised| raised.is_some());
         failed || (ready.contains(&STOP) && is_raised())
     }
 }

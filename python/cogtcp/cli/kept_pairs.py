@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KeptPairs:
-    """The pairs that a folder of results has, and those of a run that was killed before it wrote one.
+    """The pairs in a folder of results, and in the journal of a run that was killed before it wrote one.
 
     Only in virtual time, where a run made again is the same.
 

@@ -24,7 +24,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
         "--source", metavar="DIR", help="a tree of Linux (default: Debian's package linux-source-6.12)"
     )
     build.add_argument("--linux", metavar="VERSION", help="version of Debian's package: 6.12 or 6.1")
-    build.add_argument("--name", metavar="NAME", help="its name (default: linux-VERSION, or that of DIR)")
+    build.add_argument("--name", metavar="NAME", help="its name (default: linux-VERSION, or the name of DIR)")
     build.add_argument(
         "--hz", type=int, default=1000, metavar="N", help="ticks a second: 1000, 250 or 100 (default: 1000)"
     )

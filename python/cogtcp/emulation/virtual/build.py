@@ -120,7 +120,7 @@ def build(
         found = _find(folder, tree, version, told)
         chosen = name or _name(found, hz)
         known = {kernel.name: kernel for kernel in kernels.kernels()}.get(chosen)
-        edits_hash = _file_hash(Path(edits.__file__), _FRAGMENT)
+        edits_hash = _file_hash(Path(edits.__file__), edits.RANDOM, _FRAGMENT)
         wanted = (hz, found.content_hash(), edits_hash)
         if known and not force and (known.hz, known.source_hash, known.edits_hash) == wanted:
             return known, False

@@ -7,45 +7,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 #: Bytes of a processor's floating-point state at most: with AMX over 11,000.
 _STATE = 12288
 
-# The seed is a decimal number. SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
-# generators" (OOPSLA 2014).
-_RANDOM = """
-	static int cogtcp_asked;
-	static unsigned long long cogtcp_state, cogtcp_seeded;
-	extern char *getenv(const char *name);
-	unsigned char *cogtcp_to = buf;
-	size_t cogtcp_at;
-
-	if (!cogtcp_asked) {
-		const char *text = getenv("COGTCP_SEED");
-
-		cogtcp_asked = 1;
-		cogtcp_seeded = text != 0;
-		for (; text && *text >= '0' && *text <= '9'; text++)
-			cogtcp_state = cogtcp_state * 10 + (*text - '0');
-	}
-	if (cogtcp_seeded) {
-		for (cogtcp_at = 0; cogtcp_at < len; cogtcp_at++) {
-			unsigned long long z = (cogtcp_state += 0x9e3779b97f4a7c15ull);
-
-			z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-			z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-			cogtcp_to[cogtcp_at] = z ^ (z >> 31);
-		}
-		return len;
-	}
-"""
+#: What stands at the beginning of the function that asks the host.
+RANDOM = Path(__file__).with_name("seeded_random.inc")
 
 
 @dataclass(frozen=True)
@@ -79,9 +53,15 @@ def _random(text: str) -> str | None:
     """Answer for the host's randomness from the run's seed: a run is a function of it."""
     new, found = re.subn(
         r"(\bos_getrandom\(void \*buf, size_t len, unsigned int flags\)\n\{)\n",
-        lambda match: match[1] + _RANDOM,
+        lambda match: f"{match[1]}\n{RANDOM.read_text(encoding='utf-8')}",
         text,
     )
+    return new if found == 1 else None
+
+
+def _command_line(text: str) -> str | None:
+    """Keep the kernel's command line, which has paths of the machine, out of its random numbers."""
+    new, found = re.subn(r"\n\t_mix_pool_bytes\(command_line, strlen\(command_line\)\);", "", text)
     return new if found == 1 else None
 
 
@@ -116,6 +96,7 @@ def edits(hz: int) -> list[Edit]:
     return [
         Edit("ticks", "arch/um/Kconfig", _ticks(hz), is_needed=True),
         Edit("random", "arch/um/os-Linux/util.c", _random, is_needed=True),
+        Edit("command-line", "drivers/char/random.c", _command_line),
         Edit("state-size", "arch/x86/um/user-offsets.c", _state_size),
         Edit("state-length", "arch/x86/um/os-Linux/registers.c", _state_length),
     ]

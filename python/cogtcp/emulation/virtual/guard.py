@@ -66,6 +66,7 @@ def _become(told: dict[str, object]) -> None:
     os.dup2(nothing, 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
+    os.chdir(str(told["folder"]))
     arguments = [str(each) for each in told["arguments"]]  # type: ignore[attr-defined]
     try:
         os.execve(arguments[0], arguments, told["environment"])  # type: ignore[arg-type]  # noqa: S606

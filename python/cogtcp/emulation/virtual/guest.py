@@ -30,7 +30,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Run one job and switch off."""
     try:
-        _run(sys.argv[1])
+        _run()
     except BaseException as error:  # whatever it is, the guest must end
         sys.stderr.write(f"cogtcp-guest: {error!r}\n")
         with contextlib.suppress(OSError):
@@ -38,14 +38,19 @@ def main() -> None:
     _switch_off()
 
 
-def _run(exchange: str) -> None:
+def _run() -> None:
     _mount("proc", "/proc")
     _mount("sysfs", "/sys")
     _mount("tmpfs", "/run", data="mode=755")
     Path(_EXCHANGE).mkdir()
-    _mount("hostfs", _EXCHANGE, data=exchange)
+    # Of the host: the guest itself is a process there.
+    _mount("hostfs", _EXCHANGE, data="/proc/self/cwd/.")
     told: dict[str, Any] = json.loads(Path(_EXCHANGE, "setup.json").read_text(encoding="utf-8"))
     _mount("devtmpfs", "/dev", data="mode=755")
+    # The kernel gives its first process no console: else pipes would get these numbers.
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(descriptor)
     for name, kind, data in (("shm", "tmpfs", "mode=1777"), ("pts", "devpts", "ptmxmode=666")):
         Path("/dev", name).mkdir(exist_ok=True)
         _mount(kind, f"/dev/{name}", data=data)

@@ -202,11 +202,11 @@ def _environment(*, is_program: bool) -> dict[str, str]:
 @contextlib.contextmanager
 def _guest(exchange: Path, memory: Path, seed: int, kernel: Kernel) -> Iterator[subprocess.Popen[bytes]]:
     """Start the guest, and end it with this block or with us."""
-    first = [sys.executable, "-P", "-B", "-m", "cogtcp.emulation.virtual.guest", str(exchange)]
+    # No name of the folder: the kernel mixes its command line into its random numbers.
+    first = [sys.executable, "-P", "-B", "-m", "cogtcp.emulation.virtual.guest"]
     words = [
         str(kernel.program),
         f"mem={MEMORY_MB}M",
-        f"uml_dir={exchange}/uml/",
         "umid=guest",
         "root=/dev/root",
         "rootfstype=hostfs",
@@ -357,7 +357,7 @@ def _answer(exchange: Path, kernel: Kernel) -> bytes:
     errors = (exchange / "err").read_text(errors="replace")
     if (exchange / "failed").exists():
         raise RunError(f"the guest failed: {(exchange / 'failed').read_text()}")
-    is_begun = (exchange / "clock").stat().st_size > 0 or (exchange / "uml").exists()
+    is_begun = (exchange / "clock").stat().st_size > 0 or (exchange / ".uml").exists()
     for pattern, meaning in _FAILURES:
         if re.search(pattern, log):
             raise (RunError if is_begun and pattern != _FAILURES[0][0] else NoKernelPlaneError)(meaning)
