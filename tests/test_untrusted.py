@@ -1,4 +1,4 @@
-"""A scenario from somebody else can only fail: it reads no file without an end (code: test_python_gate.py)."""
+"""A scenario from somebody else can only fail: it reads no file without an end (code: test_python_gate)."""
 
 import os
 import resource

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,25 @@ if TYPE_CHECKING:
 
 #: How results are written. Pages have checksums: damage that still decompresses is noticed, too.
 WRITTEN: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
+
+
+# In a file's foot, which has no checksum of its own.
+_SEAL = b"cogtcp.columns"
+
+
+def sealed(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with a checksum of its columns, so that damage to their names is noticed."""
+    return schema.with_metadata({**(schema.metadata or {}), _SEAL: _checksum(schema)})
+
+
+def is_sealed(schema: pa.Schema) -> bool:
+    """Return whether the columns of a file are those that were written; true for files without a checksum."""
+    return (schema.metadata or {}).get(_SEAL, _checksum(schema)) == _checksum(schema)
+
+
+def _checksum(schema: pa.Schema) -> bytes:
+    columns = "\0".join(f"{field.name} {field.type}" for field in schema)
+    return b"%08x" % zlib.crc32(columns.encode())
 
 
 class DamagedError(UsageError):

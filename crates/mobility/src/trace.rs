@@ -12,6 +12,17 @@ pub mod setdest;
 use crate::TrajectoryError;
 use cogtcp_units::Time;
 
+impl TraceReason {
+    /// The reason without a text of the file: it may be another's, and nobody's to see.
+    pub fn unquoted(&self) -> String {
+        match self {
+            Self::Line { expected, .. } => format!("this line is not understood; expected {expected}"),
+            Self::Field { field, rule, .. } => format!("{field} is wrong; expected {rule}"),
+            _ => self.to_string(),
+        }
+    }
+}
+
 /// The most nodes of a file.
 pub const MOST_NODES: usize = 100_000;
 /// The most corners of all trajectories of a file.

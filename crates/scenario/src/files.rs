@@ -55,6 +55,25 @@ pub(crate) fn read_beside(
     text.ok().map(|text| (name, text))
 }
 
+/// What is wrong at a line of a file that a scenario names, with a word of the file or without.
+///
+/// Errors end in results, which users publish, and whoever writes a scenario can name any file. So a word is
+/// quoted only from a file that began as the kind of file that it should be.
+pub(crate) fn told(
+    name: &str,
+    text: &str,
+    line: usize,
+    quoted: impl std::fmt::Display,
+    unquoted: impl std::fmt::Display,
+) -> String {
+    let is_data = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    if text.lines().take(line.saturating_sub(1)).any(is_data) {
+        format!("{name}:{line}: {quoted}")
+    } else {
+        format!("{name}:{line}: {unquoted}")
+    }
+}
+
 /// The text of the file called `name` among those given with the scenario, of at most `most` bytes.
 fn among(given: &BTreeMap<String, String>, name: &str, most: u64) -> Result<String, Unreadable> {
     match given.get(name) {

@@ -113,6 +113,19 @@ pub enum LogReason {
     },
 }
 
+impl LogReason {
+    /// The reason without a text of the file: it may be another's, and nobody's to see.
+    pub fn unquoted(&self) -> String {
+        match self {
+            Self::Trailing { .. } => {
+                "there is text after the end of the data; delete it, or correct the counts above".to_owned()
+            }
+            Self::Field { field, rule, .. } => format!("{field} is wrong; expected {rule}"),
+            _ => self.to_string(),
+        }
+    }
+}
+
 /// A primary user that a format cannot express.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum WriteError {

@@ -201,11 +201,13 @@ def _is_whole(name: str, path: Path) -> bool:
     wanted |= {"error": pa.string(), "limit_s": pa.float64()} if name == RUNS else {"row": pa.int32()}
     try:
         with _parquet.opened(path) as file:
-            if any(file.schema_arrow.field(column).type != kind for column, kind in wanted.items()):
+            schema = file.schema_arrow
+            if not _parquet.is_sealed(schema) or any(schema.field(c).type != k for c, k in wanted.items()):
                 return False
-            for batch in file.iter_batches(_SOME, use_threads=False):
-                batch.validate(full=True)
-                for key in batch["key"].to_pylist():
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, use_threads=False)
+                table.validate(full=True)
+                for key in table["key"].to_pylist():
                     int(key[:16], 16)
     except _parquet.DamagedError:
         return False
@@ -231,7 +233,7 @@ def _without(folder: Path, path: Path, transport: str, lost: set[str], broken: S
 
 
 def _write_rows(path: Path, table: pa.Table) -> None:
-    with pq.ParquetWriter(path, table.schema, **_parquet.WRITTEN) as writer:
+    with pq.ParquetWriter(path, _parquet.sealed(table.schema), **_parquet.WRITTEN) as writer:
         writer.write_table(table, row_group_size=ordered.GROUP_ROWS)
 
 

@@ -157,7 +157,7 @@ def write_files(folder: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> 
         if not some and number:
             return
         path = folder / f"part-{number}.parquet"
-        with pq.ParquetWriter(path, schema, **_parquet.WRITTEN) as writer:
+        with pq.ParquetWriter(path, _parquet.sealed(schema), **_parquet.WRITTEN) as writer:
             for group in itertools.chain(some, itertools.islice(groups, FILE_ROWS // GROUP_ROWS - 1)):
                 writer.write_table(group, row_group_size=GROUP_ROWS)
         with path.open("rb") as stream:  # a full disk may only show when the data are really written

@@ -181,6 +181,9 @@ def plan(
     allow_python: bool = False,
 ) -> Plan:
     """Check what is asked for, see `cogtcp.sweep`. Raises `UsageError` or `ScenarioError`."""
+    for table in keep:
+        if not isinstance(table, str) or table not in TABLES:
+            raise UsageError(f"keep {table!r}: {_near(str(table), TABLES)}")
     if sampling not in SAMPLINGS:
         raise UsageError(f"sampling {sampling!r}: take one of {', '.join(SAMPLINGS)}")
     if points:
@@ -198,9 +201,6 @@ def plan(
         raise UsageError(f"sampling paired: all axes need equally many values; they have: {counts}")
     if sampling == "halton" and len(found) > most_dimensions():
         raise UsageError(f"sampling halton: for at most {most_dimensions()} axes; take random")
-    for name in keep:
-        if name not in TABLES:
-            raise UsageError(f"keep {name!r}: {_near(name, TABLES)}")
     chosen = _seeds(scenario, seeds, first_seed)
     names_of = [control_name(name) for name in transports]
     for name in names_of:
@@ -270,7 +270,8 @@ def _field(message: str, data: Mapping[str, Any]) -> str:
         steps = [element[1], str(int(element[2]) - 1), element[3]]
         return ".".join(step for step in steps if step)
     # A message about an axis begins with its path, which may stand in the file at any place.
-    for number, axis in enumerate(data.get("axis", [])):
+    axes_ = data.get("axis", [])
+    for number, axis in enumerate(axes_ if isinstance(axes_, list) else []):
         if isinstance(axis, dict) and message.startswith(f"{axis.get('path')}:"):
             return f"axis.{number}.{'values' if 'values' in axis else 'range'}"
     key = re.match(r"(\w+)\b.*?:", message)
@@ -349,6 +350,9 @@ def _warmed_up(scenario: Scenario, data: Mapping[str, Any]) -> Scenario:
 
 
 def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    for number, point in enumerate(points, start=1):
+        if not isinstance(point, dict):
+            raise UsageError(f"point {number}: give a table of fields and their values")
     paths = list(points[0])
     for number, point in enumerate(points, start=1):
         if list(point) != paths:

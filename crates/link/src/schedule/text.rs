@@ -18,6 +18,8 @@ pub struct LinkTraceError {
     pub line: usize,
     /// What is wrong, and what would be right.
     pub reason: String,
+    /// The same without a text of the file.
+    pub unquoted: String,
 }
 
 impl std::fmt::Display for LinkTraceError {
@@ -47,13 +49,10 @@ fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Resu
     let mut last_line = 1;
     for (line, text) in lines {
         let Some(time) = text.parse::<u32>().ok().filter(|time| f64::from(*time) <= LONGEST_S * 1e3) else {
-            return wrong(
-                line,
-                format!(
-                    "\"{}\" is not a time; write whole milliseconds, or begin a file of rates with \"{HEADER}\"",
-                    short(text)
-                ),
+            let rule = format!(
+                "is not a time; write whole milliseconds, or begin a file of rates with \"{HEADER}\""
             );
+            return wrong_text(line, text, &rule);
         };
         if times.last().is_some_and(|last| *last > time) {
             return wrong(
@@ -81,13 +80,9 @@ fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Sched
         let fields =
             text.split_once(',').map(|(time, rate)| (number(time, LONGEST_S), number(rate, HIGHEST)));
         let Some((Some(time), Some(rate))) = fields else {
-            return wrong(
-                line,
-                format!(
-                    "\"{}\" is not a time and rate; write, for example, \"0.5,4000000\": seconds and bits per second",
-                    short(text)
-                ),
-            );
+            let rule =
+                "is not a time and rate; write, for example, \"0.5,4000000\": seconds and bits per second";
+            return wrong_text(line, text, rule);
         };
         // The nearest nanosecond: 0.1 s has no exact binary form, and truncation would lose one.
         let time = (time * 1e9).round() as u64;
@@ -140,11 +135,17 @@ fn number(text: &str, most: f64) -> Option<f64> {
 }
 
 fn short(text: &str) -> String {
-    text.chars().take(40).collect()
+    text.split_whitespace().next().unwrap_or_default().chars().take(40).collect()
 }
 
 fn wrong<T>(line: usize, reason: impl Into<String>) -> Result<T, LinkTraceError> {
-    Err(LinkTraceError { line, reason: reason.into() })
+    let reason = reason.into();
+    Err(LinkTraceError { line, unquoted: reason.clone(), reason })
+}
+
+fn wrong_text<T>(line: usize, text: &str, rule: &str) -> Result<T, LinkTraceError> {
+    let reason = format!("\"{}\" {rule}", short(text));
+    Err(LinkTraceError { line, reason, unquoted: format!("this line {rule}") })
 }
 
 #[cfg(test)]

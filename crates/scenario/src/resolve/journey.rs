@@ -5,8 +5,25 @@ use crate::files::read_beside;
 use crate::limits::{LARGEST_MAP, LONGEST, MOST_MEASUREMENTS};
 use crate::source::Source;
 use crate::tree::KeyPath;
-use crate::{Journey, JourneyMap, JourneyRate, JourneySpec, Run};
+use crate::{Journey, JourneyMap, JourneyRate, JourneySpec, Run, ScenarioError};
 use std::sync::Arc;
+
+/// What is wrong with a map. A file that is no map is not quoted: it may be anybody's (see `files::told`).
+fn map_error(error: &ScenarioError) -> String {
+    let is_other = |error: &ScenarioError| {
+        error.message.starts_with("this is not TOML")
+            || (error.message.starts_with("unknown key") && !error.field.contains('.'))
+    };
+    if std::iter::once(error).chain(&error.more).any(is_other) {
+        let line = error.line.map_or(1, std::num::NonZeroU32::get);
+        return format!("{}:{line}: this is no map of a line; `cogtcp journey show` says more", error.file);
+    }
+    let more = match error.more.len() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    format!("the map has an error: {error}{more}")
+}
 
 /// The journey of a radio, its map read from where `source` is.
 pub(super) fn journey(
@@ -23,11 +40,7 @@ pub(super) fn journey(
     let mut line = match line {
         Ok(line) => line,
         Err(error) => {
-            let more = match error.more.len() {
-                0 => String::new(),
-                more => format!(" (and {more} more)"),
-            };
-            findings.error(&path, format!("the map has an error: {error}{more}"), "");
+            findings.error(&path, map_error(&error), "");
             return None;
         }
     };

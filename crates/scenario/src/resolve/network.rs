@@ -1,7 +1,7 @@
 //! Nodes and links of each topology.
 
 use super::Findings;
-use crate::files::read_beside;
+use crate::files::{read_beside, told};
 use crate::limits::{LARGEST_LOG, LARGEST_QUEUE, LONGEST_DELAY, MOST_HOPS, MOST_NODES, MOST_PAIRS};
 use crate::source::Source;
 use crate::tree::KeyPath;
@@ -330,7 +330,9 @@ fn read_trace(file: &str, source: &Source, path: &KeyPath, findings: &mut Findin
     let (name, text) = read_beside(source, file, LARGEST_LOG, path, findings)?;
     let schedule = text::read(&text);
     schedule
-        .map_err(|error| findings.error(path, format!("{name}:{}: {}", error.line, error.reason), ""))
+        .map_err(|error| {
+            findings.error(path, told(&name, &text, error.line, error.reason, error.unquoted), "");
+        })
         .ok()
 }
 

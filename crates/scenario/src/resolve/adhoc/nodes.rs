@@ -1,12 +1,13 @@
 //! The nodes of an ad hoc network: how many, where, and how they move.
 
-use crate::files::read_beside;
+use crate::files::{read_beside, told};
 use crate::limits::{LARGEST_LOG, LONGEST, MOST_NODES};
 use crate::resolve::Findings;
 use crate::resolve::cognitive::position;
 use crate::tree::KeyPath;
 use crate::{AdHoc, MobilityModel, Motion, PlacementModel, Run, Scenario, Topology, WaypointModel};
-use cogtcp_mobility::{Area, Mobility, Placement, RandomWaypoint, trace};
+use cogtcp_mobility::trace::{self, TraceReason};
+use cogtcp_mobility::{Area, Mobility, Placement, RandomWaypoint};
 use cogtcp_units::Length;
 use std::sync::Arc;
 
@@ -196,5 +197,14 @@ fn read_trace(file: &str, scenario: &Scenario, path: &KeyPath, findings: &mut Fi
     let (name, text) = read_beside(&scenario.source, file, LARGEST_LOG, path, findings)?;
     let is_csv = file.to_ascii_lowercase().ends_with(".csv");
     let read = if is_csv { trace::csv::read(&name, &text) } else { trace::setdest::read(&name, &text) };
-    read.map_err(|error| findings.error(path, error.to_string(), "")).ok()
+    read.map_err(|error| {
+        let unquoted = error.reason.unquoted();
+        // A line that is not understood has no word that could be quoted alone.
+        let quoted = match error.reason {
+            TraceReason::Line { .. } => unquoted.clone(),
+            reason => reason.to_string(),
+        };
+        findings.error(path, told(&name, &text, error.line, quoted, unquoted), "");
+    })
+    .ok()
 }

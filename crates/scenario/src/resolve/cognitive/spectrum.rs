@@ -1,7 +1,7 @@
 //! The spectrum: channels and primary users, from the scenario and from files beside it.
 
 use super::position;
-use crate::files::{beside, read_beside};
+use crate::files::{beside, read_beside, told};
 use crate::limits::{LARGEST_LOG, MOST_CHANNELS, MOST_POINTS};
 use crate::resolve::Findings;
 use crate::source::Source;
@@ -357,5 +357,10 @@ fn read<T>(
     parse: impl Fn(&str, &str) -> Result<T, LogError>,
 ) -> Option<T> {
     let (name, text) = read_beside(source, file, LARGEST_LOG, path, findings)?;
-    parse(&name, &text).map_err(|error| findings.error(path, error.to_string(), "")).ok()
+    parse(&name, &text)
+        .map_err(|error| {
+            let unquoted = error.reason.unquoted();
+            findings.error(path, told(&name, &text, error.line, error.reason, unquoted), "");
+        })
+        .ok()
 }
