@@ -1,7 +1,8 @@
 """A scenario from measurements: captures, logs of ping, irtt and iperf3, link traces, measured occupancy.
 
-`docs/fitting.md` tells what is estimated and how. `packets` and `logs` read, `connections` finds the fate of
-each packet. `link`, `silences` and `laws` estimate, `making` writes the scenario.
+`docs/fitting.md` tells what is estimated and how. `packets`, `logs`, `sigmf` and `sweeps` read; `connections`
+finds the fate of each packet. `link`, `probing`, `throughput`, `silences` and `laws` estimate, and `making`
+writes the scenario.
 """
 
 from __future__ import annotations
