@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, run
+from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, fit, run
 from cogtcp.emulation import check, emulate
 from cogtcp.emulation.agreement import Agreement, Pair, agree, verdict
 from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
@@ -505,6 +505,7 @@ def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())
     # The server may take its time to start, and its word on the result may be late: the client goes without.
     client = (
+        "ping -D -i 0.05 -c 20 -n $COGTCP_PEER > ping.log; "
         "for attempt in $(seq 40); do report=$(iperf3 --json -t 3 -c $COGTCP_PEER) && "
         'case $report in *sum_received*) echo "$report"; exit;; esac; sleep 0.5; done; exit 1'
     )
@@ -517,6 +518,15 @@ def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     if not 5.5e6 < measured < 8e6:
         assert not timing["evidence"], measured
         pytest.skip(f"the machine is too busy: {timing['reasons']}")
+    # What a fit makes of the logs is the link: with ping as the floor the queue shows.
+    (tmp_path / "iperf3.json").write_text(json.dumps(report))
+    found = fit([tmp_path / "iperf3.json", tmp_path / "ping.log"])
+    by_name = {estimate.name: estimate for estimate in found.estimates}
+    # The plane and both hosts add some 0.1 ms to each round trip.
+    assert by_name["delay"].value == pytest.approx(0.010, abs=0.0003)
+    assert by_name["capacity"].bound is None
+    assert by_name["capacity"].low <= 8.05e6
+    assert by_name["capacity"].high >= 7.95e6
 
 
 @on_kernel

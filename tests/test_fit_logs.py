@@ -348,6 +348,16 @@ def test_received_totals_count_and_not_what_filled_the_send_buffer() -> None:
     assert delay == Bounded("s", delay.how, at_most=0.0775 / 2)  # type: ignore[union-attr]
 
 
+def test_plain_data_says_which_kind_a_value_is() -> None:
+    kinds = {
+        name: each["kind"] for name, each in fit(CASES / "iperf3-tcp.json").to_dict()["estimates"].items()
+    }
+    assert (kinds["capacity"], kinds["delay"], kinds["queue"]) == ("measured", "bounded", "unknown")
+    text = fit(CASES / "iperf3-tcp.json").text
+    assert "delay: at most 38.75 ms." in text
+    assert "capacity: 9.893 Mbit/s (9.893 to 10.42)." in text
+
+
 def test_datagrams_that_arrived_are_a_bound_and_the_loss_is_no_loss_of_the_link() -> None:
     test = transferred(CASES / "iperf3-udp.json")
     assert test.udp

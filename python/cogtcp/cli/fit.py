@@ -23,8 +23,8 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         "data",
         nargs="+",
         metavar="DATA",
-        help="captures (pcap, pcapng), logs of ping -D, irtt and iperf3 --json, link traces, "
-        "occupancy (CSV, SigMF), ON and OFF times (CSV)",
+        help="captures (pcap, pcapng), logs of ping, fping, irtt and iperf3 --json, link traces, "
+        "occupancy (CSV, SigMF, rtl_power, hackrf_sweep), ON and OFF times (CSV)",
     )
     parser.add_argument(
         "--out",

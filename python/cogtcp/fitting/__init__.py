@@ -1,7 +1,8 @@
 """A scenario from measurements: captures, logs of ping, irtt and iperf3, link traces, measured occupancy.
 
-`docs/fitting.md` tells what is estimated and how. `packets` and `logs` read, `connections` finds the fate of
-each packet. `link`, `silences` and `laws` estimate, `making` writes the scenario.
+`docs/fitting.md` tells what is estimated and how. `packets`, `logs`, `sigmf` and `sweeps` read; `connections`
+finds the fate of each packet. `link`, `probing`, `throughput`, `silences` and `laws` estimate, and `making`
+writes the scenario.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ def fit(
     >>> found.write("link.toml")
 
     Args:
-        data: Files: captures (pcap, pcapng) of a TCP transfer, with ping beside it if possible; logs of `ping
-            -D`, `irtt` and `iperf3 --json`; mahimahi traces and rates over time as CSV; measured occupancy
-            as CSV or as annotations of SigMF. Their kind is told by their content.
+        data: Files: captures (pcap, pcapng) of a TCP transfer, with ping beside it if possible; logs of
+            `ping`, `fping`, `irtt` and `iperf3 --json`; mahimahi traces and rates over time as CSV; measured
+            occupancy as CSV, sweeps of `rtl_power` or `hackrf_sweep`, or annotations of SigMF. Their kind is
+            told by their content.
         name: Name of the scenario; by default that of the first file.
         transport: The transport of the scenario's flows; for a capture, the one that was captured, by which
             the fit is judged.

@@ -65,6 +65,7 @@ class Estimate:
             "unit": self.unit,
             "how": self.how,
             "known": self.known,
+            "kind": "unknown" if not self.known else "measured" if self.bound is None else "bounded",
         }
 
 

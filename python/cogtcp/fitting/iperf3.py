@@ -119,7 +119,7 @@ def read(data: dict[str, Any], file: str) -> Transfer:
         found = _direction(data, "")
         if any("sum_bidir_reverse" in interval for interval in data["intervals"]):
             found.back = _direction(data, "_bidir_reverse")
-    except (AttributeError, KeyError, TypeError, ValueError) as fault:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as fault:
         raise UsageError(
             f"{file}: is not what iperf3 writes: {fault}; give the output of iperf3 --json"
         ) from None

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from cogtcp._errors import UsageError
+from cogtcp._errors import CogtcpError, UsageError
 from cogtcp.fitting import iperf3, irtt, pings
 from cogtcp.fitting.iperf3 import Transfer
 from cogtcp.fitting.probes import Counts, Probes
@@ -75,7 +75,14 @@ def document(data: Any, file: str) -> Log:
         UsageError: It is neither.
     """
     if irtt.is_irtt(data):
-        return irtt.read(data, file)
+        try:
+            return irtt.read(data, file)
+        except CogtcpError:
+            raise
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as fault:
+            raise UsageError(
+                f"{file}: is not what irtt writes: {fault}; give the file of irtt client -o"
+            ) from None
     if isinstance(data, dict) and "intervals" in data and ("end" in data or "error" in data):
         return iperf3.read(data, file)
     raise UsageError(f"{file}: is not JSON of iperf3, irtt or SigMF; give one of these")

@@ -6,6 +6,7 @@ import bisect
 import itertools
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: What stands where the data cannot tell.
 _DELAY_S, _RATE = 0.025, 10e6
+#: Bytes of a probe from IP on, as ping and irtt send it without options.
+_PROBE_BYTES = 84
 #: A range for `advise` needs two ends: of a bound the other is this many times away, an assumption.
 _OPEN = 4.0
 #: How long a scenario of fitted silences runs at least, and in how many of their periods.
@@ -404,6 +407,15 @@ def _of_tests(fit: Fit, found: list[Estimate]) -> None:
     best = max(told, key=lambda each: (each.known and each.bound is None, each.known and each.value))
     if not _known(found, "capacity"):
         _put(found, best)
+    capacity = next(estimate for estimate in found if estimate.name == "capacity")
+    if (
+        fit.link is not None
+        and fit.link.probed is not None
+        and delay.known
+        and not delay.bound
+        and capacity.known
+    ):
+        _put(found, _without_transmission(delay, capacity.value))
     back = [test.back for test in fit.tests if test.back is not None]
     if back:
         most = max(back, key=lambda test: test.received)
@@ -411,6 +423,18 @@ def _of_tests(fit: Fit, found: list[Estimate]) -> None:
     if not _known(found, "loss"):
         said = throughput.loss(next((test for test in fit.tests if test.udp), fit.tests[0]))
         _put(found, of("loss", "share", said, "the scenario has none"))
+
+
+def _without_transmission(delay: Estimate, rate: float) -> Estimate:
+    """Return the delay that probes show without the time that their own bits take on the link."""
+    took = min(_PROBE_BYTES * 8 / rate, delay.value)
+    low = max(0.0, delay.low - took) if not math.isnan(delay.low) else math.nan
+    return replace(
+        delay,
+        value=delay.value - took,
+        low=low,
+        how=f"{delay.how}; the transmission of a probe is taken off",
+    )
 
 
 def _put(found: list[Estimate], estimate: Estimate) -> None:

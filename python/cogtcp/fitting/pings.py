@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"\b(?:icmp_seq|seq|pořadí) ?[= ](\d+)")
 #: Keys that are no round-trip time.
 _HOPS = {"ttl", "hlim"}
 _WINDOWS_REPLY = re.compile(r"[=<](\d+) ?ms\b(?! ?,)", re.IGNORECASE)
-_WINDOWS_SUMMARY = re.compile(r"= (\d+),[^=]+= (\d+),[^=]+= (\d+) \(\d+ ?%")
+_WINDOWS_SUMMARY = re.compile(r"= (\d+),[^=]+= (\d+),[^=]+= (\d+)\s+\(\d+ ?%")
 _FPING = re.compile(r"(\S+) +: \[(\d+)\], (?:(\d+) bytes, ([\d.]+) ms|timed out)")
 _FPING_LIST = re.compile(r"^(\S+) +:((?: (?:[\d.]+|-))+)\s*$", re.MULTILINE)
 _FPING_SUMMARY = re.compile(r"xmt/rcv/%loss = (\d+)/(\d+)/")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import UsageError
+from cogtcp._errors import CogtcpError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +46,20 @@ def is_meta(data: Any) -> bool:
 
 
 def occupancy(data: dict[str, Any], file: Path) -> Recording:
+    """Return the occupancy that annotations mark; see `_read`.
+
+    Raises:
+        UsageError: It is not what SigMF describes.
+    """
+    try:
+        return _read(data, file)
+    except CogtcpError:
+        raise
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as fault:
+        raise UsageError(f"{file}: is not SigMF: {fault}; give a whole .sigmf-meta file") from None
+
+
+def _read(data: dict[str, Any], file: Path) -> Recording:
     """Return the occupancy that annotations mark.
 
     Annotations of bands that overlap are one channel; those without a band are all in one. An annotation
