@@ -411,8 +411,10 @@ def _search(question: Question, bench: Bench, advice: Advice, jobs: int) -> None
         except (UsageError, RunError):
             continue  # no trial has a result: what the race knows stands
         bench.made += trials * _TRIAL_SEEDS
-        if tuned.winner is not None and tuned.winner.point is not None:
-            changes = (*candidate.changes, *tuned.winner.values.items())
+        # Whether it keeps the constraints the race decides, with more seeds.
+        chosen = next(iter(tuned.finalists), None)
+        if chosen is not None and chosen.point is not None:
+            changes = (*candidate.changes, *chosen.values.items())
             found.append(
                 Candidate(_name(candidate.transport or candidate.name, changes), candidate.transport, changes)
             )
