@@ -71,6 +71,21 @@ def test_an_undecided_race_says_between_what_and_what_would_decide() -> None:
     assert enough.decided
 
 
+def test_a_scenario_that_does_not_reproduce_its_capture_has_no_winner(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = "it delivers 9.1 Mbit/s, the capture 4.2 Mbit/s"
+    monkeypatch.setattr("cogtcp.fitting.reproduces", lambda path: why, raising=False)
+    options = ["--transport", "newreno,linux-bbr", "--budget", "30runs", "--out", str(tmp_path / "out")]
+    assert main(["advise", str(small), *options]) == 2
+    said = capsys.readouterr().err
+    assert f"no winner, as the scenario does not reproduce its capture: {why}" in said
+    assert not (tmp_path / "out").exists()
+    assert main(["advise", str(small), *options, "--anyway"]) == 0
+    assert f"The scenario does not reproduce its capture: {why}." in capsys.readouterr().out
+    assert why in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_what_is_best_today_is_kept() -> None:
     scenario = Scenario.from_toml(SMALL).with_transport("linux-bbr")
     advice = advise(scenario, transports=["newreno", "sack", "linux-bbr"], budget="100 runs")
@@ -224,6 +239,35 @@ def test_what_would_change_the_answer() -> None:
             assert values[probe.wins] > values[advice.winner.name]
 
 
+def test_a_call_is_an_objective_and_a_limit() -> None:
+    call = """
+[[udp]]
+name = "call"
+from = "sender"
+to = "receiver"
+pattern = { constant = "64 kbit/s" }
+"""
+    text = SMALL[: SMALL.index("[[radio]]")] + SMALL[SMALL.index("[[flow]]") :] + call
+    scenario = Scenario.from_toml(text).set("topology.single_hop.link.queue", "200 packets")
+    advice = advise(
+        scenario, "call.delay_p95", transports=["vegas", "newreno", "linux-cubic"], budget="120 runs"
+    )
+    assert advice.head == "run"
+    assert advice.winner is not None
+    assert advice.winner.name == "vegas", "which keeps the queue short"
+    limited = advise(
+        scenario,
+        transports=["vegas", "newreno", "linux-cubic"],
+        constraints=["call.delay_p95<=60 ms"],
+        budget="200 runs",
+    )
+    assert limited.winner is not None
+    assert limited.winner.name == "vegas"
+    assert limited.race is not None
+    assert limited.race.left["linux-cubic"].why == "breaks"
+    assert "at most 60.0 ms: kept, " in limited.text
+
+
 def test_objectives() -> None:
     scenario = Scenario.from_toml(SMALL)
     measured = Wanted.of("utility:2").measure(cogtcp.run(scenario, trace="summary"))
@@ -257,10 +301,12 @@ def test_sizes_have_the_units_of_scenarios() -> None:
     ("options", "says"),
     [
         ({"objective": "goodness"}, "unknown metric"),
-        ({"objective": "goodness"}, "handoffs, utility:W, completion:SIZE, stalls, worst-flow"),
+        ({"objective": "goodness"}, "call.delay_p95; or utility:W, completion:SIZE, stalls, worst-flow"),
         ({"objective": "utility:x"}, "utility:0.5"),
         ({"objective": "completion:ten"}, "completion:10MB"),
         ({"objective": "stalls"}, "no flow is a video"),
+        ({"objective": "call.delay_p95"}, 'no flow, stream or application "call"'),
+        ({"constraints": ["call.delay_p95<=150 ms"]}, 'no flow, stream or application "call"'),
         ({"margin": 0}, "between 0 and 1"),
         ({"budget": "soon"}, "60 s"),
         ({"over": {"topology.single_hop.link.delay": "1 ms..2 ms"},

@@ -691,6 +691,68 @@ def test_the_summary_does_not_depend_on_how_rows_come(short: Scenario) -> None:
             assert row["drops"] == row["drops_low"] == row["drops_high"] == 0.1, "nothing varies"
 
 
+def test_a_point_that_goes_on_in_the_next_rows_is_one_row_of_the_summary() -> None:
+    """Arrow gives groups in an order of its own: the last group need not be the last point."""
+    import pyarrow as pa
+
+    from cogtcp.sweeping.summary import summarise
+
+    points = [(queue, on) for queue in ("100 packets", "20 kB", "9 packets") for on in (0.2, 1.0, 5.0)]
+    schema = pa.schema([("queue", pa.string()), ("on", pa.float64()), ("seed", pa.int64()),
+        ("error", pa.string()), ("goodput_bps", pa.float64())])  # fmt: skip
+    rows = [
+        {"queue": queue, "on": on, "seed": seed, "error": None, "goodput_bps": on * seed}
+        for queue, on in points
+        for seed in (1, 2, 3)
+    ]
+    table = pa.Table.from_pylist(rows, schema)
+    kinds = {"queue": pa.string(), "on": pa.float64()}
+    for size in (4, 5, 7, 100):
+        parts = [table.slice(start, size) for start in range(0, len(rows), size)]
+        found = pa.concat_tables(summarise("sack", parts, kinds, ["goodput_bps"])).to_pylist()
+        assert [(row["queue"], row["on"]) for row in found] == points
+        assert all(row["goodput_bps_n"] == 3 for row in found)
+
+
+def test_the_table_is_in_the_order_of_values(tmp_path: Path, short: Scenario) -> None:
+    from cogtcp.report.sweep import rows_in_words
+
+    axes = {
+        "radio.0.sensing.on": ["5 s", "200 ms", "1 s"],
+        "topology.single_hop.link.queue": ["100 packets", "9 packets", "20 packets"],
+    }
+    found = cogtcp.sweep(short, axes, transports=["sack", "newreno"], seeds=1, out=tmp_path / "out")
+    rows = [tuple(row[:3]) for row in rows_in_words(found, 100).rows]
+    queues = ("9", "20", "100")
+    assert [(name, on, queue.split()[0]) for name, on, queue in rows] == [
+        (name, on, queue) for name in ("newreno", "sack") for on in ("0.2", "1", "5") for queue in queues
+    ]
+
+
+def test_an_answer_too_wide_for_the_terminal_is_printed_by_record(
+    short: Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    cogtcp.sweep(short, {}, transports=["sack"], seeds=2, out=out)
+    monkeypatch.setattr("cogtcp.cli.sweep._PIPE", 80)
+    assert main(["query", str(out), "SELECT * FROM runs ORDER BY seed"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("-[ record 1 ]--")
+    assert sum(line.startswith("-[ record ") for line in lines) == 2
+    assert any(re.fullmatch(r"transport +\| sack", line) for line in lines)
+    digests = [line for line in lines if line.startswith("digest ")]
+    assert all("…" not in line and len(line.split("| ")[1]) == 16 for line in digests), "nothing is cut"
+    long = "SELECT repeat('word ', 40) AS text, chr(27) || '[31m' AS escape"
+    assert main(["query", str(out), long]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert printed.count("word") == 40
+    assert "\x1b" not in printed
+    assert main(["query", str(out), "SELECT seed, transport FROM runs"]) == 0
+    assert "record" not in capsys.readouterr().out, "what fits is a table"
+
+
 def test_a_dry_run_says_what_it_would_cost(sweep_file: Path, command: Command, tmp_path: Path) -> None:
     before = files(tmp_path)
     done = command("sweep", sweep_file, "--dry-run", "--json")

@@ -182,9 +182,43 @@ def test_a_constraint_that_only_the_luck_of_the_search_kept(monkeypatch: pytest.
     # Seeds 7 to 9 are those of the search.
     runs = Runs(lambda delay, seed: delay, drops=lambda delay, seed: 0.0 if seed < 10 else 5.0 + seed % 2)
     result = pretend(monkeypatch, runs, constraints=["drops<=1"], trials=8)
-    assert result.winner is not None
+    assert result.winner is None
     assert result.breaks == list(result.constraints)
-    assert "Drops at most 1.0 packets: broken, with 5.5 packets (95 %:" in headline.of_tuning(result)
+    said = headline.of_tuning(result)
+    assert said.startswith("No point keeps the constraints on the fresh seeds. The nearest is ")
+    assert "Drops at most 1.0 packets: broken, with 5.5 packets (95 %:" in said
+
+
+def test_a_limit_is_kept_by_its_bound_and_not_by_its_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drops grow with the delay and differ by seed by 20: at the limit the mean alone keeps it."""
+    runs = Runs(
+        lambda delay, seed: delay, drops=lambda delay, seed: 1000 * delay + 20 * ((seed * 7919) % 41 / 20 - 1)
+    )
+    result = pretend(monkeypatch, runs, constraints=["drops<=100"], trials=40)
+    assert result.winner is not None
+    bound = result.limit(result.winner, result.constraints[0])
+    assert bound.high <= 100
+    assert result.keeps(result.winner) == "kept"
+    # Every finalist's bound holds jointly: it is wider than the interval of one mean.
+    assert bound.high > result.interval(result.winner, result.constraints[0].metric).high
+    for tie in result.ties:
+        assert result.keeps(tie) == "kept"
+
+
+def test_a_limit_that_no_bound_keeps_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The mean is 95 wherever the search looks, with a wide spread: under the limit of 100, but not surely.
+    runs = Runs(
+        lambda delay, seed: delay, drops=lambda delay, seed: 95.0 + 60 * ((seed * 7919) % 41 / 20 - 1)
+    )
+    result = pretend(monkeypatch, runs, constraints=["drops<=100"], trials=12)
+    assert result.finalists
+    assert result.winner is None
+    assert result.undecided
+    said = headline.of_tuning(result)
+    assert said.startswith("Undecided: no point is shown to keep the constraints.")
+    assert "Drops at most 100.0 packets: undecided, with " in said
+    assert "More --fresh-seeds may decide." in said
+    assert said in result.report()
 
 
 @pytest.mark.parametrize(
@@ -192,6 +226,19 @@ def test_a_constraint_that_only_the_luck_of_the_search_kept(monkeypatch: pytest.
 )
 def test_a_constraint_is_kept_only_beyond_chance(values: Sequence[float], verdict: str) -> None:
     assert goal.constraint("drops<=6").judge(mean_interval(values)) == verdict
+
+
+def test_the_map_marks_the_winner_and_what_is_not_significantly_worse(found: Tuning) -> None:
+    from cogtcp.figure.model import Dots
+    from cogtcp.report.surface import surface
+
+    drawing = surface(found)
+    dots = [mark for mark in drawing.rows[0][0].marks if isinstance(mark, Dots)]
+    assert found.winner is not None
+    stars = [(mark.x[0], mark.y[0]) for mark in dots if mark.shape == "star"]
+    assert stars == [found.winner.point]
+    ties = [(mark.x[0], mark.y[0]) for mark in dots if mark.shape == "circle" and mark.size == 7.0]
+    assert sorted(ties) == sorted(tie.point for tie in found.ties if tie.point is not None)
 
 
 # Sameness.

@@ -115,6 +115,8 @@ def of_tuning(tuning: Tuning) -> str:
     if best is None:
         limits = join([constraint.describe() for constraint in tuning.constraints])
         return f"None of {done} trials satisfies the constraints: {limits}."
+    if winner is None and tuning.finalists:
+        return _no_winner(tuning)
     if winner is None:
         mean = metric.text(tuning.interval(best).mean, unit=True)
         return (
@@ -127,16 +129,36 @@ def of_tuning(tuning: Tuning) -> str:
         f"{_with_interval(interval, metric)}{_gain(tuning)}."
     ]
     for standing, says in _SAYS.items():
-        names = [final.name for final in tuning.finalists if tuning.standing(final) == standing]
+        # What may break a limit is no alternative.
+        names = [
+            final.name
+            for final in tuning.finalists
+            if tuning.standing(final) == standing and tuning.keeps(final) == "kept"
+        ]
         if names:
             text = join(names)
             parts.append(f"{text[0].upper()}{text[1:]} {says[len(names) > 1]}.")
     for constraint in tuning.constraints:
-        found = tuning.interval(winner, constraint.metric)
-        verdict = constraint.judge(found)
-        said = {"kept": "kept", "broken": "broken", "unclear": "inconclusive, more seeds needed"}[verdict]
-        parts.append(f"{constraint.describe()}: {said}, with {_with_interval(found, constraint.metric)}.")
+        found = tuning.limit(winner, constraint)
+        parts.append(f"{constraint.describe()}: kept, with {_with_interval(found, constraint.metric)}.")
     return " ".join(parts)
+
+
+def _no_winner(tuning: Tuning) -> str:
+    """Say that no finalist keeps the constraints with confidence, and how near the first undecided one is."""
+    open_ones = tuning.undecided
+    first = (open_ones or tuning.finalists)[0]
+    head = (
+        "Undecided: no point is shown to keep the constraints."
+        if open_ones
+        else "No point keeps the constraints on the fresh seeds."
+    )
+    parts = [head, f"The nearest is {_values(first)}."]
+    for constraint in tuning.constraints:
+        said = {"kept": "kept", "broken": "broken", "unclear": "undecided"}[tuning.verdict(first, constraint)]
+        found = tuning.limit(first, constraint)
+        parts.append(f"{constraint.describe()}: {said}, with {_with_interval(found, constraint.metric)}.")
+    return " ".join([*parts, *(["More --fresh-seeds may decide."] if open_ones else [])])
 
 
 _SAYS = {

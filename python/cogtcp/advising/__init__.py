@@ -32,6 +32,7 @@ def advise(
     margin: float = 0.02,
     budget: str = "60 s",
     seed: int | None = None,
+    doubt: str = "",
     jobs: int | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -41,27 +42,29 @@ def advise(
 ) -> Advice:
     """Say what to run: which transport, with which parameters, how sure that is, and what would change it.
 
-    Transports race over the same seeds. Who is worse beyond chance leaves; the race ends when nobody left can
-    win by more than the margin. All its statements hold together with 95 % confidence. Ctrl-C stops early:
+    Three answers: run another transport, keep the scenario's own, or undecided (`Advice.head`). Transports
+    race over the same seeds. All statements of the race hold jointly with 95 % confidence. Ctrl-C stops it:
     the advice then has `interrupted` set and rests on the runs that were finished.
 
     >>> advice = cogtcp.advise(scenario, "goodput", constraints=["delay<=200 ms"], budget="20 s")
-    >>> advice.winner.name, advice.text
+    >>> advice.head, advice.winner, advice.text
     >>> advice.scenario_of(advice.winner)
 
     Args:
         scenario: The link and what goes over it; its own transport is the baseline.
-        objective: `goodput` or another metric as in `tune`; `utility:W`, log2 of goodput less W times log2 of
-            the mean RTT; `completion:10MB`; `stalls` of videos; `worst-flow`.
+        objective: `goodput` or another metric as in `tune`, also `call.delay_p95`; `utility:W`, log2 of
+            goodput less W times log2 of the mean RTT; `completion:10MB`; `stalls` of videos; `worst-flow`.
         transports: Names of presets, or congestion controls in Python; by default `TRANSPORTS`.
         over: Further fields to decide, as in `tune`: values race with the transports (all combinations),
             ranges are searched by the tuner for the best transports (the extra `tune`).
-        constraints: Limits on means of metrics, as in `"pu_interference<=5%"` or `"delay<=200 ms"`.
+        constraints: Limits on means of metrics, as in `"pu_interference<=5%"` or `"call.delay_p95<=150 ms"`.
+            A candidate keeps a limit if its confidence bound does.
         uncertain: Fields that are known as ranges, `{"topology.single_hop.link.delay": "19 ms..21 ms"}`: each
             seed draws its own value, and the answer is good over all of them.
-        margin: What a win must exceed to matter, as a share.
+        margin: Smallest gain that matters, as a share.
         budget: Real time, `"60 s"`, or runs, `"400 runs"`. With runs the answer depends on nothing else.
         seed: The first seed; by default the scenario's.
+        doubt: Why the scenario does not reproduce its capture (`cogtcp.fitting.reproduces`), for the text.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for report, tables and finished runs; by default nothing is written.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
@@ -95,5 +98,6 @@ def advise(
         margin,
         budget,
         seed,
+        doubt,
     )
     return decide(question, jobs=jobs, out=out, force=force, progress=progress, command=command)

@@ -74,6 +74,7 @@ class Advice:
         pace_s: Real time of one run with all processors at work; NaN if no run was new.
         is_random: Whether seeds differ.
         turns: What of the uncertain inputs changes the answer within its range.
+        doubt: Why the scenario does not reproduce its capture; empty if nothing is known against it.
         interrupted: Whether it was stopped before it was done.
     """
 
@@ -94,6 +95,7 @@ class Advice:
     pace_s: float = math.nan
     is_random: bool = True
     turns: list[Turn] = field(default_factory=list)
+    doubt: str = ""
     interrupted: bool = False
 
     @property
@@ -259,6 +261,7 @@ class Advice:
                 "uncertain": self.uncertain,
                 "head": self.head,
                 "decided": self.decided,
+                "doubt": self.doubt or None,
                 "between": [candidate.name for candidate in self.between],
                 "more_runs": self.more_runs,
                 "interrupted": self.interrupted,

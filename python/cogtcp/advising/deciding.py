@@ -17,6 +17,7 @@ from cogtcp.advising.inputs import Inputs
 from cogtcp.advising.racing import Race, bounds
 from cogtcp.advising.wanted import Wanted
 from cogtcp.control import control_name
+from cogtcp.metrics import find
 from cogtcp.output import prepare_folder, rewriting, write_file, write_table
 from cogtcp.result import check_seed
 from cogtcp.runner import Case, Runner, available_processors
@@ -64,6 +65,7 @@ class Question:
     seconds: float
     runs: int
     seed: int
+    doubt: str = ""
 
     @classmethod
     def of(
@@ -77,11 +79,16 @@ class Question:
         margin: float,
         budget: str,
         seed: int | None,
+        doubt: str = "",
     ) -> Question:
         """Check what is asked. Raises `UsageError` or `ScenarioError`."""
         wanted = Wanted.of(objective)
         scenario = wanted.prepared(scenario)
         scenario.check()
+        limits = tuple(goal.constraint(text) for text in constraints)
+        for metric in (wanted.objective.metric, *(limit.metric for limit in limits)):
+            if "." in metric.name:  # of a flow, stream or application: the scenario must have it
+                find(metric.name, scenario)
         if not 0 < margin < 1:
             raise UsageError(f"margin {margin:g}: write a share between 0 and 1, as 0.02 for 2 %")
         match = _BUDGET.fullmatch(budget)
@@ -106,13 +113,14 @@ class Question:
             candidates=candidates,
             ranges=tuple(p for p in varied if isinstance(p, Range)),
             over=tuple(varied),
-            constraints=tuple(goal.constraint(text) for text in constraints),
+            constraints=limits,
             uncertain=dict(uncertain),
             inputs=inputs,
             margin=margin,
             seconds=seconds,
             runs=int(float(match[1])) if is_runs else 10**9,
             seed=first,
+            doubt=doubt,
         )
 
     @property
@@ -308,6 +316,7 @@ def _decide(question: Question, bench: Bench, jobs: int) -> Advice:
         margin=question.margin,
         seed=question.seed,
         is_random=question.is_random,
+        doubt=question.doubt,
     )
     try:
         # Without anything to look at after it, an undecided race may take the whole budget.
@@ -418,8 +427,10 @@ def _search(question: Question, bench: Bench, advice: Advice, jobs: int) -> None
         except (UsageError, RunError):
             continue  # no trial has a result: what the race knows stands
         bench.made += trials * _TRIAL_SEEDS
-        if tuned.winner is not None and tuned.winner.point is not None:
-            changes = (*candidate.changes, *tuned.winner.values.items())
+        # Whether it keeps the constraints the race decides, with more seeds.
+        chosen = next(iter(tuned.finalists), None)
+        if chosen is not None and chosen.point is not None:
+            changes = (*candidate.changes, *chosen.values.items())
             found.append(
                 Candidate(_name(candidate.transport or candidate.name, changes), candidate.transport, changes)
             )

@@ -35,7 +35,13 @@ def paragraph(advice: Advice) -> str:
         limits = join([constraint.describe() for constraint in advice.constraints]) or "the objective"
         return f"No candidate satisfies {limits}."
     heads = {"run": _run, "keep": _keep}
-    parts = [heads.get(advice.head, _undecided)(advice, leader), _limits(advice, leader), _turns(advice)]
+    doubt = f"The scenario does not reproduce its capture: {advice.doubt}." if advice.doubt else ""
+    parts = [
+        doubt,
+        heads.get(advice.head, _undecided)(advice, leader),
+        _limits(advice, leader),
+        _turns(advice),
+    ]
     parts += [_costs(advice, leader), _changes(advice), _not_worth(advice), _kernel(advice)]
     return " ".join(part for part in parts if part)
 

@@ -77,7 +77,7 @@ class Wanted:
             except UsageError as error:
                 # The metrics are known to the tuner; these objectives are the race's own.
                 own = "utility:W, completion:SIZE, stalls, worst-flow"
-                also = f", {own}" if "unknown metric" in str(error) else ""
+                also = f"; or {own}" if "unknown metric" in str(error) else ""
                 raise UsageError(f"{error}{also}") from None
         metric = _OWN[name]
         objective = goal.Objective(metric, metric.better)

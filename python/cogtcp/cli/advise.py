@@ -25,7 +25,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         default="goodput",
         metavar="OBJECTIVE",
         help="goodput (default), utility:W (log2 goodput - W log2 RTT), completion:10MB, stalls, "
-        "worst-flow, or a metric as in tune",
+        "worst-flow, or a metric, also of an application: call.delay_p95",
     )
     parser.add_argument(
         "--transport",
@@ -46,7 +46,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="METRIC<=VALUE",
-        help='a limit: "pu_interference<=5%%", "delay<=200 ms" (may be repeated)',
+        help='a limit: "pu_interference<=5%%", "call.delay_p95<=150 ms" (may be repeated)',
     )
     parser.add_argument(
         "--uncertain",
@@ -62,7 +62,10 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         "--budget",
         default="60 s",
         metavar="T",
-        help='real time "60 s" (default), or "400 runs": the same answer every time',
+        help='real time "60 s" (default), "4m", or "400 runs": the same answer every time',
+    )
+    parser.add_argument(
+        "--anyway", action="store_true", help="answer also for a scenario that does not reproduce its capture"
     )
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
@@ -108,6 +111,7 @@ def advise(args: argparse.Namespace) -> int:
             _share(args.margin),
             args.budget,
             args.seed,
+            _doubt(args),
         )
     what = [args.objective, args.margin, *transports, *args.over, *args.constraint, *uncertain.items()]
     out = arguments.output(args, question.scenario, "advise", *what)
@@ -127,6 +131,21 @@ def advise(args: argparse.Namespace) -> int:
     if found.interrupted:
         return progress.interrupted(out)
     return code
+
+
+def _doubt(args: argparse.Namespace) -> str:
+    """Return why the scenario does not reproduce its capture; without `--anyway` raise it."""
+    from cogtcp import fitting
+    from cogtcp._shipped import locate
+
+    check = getattr(fitting, "reproduces", None)
+    why = str(check(locate(args.file))) if check is not None else ""
+    if why and not args.anyway:
+        raise UsageError(
+            f"{args.file}: no winner, as the scenario does not reproduce its capture: {why}; "
+            "correct the scenario, or answer all the same with --anyway"
+        )
+    return why
 
 
 def _quick(args: argparse.Namespace, scenario: Scenario) -> int:

@@ -12,12 +12,15 @@ from cogtcp._errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
     from cogtcp.runner import Launcher
     from cogtcp.sweeping.result import Sweep
 
-#: Rows of the table that `sweep` prints.
-_MOST_ROWS = 40
+#: Rows that `sweep` and `query` print.
+_MOST_ROWS, _MOST_ANSWERS = 40, 200
+#: Width of an answer that does not go to a terminal.
+_PIPE = 200
 
 
 def add_sweep(parser: argparse.ArgumentParser) -> None:
@@ -188,20 +191,53 @@ def query(args: argparse.Namespace) -> int:
 
 
 def _print(table: Any) -> None:
-    from rich import box
+    """Print rows as a table, or record by record where the table is wider than the terminal."""
     from rich.console import Console
+
+    rows = [[_cell(value) for value in row.values()] for row in table.slice(0, _MOST_ANSWERS).to_pylist()]
+    names = table.column_names
+    console = Console(width=None if sys.stdout.isatty() else _PIPE)
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    # Three spaces for each column, as `rich` sets them.
+    if sum(widths) + 3 * len(widths) <= console.width:
+        _print_table(console, names, rows)
+    else:
+        print("\n".join(_records(names, rows, console.width)))
+    if table.num_rows > len(rows):
+        print(f"... {table.num_rows - len(rows)} more rows; --csv and --json print all")
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    # A line break or an escape sequence in a result would take the terminal apart.
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _print_table(console: Any, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in table.column_names:
-        shown.add_column(name)
-    for row in table.slice(0, 200).to_pylist():
-        shown.add_row(
-            *("" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in row.values())
-        )
-    Console(width=None if sys.stdout.isatty() else 200).print(shown)
-    if table.num_rows > 200:
-        print(f"... {table.num_rows - 200} more rows; --csv and --json print all")
+    for name in names:
+        shown.add_column(Text(name), no_wrap=True)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    console.print(shown)
+
+
+def _records(names: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield the lines of rows as records, one column a line, like the expanded display of psql."""
+    import textwrap
+
+    left = max(map(len, names))
+    for number, row in enumerate(rows, start=1):
+        head = f"-[ record {number} ]"
+        yield head + "-" * max(0, min(width, left + 20) - len(head))
+        for name, cell in zip(names, row, strict=True):
+            # An empty cell has a line, too; a long one goes on below itself.
+            for line, text in enumerate(textwrap.wrap(cell, max(20, width - left - 3)) or [""]):
+                yield f"{'' if line else name:<{left}} | {text}".rstrip()
 
 
 def merge(args: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cogtcp.metrics.find import find, noticed, offered
 from cogtcp.metrics.metric import (
     LEAST_IN_SECONDS,
     PAD,
@@ -17,6 +16,7 @@ from cogtcp.metrics.metric import (
     plus_minus,
     quantile_name,
 )
+from cogtcp.metrics.names import find, noticed, offered
 from cogtcp.metrics.run import BY_NAME, METRICS, QUANTILES_OF, measure_rows
 from cogtcp.metrics.subjects import SUBJECT_METRICS, Subject, measure_subjects, subjects
 

@@ -29,6 +29,7 @@ def advice_report(advice: Advice, *, command: str | None = None) -> str:
         description=advice.scenario.description,
         answer=advice.text,
         interrupted=advice.interrupted,
+        doubt=advice.doubt,
         objective=advice.metric,
         more=advice.wanted.objective.sign > 0,
         margin=f"{advice.margin * 100:g} %",

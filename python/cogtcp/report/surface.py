@@ -25,6 +25,7 @@ _NAMES = {"sensing_time": "Sensing time t_s", "transmission_time": "Transmission
 _HEIGHT = 380.0
 _LOOKS = {
     "best": ("star", "alarm", 10.0),
+    "not significantly worse": ("circle", "alarm", 7.0),
     "as it is": ("diamond", "ink", 5.0),
     "theory": ("plus", "series-2", 7.0),
     "best of the grid": ("square", "series-3", 5.0),
@@ -138,6 +139,11 @@ def _marked(tuning: Tuning) -> list[tuple[str, Trial | Finalist]]:
     marked: list[tuple[str, Trial | Finalist]] = [
         (name, final) for final in tuning.finalists for name in final.name.split(", ") if name in _LOOKS
     ]
+    marked += [("not significantly worse", final) for final in tuning.ties]
+    if tuning.winner is not None:
+        marked.append(("best", tuning.winner))
+    elif tuning.finalists:
+        return [(name, final) for name, final in marked if final.point is not None]
     if not marked and tuning.best is not None:
         marked = [("best", tuning.best)]
     return [(name, final) for name, final in marked if final.point is not None]

@@ -15,7 +15,7 @@ from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
 from cogtcp.report import page
 from cogtcp.report.tables import Table
 from cogtcp.statistics import Interval
-from cogtcp.sweeping.picked import picked
+from cogtcp.sweeping.picked import by_value, picked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,7 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
     scenario = sweep.plan.scenario
     counts = sweep.progress
     rows, total = picked(sweep)
+    rows = by_value(rows, sweep.axes)
     return _render(
         name=scenario.name,
         description=scenario.description,
@@ -65,6 +66,7 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
 def rows_in_words(sweep: Sweep, most: int) -> Table:
     """Return the points of a sweep, at most so many, with the few numbers that a terminal has room for."""
     rows, total = picked(sweep)
+    rows = by_value(rows, sweep.axes)
     metrics = [BY_NAME["goodput_bps"], *(BY_NAME[name] for name in _IN_WORDS if _varies(rows, name))]
     axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
     return replace(_table(rows[:most], axes, metrics), left_out=max(0, total - most))
@@ -98,7 +100,7 @@ def merged_report(
         description="Merged results",
         said=said,
         total_rows=len(rows),
-        rows=rows,
+        rows=by_value(rows, [name for name, _, _ in axes]),
         axes=axes,
         drawn=False,
         asked=f"{runs} runs of {len(names)} folders: {', '.join(map(str, folders))}",

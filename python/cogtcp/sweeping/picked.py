@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cogtcp.tuning.space import quantity
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -46,6 +48,25 @@ def picked(sweep: Sweep) -> tuple[list[dict[str, Any]], int]:
             if number % step == 0:
                 rows.append(row)
     return rows, total
+
+
+def by_value(rows: Sequence[dict[str, Any]], axes: Sequence[str]) -> list[dict[str, Any]]:
+    """Return rows in the order of transport and of the axes' values; texts with a unit by their quantity.
+
+    >>> [row["queue"] for row in by_value([{"queue": "100 packets"}, {"queue": "9 packets"}], ["queue"])]
+    ['9 packets', '100 packets']
+    """
+    return sorted(rows, key=lambda row: (row.get("transport") or "", *(_place(row[name]) for name in axes)))
+
+
+def _place(value: Any) -> tuple[int, str, float, str]:
+    """Return a key that puts numbers first, then quantities by unit and size, other texts, nothing last."""
+    if value is None:
+        return 3, "", 0.0, ""
+    if isinstance(value, int | float):
+        return 0, "", float(value), ""
+    known = quantity(value)
+    return (2, "", 0.0, str(value)) if known is None else (1, known[1], known[0], str(value))
 
 
 def _own(sweep: Sweep, columns: Sequence[str] | None) -> Iterator[pa.Table]:

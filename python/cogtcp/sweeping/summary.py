@@ -106,8 +106,9 @@ def _parts(runs: pa.Table, axes: dict[str, pa.DataType], metrics: Sequence[str])
         if name not in runs.column_names:
             runs = runs.append_column(name, pa.nulls(runs.num_rows, pa.float64()))
         wanted += [(name, "count"), (name, "mean"), (name, "variance"), (name, "min"), (name, "max")]
-    # One thread, so that sums are made in the same order and groups come in the order of the rows.
-    found = runs.group_by(by, use_threads=False).aggregate(wanted)
+    # One thread, so that sums are made in the same order. Arrow leaves groups in an order of its own, and the
+    # last point must be the last: it may go on in the next table.
+    found = sort(runs.group_by(by, use_threads=False).aggregate(wanted), ascending(by))
     columns = [found[name].cast(kind) for name, kind in axes.items()]
     names = list(axes)
     for name in metrics:

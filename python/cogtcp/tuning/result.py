@@ -10,7 +10,7 @@ from cogtcp import provenance
 from cogtcp._views import view
 from cogtcp.metrics import METRICS
 from cogtcp.result import plain
-from cogtcp.statistics import Interval, paired_difference
+from cogtcp.statistics import Interval, mean_interval, paired_difference
 from cogtcp.tuning.charged import uncharged
 from cogtcp.tuning.evaluate import scenario_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cogtcp.plot import TuningPlots
     from cogtcp.scenario import Scenario
     from cogtcp.tuning.evaluate import Evaluation, Point
-    from cogtcp.tuning.goal import Constraint, Objective
+    from cogtcp.tuning.goal import Constraint, Kept, Objective
     from cogtcp.tuning.space import Parameter
     from cogtcp.tuning.theory import Theory
 
@@ -88,8 +88,8 @@ class Tuning:
         batch: How many points were proposed at a time.
         planned: How many trials were asked for.
         trials: The trials that were finished, in order, failed ones included.
-        finalists: The winner first, then the runners-up and what they are to be compared with; none where no
-            trial keeps the constraints, or the search was interrupted.
+        finalists: The chosen trial first, then the runners-up and points to compare with; none where no trial
+            keeps the constraints, or the search was interrupted.
         grid_shape: Number of values of each parameter in the grid; empty without one.
         grid: The points of the grid, the last parameter running fastest.
         theory: What theory says of a CR user's times, or why it says nothing.
@@ -123,8 +123,33 @@ class Tuning:
 
     @property
     def winner(self) -> Finalist | None:
-        """The trial to take, over the fresh seeds."""
-        return self.finalists[0] if self.finalists else None
+        """The first finalist that keeps the constraints with confidence over the fresh seeds, or None."""
+        return next((final for final in self.finalists if self.keeps(final) == "kept"), None)
+
+    @property
+    def undecided(self) -> list[Finalist]:
+        """Finalists of which the fresh seeds do not show whether they keep the constraints."""
+        return [final for final in self.finalists if self.keeps(final) == "unclear"]
+
+    @property
+    def ties(self) -> list[Finalist]:
+        """Finalists that keep the constraints and are not significantly worse than the winner."""
+        rest = [final for final in self.finalists if final is not self.winner]
+        return [f for f in rest if self.keeps(f) == "kept" and self.standing(f) in ("even", "better")]
+
+    def keeps(self, of: Finalist) -> Kept:
+        """Return whether a finalist keeps every constraint, breaks one, or neither is sure."""
+        if of.evaluation.error:
+            return "broken"
+        return keeps(of.evaluation, self.constraints, len(self.finalists))
+
+    def verdict(self, of: Finalist, constraint: Constraint) -> Kept:
+        """Return whether a finalist keeps one constraint, by the interval of `limit`."""
+        return constraint.judge(self.limit(of, constraint))
+
+    def limit(self, of: Finalist, constraint: Constraint) -> Interval:
+        """Return the interval that decides on a constraint: all of a search hold together with 95 %."""
+        return limited(of.evaluation, constraint, len(self.finalists) * len(self.constraints))
 
     @property
     def failures(self) -> list[Trial]:
@@ -133,11 +158,11 @@ class Tuning:
 
     @property
     def breaks(self) -> list[Constraint]:
-        """The constraints that the winner breaks beyond chance; all where there is no winner."""
+        """All constraints if no finalist keeps them with confidence; none if there is a winner."""
         winner = self.winner
         if winner is None:
             return list(self.constraints)
-        return [c for c in self.constraints if c.judge(self.interval(winner, c.metric)) == "broken"]
+        return []
 
     def interval(self, of: Trial | Finalist, metric: Metric | None = None) -> Interval:
         """Return the mean of a metric, by default the objective's, with its 95 % t-interval."""
@@ -149,7 +174,7 @@ class Tuning:
         The intervals of all finalists hold together with 95 % confidence (Bonferroni).
         """
         metric = self.objective.metric
-        base = to or self.finalists[0]
+        base = to or self.winner or self.finalists[0]
         ours, theirs = of.evaluation.values(metric), base.evaluation.values(metric)
         if not ours or not theirs:
             return Interval(math.nan, math.nan, math.nan, 0)
@@ -305,8 +330,8 @@ class Tuning:
             "constraints": [
                 {
                     "constraint": constraint.describe(),
-                    **_numbers(self.interval(final, constraint.metric)),
-                    "verdict": constraint.judge(self.interval(final, constraint.metric)),
+                    **_numbers(self.limit(final, constraint)),
+                    "verdict": self.verdict(final, constraint),
                 }
                 for constraint in self.constraints
             ],
@@ -324,6 +349,24 @@ class Tuning:
             "at_edge": self.theory.at_edge,
             "shortest_sensing_time_s": self.theory.shortest,
         }
+
+
+def limited(evaluation: Evaluation, constraint: Constraint, tests: int = 1) -> Interval:
+    """Return the mean of a limited metric; each end is wrong with a chance of 5 % over `tests`."""
+    return mean_interval(evaluation.values(constraint.metric), 1 - 2 * (1 - _CONFIDENCE) / max(1, tests))
+
+
+def keeps(evaluation: Evaluation, constraints: Sequence[Constraint], points: int = 1) -> Kept:
+    """Return whether a point keeps every constraint with confidence, breaks one, or neither.
+
+    Args:
+        evaluation: Runs of the point.
+        constraints: The constraints.
+        points: Number of points of which all verdicts are to hold together.
+    """
+    tests = points * len(constraints)
+    verdicts = {constraint.judge(limited(evaluation, constraint, tests)) for constraint in constraints}
+    return "broken" if "broken" in verdicts else "unclear" if "unclear" in verdicts else "kept"
 
 
 def ranked(trials: Sequence[Trial], objective: Objective, constraints: Sequence[Constraint]) -> list[Trial]:

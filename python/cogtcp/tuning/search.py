@@ -22,7 +22,7 @@ from cogtcp.result import check_seed
 from cogtcp.runner import Runner
 from cogtcp.tuning import goal
 from cogtcp.tuning.evaluate import Simulator, nothing_drawn, shown
-from cogtcp.tuning.result import Finalist, Trial, Tuning, ranked
+from cogtcp.tuning.result import Finalist, Trial, Tuning, keeps, limited, ranked
 from cogtcp.tuning.space import Range, parameters, quantity, read
 from cogtcp.tuning.theory import theory
 
@@ -221,9 +221,8 @@ def _ask_and_tell(plan: Plan, simulator: Simulator, trials: list[Trial]) -> None
                 study.tell(trial, state=TrialState.FAIL)
                 continue
             for index, constraint in enumerate(plan.constraints):
-                mean = made.evaluation.interval(constraint.metric).mean
-                # Above zero is broken, for Optuna as here.
-                trial.set_constraint(str(index), constraint.excess(mean))
+                # Above zero is broken, for Optuna as here. By the bound: the search keeps off the limit.
+                trial.set_constraint(str(index), constraint.excess(_bound(made.evaluation, constraint)))
             study.tell(trial, made.evaluation.interval(plan.objective.metric).mean)
         if len(trials) >= min(plan.trials, _GIVE_UP) and all(trial.error for trial in trials):
             _give_up(trials)
@@ -296,8 +295,7 @@ def _finalists(
     best = _runoff(plan, simulator, trials)
     if not best:
         return ()
-    named: list[tuple[str, Point | None]] = [("chosen", best[0].point)]
-    named += [(f"trial {trial.number}", trial.point) for trial in best[1:]]
+    named: list[tuple[str, Point | None]] = [(f"trial {trial.number}", trial.point) for trial in best]
     named += [("best of the grid", t.point) for t in ranked(grid, plan.objective, plan.constraints)[:1]]
     named += [] if isinstance(known, str) else [("theory", known.point)]
     named.append(("as it is", _as_it_is(plan)))
@@ -312,21 +310,53 @@ def _finalists(
             names.setdefault(scenario.hash, []).append(name)
             points.setdefault(scenario.hash, point)
     evaluations = simulator.evaluate(list(scenarios.values()), plan.fresh_seeds)
-    return tuple(
+    finalists = [
         Finalist(", ".join(names[key]), points[key], shown(scenario, plan.parameters), _checked(plan, found))
         for (key, scenario), found in zip(scenarios.items(), evaluations, strict=True)
+    ]
+    count = len(finalists)
+    # The best that keeps the constraints there, too, with confidence. Without one the best is named.
+    kept = (
+        number
+        for number, final in enumerate(finalists)
+        if final.name.startswith("trial ")
+        and not final.evaluation.error
+        and keeps(final.evaluation, plan.constraints, count) == "kept"
     )
+    winner = finalists.pop(next(kept, 0))
+    _, comma, more = winner.name.partition(", ")
+    return replace(winner, name=f"chosen{comma}{more}"), *finalists
 
 
 def _runoff(plan: Plan, simulator: Simulator, trials: Sequence[Trial]) -> list[Trial]:
     """Return the best trials of the search in the order they have over other seeds.
 
-    Those that break a constraint there are left out, unless all do: then the fresh seeds will tell of it.
+    Trials that keep the constraints there with confidence come first. Trials that break one in the mean are
+    left out, unless all do: then the fresh seeds show it.
     """
-    best = ranked(trials, plan.objective, plan.constraints)[:_RUNOFF]
+    fit = ranked(trials, plan.objective, plan.constraints)
+    # The best means are often at a limit: half of the places are for trials that keep away from it.
+    safe = [trial for trial in fit if _is_safe(plan, trial)][: _RUNOFF // 2]
+    best = [*safe, *(trial for trial in fit if trial not in safe)][:_RUNOFF]
+    best.sort(key=fit.index)
     again = _simulate(plan, simulator, [trial.point for trial in best], plan.runoff_seeds)
     numbered = [replace(new, number=trial.number) for trial, new in zip(best, again, strict=True)]
-    return (ranked(numbered, plan.objective, plan.constraints) or best)[:_FINALISTS]
+    found = ranked(numbered, plan.objective, plan.constraints)
+    found.sort(key=lambda trial: not _is_safe(plan, trial))
+    return (found or best)[:_FINALISTS]
+
+
+def _is_safe(plan: Plan, trial: Trial) -> bool:
+    """Whether a trial keeps every constraint by the bound of its mean."""
+    return all(
+        constraint.excess(_bound(trial.evaluation, constraint)) <= 0 for constraint in plan.constraints
+    )
+
+
+def _bound(evaluation: Evaluation, constraint: Constraint) -> float:
+    """Return the 95 % confidence bound of a limited mean towards the limit; of one run the value itself."""
+    found = limited(evaluation, constraint)
+    return found.mean if found.n < 2 else found.high if constraint.sign > 0 else found.low
 
 
 def _as_it_is(plan: Plan) -> Point | None:
