@@ -147,7 +147,7 @@ mod tests {
     fn a_run_in_time_is_evidence() {
         let timing = Timing::judge(
             &of(&[(30, 95), (900, 5)]),
-            &of(&[(30, 95), (500, 5)]),
+            Some(&of(&[(30, 95), (500, 5)])),
             Duration::from_millis(100),
             RTO,
             0,
