@@ -15,7 +15,7 @@ use crate::receiver_host;
 use batches::Batches;
 use cogtcp_hosts::{Delivery, End, Flow, Owner};
 use cogtcp_link::Frame;
-use cogtcp_network::{Agenda, Arrival, Change, Due, Tally};
+use cogtcp_network::{Agenda, Arrival, Change, Due, Tally, impossible};
 use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
@@ -187,7 +187,7 @@ impl Simulation<'_> {
     /// Plays what is due next, whatever it is.
     #[inline(never)]
     fn play_next(&mut self, arrival: &mut Arrival<Packet>) {
-        let Some((now, due)) = self.plane.network.peek() else { return };
+        let Some((now, due)) = self.plane.network.peek() else { return impossible("nothing is due") };
         match due {
             Due::Network(change) => self.step(now, due, change, arrival),
             Due::Batch(direction) => self.play_batch(now, direction, arrival),
@@ -265,7 +265,9 @@ impl Simulation<'_> {
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
         let opened = self.plane.recorder.open(&frame.packet);
         let Some(segment) = &opened else { return self.deliver_other(now, frame) };
-        let Owner::Flow { flow, from, .. } = self.owner(frame) else { return };
+        let Owner::Flow { flow, from, .. } = self.owner(frame) else {
+            return impossible("a TCP segment of no flow");
+        };
         let delivery = self.delivery(frame);
         // Before the segment is taken: the SYN-ACK is built while it is.
         if segment.flags.contains(Flags::SYN) && from == End::Sender {
@@ -287,7 +289,9 @@ impl Simulation<'_> {
         let delivery = self.delivery(frame);
         match self.owner(frame) {
             Owner::Flow { flow, from, path } => {
-                let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) else { return };
+                let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) else {
+                    return impossible("a packet of a flow that carries no datagram");
+                };
                 let (flow, is_marked) = (&mut self.flows[flow as usize], frame.packet.is_marked());
                 let at = (from.other(), path);
                 flow.receive_datagram(now, at, &datagram, is_marked, delivery, &mut self.plane);

@@ -14,6 +14,7 @@
 
 use super::Network;
 use crate::agenda::Kind;
+use crate::impossible;
 use crate::observer::{Arrival, Observer};
 use crate::payload::{Awaited, Payload};
 use cogtcp_link::{DropCause, Frame, OfferOutcome};
@@ -102,7 +103,7 @@ impl<P: Payload> Network<P> {
         loop {
             let link = &mut self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
-            let Some(frame) = link.first() else { return };
+            let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             if going.arrival >= self.horizon {
                 break;
             }
@@ -130,14 +131,18 @@ impl<P: Payload> Network<P> {
         loop {
             let link = &self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
-            let Some(frame) = link.first() else { return };
-            let Some(next) = self.hop(link.label, frame.packet.transit().next as usize) else { return };
+            let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
+            let Some(next) = self.hop(link.label, frame.packet.transit().next as usize) else {
+                return impossible("a route ends on a link");
+            };
             if going.arrival >= self.horizon || going.arrival.saturating_since(clock) > self.window {
                 break;
             }
             let ends = [direction as usize, next as usize];
-            let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else { return };
-            let Some(frame) = link.first() else { return };
+            let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else {
+                return impossible("a link that feeds itself, or no link");
+            };
+            let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             let Some(outcome) = exit.take_ahead(going, frame, true) else {
                 if going.arrival > clock {
                     break;
