@@ -13,7 +13,7 @@ use crate::multipath::PathCounts;
 use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, Owner, Plane, Streams, Wake};
 use cogtcp_endpoint::{LogEntry, PathId, Supply as EndpointSupply};
-use cogtcp_network::{Awaited, StreamCounters, StreamId};
+use cogtcp_network::{Awaited, StreamCounters, StreamId, impossible};
 use cogtcp_records::tables::FlowSample;
 use cogtcp_records::{EventKind, Histogram};
 use cogtcp_scenario::{FlowSpec, Protocol, TcpSpec, Traffic};
@@ -189,7 +189,7 @@ impl Flow {
                 tcp.sender.close();
             }
             Supply::Rate(_) => self.write(now, plane),
-            // Supply::LastResponses(_) => return, | The first request opens the connection (`respond`).
+            // The first request opens the connection (`respond`).
             Supply::Responses(_) | Supply::LastResponses(_) => return,
         }
         if let Ends::Tcp(tcp) = &mut self.ends {
@@ -229,7 +229,7 @@ impl Flow {
     /// A rate-limited application writes one segment's worth and plans its next write, so many that the sum
     /// keeps to the rate without drift.
     pub fn write(&mut self, now: Time, plane: &mut impl Plane) {
-        let Supply::Rate(rate) = self.traffic else { return };
+        let Supply::Rate(rate) = self.traffic else { return impossible("an application without a rate") };
         // The write that was planned before the stop is still in the queue.
         if self.stopped {
             return;

@@ -58,24 +58,26 @@ pub trait Plane {
     /// Records an event of a flow's subflow on one of several paths.
     fn record_path_event(&mut self, now: Time, kind: EventKind, at: (u32, PathId), value: f64);
 
-    /// A flow's measured span begins or ends `now`: what a plane plays late is played up to here.
-    fn look(&mut self, _now: Time) {}
-
     /// Returns how many packets of `stream` were dropped on the way.
     fn dropped(&self, stream: StreamId) -> u64;
 
-    /// The measured span of the flow begins, whose data is `stream` and which waits for `awaited`. Returns
-    /// what each link of the path could have carried so far; nothing if no link tells what the path can carry
-    /// (an ad hoc network).
-    fn begin_span(&mut self, now: Time, stream: StreamId, awaited: Awaited) -> Box<[u128]>;
+    /// Begins the measured span of the flow whose data is `stream`. Returns what each link of the path could
+    /// have carried so far; nothing if no link tells what the path can carry (an ad hoc network). `awaited`
+    /// returns what the flow waits for: it is called when the plane has been played up to `now`.
+    fn begin_span(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        awaited: impl FnOnce(&Self) -> Awaited,
+    ) -> Box<[u128]>;
 
-    /// The span ends that began with the capacities `before`. Returns the link of least capacity over the
-    /// span, and that capacity in bytes.
+    /// Ends the span that began with the capacities `before`. Returns the link of least capacity over the
+    /// span, and that capacity in bytes. `awaited`: as for [`begin_span`](Self::begin_span).
     fn end_span(
         &mut self,
         now: Time,
         stream: StreamId,
-        awaited: Awaited,
+        awaited: impl FnOnce(&Self) -> Awaited,
         before: &[u128],
     ) -> Option<(u32, f64)>;
 }

@@ -89,11 +89,17 @@ impl Plane for ByHand {
         0
     }
 
-    fn begin_span(&mut self, _: Time, _: StreamId, _: Awaited) -> Box<[u128]> {
+    fn begin_span(&mut self, _: Time, _: StreamId, _: impl FnOnce(&Self) -> Awaited) -> Box<[u128]> {
         Box::new([])
     }
 
-    fn end_span(&mut self, _: Time, _: StreamId, _: Awaited, _: &[u128]) -> Option<(u32, f64)> {
+    fn end_span(
+        &mut self,
+        _: Time,
+        _: StreamId,
+        _: impl FnOnce(&Self) -> Awaited,
+        _: &[u128],
+    ) -> Option<(u32, f64)> {
         None
     }
 }

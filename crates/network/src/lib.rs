@@ -30,6 +30,13 @@ mod radio_row;
 mod routes;
 mod station_pair;
 
+/// Stops a debug build in a case that no run reaches; a release build goes on without what the case concerns.
+#[inline]
+#[track_caller]
+pub fn impossible(case: &str) {
+    debug_assert!(false, "{case}");
+}
+
 pub use account::AirStream;
 pub use agenda::{Agenda, Change, Due, MAX_INDEX, host_code, host_parts};
 pub use boards::Boards;

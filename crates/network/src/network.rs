@@ -1,14 +1,11 @@
 //! Link directions, the routes of streams and the packets on them.
 
 mod accounts;
-mod ahead;
 mod air;
-mod batches;
 mod build;
 mod cells;
 mod conservation;
-mod hints;
-mod inlets;
+mod lookahead;
 mod notices;
 mod pairs;
 mod radios;
@@ -18,7 +15,7 @@ mod unshared;
 
 pub use air::TIME_TO_LIVE;
 pub use build::{BuildError, Recording};
-pub use hints::Goal;
+pub use lookahead::Goal;
 pub use notices::{fronts, tells};
 
 use crate::agenda::{Agenda, Change, Due, Kind};
@@ -28,14 +25,13 @@ use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
 use crate::station_pair::PairEvent;
-use ahead::NO_PLACE;
 use air::AdHoc;
 use cells::CellLinks;
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Duration, Rate, Time};
-use inlets::Inlet;
+use lookahead::{Inlet, NO_PLACE};
 use notices::Notices;
 use pairs::ServedPair;
 use radios::GatedLinks;

@@ -7,7 +7,7 @@ use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::{Asking, applications};
 use cogtcp_link::Frame;
-use cogtcp_network::{StreamCounters, Tally};
+use cogtcp_network::{StreamCounters, Tally, impossible};
 use cogtcp_records::Table;
 use cogtcp_scenario::{FlowSpec, Protocol};
 use cogtcp_transport::CongestionControl;
@@ -88,7 +88,9 @@ impl Part for Applications {
 
     /// A request has reached the server.
     fn receive(&mut self, now: Time, place: u32, frame: &Frame<Packet>, world: &mut World<'_>) {
-        let Body::Udp(UdpDatagram { number, .. }) = frame.packet.body else { return };
+        let Body::Udp(UdpDatagram { number, .. }) = frame.packet.body else {
+            return impossible("another packet on a stream of requests");
+        };
         let (asking, renewal) = &mut self.all[place as usize];
         let control = renewal.as_ref().map(|renewal| || renewal.control());
         let flow = &mut world.flows[asking.flow() as usize];

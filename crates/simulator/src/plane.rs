@@ -95,15 +95,18 @@ impl cogtcp_hosts::Plane for Plane {
         self.recorder.trace.path_event(now, kind, at, value);
     }
 
-    fn look(&mut self, now: Time) {
-        self.network.play_inlets(now, &mut self.recorder);
-    }
-
     fn dropped(&self, stream: StreamId) -> u64 {
         self.network.dropped(stream)
     }
 
-    fn begin_span(&mut self, now: Time, stream: StreamId, awaited: Awaited) -> Box<[u128]> {
+    fn begin_span(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        awaited: impl FnOnce(&Self) -> Awaited,
+    ) -> Box<[u128]> {
+        self.network.play_inlets(now, &mut self.recorder);
+        let awaited = awaited(self);
         self.network.begin_budget(now, stream, awaited);
         let links = self.links(stream);
         links.iter().map(|direction| self.network.direction(*direction).capacity(now).available).collect()
@@ -113,9 +116,11 @@ impl cogtcp_hosts::Plane for Plane {
         &mut self,
         now: Time,
         stream: StreamId,
-        awaited: Awaited,
+        awaited: impl FnOnce(&Self) -> Awaited,
         before: &[u128],
     ) -> Option<(u32, f64)> {
+        self.network.play_inlets(now, &mut self.recorder);
+        let awaited = awaited(self);
         self.network.end_budget(now, stream, awaited);
         let links = self.links(stream);
         let capacities = links.iter().zip(before).map(|(direction, before)| {

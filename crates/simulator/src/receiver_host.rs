@@ -3,7 +3,7 @@
 
 use crate::packet::Packet;
 use cogtcp_hosts::Flow;
-use cogtcp_network::Network;
+use cogtcp_network::{Network, impossible};
 use cogtcp_transport::{ReceiverHost, Segment};
 
 /// The host of the receiver of a flow.
@@ -19,6 +19,7 @@ impl ReceiverHost for FlowReceiverHost<'_> {
     fn flows_over_bottleneck(&self) -> u32 {
         let path = |flow: usize| self.network.route(self.flows[flow].data());
         let rate = |direction: &u32| self.network.directions()[*direction as usize].channel_rate();
+        // Over the air alone no link is the bottleneck.
         let Some(bottleneck) = path(self.flow).min_by_key(rate) else { return 0 };
         let shares = |other: usize| path(other).any(|direction| direction == bottleneck);
         let others = self.flows.iter().enumerate().filter(|(other, _)| *other != self.flow);
@@ -34,7 +35,7 @@ pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, 
     let Some(mut hook) = flows[flow].tcp_mut().and_then(|tcp| tcp.receiver_hook.take()) else { return };
     // The hook is out of its flow meanwhile: it looks at all flows, its own among them.
     let answer = hook.answer_syn(syn.custom(), &FlowReceiverHost { flow, network, flows });
-    let Some(tcp) = flows[flow].tcp_mut() else { return };
+    let Some(tcp) = flows[flow].tcp_mut() else { return impossible("a flow that left TCP") };
     tcp.receiver.set_syn_ack_option(answer);
     tcp.receiver_hook = Some(hook);
 }

@@ -15,7 +15,7 @@ use crate::receiver_host;
 use batches::Batches;
 use cogtcp_hosts::{Delivery, End, Flow, Owner};
 use cogtcp_link::Frame;
-use cogtcp_network::{Agenda, Arrival, Change, Due, Tally};
+use cogtcp_network::{Agenda, Arrival, Change, Due, Tally, impossible};
 use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
@@ -138,7 +138,7 @@ impl Simulation<'_> {
         self.check(now, options)?;
         let mut last = now;
         let pause = self.events + CHECK_INTERVAL;
-        // Samples are no events: a run may have any number of them between two packets.
+        // Of entries that are no events a run may have any number between two packets.
         let mut others = 0;
         while self.events < pause && others < CHECK_INTERVAL {
             // Nearly every event is the arrival of a packet.
@@ -155,7 +155,6 @@ impl Simulation<'_> {
             }
             debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?}");
             last = now;
-            self.events += 1;
             if self.plane.network.is_crowded() {
                 self.look_ahead();
             }
@@ -177,6 +176,7 @@ impl Simulation<'_> {
     #[expect(clippy::inline_always, reason = "one caller, the event loop")]
     #[inline(always)]
     fn arrive(&mut self, now: Time, direction: u32, arrival: &mut Arrival<Packet>) {
+        self.events += 1;
         let Plane { network, recorder } = &mut self.plane;
         if network.arrive(now, direction, recorder, arrival) {
             self.digest.add(now, Due::arrival(direction));
@@ -187,7 +187,7 @@ impl Simulation<'_> {
     /// Plays what is due next, whatever it is.
     #[inline(never)]
     fn play_next(&mut self, arrival: &mut Arrival<Packet>) {
-        let Some((now, due)) = self.plane.network.peek() else { return };
+        let Some((now, due)) = self.plane.network.peek() else { return impossible("nothing is due") };
         match due {
             Due::Network(change) => self.step(now, due, change, arrival),
             Due::Batch(direction) => self.play_batch(now, direction, arrival),
@@ -198,19 +198,25 @@ impl Simulation<'_> {
     /// The network changes.
     fn step(&mut self, now: Time, due: Due, change: Change, arrival: &mut Arrival<Packet>) {
         let is_arrival = change.arrival().is_some();
-        match self.plane.network.tally(now, change) {
-            Tally::Event if is_arrival => {}
-            Tally::Event => self.digest.add(now, due),
-            Tally::Stale => {}
-            // The loop has counted it. A run counts the same with a record of events and without.
-            Tally::Observation => self.events -= 1,
-        }
+        let tally = self.plane.network.tally(now, change);
+        // An arrival enters the digest if it reaches a host.
+        self.count(now, due, tally, !is_arrival);
         let Plane { network, recorder } = &mut self.plane;
         if network.step_into(now, change, recorder, arrival) {
             if is_arrival {
                 self.digest.add(now, due);
             }
             self.deliver(now, &arrival.frame);
+        }
+    }
+
+    /// Counts an event that is played, and adds it to the digest. Stale entries stay out of the digest: how
+    /// many there are is a matter of how timers are kept. Observations are no events: a run is the same with a
+    /// trace and without.
+    fn count(&mut self, now: Time, due: Due, tally: Tally, enters_digest: bool) {
+        self.events += u64::from(tally != Tally::Observation);
+        if tally == Tally::Event && enters_digest {
+            self.digest.add(now, due);
         }
     }
 
@@ -222,32 +228,23 @@ impl Simulation<'_> {
         match event {
             Event::Timer(flow, end) => {
                 self.plane.network.agenda().pop(due);
-                // Stale entries stay out of the digest: how many there are is a matter of how timers are
-                // kept, not of the run.
-                let flow = &mut self.flows[flow as usize];
-                if flow.timer(now, end, &mut self.plane) {
-                    self.digest.add(now, due);
-                }
+                let is_due = self.flows[flow as usize].timer(now, end, &mut self.plane);
+                self.count(now, due, if is_due { Tally::Event } else { Tally::Stale }, true);
             }
             Event::Part(code) => {
                 self.plane.network.agenda().pop(due);
-                match self.call_part(now, code) {
-                    Tally::Event => self.digest.add(now, due),
-                    Tally::Stale => {}
-                    Tally::Observation => self.events -= 1,
-                }
+                let tally = self.call_part(now, code);
+                self.count(now, due, tally, true);
             }
             Event::Sample => {
                 self.next_sample = now + self.experiment.run.sample_interval;
                 self.set_horizon(self.played);
-                // Neither counted nor hashed: a run is the same with a trace and without.
-                self.events -= 1;
                 self.plane.network.agenda().pop(due);
                 self.sample(now);
                 self.plane.schedule_measurement(self.next_sample, event);
             }
             other => {
-                self.digest.add(now, due);
+                self.count(now, due, Tally::Event, true);
                 self.plane.network.agenda().pop(due);
                 self.rare_event(now, other);
             }
@@ -268,7 +265,9 @@ impl Simulation<'_> {
     fn deliver(&mut self, now: Time, frame: &Frame<Packet>) {
         let opened = self.plane.recorder.open(&frame.packet);
         let Some(segment) = &opened else { return self.deliver_other(now, frame) };
-        let Owner::Flow { flow, from, .. } = self.owner(frame) else { return };
+        let Owner::Flow { flow, from, .. } = self.owner(frame) else {
+            return impossible("a TCP segment of no flow");
+        };
         let delivery = self.delivery(frame);
         // Before the segment is taken: the SYN-ACK is built while it is.
         if segment.flags.contains(Flags::SYN) && from == End::Sender {
@@ -290,7 +289,9 @@ impl Simulation<'_> {
         let delivery = self.delivery(frame);
         match self.owner(frame) {
             Owner::Flow { flow, from, path } => {
-                let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) else { return };
+                let Some(datagram) = self.plane.recorder.datagrams.unpack(&frame.packet) else {
+                    return impossible("a packet of a flow that carries no datagram");
+                };
                 let (flow, is_marked) = (&mut self.flows[flow as usize], frame.packet.is_marked());
                 let at = (from.other(), path);
                 flow.receive_datagram(now, at, &datagram, is_marked, delivery, &mut self.plane);

@@ -11,7 +11,7 @@ use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_link::Frame;
-use cogtcp_network::{StreamCounters, StreamId, Tally};
+use cogtcp_network::{StreamCounters, StreamId, Tally, impossible};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_train::RouterMessage;
 use cogtcp_train::freeze::Beside;
@@ -225,7 +225,9 @@ impl Part for Train {
     }
 
     fn receive(&mut self, now: Time, _place: u32, frame: &Frame<Packet>, world: &mut World<'_>) {
-        let Body::Control(message) = frame.packet.body else { return };
+        let Body::Control(message) = frame.packet.body else {
+            return impossible("another packet on a stream of messages");
+        };
         let stream = frame.packet.transit.stream;
         let of = |client: &Client| client.streams.iter().position(|own| *own == stream);
         let found = self.clients.iter().enumerate().find_map(|(number, it)| Some((number, of(it)?)));

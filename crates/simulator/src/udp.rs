@@ -7,7 +7,7 @@ use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
 use cogtcp_hosts::datagrams::{self, SourceAccount};
 use cogtcp_link::Frame;
-use cogtcp_network::{StreamCounters, StreamId, Tally};
+use cogtcp_network::{StreamCounters, StreamId, Tally, impossible};
 use cogtcp_records::Table;
 use cogtcp_traffic::Source;
 use cogtcp_units::Time;
@@ -76,7 +76,9 @@ impl Part for UdpSources {
     }
 
     fn receive(&mut self, now: Time, place: u32, frame: &Frame<Packet>, _world: &mut World<'_>) {
-        let Body::Udp(datagram) = frame.packet.body else { return };
+        let Body::Udp(datagram) = frame.packet.body else {
+            return impossible("another packet of a UDP source");
+        };
         let source = &mut self.sources[place as usize];
         source.account.receive(now, datagram.number, datagram.len, frame.packet.sent_at);
     }

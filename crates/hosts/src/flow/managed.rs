@@ -2,7 +2,7 @@
 
 use super::{ACKS, Ends, Flow, Tcp};
 use crate::Plane;
-use cogtcp_network::Awaited;
+use cogtcp_network::{Awaited, impossible};
 use cogtcp_records::EventKind;
 use cogtcp_train::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::Segment;
@@ -52,7 +52,7 @@ impl Tcp {
 impl Flow {
     /// A connection manager works beside one end from now on.
     pub fn manage(&mut self, beside: Beside) {
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         let manager = ConnectionManager::new(beside);
         tcp.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
     }
@@ -103,7 +103,9 @@ impl Flow {
                 }
             }
             Beside::Sender => {
-                let Ends::Tcp(tcp) = &mut self.ends else { return };
+                let Ends::Tcp(tcp) = &mut self.ends else {
+                    return impossible("a flow over another transport");
+                };
                 tcp.sender.handle_segment(now, ack);
                 self.pump_sender(now, Awaited::Receiver, plane);
             }

@@ -181,10 +181,9 @@ impl Flow {
         if self.measured.is_some() || self.completed.is_some() || self.stopped {
             return;
         }
-        plane.look(now);
         let paths = (0..).map(PathId).zip(self.data_by_path());
         let available =
-            paths.map(|(path, data)| plane.begin_span(now, data, self.awaits(path, plane))).collect();
+            paths.map(|(path, data)| plane.begin_span(now, data, |plane| self.awaits(path, plane))).collect();
         self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.delivered(),
@@ -197,13 +196,9 @@ impl Flow {
     pub fn end_measure(&mut self, now: Time, plane: &mut impl Plane) {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
-        plane.look(now);
         let paths = (0..).map(PathId).zip(self.data_by_path()).zip(&baseline.available);
         let narrowest: Vec<_> = paths
-            .map(|((path, data), before)| {
-                let awaited = self.awaits(path, plane);
-                plane.end_span(now, data, awaited, before)
-            })
+            .map(|((path, data), before)| plane.end_span(now, data, |plane| self.awaits(path, plane), before))
             .collect();
         // The first path's: the column names one link.
         let bottleneck = narrowest[0].map(|(link, _)| link);

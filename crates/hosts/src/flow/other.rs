@@ -6,7 +6,7 @@ use crate::{DatagramEnds, End, EndEvent, Plane};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, SpectrumDatabase, Supply};
 use cogtcp_multipath::MOST_PATHS;
-use cogtcp_network::{Awaited, Reached, StreamCounters, StreamId};
+use cogtcp_network::{Awaited, Reached, StreamCounters, StreamId, impossible};
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Flow {
         plane: &mut P,
     ) {
         self.counters(end.other(), path).arrived += 1;
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         if end == End::Receiver {
             self.arrived_bytes += u64::from(delivery.size);
             if let Some(further) = path.0.checked_sub(1) {
@@ -98,7 +98,7 @@ impl Flow {
 
     /// The timer of `end` is due.
     pub(super) fn expire_other(&mut self, now: Time, end: End, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         let awaited = Waits::of(end, other);
         other.ends.end(end).handle_timeout(now);
         self.pump_other(now, end, awaited, false, plane);
@@ -114,7 +114,7 @@ impl Flow {
     /// A radio of another node on the route reports, and its message reaches the sender at `arrives`.
     pub fn route_event(&mut self, now: Time, arrives: Time, event: LinkEvent, plane: &mut impl Plane) {
         let is_active = self.is_active();
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         if is_active {
             let awaited = Waits::of(End::Sender, other);
             other.ends.sender.handle_route_event(now, arrives, event);
@@ -124,7 +124,7 @@ impl Flow {
 
     /// The radio beside the sender reports.
     pub(super) fn notify_other(&mut self, now: Time, event: LinkEvent, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         let awaited = Waits::of(End::Sender, other);
         other.ends.sender.handle_link_event(now, event);
         self.pump_other(now, End::Sender, awaited, false, plane);
@@ -132,7 +132,7 @@ impl Flow {
 
     /// The application offers data, and opens the connection with `open`.
     pub(super) fn supply_other(&mut self, now: Time, what: Supply, open: bool, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         other.ends.sender.supply(now, what);
         if open {
             other.ends.open(now);
@@ -142,7 +142,7 @@ impl Flow {
 
     /// The application has no further data.
     pub(super) fn close_other(&mut self, now: Time, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         other.ends.close(now);
         self.pump_other(now, End::Sender, Waits::Any(Awaited::Application), false, plane);
     }
@@ -160,7 +160,7 @@ impl Flow {
     /// Sends what `end` has to send, takes its events, then sets its timer. `awaited` is what the sender had
     /// waited for; `is_measured`: samples of the round-trip time count.
     fn pump_other(&mut self, now: Time, end: End, awaited: Waits, is_measured: bool, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return };
+        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
         while let Some(Outgoing { packet, ecn_capable, path, .. }) = other.ends.end(end).poll_transmit(now) {
             let (ids, counters) = match path.0.checked_sub(1) {
                 None => (&self.ids, &mut self.counters),

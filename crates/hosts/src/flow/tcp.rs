@@ -3,7 +3,7 @@
 use super::managed::Managed;
 use super::{ACKS, DATA, Delivery, Ends, Flow};
 use crate::{End, Plane};
-use cogtcp_network::Awaited;
+use cogtcp_network::{Awaited, impossible};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::TcpSpec;
 use cogtcp_train::freeze::Beside;
@@ -95,7 +95,7 @@ impl Flow {
         if delivery.is_measured && segment.len > 0 {
             self.queuing.record(delivery.waited);
         }
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         // The acknowledgement that this segment calls for, at once or delayed, names by its tag the segment
         // that it answers: the earliest since the last acknowledgement, or this one. No other need be
         // remembered.
@@ -126,7 +126,7 @@ impl Flow {
         if delivery.is_measured && delivery.sent_at != Time::MAX {
             self.rtt.record(now - delivery.sent_at);
         }
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         if tcp.manager.is_some() {
             let mut seen = *segment;
             tcp.manage_incoming(now, &mut seen, Beside::Sender, self.number, plane);
@@ -139,7 +139,7 @@ impl Flow {
 
     /// The timer of TCP's `end` is due.
     pub(super) fn expire_tcp(&mut self, now: Time, end: End, plane: &mut impl Plane) {
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         if end == End::Sender {
             let awaited = tcp.expire(now);
             self.pump_sender(now, awaited, plane);
@@ -152,7 +152,7 @@ impl Flow {
     /// ICMP destination unreachable has reached the sender's host, about the segment that begins with `seq`.
     pub fn unreachable(&mut self, now: Time, seq: SeqNumber, plane: &mut impl Plane) {
         let is_active = self.is_active();
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         if is_active {
             plane.record_event(now, EventKind::Unreachable, self.number, tcp.cwnd_segments());
             tcp.sender.handle_unreachable(now, seq);
@@ -164,7 +164,7 @@ impl Flow {
     /// go on.
     pub fn renew(&mut self, now: Time, mut control: Box<dyn CongestionControl>, plane: &mut impl Plane) {
         self.renew_manager(now, plane);
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         tcp.receiver_hook = control.extension().and_then(ControlExtension::receiver_hook);
         tcp.sender.renew(control);
         tcp.receiver.renew();
@@ -175,7 +175,7 @@ impl Flow {
     /// its window tells.
     #[inline]
     pub(super) fn pump_sender(&mut self, now: Time, mut awaited: Awaited, plane: &mut impl Plane) {
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         while let Some(segment) = &mut tcp.sender.poll_transmit(now) {
             if awaited == Awaited::Nothing {
                 awaited = tcp.limit();
@@ -201,7 +201,7 @@ impl Flow {
     /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.
     #[inline]
     fn pump_receiver(&mut self, now: Time, latest: Option<(u32, Time)>, plane: &mut impl Plane) {
-        let Ends::Tcp(tcp) = &mut self.ends else { return };
+        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
         let segment = &mut Segment::default();
         while tcp.receiver.poll_transmit_into(now, segment) {
             let sent_at = tcp.answered(segment, latest);

@@ -8,6 +8,7 @@ use super::{AIR, BY_ROUTE, Network, Recording};
 use crate::account::{AdHocAccount, AdHocEnding, AirStream, PLACES_EVERY};
 use crate::agenda::Kind;
 use crate::build;
+use crate::impossible;
 use crate::observer::{Arrival, Carried, Observer};
 use crate::payload::{Payload, Transit};
 use cogtcp_adhoc::{AdHocEvent, AdHocNetwork, SearchOutcome};
@@ -253,7 +254,7 @@ impl<P: Payload> Network<P> {
 
     /// Something is due in the air.
     pub(super) fn advance_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        let Some(air) = &mut self.air else { return };
+        let Some(air) = &mut self.air else { return impossible("no ad hoc network") };
         // An entry that an earlier one has overtaken is stale.
         if air.armed() != now {
             return;
@@ -288,7 +289,7 @@ impl<P: Payload> Network<P> {
     }
 
     pub(super) fn record_positions(&mut self, now: Time) {
-        let Some(air) = &mut self.air else { return };
+        let Some(air) = &mut self.air else { return impossible("no ad hoc network") };
         let next = either!(&mut **air, nodes => {
             nodes.account.record_positions(now, &nodes.air);
             now + nodes.every
@@ -300,7 +301,7 @@ impl<P: Payload> Network<P> {
     /// something to do.
     fn take_from_air(&mut self, now: Time, observer: &mut impl Observer<P>) {
         // Taken out, so that its events may change the rest of the network.
-        let Some(mut air) = self.air.take() else { return };
+        let Some(mut air) = self.air.take() else { return impossible("no ad hoc network") };
         let mut left = VecDeque::new();
         either!(&mut *air, nodes => {
             nodes.take_events(observer, |crossed| match crossed {

@@ -7,6 +7,7 @@
 use super::Network;
 use super::unshared::ChannelUser;
 use crate::agenda::Kind;
+use crate::impossible;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
 use crate::station_pair::{CellSlot, Occupation};
@@ -113,7 +114,7 @@ impl<P: Payload> Network<P> {
     pub(super) fn set_cell(&mut self, now: Time, radio: usize, place: usize) {
         let Self { cells, radios, directions: links, .. } = self;
         let it = &mut cells[place];
-        let Some(user) = radios[radio].user_mut() else { return };
+        let Some(user) = radios[radio].user_mut() else { return impossible("a cell without a CR user") };
         let is_silent = user.radio().phase().is_silent();
         // Less power changes the rates that the links promise to those who ask for their capacity.
         if it.cell.set_power(Decibel(-user.radio().power_reduction().0)) {
@@ -157,7 +158,7 @@ impl<P: Payload> Network<P> {
         let found = self.cells.iter().enumerate().find_map(|(place, it)| {
             it.directions.iter().position(|own| *own == direction).map(|stream| (place, stream))
         });
-        let Some((place, stream)) = found else { return };
+        let Some((place, stream)) = found else { return impossible("a link that no cell serves") };
         let it = &mut self.cells[place];
         let queues = Queues { links: &mut self.directions, directions: &it.directions };
         let is_between = it.cell.is_between(now);

@@ -82,8 +82,6 @@ impl Simulation<'_> {
     /// Plays a host that has waited as long as it may.
     #[inline(never)]
     pub(super) fn play_batch(&mut self, now: Time, direction: u32, arrival: &mut Arrival<Packet>) {
-        // The event loop has counted the batch. Each packet counts instead.
-        self.events -= 1;
         self.play_packets(now, direction, arrival);
         self.plane.network.end_batch(direction);
     }
@@ -164,7 +162,6 @@ impl Simulation<'_> {
     #[cold]
     fn play_timer(&mut self, at: Time, due: Due, event: Event) {
         debug_assert!(matches!(event, Event::Timer(..)), "{event:?} is due in the past");
-        self.events += 1;
         self.play_host(at, due, event);
     }
 }

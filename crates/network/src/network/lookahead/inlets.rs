@@ -26,7 +26,7 @@ const AHEAD: usize = 8;
 
 /// The packets on their way to a link direction.
 #[derive(Debug)]
-pub(super) struct Inlet<P> {
+pub(in crate::network) struct Inlet<P> {
     direction: u32,
     /// When each packet arrives and in what order, and its place in `frames`.
     keys: Vec<u128>,
@@ -45,7 +45,7 @@ pub(super) struct Inlet<P> {
 
 impl<P: Payload> Inlet<P> {
     /// No packets, on their way to `direction`, which may be played `slack` late.
-    pub(super) fn new(direction: u32, slack: Duration) -> Self {
+    pub(in crate::network) fn new(direction: u32, slack: Duration) -> Self {
         let longest = slack.min(LONGEST_PERIOD);
         Self {
             direction,
@@ -65,7 +65,7 @@ impl<P: Payload> Inlet<P> {
     /// Returns when the packets are to be played at the latest, if that is to be scheduled.
     #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
     #[inline(always)]
-    pub(super) fn add(&mut self, since: Time, arrival: Time, frame: Frame<P>) -> Option<Time> {
+    pub(in crate::network) fn add(&mut self, since: Time, arrival: Time, frame: Frame<P>) -> Option<Time> {
         debug_assert!(arrival >= self.played, "packets are played after all have come");
         let place = match self.free.pop() {
             Some(place) => {
@@ -97,7 +97,7 @@ impl<P: Payload> Inlet<P> {
     }
 
     /// Packets that are on their way.
-    pub(super) fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
+    pub(in crate::network) fn visit(&self, visit: &mut dyn FnMut(&Frame<P>)) {
         self.keys.iter().for_each(|key| visit(&self.frames[code_of(*key) as usize]));
     }
 }
@@ -105,7 +105,12 @@ impl<P: Payload> Inlet<P> {
 impl<P: Payload> Network<P> {
     /// The packets of an inlet are to be played at the latest now.
     #[cold]
-    pub(super) fn play_inlet_late(&mut self, now: Time, number: u32, observer: &mut impl Observer<P>) {
+    pub(in crate::network) fn play_inlet_late(
+        &mut self,
+        now: Time,
+        number: u32,
+        observer: &mut impl Observer<P>,
+    ) {
         let inlet = &mut self.inlets[number as usize];
         if inlet.due != now {
             // One that arrives earlier has come since.
@@ -148,7 +153,12 @@ impl<P: Payload> Network<P> {
     }
 
     /// Plays the packets that have reached `direction` before `until`, where it has an inlet.
-    pub(super) fn play_inlet_of(&mut self, until: Time, direction: u32, observer: &mut impl Observer<P>) {
+    pub(in crate::network) fn play_inlet_of(
+        &mut self,
+        until: Time,
+        direction: u32,
+        observer: &mut impl Observer<P>,
+    ) {
         if let Ok(number) = self.inlets.binary_search_by_key(&direction, |inlet| inlet.direction) {
             self.play_inlet(first_at(until), until, number as u32, observer);
         }

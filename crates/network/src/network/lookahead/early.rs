@@ -12,17 +12,16 @@
 //! [`inlets`]: super::inlets
 //! [`Link::is_fed_early`]: cogtcp_link::Link::is_fed_early
 
-mod plan;
-
 use super::Network;
 use crate::agenda::Kind;
+use crate::impossible;
 use crate::observer::{Arrival, Observer};
 use crate::payload::{Awaited, Payload};
 use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
 
 /// [`Link::place`](cogtcp_link::Link::place) of a link that hands nothing to an inlet.
-pub(super) const NO_PLACE: u32 = u32::MAX;
+pub(in crate::network) const NO_PLACE: u32 = u32::MAX;
 
 impl<P: Payload> Network<P> {
     /// Sets the horizon: nobody looks at links before it. It lies in the future or is now.
@@ -38,7 +37,7 @@ impl<P: Payload> Network<P> {
 
     /// A packet is offered to `direction`, which hands packets on ahead of time.
     #[inline(never)]
-    pub(super) fn put_ahead<O: Observer<P>>(
+    pub(in crate::network) fn put_ahead<O: Observer<P>>(
         &mut self,
         now: Time,
         direction: u32,
@@ -85,7 +84,13 @@ impl<P: Payload> Network<P> {
     /// Hands a packet on to the inlet of the next link, ahead of time.
     #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
     #[inline(always)]
-    pub(super) fn add_to_inlet(&mut self, since: Time, arrival: Time, from: u32, frame: Frame<P>) {
+    pub(in crate::network) fn add_to_inlet(
+        &mut self,
+        since: Time,
+        arrival: Time,
+        from: u32,
+        frame: Frame<P>,
+    ) {
         let place = self.directions[from as usize].place;
         self.merged += 1;
         if let Some(at) = self.inlets[place as usize].add(since, arrival, frame) {
@@ -98,7 +103,7 @@ impl<P: Payload> Network<P> {
         loop {
             let link = &mut self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
-            let Some(frame) = link.first() else { return };
+            let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             if going.arrival >= self.horizon {
                 break;
             }
@@ -113,7 +118,7 @@ impl<P: Payload> Network<P> {
     /// at the latest.
     #[expect(clippy::inline_always, reason = "one caller for nearly every packet")]
     #[inline(always)]
-    pub(super) fn hand_on(
+    pub(in crate::network) fn hand_on(
         &mut self,
         now: Time,
         clock: Time,
@@ -126,14 +131,18 @@ impl<P: Payload> Network<P> {
         loop {
             let link = &self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
-            let Some(frame) = link.first() else { return };
-            let Some(next) = self.hop(link.label, frame.packet.transit().next as usize) else { return };
+            let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
+            let Some(next) = self.hop(link.label, frame.packet.transit().next as usize) else {
+                return impossible("a route ends on a link");
+            };
             if going.arrival >= self.horizon || going.arrival.saturating_since(clock) > self.window {
                 break;
             }
             let ends = [direction as usize, next as usize];
-            let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else { return };
-            let Some(frame) = link.first() else { return };
+            let Ok([link, exit]) = self.directions.get_disjoint_mut(ends) else {
+                return impossible("a link that feeds itself, or no link");
+            };
+            let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             let Some(outcome) = exit.take_ahead(going, frame, true) else {
                 if going.arrival > clock {
                     break;
@@ -158,7 +167,7 @@ impl<P: Payload> Network<P> {
 
     /// Sees to it that the first packet of `direction` is handed on, at the latest as it arrives.
     #[inline]
-    pub(super) fn see_to_first(&mut self, direction: u32) {
+    pub(in crate::network) fn see_to_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
         if !link.has_entry && !link.has_call {
             self.schedule_first(direction);
@@ -182,7 +191,12 @@ impl<P: Payload> Network<P> {
 
     /// Packets of `direction` are to be handed on at the latest now.
     #[cold]
-    pub(super) fn hand_on_late(&mut self, now: Time, direction: u32, observer: &mut impl Observer<P>) {
+    pub(in crate::network) fn hand_on_late(
+        &mut self,
+        now: Time,
+        direction: u32,
+        observer: &mut impl Observer<P>,
+    ) {
         self.directions[direction as usize].has_call = false;
         self.hand_on_arrived(now, direction, observer);
         self.see_to_first(direction);
@@ -206,7 +220,7 @@ impl<P: Payload> Network<P> {
     /// A packet of `direction`, which hands packets on ahead of time, was to arrive now. As a rule the packet
     /// has been handed on since.
     #[inline(never)]
-    pub(super) fn arrive_late(
+    pub(in crate::network) fn arrive_late(
         &mut self,
         now: Time,
         direction: u32,

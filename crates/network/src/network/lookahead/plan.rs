@@ -1,7 +1,7 @@
 //! Which links hand packets on ahead of time, and to what.
 
-use super::super::inlets::Inlet;
-use super::super::{AIR, HOST, Network};
+use super::inlets::Inlet;
+use super::{AIR, HOST, Network};
 use crate::payload::Payload;
 use cogtcp_units::Duration;
 

@@ -74,7 +74,7 @@ impl<P: Payload> Network<P> {
 
     /// Schedules the arrival of the first packet of a link direction, or the batch that takes the packet.
     #[inline]
-    pub(super) fn schedule_arrival(&mut self, since: Time, time: Time, direction: u32) {
+    pub(in crate::network) fn schedule_arrival(&mut self, since: Time, time: Time, direction: u32) {
         let link = &mut self.directions[direction as usize];
         if link.slack == 0 {
             return self.agenda.push_arrival(since, time, direction);
