@@ -147,7 +147,7 @@ mod tests {
     fn a_run_in_time_is_evidence() {
         let timing = Timing::judge(
             &of(&[(30, 95), (900, 5)]),
-            &of(&[(30, 95), (500, 5)]),
+            Some(&of(&[(30, 95), (500, 5)])),
             Duration::from_millis(100),
             RTO,
             0,
@@ -175,6 +175,17 @@ mod tests {
             assert_eq!(timing.reasons.len(), 1, "{timing:?}");
             assert!(timing.reasons[0].contains(word), "{timing:?}");
         }
+    }
+
+    /// In virtual time a bare timer shows no machine: 24 us against its 6 are no reason. The other rules hold.
+    #[test]
+    fn a_bare_timer_in_virtual_time_refuses_no_run() {
+        let rtt = Duration::from_millis(100);
+        let (late, bare) = (of(&[(1, 90), (24, 10)]), of(&[(1, 90), (6, 10)]));
+        assert!(!Timing::judge(&late, Some(&bare), rtt, RTO, 0).is_evidence());
+        assert!(Timing::judge(&late, None, rtt, RTO, 0).is_evidence());
+        assert!(!Timing::judge(&late, None, rtt, RTO, 1).is_evidence(), "a packet was lost");
+        assert!(!Timing::judge(&of(&[(150, 100)]), None, rtt, RTO, 0).is_evidence());
     }
 
     #[test]
