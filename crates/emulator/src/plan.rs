@@ -485,7 +485,7 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
     }
 }
 
-/// The paths that programs have: those of the first flow, where it joins the nodes of programs.
+/// The paths that programs have: the paths that the first flow names, where it joins the nodes of programs.
 fn program_paths(experiment: &Experiment, ends: [usize; 2], is_command: bool) -> Vec<PathSpec> {
     let flow = experiment.flows.first().filter(|flow| is_command && [flow.from, flow.to] == ends);
     flow.map_or_else(Vec::new, |flow| flow.paths.clone())

@@ -189,7 +189,10 @@ def both_planes(
         folder.write_text("agreement.json", json.dumps(agreement.to_dict(), indent=2) + "\n")
         folder.write_text("agreement.md", agreement.to_markdown())
         if not transports:
-            folder.write_text("shares.md", _shares_page(agreement))
+            from cogtcp.emulation.shares import page
+            from cogtcp.validation.families.wide import kind_of
+
+            folder.write_text("shares.md", page(agreement.pairs, lambda pair: kind_of(pair.scenario)))
         folder.write_text("report.html", agreement.report(command=arguments.command_line()))
         folder.describe({"kind": "agree", "command": arguments.command_line(), **agreement.to_dict()})
     if args.json:
@@ -207,20 +210,6 @@ def _tell(pair: Pair, pairs: KeptPairs, is_virtual: bool) -> None:
     pairs.add(pair)
     kept = f"no evidence: {pair.doubt}" if pair.doubt else "done" if is_virtual else "in time"
     print(f"cogtcp: {pair.scenario}, {pair.transport}, seed {pair.seed}: {kept}", file=sys.stderr)
-
-
-def _shares_page(agreement: Agreement) -> str:
-    from cogtcp.emulation import shares
-    from cogtcp.validation.families.wide import kind_of
-
-    rows = shares.shares(agreement.pairs, lambda pair: kind_of(pair.scenario))
-    table = [list(shares.HEADINGS), ["---"] * len(shares.HEADINGS), *(row.cells() for row in rows)]
-    lines = [f"| {' | '.join(row)} |" for row in table]
-    lines += ["", "| scenario | transport | seed | differs in |", "|---|---|---|---|"]
-    for pair, what in shares.exceptions(agreement.pairs):
-        lines.append(f"| {pair.scenario} | `{pair.transport}` | {pair.seed} | {'; '.join(what)} |")
-    lines += ["", *(f"- {pair.scenario}: no evidence: {pair.doubt}" for pair in agreement.left_out())]
-    return "\n".join(lines).rstrip() + "\n"
 
 
 def _show_shares(agreement: Agreement) -> None:

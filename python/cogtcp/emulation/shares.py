@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,12 +78,17 @@ def exceptions(pairs: Sequence[Pair]) -> list[tuple[Pair, list[str]]]:
     return found
 
 
-def to_dict(rows: Sequence[Share]) -> list[dict[str, Any]]:
-    """Return rows as plain data."""
-    return [
-        {"kind": row.kind, "runs": row.runs, **dict(zip(HEADINGS[2:], row.counts, strict=True))}
-        for row in rows
-    ]
+def page(pairs: Sequence[Pair], kind_of: Callable[[Pair], str]) -> str:
+    """Return the shares and every exception as Markdown tables."""
+    rows = shares(pairs, kind_of)
+    table = [list(HEADINGS), ["---"] * len(HEADINGS), *(row.cells() for row in rows)]
+    lines = [f"| {' | '.join(row)} |" for row in table]
+    if different := exceptions(pairs):
+        lines += ["", "| scenario | transport | differs in |", "|---|---|---|"]
+        lines += [f"| {pair.scenario} | `{pair.transport}` | {'; '.join(what)} |" for pair, what in different]
+    if doubted := [pair for pair in pairs if pair.doubt]:
+        lines += ["", *(f"- {pair.scenario}: no evidence: {pair.doubt}" for pair in doubted)]
+    return "\n".join(lines) + "\n"
 
 
 def _share(kind: str, pairs: Sequence[Pair]) -> Share:
