@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from cogtcp import Scenario, ScenarioError, run
 from cogtcp.emulation import check, emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
+from test_virtual import in_virtual_time
 
 #: Rate, delay one way, queue and silence of two paths.
 PATHS = {
@@ -98,3 +101,51 @@ def test_another_scheduler_and_a_second_flow_are_refused() -> None:
     second = text("equal").partition("[[flow]]")[2].replace('name = "flow"', 'name = "second"')
     with pytest.raises(ScenarioError, match='"second" of Multipath TCP ends at a host with another one'):
         check(Scenario.from_toml(f"{text('equal')}\n[[flow]]{second}"))
+
+
+#: A program of Multipath TCP at either end: it downloads, as over `bonded`.
+SERVER = """\
+import os, socket
+listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("0.0.0.0", 5000))
+listener.listen()
+stream, _ = listener.accept()
+stream.sendall(bytes(4_000_000))
+stream.close()
+"""
+CLIENT = """\
+import os, socket, time
+while True:
+    stream = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+    try:
+        stream.connect((os.environ["COGTCP_PEER"], 5000))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+size = 0
+while data := stream.recv(65536):
+    size += len(data)
+assert size == 4_000_000
+"""
+
+
+@pytest.mark.parametrize(
+    "clock", [pytest.param(False, marks=on_kernel), pytest.param(True, marks=in_virtual_time)]
+)
+def test_programs_of_multipath_tcp_get_both_paths(clock: bool) -> None:
+    scenario = Scenario.from_toml(text("equal"))
+    result = emulate(
+        scenario,
+        command=[sys.executable, "-c", CLIENT],
+        peer=[sys.executable, "-c", SERVER],
+        duration_s=20,
+        virtual=clock,
+        quiet=True,
+    )
+    assert result.exit_code == 0
+    # 4 MB from b to a: with one path the other would carry nothing.
+    carried = {
+        row["link"]: row["carried_bytes"] for row in result.rows("links") if row["direction"] == "reverse"
+    }
+    assert min(carried["path-0"], carried["path-1"]) > 500_000, carried

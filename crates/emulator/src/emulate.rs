@@ -131,7 +131,11 @@ impl HostDevice {
         let device = devices.make(host, &namespace, setting)?;
         device::add_addresses(&plan.further_addresses(host))?;
         if let Some((further, receives)) = plan.further_paths(host) {
-            device::allow_subflows(further.len(), if receives { &further } else { &[] })?;
+            let allowed = device::allow_subflows(further.len(), if receives { &further } else { &[] });
+            // Programs may do without Multipath TCP, and a kernel too.
+            if plan.program_networks.is_empty() {
+                allowed?;
+            }
         }
         Ok(Self { namespace, device })
     }
@@ -154,8 +158,8 @@ fn prepare_programs(
     let has_ipv6 = ends.iter().all(|end| plan.hosts[*end].has_ipv6);
     let at = |[own, other]: [usize; 2], arguments| {
         let mut environment = vec![
-            ("COGTCP_ADDRESS", packet::address(own).to_string()),
-            ("COGTCP_PEER", packet::address(other).to_string()),
+            ("COGTCP_ADDRESS", plan.program_address(own).to_string()),
+            ("COGTCP_PEER", plan.program_address(other).to_string()),
         ];
         if has_ipv6 {
             environment.push(("COGTCP_ADDRESS6", packet::address6(own).to_string()));

@@ -177,6 +177,17 @@ mod tests {
         }
     }
 
+    /// In virtual time a bare timer shows no machine: 24 us against its 6 are no reason. The other rules hold.
+    #[test]
+    fn a_bare_timer_in_virtual_time_refuses_no_run() {
+        let rtt = Duration::from_millis(100);
+        let (late, bare) = (of(&[(1, 90), (24, 10)]), of(&[(1, 90), (6, 10)]));
+        assert!(!Timing::judge(&late, Some(&bare), rtt, RTO, 0).is_evidence());
+        assert!(Timing::judge(&late, None, rtt, RTO, 0).is_evidence());
+        assert!(!Timing::judge(&late, None, rtt, RTO, 1).is_evidence(), "a packet was lost");
+        assert!(!Timing::judge(&of(&[(150, 100)]), None, rtt, RTO, 0).is_evidence());
+    }
+
     #[test]
     fn the_floor_is_measured_until_it_is_stopped() {
         let stop = AtomicBool::new(false);

@@ -11,8 +11,8 @@ use crate::udp;
 use cogtcp_link::Schedule;
 use cogtcp_multipath::{Coupling, Scheduler};
 use cogtcp_scenario::{
-    ControlSpec, Experiment, FlowSpec, LinkDirectionSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec,
-    TcpSpec, TransportSpec,
+    ControlSpec, Experiment, FlowSpec, LinkDirectionSpec, PathSpec, Protocol, RadioKind, RadioSpec,
+    SpectrumSpec, TcpSpec, TransportSpec,
 };
 use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
@@ -117,6 +117,8 @@ pub struct Plan {
     pub(crate) source_ends: Vec<[usize; 2]>,
     /// The networks of each flow's paths; empty: it takes the route of least delay.
     pub(crate) networks: Vec<Vec<u8>>,
+    /// Likewise of programs: of the paths that the first flow names.
+    pub(crate) program_networks: Vec<u8>,
     /// The host of a train's router.
     pub(crate) router: Option<usize>,
     /// TCP's sockets of each flow; `None`: its transport goes by UDP.
@@ -157,6 +159,7 @@ impl Plan {
             transport: flow.transport.clone(),
             control: flow.tcp().and_then(|tcp| kernels_control(flow, tcp)).map(|control| control.name),
         });
+        let program_paths = program_paths(&experiment, ends, is_command);
         if is_command {
             if ends[0] == ends[1] {
                 return refuse("without a flow the nodes for programs are unknown".to_owned());
@@ -232,6 +235,14 @@ impl Plan {
         let router = router.map(host).transpose()?;
         let ends = [host(ends[0])?, host(ends[1])?];
         let networks = enter_paths(&mut routes, &experiment.flows, &flow_ends, &multipath)?;
+        if program_paths.len() > MOST_PATHS {
+            return refuse(format!("the first flow names over {MOST_PATHS} paths"));
+        }
+        // No flow has any: programs run in their place.
+        let program_networks: Vec<u8> = (packet::SHORTEST + 1..).take(program_paths.len()).collect();
+        for (network, path) in program_networks.iter().zip(&program_paths) {
+            routes.add_path(*network, ends, path);
+        }
         let hosts: Vec<Host> = routes
             .hosts()
             .iter()
@@ -260,6 +271,7 @@ impl Plan {
             flow_ends,
             source_ends,
             networks,
+            program_networks,
             router,
             sockets,
             notes,
@@ -314,12 +326,23 @@ impl Plan {
     /// The addresses that a host has beside its first: one for each path that ends there.
     pub(crate) fn further_addresses(&self, host: usize) -> Vec<Ipv4Addr> {
         let here = self.networks.iter().zip(&self.flow_ends).filter(|(_, ends)| ends.contains(&host));
-        here.flat_map(|(networks, _)| networks).map(|network| packet::address_in(*network, host)).collect()
+        let of_programs = self.program_networks.iter().filter(|_| self.ends.contains(&host));
+        let networks = here.flat_map(|(networks, _)| networks).chain(of_programs);
+        networks.map(|network| packet::address_in(*network, host)).collect()
+    }
+
+    /// The address of a program at a host, where it is reached by the first path.
+    pub(crate) fn program_address(&self, host: usize) -> Ipv4Addr {
+        packet::address_in(self.program_networks.first().copied().unwrap_or(packet::SHORTEST), host)
     }
 
     /// The addresses of the paths beyond the first of the connection of Multipath TCP that ends at a host,
-    /// and whether it receives there; `None`: none ends there.
+    /// and whether it receives there; `None`: none ends there. Either program may be the one that listens.
     pub(crate) fn further_paths(&self, host: usize) -> Option<(Vec<Ipv4Addr>, bool)> {
+        if self.program_networks.len() > 1 && self.ends.contains(&host) {
+            let further = self.program_networks.iter().skip(1);
+            return Some((further.map(|network| packet::address_in(*network, host)).collect(), true));
+        }
         let is_multipath = |flow: &usize| self.sockets[*flow].as_ref().is_some_and(|it| it.is_multipath);
         let flow =
             (0..self.sockets.len()).filter(is_multipath).find(|it| self.flow_ends[*it].contains(&host))?;
@@ -460,6 +483,12 @@ fn ends_of_programs(experiment: &Experiment) -> [usize; 2] {
         (_, Some(flow)) => [flow.from, flow.to],
         (_, None) => experiment.udp.first().map_or([0; 2], |source| [source.from, source.to]),
     }
+}
+
+/// The paths that programs have: the paths that the first flow names, where it joins the nodes of programs.
+fn program_paths(experiment: &Experiment, ends: [usize; 2], is_command: bool) -> Vec<PathSpec> {
+    let flow = experiment.flows.first().filter(|flow| is_command && [flow.from, flow.to] == ends);
+    flow.map_or_else(Vec::new, |flow| flow.paths.clone())
 }
 
 /// The highest rate that a direction of a link ever has; `None`: packets leave at instants, in no time.

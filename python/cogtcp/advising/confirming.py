@@ -82,21 +82,23 @@ class Confirmation:
 
 
 def confirm(advice: Advice, seeds: int = 2, say: Callable[[str], None] = lambda text: None) -> Confirmation:
-    """Run the best two on the kernel plane, in real time.
+    """Run the best two on the kernel plane: in virtual time where that is built, else in real time.
 
     Raises:
         NoKernelPlaneError: This machine has no kernel plane.
     """
     from cogtcp._errors import NoKernelPlaneError
-    from cogtcp.emulation.launch import emulate
+    from cogtcp.emulation import emulate, preferred_clock
 
+    virtual = preferred_clock()
+    clock = f"virtual time ({virtual})" if virtual else "real time"
     best = advice.ranked()[:2]
     values: dict[str, dict[int, float]] = {}
     refused: dict[str, str] = {}
 
     def once(candidate: Candidate, seed: int) -> float:
         for _ in range(_TRIES):
-            result = emulate(advice.scenario_of(candidate), seed, quiet=True)
+            result = emulate(advice.scenario_of(candidate), seed, quiet=True, virtual=virtual)
             if result.is_evidence:
                 return float(advice.wanted.measure(result)[advice.metric.name])
             say(f"{candidate.name}, seed {seed}: no evidence ({result.doubt})")
@@ -106,7 +108,7 @@ def confirm(advice: Advice, seeds: int = 2, say: Callable[[str], None] = lambda 
         for candidate in best:
             if candidate.name in refused:
                 continue
-            say(f"emulating {candidate.name}, seed {advice.seed + number}, {_lasts(advice)} of real time")
+            say(f"emulating {candidate.name}, seed {advice.seed + number}, {_lasts(advice)} of {clock}")
             try:
                 value = once(candidate, advice.seed + number)
             except NoKernelPlaneError:

@@ -30,7 +30,7 @@ def add_agree(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="also N scenarios that --seed draws",
+        help="also N scenarios that --seed draws; with --virtual over all kinds, each with its control",
     )
     parser.add_argument(
         "--virtual",
@@ -82,7 +82,8 @@ def agree(args: argparse.Namespace) -> int:
     """Run on both planes, save, and show how far apart they are."""
     arguments.seeds(args.seeds)
     arguments.positive(args.tries, "--tries")
-    transports = arguments.transports(args.transport or ["linux-reno,linux-cubic"])
+    has_own = args.virtual is not None and args.drawn and not args.transport
+    transports = [] if has_own else arguments.transports(args.transport or ["linux-reno,linux-cubic"])
     if args.duration is not None:
         args.set = [*args.set, f"run.duration={args.duration:.9f} s"]
     scenarios = []
@@ -92,8 +93,10 @@ def agree(args: argparse.Namespace) -> int:
     if args.drawn:
         arguments.positive(args.drawn, "--drawn")
         from cogtcp.validation.families.kernel import drawn_scenarios
+        from cogtcp.validation.families.wide import drawn_wide
 
-        drawn = drawn_scenarios(args.seed, args.drawn)
+        draw = drawn_scenarios if args.virtual is None else drawn_wide
+        drawn = draw(args.seed, args.drawn)
         scenarios += [_changed(scenario, args.set) for scenario in drawn]
     if not scenarios:
         raise UsageError("name scenarios, or let --drawn N draw some")
@@ -187,10 +190,18 @@ def both_planes(
         )
         folder.write_text("agreement.json", json.dumps(agreement.to_dict(), indent=2) + "\n")
         folder.write_text("agreement.md", agreement.to_markdown())
+        if not transports:
+            from cogtcp.emulation.shares import page
+            from cogtcp.validation.families.wide import kind_of
+
+            folder.write_text("shares.md", page(agreement.pairs, lambda pair: kind_of(pair.scenario)))
         folder.write_text("report.html", agreement.report(command=arguments.command_line()))
         folder.describe({"kind": "agree", "command": arguments.command_line(), **agreement.to_dict()})
     if args.json:
         print(json.dumps({**agreement.to_dict(), "out": str(out), "report": str(out / "report.html")}))
+    elif not transports:
+        _show_shares(agreement)
+        print(f"\nshares and exceptions: {out / 'shares.md'}")
     else:
         _show(agreement)
         print(f"\n{agreement.answer}\n\nreport: {out / 'report.html'}")
@@ -201,6 +212,18 @@ def _tell(pair: Pair, pairs: KeptPairs, is_virtual: bool) -> None:
     pairs.add(pair)
     kept = f"no evidence: {pair.doubt}" if pair.doubt else "done" if is_virtual else "in time"
     print(f"cogtcp: {pair.scenario}, {pair.transport}, seed {pair.seed}: {kept}", file=sys.stderr)
+
+
+def _show_shares(agreement: Agreement) -> None:
+    from cogtcp.cli import show
+    from cogtcp.emulation import shares
+    from cogtcp.validation.families.wide import kind_of
+
+    rows = shares.shares(agreement.pairs, lambda pair: kind_of(pair.scenario))
+    cells = [row.cells() for row in rows]
+    show.print_table(f"Simulator and Linux {agreement.kernel}", list(shares.HEADINGS), cells, left=1)
+    if left_out := agreement.left_out():
+        print(f"{len(left_out)} of {len(agreement.pairs)} runs {agreement.why_left_out}.")
 
 
 def _show(agreement: Agreement) -> None:

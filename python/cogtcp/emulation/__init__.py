@@ -14,7 +14,7 @@ from cogtcp.emulation.result import Emulation
 if TYPE_CHECKING:
     from cogtcp.emulation.virtual.kernels import Kernel
 
-__all__ = ["Emulation", "check", "emulate", "virtual_kernel"]
+__all__ = ["Emulation", "check", "emulate", "preferred_clock", "virtual_kernel"]
 
 
 def virtual_kernel(name: str | bool = True) -> Kernel:
@@ -27,3 +27,10 @@ def virtual_kernel(name: str | bool = True) -> Kernel:
     from cogtcp.emulation.virtual.kernels import find
 
     return find(None if isinstance(name, bool) else name)
+
+
+def preferred_clock() -> str | bool:
+    """Return the name of the kernel for virtual time that is used; without one False, the real clock."""
+    from cogtcp.emulation.virtual.kernels import used
+
+    return used() or False

@@ -42,10 +42,10 @@ def _is_ns2() -> bool:
 def _why_no_kernel() -> str | None:
     if not sys.platform.startswith("linux"):
         return "the kernel plane needs Linux"
-    from cogtcp.emulation import emulate
+    from cogtcp.emulation import emulate, preferred_clock
 
     try:
-        emulate(Scenario.from_toml(PROBE), seed=1)
+        emulate(Scenario.from_toml(PROBE), seed=1, virtual=preferred_clock())
     except RunError as error:
         return str(error)
     return None

@@ -108,7 +108,13 @@ def _put_into_cell(data: dict[str, Any], stream: random.Random, rtt: float, pack
         "sinrs": [f"{stream.uniform(5, 25):.0f} dB"],
         "scheduler": "proportional_fair",
     }
-    data["radio"] = [{"name": "cell", "links": ["air"], "cr": {"access": "scheduled", "cell": cell}}]
+    cr = {"access": "scheduled", "detector": "perfect", "sensing_time": "50 ms", "cell": cell}
+    data["radio"] = [{"name": "cell", "links": ["air"], "cr": cr | {"transmission_time": "950 ms"}}]
+    data["spectrum"] = {
+        "bands": 3,
+        "channels": {"uniform": "90 Mbit/s"},
+        "pu": {"laws": {"on": {"deterministic": "5 s"}, "off": {"exponential": "15 s"}}},
+    }
     data["flow"][0] |= {"from": "server", "to": "user"}
 
 
