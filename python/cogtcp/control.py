@@ -279,9 +279,8 @@ def permitted(scenario: Scenario, named: Iterable[str | type], allow_python: boo
 def load(name: str) -> type:
     """Return the class called `module:Class`: this runs its module.
 
-    The only place that imports what a scenario names. Whoever calls it has asked the scenario, which knows
-    what may be imported (`Scenario.importable_controls`, and `check_external` in Rust), or was given the name
-    for this.
+    The only place that imports what a scenario names. Callers have asked the scenario, which knows what may
+    be imported (`Scenario.importable_controls`, and `check_external` in Rust), or were given the name for this.
     """
     module_name, _, path = name.partition(":")
     try:

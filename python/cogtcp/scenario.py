@@ -188,7 +188,7 @@ class Scenario:
         return sorted(self._core.external_controls())
 
     def importable_controls(self) -> list[str]:
-        """Return the `python_controls` that may be imported: those of a trusted text, and allowed ones."""
+        """Return the `python_controls` that may be imported: all of a trusted text, else the allowed ones."""
         return [name for name in self.python_controls if self.may_import(name)]
 
     def may_import(self, control: str) -> bool:

@@ -57,7 +57,7 @@ pub(crate) fn read_beside(
 
 /// What is wrong at a line of a file that a scenario names, with a word of the file or without.
 ///
-/// Errors end in results, which users publish, and whoever writes a scenario can name any file. So a word is
+/// Errors end in results, which users publish, and the author of a scenario can name any file. So a word is
 /// quoted only from a file that began as the kind of file that it should be.
 pub(crate) fn told(
     name: &str,

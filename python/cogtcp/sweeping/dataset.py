@@ -51,7 +51,7 @@ def tables(folder: Path) -> list[str]:
 
 @cache
 def _known() -> frozenset[str]:
-    """Return the names that a table may have, those of older versions too."""
+    """Return the names that a table may have, also in older versions."""
     old = (name for names in RENAMED_TABLES.values() for name in names)
     return frozenset({RUNS, *(name for name, *_ in _core.columns()), *old})
 
@@ -159,8 +159,8 @@ def known(folder: Path) -> Known:
 def repair(folder: Path, journal: Journal) -> list[Path]:
     """Leave damaged files out of a data set, so that their runs are made again; return what was damaged.
 
-    Of a damaged file of another table than that of the runs, nobody knows whose rows it had: the runs of its
-    transport that have no row in the rest of the table are made again.
+    Nobody knows which runs had rows in a damaged file of another table than `runs`. So all runs of its
+    transport are made again that have no row in the rest of the table.
 
     Raises:
         OutputError: The data set cannot be written.
@@ -215,7 +215,7 @@ def _is_whole(name: str, path: Path) -> bool:
 
 
 def _tables_of(broken: Sequence[Path], transport: str) -> set[str]:
-    """Return the tables, besides that of the runs, of which a transport's file is damaged."""
+    """Return the tables, besides `runs`, of which a file of a transport is damaged."""
     return {path.parent.parent.name for path in broken if path.parent.name == _segment(transport)} - {RUNS}
 
 

@@ -361,7 +361,7 @@ def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _columns_of(tables: Sequence[str]) -> set[str]:
-    """Return the columns of tables of a sweep; those of TCP are among those of all transports."""
+    """Return the columns of tables of a sweep, with the columns that TCP adds."""
     tables = [*tables, *(OF_TCP[name][0] for name in tables if name in OF_TCP)]
     columns = {column for name, _, columns in _core.columns() if name in tables for column, *_ in columns}
     return {"row", "flow_transport"} | columns if columns else set()
