@@ -209,7 +209,8 @@ def begun(
 
     with ThreadPoolExecutor(MOST) as pool:
         yield {
-            item.nodeid: pool.submit(_play, item, tmp_path_factory)
+            # The folder is made here: pytest makes its own folder, and numbers in it, for one thread only.
+            item.nodeid: pool.submit(_play, item, tmp_path_factory.mktemp("beside"))
             for item in request.session.items
             if isinstance(item, pytest.Function)
             and item.module is request.module
@@ -219,11 +220,10 @@ def begun(
         pool.shutdown(cancel_futures=True)
 
 
-def _play(item: pytest.Function, folders: pytest.TempPathFactory) -> None:
+def _play(item: pytest.Function, folder: Path) -> None:
     body: Any = item.function.body
     given: dict[str, Any] = dict(item.callspec.params) if hasattr(item, "callspec") else {}
     asked = inspect.signature(body).parameters
-    folder = folders.mktemp("beside")
     given |= {"tmp_path": folder, "command": command_in(folder)}
     body(**{name: given.get(name) for name in asked})
 

@@ -95,6 +95,26 @@ impl Model<'_> {
         }
     }
 
+    /// Puts a new end in place of a listening one whose connection came to nothing.
+    fn listen_again(&mut self) -> Result<(), String> {
+        if matches!(&self.end, End::Both(both) if both.listens_again()) {
+            let control = &self.script.flow.control;
+            let control = make(&control.name, &control.parameters).map_err(|error| error.to_string())?;
+            self.listen(control);
+        }
+        Ok(())
+    }
+
+    /// A listening end of packetdrill's language.
+    fn listen(&mut self, control: Box<dyn CongestionControl>) {
+        let mut sender = self.sender_config();
+        // Who listens agrees to ECN for both directions.
+        sender.handshake.ecn = self.script.flow.receiver.handshake.ecn;
+        let mut both = Duplex::new(sender, self.receiver_config(), control);
+        both.listen();
+        self.end = End::Both(Box::new(both));
+    }
+
     fn control(&mut self) -> Result<Box<dyn CongestionControl>, String> {
         self.control.take().ok_or_else(|| "there is one connection".to_owned())
     }
@@ -125,18 +145,13 @@ impl Model<'_> {
     fn call_both(&mut self, call: Call) -> Result<u64, CallError> {
         let now = self.now;
         match call {
-            Call::Connect | Call::Listen => {
-                let mut sender = self.sender_config();
-                if call == Call::Listen {
-                    // Who listens agrees to ECN for both directions.
-                    sender.handshake.ecn = self.script.flow.receiver.handshake.ecn;
-                }
-                let mut both = Duplex::new(sender, self.receiver_config(), self.control()?);
-                if call == Call::Listen {
-                    both.listen();
-                    self.end = End::Both(Box::new(both));
-                    return Ok(0);
-                }
+            Call::Listen => {
+                let control = self.control()?;
+                self.listen(control);
+                return Ok(0);
+            }
+            Call::Connect => {
+                let mut both = Duplex::new(self.sender_config(), self.receiver_config(), self.control()?);
                 both.connect(now);
                 self.end = End::Both(Box::new(both));
                 // As a socket that does not block; the runner waits where the script blocks.
@@ -231,6 +246,7 @@ impl ScriptPlane for Model<'_> {
                 End::Receiver(receiver) => receiver.handle_timeout(self.now),
                 End::Both(both) => both.handle_timeout(self.now),
             }
+            self.listen_again()?;
         }
     }
 
@@ -277,7 +293,7 @@ impl ScriptPlane for Model<'_> {
             End::Receiver(receiver) => receiver.handle_segment(self.now, &segment),
             End::Both(both) => both.handle_segment(self.now, &segment),
         }
-        Ok(())
+        self.listen_again()
     }
 
     fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String> {

@@ -239,7 +239,7 @@ settings! {
         // A timer that runs on may fire before the retransmission's ACK.
         restart_on_retransmit: bool = true;
         /// Clock granularity G of the RTO computation.
-        // Samples are rounded up to it, and it bounds 4 RTTVAR from below (RFC 6298 section 2).
+        // It bounds 4 RTTVAR from below (RFC 6298 section 2), and the RTO is rounded up to it. SRTT is not.
         clock_granularity: Duration = Duration::from_millis(1);
         /// Which segments feed the RTO computation.
         rtt_sampling: RttSampling = RttSampling::default();

@@ -131,7 +131,8 @@ pub struct TcpState {
     pub lost: u64,
     /// The application, not the network, limits the rate at present.
     pub app_limited: bool,
-    /// cwnd limited the flight that is being acknowledged.
+    /// cwnd limited the flight that is being acknowledged. Segments that wait for the pacer are part of it, as
+    /// far as Linux would have handed them on (1/1024 s at the pacing rate, two packets at least).
     pub cwnd_limited: bool,
     /// Where the connection stands in loss recovery.
     pub ca_state: CaState,

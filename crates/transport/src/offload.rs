@@ -99,9 +99,15 @@ pub(crate) fn segments(rate: Option<Rate>, paced: bool, min_rtt: Duration, mss: 
     let Some(rate) = rate else { return LARGEST / mss };
     let more = (min_rtt.as_nanos() / 1000) >> RTT_LOG;
     let more = if more < u64::from(u32::BITS) { LARGEST >> more } else { 0 };
-    let bytes = ((rate.bits_per_second() / 8) >> SHIFT) + more;
+    let bytes = queue_of_socket(rate) + more;
     let least = if paced && rate < LEAST_PACED { 1 } else { 2 };
     (bytes.min(LARGEST) / mss).max(least)
+}
+
+/// Bytes that a paced socket of Linux hands to the network below before they leave, if not two packets
+/// (`tcp_small_queue_check`).
+pub(crate) const fn queue_of_socket(rate: Rate) -> u64 {
+    (rate.bits_per_second() / 8) >> SHIFT
 }
 
 #[cfg(test)]

@@ -137,6 +137,8 @@ pub struct Receiver {
 
     /// SYN-ACK or FIN is to be (re)transmitted now.
     control_due: bool,
+    /// Number of the reset that is to be sent now, while no connection is established.
+    reset: Option<SeqNumber>,
     /// When SYN-ACK or FIN is retransmitted, after how long, and how often that was done.
     retransmit_at: Time,
     rto: Duration,
@@ -190,6 +192,7 @@ impl Receiver {
             marked: false,
             duplicate: None,
             control_due: false,
+            reset: None,
             retransmit_at: Time::MAX,
             rto: INITIAL_RTO,
             retransmissions: 0,
@@ -260,10 +263,8 @@ impl Receiver {
                 self.retransmissions += 1;
                 self.control_due = true;
             } else if self.state == ReceiverState::SynReceived {
-                // RFC 9293 section 3.10.8: a passive open returns to LISTEN.
-                *self =
-                    Self { events: std::mem::take(&mut self.events), ..Self::new(Arc::clone(&self.config)) }
-                        .with_syn_ack_option(self.syn_ack_option);
+                // RFC 9293 section 3.10.8.
+                self.listen_again();
             } else {
                 self.close(TransportEvent::Aborted);
             }
@@ -281,6 +282,11 @@ impl Receiver {
     /// the cache.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
+        if let Some(number) = self.reset {
+            self.reset = None;
+            *segment = Segment::new(number, SeqNumber::new(0), 0, 0, Flags::RST);
+            return true;
+        }
         if self.control_due {
             self.control_due = false;
             self.retransmit_at = now + self.rto;
@@ -413,14 +419,27 @@ impl Receiver {
         &self.stats
     }
 
-    fn with_syn_ack_option(mut self, value: Option<u32>) -> Self {
-        self.syn_ack_option = value;
-        self
+    /// A passive open that came to nothing is back in LISTEN. Counters go on.
+    fn listen_again(&mut self) {
+        *self = Self {
+            events: std::mem::take(&mut self.events),
+            stats: self.stats,
+            taken_before: self.taken_before,
+            syn_ack_option: self.syn_ack_option,
+            ..Self::new(Arc::clone(&self.config))
+        };
     }
 
-    /// RFC 9293 section 3.10.7.2. Departure: what is no SYN is dropped, where the RFC resets on an ACK.
+    /// RFC 9293 section 3.10.7.2.
     fn handle_listen(&mut self, segment: &Segment) {
-        if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::ACK) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.reset = Some(segment.ack);
+            return;
+        }
+        if !segment.flags.contains(Flags::SYN) {
             return;
         }
         self.irs = segment.seq;
@@ -463,16 +482,24 @@ impl Receiver {
         };
         if segment.flags.contains(Flags::RST) {
             // RFC 9293 section 3.10.7.4 (RFC 5961 section 3.2): only an exact reset counts.
-            if start == self.reassembly.frontier() {
-                self.close(TransportEvent::Aborted);
-            } else {
+            if start != self.reassembly.frontier() {
                 self.pending += 1;
+            } else if self.state == ReceiverState::SynReceived {
+                // A passive open returns to LISTEN.
+                self.listen_again();
+            } else {
+                self.close(TransportEvent::Aborted);
             }
             return;
         }
         if segment.flags.contains(Flags::SYN) {
-            // A challenge ACK (RFC 5961 section 4.2).
-            self.pending += 1;
+            if self.state == ReceiverState::SynReceived {
+                // RFC 9293 section 3.10.7.4, fourth: a passive open returns to LISTEN.
+                self.listen_again();
+            } else {
+                // A challenge ACK (RFC 5961 section 4.2).
+                self.pending += 1;
+            }
             return;
         }
         if !segment.flags.contains(Flags::ACK) || !self.handle_ack(now, segment) {
@@ -630,6 +657,11 @@ impl Receiver {
         };
         let acked = segment.ack.offset_near(self.config.handshake.initial_sequence, 1);
         match acked {
+            // RFC 9293 section 3.10.7.4, fifth: anything but an ACK of the SYN is answered by a reset.
+            acked if self.state == ReceiverState::SynReceived && acked != Some(1) => {
+                self.reset = Some(segment.ack);
+                return false;
+            }
             Some(acked) if acked > sent => {
                 // It acknowledges what was never sent.
                 self.pending += 1;
@@ -660,7 +692,6 @@ impl Receiver {
                 self.close(TransportEvent::Closed);
                 return false;
             }
-            _ if self.state == ReceiverState::SynReceived => return false,
             _ => {}
         }
         true

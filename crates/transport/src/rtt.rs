@@ -81,8 +81,7 @@ impl RttEstimator {
             self.backoff = 0;
             return;
         }
-        let g = granularity(timers).as_nanos();
-        let r = Duration::from_nanos(rtt.as_nanos().max(1).div_ceil(g) * g);
+        let r = rtt.max(Duration::from_nanos(1));
         if self.sampled {
             // RTTVAR before SRTT, with beta = 1/4 and alpha = 1/8 (2.3).
             self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(r)) / 4;
@@ -93,7 +92,8 @@ impl RttEstimator {
         // Linux bounds the variation, and with it the RTO (`__tcp_set_rto`).
         let least = if timers.min_rto_above_srtt { timers.min_rto } else { Duration::ZERO };
         let rto = self.srtt + (self.rttvar * 4).max(granularity(timers)).max(least);
-        self.base = rto.max(timers.min_rto).min(longest(timers));
+        // A clock of G cannot expire between its ticks. SRTT keeps its resolution: controls pace by it.
+        self.base = whole_ticks(rto, granularity(timers)).max(timers.min_rto).min(longest(timers));
         self.backoff = 0;
     }
 
@@ -139,6 +139,11 @@ impl RttEstimator {
 /// G.
 fn granularity(timers: &Timers) -> Duration {
     timers.clock_granularity.max(Duration::from_nanos(1))
+}
+
+/// `time`, rounded up to ticks of `tick`.
+fn whole_ticks(time: Duration, tick: Duration) -> Duration {
+    Duration::from_nanos(time.as_nanos().div_ceil(tick.as_nanos()).saturating_mul(tick.as_nanos()))
 }
 
 /// The upper bound of the timeout.
@@ -187,18 +192,20 @@ mod tests {
         assert_eq!((rtt.0.srtt(), rtt.0.rttvar()), (ms(105), Duration::from_micros(47_500)));
         assert_eq!(rtt.rto(), ms(295));
         rtt.sample(ms(60));
-        // RTTVAR = 3/4 47.5 + 1/4 45 = 46.875; SRTT = 7/8 105 + 60/8 = 99.375; RTO = 286.875.
-        assert_eq!(rtt.rto(), Duration::from_micros(286_875));
+        // RTTVAR = 3/4 47.5 + 1/4 45 = 46.875; SRTT = 7/8 105 + 60/8 = 99.375; RTO = 286.875, in ticks of 1 ms.
+        assert_eq!(rtt.0.srtt(), Duration::from_micros(99_375));
+        assert_eq!(rtt.rto(), ms(287));
     }
 
-    /// Section 2.3: G bounds 4 RTTVAR from below; sections 2.4 and 2.5: the bounds of RTO.
+    /// Section 2.3: G bounds 4 RTTVAR from below, and the RTO is whole ticks; sections 2.4 and 2.5: the bounds
+    /// of RTO.
     #[test]
     fn bounds() {
         let config = Timers { clock_granularity: ms(100), min_rto: ms(1), ..Timers::default() };
         let mut rtt = Estimator::new(config);
         (0..60).for_each(|_| rtt.sample(ms(250)));
-        // Samples round up to 300 ms, RTTVAR decays to nothing: 300 + G.
-        assert_eq!((rtt.0.srtt(), rtt.rto()), (ms(300), ms(400)));
+        // RTTVAR decays to nothing: 250 + G, rounded up. SRTT is not rounded.
+        assert_eq!((rtt.0.srtt(), rtt.rto()), (ms(250), ms(400)));
         let mut rtt = Estimator::new(Timers::default());
         rtt.sample(ms(10));
         assert_eq!(rtt.rto(), ms(1000));

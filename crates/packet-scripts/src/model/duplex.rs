@@ -138,6 +138,11 @@ impl Duplex {
         }
     }
 
+    /// Whether a passive open has come to nothing: the host listens again, with a new end.
+    pub(super) fn listens_again(&self) -> bool {
+        self.phase == Phase::SynReceived && self.receiver.state() == ReceiverState::Listen
+    }
+
     pub(super) fn listen(&mut self) {
         self.phase = Phase::Listen;
     }
@@ -294,13 +299,9 @@ impl Duplex {
 
     fn handle_syn_received(&mut self, now: Time, segment: &Segment) {
         let Some(syn) = self.peer_syn else { return };
-        if segment.flags.contains(Flags::RST) {
-            self.phase = Phase::Closed;
-            return;
-        }
         let own = self.sender.config().handshake.initial_sequence;
         let is_ack = segment.flags.contains(Flags::ACK) && segment.ack == own.plus(1);
-        if !is_ack {
+        if !is_ack || segment.flags.contains(Flags::RST) || segment.flags.contains(Flags::SYN) {
             self.receiver.handle_segment(now, segment);
             return;
         }
@@ -433,7 +434,9 @@ impl Duplex {
                 return Some(segment);
             }
             match self.phase {
-                Phase::Rest | Phase::Listen | Phase::Closed => return None,
+                Phase::Rest | Phase::Closed => return None,
+                // A reset.
+                Phase::Listen => return self.receiver.poll_transmit(now),
                 Phase::SynSent => {
                     let syn = self.sender.poll_transmit(now)?;
                     self.syn_sent = now;

@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
-use crate::offload::{Shortened, segments};
+use crate::offload::{Shortened, queue_of_socket, segments};
 use crate::scoreboard::{FIN, PROBE};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TransportEvent};
 use cogtcp_units::{Rate, Time};
@@ -57,6 +57,9 @@ impl Sender {
             let release = self.pacer.release(rate);
             if now < release {
                 self.paced_until = release;
+                if matches!(choice, Choice::New(_)) && self.fills_cwnd_with_paced(rate) {
+                    self.record_usage(true);
+                }
                 return None;
             }
         }
@@ -283,6 +286,20 @@ impl Sender {
     #[inline]
     fn record_usage(&mut self, limited: bool) {
         self.usage.record(limited, self.board.una(), self.board.nxt());
+    }
+
+    /// Whether cwnd is full with what waits for the pacer at `rate`. In Linux these packets count as in
+    /// flight, since `fq` paces them; a socket hands it those of 1/1024 s, two at least
+    /// (`tcp_small_queue_check`). A paced sender may never have cwnd on the path alone.
+    fn fills_cwnd_with_paced(&self, rate: Option<Rate>) -> bool {
+        let Some(rate) = rate else { return false };
+        let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
+        let segments = if self.config.segmentation_offload { self.segments_of_packet(in_flight) } else { 1 };
+        let handed_on = queue_of_socket(rate).max(2 * segments * mss);
+        let nxt = self.board.nxt();
+        let written = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(nxt) };
+        let end = self.window_end.min(self.board.una().saturating_add(self.tcp.max_window));
+        in_flight + handed_on.min(written).min(end.saturating_sub(nxt)) + mss > self.tcp.cwnd
     }
 
     fn is_idle(&self, now: Time) -> bool {

@@ -11,7 +11,7 @@ pub(super) struct Usage {
     most_out: u64,
     /// The flight ends with the first transmission after this offset is acknowledged.
     end: u64,
-    /// cwnd had no room for one more segment.
+    /// cwnd had no room for one more segment, or would have none if the pacer let go what waits for it.
     limited: bool,
 }
 

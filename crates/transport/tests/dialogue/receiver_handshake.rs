@@ -15,12 +15,47 @@ fn rfc9293_3_5_passive_open() {
     assert_eq!(d.end.poll_event(), Some(TransportEvent::Connected));
 }
 
-/// RFC 9293 section 3.10.7.2: in LISTEN only a SYN opens.
+/// RFC 9293 section 3.10.7.2: a listener ignores a reset, SYN or not, answers an ACK by <SEQ=SEG.ACK><CTL=RST>,
+/// SYN or not, and drops what has neither. Only a SYN opens.
 #[test]
-fn rfc9293_3_10_7_2_listen_ignores_what_is_no_syn() {
+fn rfc9293_3_10_7_2_what_a_listener_answers() {
     let mut d = ReceiverDialogue::listening(receiver_config());
-    d.exchange("#1 ack 1; S. @0 ack 1; R @1; F. @1 ack 1", "");
+    for ignored in ["R @1", "R. @1 ack 1", "SR @0", "SR. @0 ack 1", "F @1"] {
+        d.exchange(ignored, "");
+    }
+    for (heard, reset) in
+        [("#1 ack 1", "R @1"), ("S. @0 ack 1", "R @1"), ("F. @1 ack 1", "R @1"), ("@1 ack 777", "R @777")]
+    {
+        d.exchange(heard, reset);
+    }
     assert_eq!(d.end.state(), ReceiverState::Listen);
+    d.exchange("S @0", "S. @0 ack 1");
+}
+
+/// RFC 9293 section 3.10.7.4, second: after a reset in SYN-RECEIVED a passive open is back in LISTEN; what was
+/// counted stays. A reset elsewhere in the window is challenged (RFC 5961 section 3.2), outside ignored.
+#[test]
+fn rfc9293_3_10_7_4_reset_in_syn_received_returns_to_listen() {
+    let mut d = ReceiverDialogue::listening(receiver_config());
+    d.end.set_syn_ack_option(Some(4));
+    d.exchange("S @0", "S. @0 ack 1 custom 4");
+    d.exchange("R @500", "ack 1");
+    d.exchange("R @90000", "");
+    assert_eq!(d.end.state(), ReceiverState::SynReceived);
+    d.exchange("R @1", "");
+    assert_eq!((d.end.state(), d.end.poll_event()), (ReceiverState::Listen, None));
+    assert_eq!((d.end.poll_timeout(), d.end.stats().segments), (cogtcp_units::Time::MAX, 4));
+    d.exchange("S @70", "S. @0 ack 71 custom 4");
+}
+
+/// RFC 9293 section 3.10.7.4, fourth: another SYN in the window ends a passive open, too.
+#[test]
+fn rfc9293_3_10_7_4_another_syn_in_syn_received_returns_to_listen() {
+    let mut d = ReceiverDialogue::listening(receiver_config());
+    d.exchange("S @0", "S. @0 ack 1");
+    d.exchange("S @500", "");
+    assert_eq!(d.end.state(), ReceiverState::Listen);
+    d.exchange("S @500", "S. @0 ack 501");
 }
 
 /// RFC 7323 section 1.3, RFC 2018 section 2: an option is in use only when both ends have it.
@@ -99,14 +134,17 @@ fn rfc9293_3_4_data_completes_the_handshake() {
     assert_eq!((d.end.state(), d.end.delivered()), (ReceiverState::Established, 1000));
 }
 
-/// RFC 9293 section 3.10.7.4, fifth: in SYN-RECEIVED an ACK of something else is not the third ACK.
+/// RFC 9293 section 3.10.7.4, fifth: in SYN-RECEIVED an ACK of something else is not the third ACK, and is
+/// answered by <SEQ=SEG.ACK><CTL=RST>.
 #[test]
 fn rfc9293_3_10_7_4_wrong_ack_does_not_complete_the_handshake() {
     let mut d = ReceiverDialogue::listening(receiver_config());
     d.exchange("S @0", "S. @0 ack 1");
-    d.exchange("@1 ack 0", "");
-    d.exchange("@1 ack 9", "ack 1");
+    d.exchange("@1 ack 0", "R @0");
+    d.exchange("@1 ack 9", "R @9");
     assert_eq!(d.end.state(), ReceiverState::SynReceived);
+    d.exchange("@1 ack 1", "");
+    assert_eq!(d.end.state(), ReceiverState::Established);
 }
 
 /// RFC 6994 section 2: the experimental option, both ways; the SYN-ACK's value may depend on the SYN's.

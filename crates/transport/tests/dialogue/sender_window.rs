@@ -419,6 +419,37 @@ fn pacing_spaces_the_segments() {
     d.expect_at(210, "#6");
 }
 
+/// A paced sender is limited by cwnd where Linux's is: what it has handed to the pacer counts as in flight, two
+/// packets at least, or what leaves in 1/1024 s. At 8 Mbit/s, 976 bytes, these are two segments of 1000 bytes:
+/// with 8 of 10 in flight no third has room. At 80 Mbit/s they are 9765 bytes. What is not written does not
+/// wait.
+#[test]
+fn what_waits_for_the_pacer_counts_towards_cwnd() {
+    for (rate, flight, written, limited) in [
+        ("8 Mbit/s", 7, None, false),
+        ("8 Mbit/s", 8, None, true),
+        ("8 Mbit/s", 8, Some(9), false),
+        ("8 Mbit/s", 8, Some(10), true),
+        ("80 Mbit/s", 1, None, true),
+        ("80 Mbit/s", 1, Some(9), false),
+        ("80 Mbit/s", 1, Some(10), true),
+    ] {
+        let config = SenderConfig { initial_ssthresh: 2_000, ..sender_config(Recovery::Sack, 10) };
+        let mut d = SenderDialogue::with_control(config, Box::new(Paced(rate)));
+        d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
+        match written {
+            Some(segments) => d.write_segments(segments),
+            None => d.end.set_saturated(true),
+        }
+        d.expect("#1");
+        for k in 2..=flight {
+            d.expect_at(99 + k, &format!("#{k}"));
+        }
+        d.give("ack #2");
+        assert_eq!(d.end.state().cwnd_limited, limited, "{rate}, {flight} in flight, {written:?} written");
+    }
+}
+
 /// Segmentation offload: the second segment of a packet is not paced. What is retransmitted is a packet of
 /// its own: it waits for the pacer, also where only the first segment of a packet has left.
 #[test]
