@@ -19,12 +19,12 @@ PACKAGE = Path(cogtcp.__file__).parent
 LEVELS: tuple[tuple[str, ...], ...] = (
     # words, units, numbers of a run
     ("_arrays", "_errors", "_places", "_replace", "_start", "_units", "_views"),
+    ("_names",),
     ("budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
     (
         "_arrow",
         "_files",
         "_kernel_program",
-        "_names",
         "airtime",
         "control",
         "headline",

@@ -111,7 +111,7 @@ def test_the_engine_and_the_package_are_in_the_key(monkeypatch: pytest.MonkeyPat
     identity.engine.cache_clear()
     real = identity._file
     monkeypatch.setattr(
-        identity, "_file", lambda path: real(path) + path.name.replace("metrics.py", "edited")
+        identity, "_file", lambda path: real(path) + path.name.replace("subjects.py", "edited")
     )
     assert identity.engine() != before
     identity.engine.cache_clear()

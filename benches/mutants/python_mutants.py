@@ -34,7 +34,9 @@ THRESHOLD = 0.85
 
 #: Files, and the tests that should notice.
 FILES = {
-    "metrics.py": ["test_metrics.py"],
+    "metrics/metric.py": ["test_metrics.py"],
+    "metrics/run.py": ["test_metrics.py"],
+    "metrics/subjects.py": ["test_metrics_of_subjects.py"],
     "statistics.py": ["test_statistics.py"],
     "studies/verdicts.py": ["test_studies_verdicts.py", "test_studies_statements.py", "test_levels.py"],
     "compare.py": ["test_compare.py", "test_newcomers.py"],

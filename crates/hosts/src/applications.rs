@@ -5,7 +5,7 @@ use cogtcp_records::extensions::{
     ChunkRow, ChunksBuilder, RequestFlowRow, RequestFlowsBuilder, RequestRow, RequestsBuilder, VideoRow,
     VideosBuilder,
 };
-use cogtcp_records::{Code, Table};
+use cogtcp_records::{Code, Table, ratio};
 use cogtcp_scenario::FlowSpec;
 use cogtcp_traffic::{Application, Chunk, RequestRecord, Video};
 use cogtcp_units::{Duration, Time};
@@ -122,12 +122,20 @@ fn sum_video(video: &Video, warm_at: Time, until: Time) -> VideoRow {
         let since = since.max(warm_at).max(told.unwrap_or(since));
         stalled += until.saturating_since(since).as_secs_f64();
     }
+    let first_picture = video.startup_delay().map(|delay| video.start() + delay);
+    let watched = first_picture.map(|at| until.saturating_since(at.max(warm_at)).as_secs_f64());
+    let waited = video.startup_delay().unwrap_or_else(|| until.saturating_since(video.start()));
+    let rates: Vec<u64> = measured().map(|chunk| chunk.rate.bits_per_second()).collect();
     VideoRow {
         flow: Code(0),
         chunks: measured().count() as u64,
         startup_s: seconds(video.startup_delay()),
         stalls,
         stalled_s: stalled,
+        stall_share: watched.map_or(1.0, |span| ratio(stalled, span)),
+        waited_s: waited.as_secs_f64(),
+        bitrate_bps: ratio(rates.iter().sum::<u64>() as f64, rates.len() as f64),
+        switches: rates.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64,
         download_mean_s: downloads.mean(),
         download_p95_s: downloads.quantile(0.95),
         download_max_s: downloads.quantile(1.0),

@@ -357,6 +357,15 @@ tables! {
         stalls: u64 in "",
         /// Time for which it stalled, measured likewise; what passes before it begins is no stall.
         stalled_s: f64 in "s",
+        /// Share of the time since the first picture in which it stalled, measured; 1 if nothing was played.
+        stall_share: f64 in "",
+        /// From the first request to the first picture; if nothing was played, to the end of the run or of
+        /// the application.
+        waited_s: f64 in "s",
+        /// Mean rate at which the chunks that came are coded, measured.
+        bitrate_bps: f64 in "bit/s",
+        /// Changes of that rate from chunk to chunk, measured.
+        switches: u64 in "",
         /// Mean time from the request to the last byte of the chunks that came, measured.
         download_mean_s: f64 in "s",
         /// 95th percentile of it.

@@ -99,6 +99,8 @@ pub struct Video {
 pub struct Chunk {
     /// Its request and its coming.
     pub exchange: RequestRecord,
+    /// Rate at which it is coded.
+    pub rate: Rate,
     /// What was buffered when it had come, itself included.
     pub buffered: Duration,
     /// How long the video had stalled when it came, since the chunk before.
@@ -140,6 +142,11 @@ impl Video {
         self.startup
     }
 
+    /// When it asks for its first chunk.
+    pub fn start(&self) -> Time {
+        self.start
+    }
+
     /// When the present stall began, if the video stalls at `now`. What ends the stall is a chunk, so that
     /// all others are told by the chunks.
     pub fn stalls_since(&self, now: Time) -> Option<Time> {
@@ -177,6 +184,7 @@ impl Client for Video {
         self.next = Time::MAX;
         self.chunks.push(Chunk {
             exchange: RequestRecord { sent: now, response, completed: None },
+            rate: self.config.rate,
             buffered: Duration::ZERO,
             stalled: Duration::ZERO,
             stall_began: false,

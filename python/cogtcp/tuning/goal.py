@@ -7,22 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from cogtcp._errors import UsageError
-from cogtcp._names import nearest
-from cogtcp.metrics import BY_NAME, METRICS
+from cogtcp.metrics import find
 from cogtcp.tuning.space import UNITS
 
 if TYPE_CHECKING:
     from cogtcp.metrics import Metric
     from cogtcp.statistics import Interval
 
-_CONSTRAINT = re.compile(r"\s*([\w-]+)\s*(<=|>=)\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
-#: What a metric may be called besides its name, which says its unit: goodput, rtt_p95, pu_interfered.
-_SUFFIXES = ("_bps", "_s", "_share", "_mean_s", "_mean")
-_ALIASES = {
-    "pu_interference": "pu_interfered_share",
-    "pu_exposure": "pu_exposed_share",
-    "delay": "rtt_mean_s",
-}
+_CONSTRAINT = re.compile(r"\s*([\w.-]+)\s*(<=|>=)\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
 
 Kept = Literal["kept", "broken", "unclear"]
 
@@ -81,7 +73,7 @@ class Constraint:
 def objective(text: str) -> Objective:
     """Read `METRIC`, `max:METRIC` or `min:METRIC`."""
     way, separator, name = text.rpartition(":")
-    metric = _metric(name, f"objective {text}")
+    metric = find(name, where=f"objective {text}")
     if separator and way.strip() not in ("max", "min"):
         raise UsageError(f"objective {text}: write max:{name} or min:{name}")
     if not separator and metric.better == 0:
@@ -97,7 +89,7 @@ def constraint(text: str) -> Constraint:
             f'constraint {text}: write METRIC<=VALUE or METRIC>=VALUE, as in "pu_interference<=5%" or '
             '"rtt_p95<=300 ms"'
         )
-    metric = _metric(match[1], f"constraint {text}")
+    metric = find(match[1], where=f"constraint {text}")
     try:
         number = float(match[3])
     except ValueError:
@@ -120,18 +112,3 @@ def _size(metric: Metric, unit: str, text: str) -> float:
         f"constraint {text}: {what}; {metric.name} is read in {metric.unit or 'bare numbers'}"
         + (f', as in "{metric.name}<=5 {metric.unit}"' if metric.unit else "")
     )
-
-
-def _metric(name: str, where: str) -> Metric:
-    known = {metric.name: metric for metric in METRICS}
-    for metric in METRICS:
-        for suffix in _SUFFIXES:
-            # The first metric keeps a short name that two have; an alias, set later, comes before both.
-            known.setdefault(metric.name.removesuffix(suffix), metric)
-    known.update({alias: BY_NAME[target] for alias, target in _ALIASES.items()})
-    given = name.strip().replace("-", "_")
-    if given in known:
-        return known[given]
-    near = nearest(given, known)
-    hint = f'did you mean "{near}"? ' if near else ""
-    raise UsageError(f'{where}: unknown metric "{name}"; {hint}known: {", ".join(BY_NAME)}')
