@@ -290,3 +290,41 @@ def test_who_may_have_no_user_namespace_is_told_what_to_do(tmp_path: Path) -> No
 def test_other_devices_are_refused() -> None:
     with pytest.raises(UsageError, match="tun"):
         emulate(scenario(), device="tap")
+
+
+CALL_AND_FILM = """
+[[flow]]
+name = "film"
+from = "sender"
+to = "receiver"
+transport = "linux-cubic"
+traffic = { adaptive_video = { rule = "%s", chunk = "500 ms", startup = "1 s", buffer = "4 s" } }
+[[flow]]
+name = "talk"
+from = "sender"
+to = "receiver"
+transport = { nada = { max_rate = "1 Mbit/s" } }
+[[udp]]
+name = "call"
+from = "sender"
+to = "receiver"
+pattern = { call = { codec = "g711" } }
+"""
+
+
+@on_kernel
+@pytest.mark.parametrize("rule", ["bola", "rate"])
+@side_by_side
+def test_what_adapts_comes_to_the_same_on_both_planes(rule: str) -> None:
+    """Bitrates of chunks, the rate of NADA, the delay and the score of a call: within 5 %."""
+    base = text(duration="12 s", link='rate = "6 Mbit/s", delay = "20 ms", queue = "60 packets"')
+    head = base.partition("[[flow]]")[0]
+    both = Scenario.from_toml(head + CALL_AND_FILM % rule)
+    emulated, simulated = emulate(both), run(both)
+    with as_in_time(emulated):
+        for name in ("talk.bitrate", "film.bitrate", "call.delay_p50", "call.mos"):
+            value, expected = emulated.metrics[name], simulated.metrics[name]
+            assert value == pytest.approx(expected, rel=0.05), name
+    for result in (emulated, simulated):
+        assert result.metrics["film.stalls"] == 0
+        assert result.metrics["talk.bitrate"] > 500e3

@@ -22,6 +22,7 @@ _ALIASES = {
     "delay": "rtt_mean_s",
     "stalls": "video.stalled",
 }
+_MOST_NOTICED = (".delay_p95", ".page_time_p95", ".stall_share", ".completion", ".queuing_delay_p95")
 #: The first of the definitions of each name: those of several kinds agree in all that is shown.
 _OF_SUBJECTS = {metric.name: metric for metrics in reversed(SUBJECT_METRICS.values()) for metric in metrics}
 
@@ -106,6 +107,28 @@ def _short_names() -> dict[str, Metric]:
 def offered(scenario: Scenario) -> tuple[Metric, ...]:
     """Return the metrics that a scenario offers: those of its subjects, then those of the run."""
     return (*(metric for subject in subjects(scenario) for metric in subject.metrics), *METRICS)
+
+
+def listed(scenario: Scenario) -> tuple[Metric, ...]:
+    """Return the metrics for tables, in order: what users notice, the run, the rest of each subject.
+
+    Kinds that only repeat named subjects are left out, as is the only flow of a run.
+    """
+    named = _named(scenario)
+    own = [metric for subject in named for metric in subject.metrics]
+    if len(named) == 1 and named[0].kind == "flow":
+        own = []
+    return (*(m for m in own if m.noticed), *METRICS, *(m for m in own if not m.noticed))
+
+
+def primary(scenario: Scenario) -> tuple[Metric, ...]:
+    """Return of each application the metric that its users notice most: the first of those of its kind."""
+    found: dict[str, Metric] = {}
+    for metric in noticed(scenario):
+        held = found.get(metric.subject)
+        if held is None or metric.name.endswith(_MOST_NOTICED):
+            found[metric.subject] = metric
+    return tuple(found.values())
 
 
 def noticed(scenario: Scenario) -> tuple[Metric, ...]:
