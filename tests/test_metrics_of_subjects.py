@@ -91,13 +91,20 @@ def test_what_users_notice_comes_first(scenario: Scenario) -> None:
         *("web.page_time_p50", "web.page_time_p95"),
         *("film.stall_share", "film.startup", "film.bitrate"),
         *("call.delay_p95", "call.loss", "call.mos"),
+        "copy.goodput",
     ]
     assert [metric.name for metric in listed(scenario)][: len(names)] == names
     assert [metric.name for metric in primary(scenario)] == [
         "web.page_time_p95",
         "film.stall_share",
         "call.delay_p95",
+        "copy.goodput",
     ]
+    # Flows alone have no application, and goodput of all flows leads.
+    plain = Scenario.from_dict({**scenario.to_dict(), "udp": [], "flow": scenario.to_dict()["flow"][2:]})
+    assert noticed(plain) == ()
+    fixed = scenario.set("flow.2.fixed", True)
+    assert "copy.goodput" not in [metric.name for metric in noticed(fixed)]
 
 
 def test_names_are_found_and_explained(scenario: Scenario) -> None:

@@ -118,7 +118,9 @@ def listed(scenario: Scenario) -> tuple[Metric, ...]:
     own = [metric for subject in named for metric in subject.metrics]
     if len(named) == 1 and named[0].kind == "flow":
         own = []
-    return (*(m for m in own if m.noticed), *METRICS, *(m for m in own if not m.noticed))
+    first = noticed(scenario)
+    names = {metric.name for metric in first}
+    return (*first, *METRICS, *(metric for metric in own if metric.name not in names))
 
 
 def primary(scenario: Scenario) -> tuple[Metric, ...]:
@@ -134,9 +136,14 @@ def primary(scenario: Scenario) -> tuple[Metric, ...]:
 def noticed(scenario: Scenario) -> tuple[Metric, ...]:
     """Return what the users of the scenario's applications notice, in the order of the scenario.
 
-    A subject that stands for a kind as a whole is left out: its members are there.
+    Beside applications the goodput of a download is noticed, unless its flow is `fixed`. A subject that
+    stands for a kind as a whole is left out: its members are there.
     """
-    return tuple(metric for subject in _named(scenario) for metric in subject.metrics if metric.noticed)
+    named = _named(scenario)
+    found = [metric for subject in named for metric in subject.metrics if metric.noticed]
+    downloads = [each for each in named if each.kind == "flow" and not each.fixed]
+    goodputs = (metric for each in downloads for metric in each.metrics if metric.name.endswith(".goodput"))
+    return (*found, *(metric.marked() for metric in goodputs)) if found else ()
 
 
 def _named(scenario: Scenario) -> tuple[Subject, ...]:

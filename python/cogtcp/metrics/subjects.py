@@ -42,11 +42,13 @@ class Subject:
         name: Its name in metrics.
         kind: One of `KINDS`.
         members: Names of its flows or streams in the tables.
+        fixed: Whether its transport is no choice of a comparison's.
     """
 
     name: str
     kind: str
     members: tuple[str, ...]
+    fixed: bool = False
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -270,7 +272,7 @@ def subjects(scenario: Scenario) -> tuple[Subject, ...]:
                 kinds.setdefault(each, []).extend(members)
             name = members[0] if count == 1 else _stem(entry.get("name"))
             if name:
-                found.setdefault(name, Subject(name, kind, tuple(members)))
+                found.setdefault(name, Subject(name, kind, tuple(members), bool(entry.get("fixed", False))))
     for kind, of_kind in kinds.items():
         found.setdefault(kind, Subject(kind, kind, tuple(of_kind)))
     return tuple(found.values())

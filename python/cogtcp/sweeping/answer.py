@@ -164,6 +164,8 @@ def sentence(
     if found.open:
         parts.append(f"inconclusive at {found.open}")
     if metric.subject:
+        if not found.sure:
+            return f"{subject}: no transport is significantly best at any of {found.points} points."
         lead = f"{subject}, significantly best of {found.points} points"
         return f"{lead}: {join(parts)} (paired, Holm, 95 %)."
     lead = "Significantly fastest" if found.sure else "Fastest transport"
