@@ -290,3 +290,53 @@ def test_who_may_have_no_user_namespace_is_told_what_to_do(tmp_path: Path) -> No
 def test_other_devices_are_refused() -> None:
     with pytest.raises(UsageError, match="tun"):
         emulate(scenario(), device="tap")
+
+
+FLOW = """
+[[flow]]
+name = "it"
+from = "sender"
+to = "receiver"
+"""
+CALL = """
+[[udp]]
+name = "call"
+from = "%s"
+to = "%s"
+pattern = { call = { codec = "g711" } }
+"""
+FILM = """transport = "linux-cubic"
+[flow.traffic.adaptive_video]
+rule = "%s"
+ladder = ["300 kbit/s", "1 Mbit/s", "2 Mbit/s", "5 Mbit/s"]
+chunk = "1 s"
+startup = "1 s"
+buffer = "6 s"
+"""
+
+
+@on_kernel
+@pytest.mark.parametrize(
+    ("rate", "flow", "metric"),
+    [
+        ("4 Mbit/s", FILM % "bola", "it.bitrate"),
+        ("4 Mbit/s", FILM % "rate", "it.bitrate"),
+        ("800 kbit/s", 'transport = "nada"\n', "it.bitrate"),
+    ],
+    ids=["bola", "rate", "nada"],
+)
+@side_by_side
+def test_what_adapts_comes_to_the_same_on_both_planes(rate: str, flow: str, metric: str) -> None:
+    """The bitrate of a video, the rate of NADA, and the score of a call the other way: within 5 %."""
+    base = text(duration="15 s", link=f'rate = "{rate}", delay = "20 ms", queue = "60 packets"')
+    head = base.partition("[[flow]]")[0].replace("[run]", '[run]\nwarmup = "5 s"')
+    both = Scenario.from_toml(head + FLOW + flow + CALL % ("receiver", "sender"))
+    emulated, simulated = emulate(both), run(both)
+    with as_in_time(emulated):
+        for name in (metric, "call.mos"):
+            value, expected = emulated.metrics[name], simulated.metrics[name]
+            assert value == pytest.approx(expected, rel=0.05), name
+        assert emulated.metrics["call.delay_p50"] > 0.02
+    if "nada" in flow:
+        # 800 kbit/s carry 1460 of 1504 bytes.
+        assert simulated.metrics[metric] == pytest.approx(800e3 * 1460 / 1504, rel=0.03)

@@ -33,6 +33,11 @@ def node(
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def registry(lab_data: dict[str, Any]) -> dict[str, Any]:
+    """Return the metrics that the page knows: an argument of a program has no room for all of its data."""
+    return {name: lab_data[name] for name in ("metrics", "noticed")}
+
+
 def test_node_gives_the_bytes_of_native_for_every_scenario(
     wasm: Path, lab_data: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -40,15 +45,17 @@ def test_node_gives_the_bytes_of_native_for_every_scenario(
     requests = [
         {"ask": "run", "scenario": shortened(preset), "seed": 3, "trace": "full"} for preset in presets
     ]
-    found = node(wasm, lab_data["metrics"], requests)
+    found = node(wasm, registry(lab_data), requests)
     assert len(found) == len(presets) >= 20
     for preset, request, one in zip(presets, requests, found, strict=True):
         folder = tmp_path / str(presets.index(preset))
         folder.mkdir()
         expected = native(request["scenario"], folder, 3)
         assert one.get("digest") == getattr(expected, "digest", expected), (preset["name"], one)
-        for name, value in expected.metrics.items():
-            other = one["metrics"][name]
+        plain = [name for name in expected.metrics if "." not in name]
+        both = one["noticed"].keys() & expected.metrics.keys()
+        for name, value in [(name, expected.metrics[name]) for name in (*plain, *sorted(both))]:
+            other = {**one["metrics"], **one["noticed"]}[name]
             if math.isnan(value):
                 assert other is None, (preset["name"], name)
             else:
@@ -63,7 +70,7 @@ def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
     requests = [{"ask": "run", "scenario": given, "seed": 1, "trace": "full"} for given in cases]
     halves = [requests[0::2], requests[1::2]]
     with ThreadPoolExecutor(2) as threads:
-        parts = list(threads.map(lambda part: node(wasm, lab_data["metrics"], part), halves))
+        parts = list(threads.map(lambda part: node(wasm, registry(lab_data), part), halves))
     runs = 0
     for half, (asked, found) in enumerate(zip(halves, parts, strict=True)):
         for number, (request, one) in enumerate(zip(asked, found, strict=True)):
@@ -79,6 +86,37 @@ def test_node_gives_the_bytes_of_native_for_scenarios_at_random(
     assert runs >= 200
 
 
+@pytest.mark.parametrize("rule", ["bola", "rate"])
+def test_what_adapts_has_the_bytes_of_native(
+    wasm: Path, lab_data: dict[str, Any], tmp_path: Path, rule: str
+) -> None:
+    """An adaptive video, a call of NADA and a call by its codec; what their users notice is the same too."""
+    text = (ROOT / "examples" / "cbrs-household.toml").read_text()
+    text = (
+        text.replace('rule = "bola"', f'rule = "{rule}"').replace('"3 min"', '"40 s"')
+        + """
+[[flow]]
+name = "talk"
+from = "s1"
+to = "d1"
+transport = "nada"
+[[udp]]
+name = "call"
+from = "s2"
+to = "d2"
+pattern = { call = { codec = "gsm-efr" } }
+"""
+    )
+    asked = {"text": text}
+    (found,) = node(wasm, registry(lab_data), [{"ask": "run", "scenario": asked, "seed": 2, "trace": "full"}])
+    expected = native(asked, tmp_path, 2)
+    assert found["digest"] == expected.digest
+    noticed = {"web.page_time_p95", "video.stall_share", "video.bitrate", "call.delay_p95", "call.mos"}
+    assert noticed <= found["noticed"].keys()
+    for name in noticed:
+        assert found["noticed"][name] == pytest.approx(expected.metrics[name], rel=1e-12), name
+
+
 @pytest.mark.parametrize("transport", ['"quic"', '"quic-c2"', "{ quic = { ecn = true } }"])
 def test_a_scenario_with_quic_is_told_where_quic_is(
     wasm: Path, lab_data: dict[str, Any], transport: str
@@ -90,14 +128,13 @@ def test_a_scenario_with_quic_is_told_where_quic_is(
     asked = [{"ask": "check", "scenario": {"text": quic}}]
     if transport.startswith('"'):
         asked.append({"ask": "check", "scenario": {"text": text, "transport": json.loads(transport)}})
-    for said in node(wasm, lab_data["metrics"], asked):
+    for said in node(wasm, registry(lab_data), asked):
         assert "this build has no QUIC" in said["error"]
         assert "install cogtcp with pip" in said["remedy"]
         assert "cogtcp lab FILE --native" in said["remedy"]
     # Any other name is one that no build has.
-    (said,) = node(
-        wasm, lab_data["metrics"], [{"ask": "check", "scenario": {"text": text, "transport": "quik"}}]
-    )
+    asked = [{"ask": "check", "scenario": {"text": text, "transport": "quik"}}]
+    (said,) = node(wasm, registry(lab_data), asked)
     assert 'unknown transport "quik"' in said["error"]
 
 

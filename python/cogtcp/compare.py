@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -13,7 +14,7 @@ from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp._views import view
 from cogtcp.control import control_name
-from cogtcp.metrics import BY_NAME, METRICS
+from cogtcp.metrics import METRICS, Metric, find, listed, offered, subjects
 from cogtcp.of_tcp import OF_TCP, separated
 from cogtcp.result import MOST_SEEDS, Result, plain
 from cogtcp.statistics import Interval, holm, mean_interval, p_value, paired_difference, quantile_interval
@@ -31,8 +32,15 @@ if TYPE_CHECKING:
 
 # The tables of each run that a comparison keeps.
 _TABLES = ("flows", "links", "radios", "budget")
+# Those of applications, where the scenario has some, and the kinds of subjects that fill them.
+_OF_APPLICATIONS = {
+    "datagrams": ("udp", "call"),
+    "calls": ("call",),
+    "request_flows": ("web",),
+    "videos": ("video",),
+}
 # What its folder holds of them.
-_SAVED = ("flows", "tcp_flows", "links", "radios", "budget")
+_SAVED = ("flows", "tcp_flows", "links", "radios", "budget", *_OF_APPLICATIONS)
 #: What a folder with a comparison holds.
 FILES = (
     *(f"{name}.parquet" for name in ("runs", "summary", "paired", *_SAVED)),
@@ -102,7 +110,9 @@ def compare(
     if (count := seeds if isinstance(seeds, int) else len(seeds)) > MOST_SEEDS:
         raise UsageError(f"{count} seeds exceed the limit of {MOST_SEEDS}")
     # A sweep without axes, of which the first seed is looked at closely.
-    made = plan(scenario, transports=transports, seeds=seeds, keep=_TABLES, allow_python=allow_python)
+    made = plan(
+        scenario, transports=transports, seeds=seeds, keep=_tables(scenario), allow_python=allow_python
+    )
     scenario = made.scenario
     names = [control_name(name) for name in transports]
     # One transport may draw numbers where another does not: each is asked.
@@ -145,6 +155,12 @@ def compare(
     )
 
 
+def _tables(scenario: Scenario) -> tuple[str, ...]:
+    """Return the tables that are kept of each run of a scenario."""
+    kinds = {subject.kind for subject in subjects(scenario)}
+    return (*_TABLES, *(table for table, of in _OF_APPLICATIONS.items() if kinds.intersection(of)))
+
+
 def _outcome(name: str, seed: int, made: Made) -> Outcome:
     if made.error:
         return Outcome(name, seed, error=made.error)
@@ -177,6 +193,19 @@ class Comparison:
     interrupted: bool = False
     nothing_random: bool = False
 
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics for tables: what the users of applications notice, then those of the run."""
+        return listed(self.scenario)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(metric.name for metric in offered(self.scenario))
+
+    def _named(self, metric: str) -> str:
+        """Return the full name of a metric. Raises `UsageError` if the scenario does not offer it."""
+        return metric if metric in self._known else find(metric, self.scenario).name
+
     @property
     def failures(self) -> list[Outcome]:
         """The runs that failed."""
@@ -208,8 +237,8 @@ class Comparison:
         Returns:
             Mean and bounds, in the metric's unit.
         """
-        _check_metric(metric)
-        return mean_interval([outcome.metrics[metric] for outcome in self.finished(transport)])
+        name = self._named(metric)
+        return mean_interval([value_of(outcome, name) for outcome in self.finished(transport)])
 
     def quantile(self, transport: str | type, metric: str, q: float) -> Interval:
         """Return the `q`-quantile of a metric over the seeds, with a 95 % interval that assumes no law.
@@ -224,8 +253,8 @@ class Comparison:
         Returns:
             Quantile and bounds, in the metric's unit.
         """
-        _check_metric(metric)
-        values = [outcome.metrics[metric] for outcome in self.finished(transport)]
+        name = self._named(metric)
+        values = [value_of(outcome, name) for outcome in self.finished(transport)]
         return quantile_interval(values, q)
 
     def difference(self, transport: str | type, metric: str, baseline: str | type | None = None) -> Interval:
@@ -239,11 +268,11 @@ class Comparison:
         Returns:
             Mean difference and bounds, in the metric's unit.
         """
-        _check_metric(metric)
+        name = self._named(metric)
         ours, theirs = self._runs_of(transport), self._runs_of(baseline or self.transports[0])
         common = [seed for seed in ours if seed in theirs]
         return paired_difference(
-            [ours[seed].metrics[metric] for seed in common], [theirs[seed].metrics[metric] for seed in common]
+            [value_of(ours[seed], name) for seed in common], [value_of(theirs[seed], name) for seed in common]
         )
 
     @cached_property
@@ -251,10 +280,18 @@ class Comparison:
         """The pairs that differ beyond chance: (better of the two, other, metric).
 
         Paired t-tests of all pairs in all metrics, and Holm's procedure over them: all that is said of them
-        holds at once with 95 % confidence. Goodput, which the answer is about, is a family of its own.
+        holds at once with 95 % confidence. What the answer is about are families of their own: goodput, and
+        what the users of applications notice.
         """
         found: set[tuple[str, str, str]] = set()
-        families = [["goodput_bps"], [m.name for m in METRICS if m.name != "goodput_bps" and m.better]]
+        better = {metric.name: metric.better for metric in self.metrics}
+        ours = [metric for metric in self.metrics if metric.subject and metric.better]
+        families = [
+            ["goodput_bps"],
+            [m.name for m in METRICS if m.name != "goodput_bps" and m.better],
+            [metric.name for metric in ours if metric.noticed],
+            [metric.name for metric in ours if not metric.noticed],
+        ]
         for family in families:
             asked = [
                 (one, other, metric)
@@ -266,20 +303,22 @@ class Comparison:
             chances = [p_value(self._differences(*each)) for each in asked]
             for (one, other, metric), sure in zip(asked, holm(chances), strict=True):
                 if sure:
-                    more = self.difference(one, metric, other).mean * BY_NAME[metric].better > 0
+                    more = self.difference(one, metric, other).mean * better[metric] > 0
                     found.add((one, other, metric) if more else (other, one, metric))
         return found
 
     def _differences(self, one: str, other: str, metric: str) -> list[float]:
         ours, theirs = self._by_transport[one], self._by_transport[other]
-        return [ours[seed].metrics[metric] - theirs[seed].metrics[metric] for seed in ours if seed in theirs]
+        return [
+            value_of(ours[seed], metric) - value_of(theirs[seed], metric) for seed in ours if seed in theirs
+        ]
 
     def is_better(self, one: str, other: str, metric: str = "goodput_bps") -> bool:
         """Whether a transport is better than another in a metric beyond chance.
 
         Paired t-tests, and Holm's procedure over all pairs of transports, so that all that this says holds
-        at once with 95 % confidence: of goodput, and of all other metrics together. `difference` by itself
-        has 95 % for each.
+        at once with 95 % confidence: of goodput, of what users notice, and of the others.
+        `difference` by itself has 95 % for each.
 
         Args:
             one: Name of the transport that may be better.
@@ -289,7 +328,7 @@ class Comparison:
         Returns:
             True if the difference is significant.
         """
-        return (one, other, BY_NAME[metric].name) in self._apart
+        return (one, other, self._named(metric)) in self._apart
 
     @cached_property
     def runs(self) -> pa.Table:
@@ -304,7 +343,7 @@ class Comparison:
             "error": array_of([o.error or None for o in self.outcomes], pa.string()),
             "digest": array_of([o.digest or None for o in self.outcomes], pa.string()),
         }
-        for metric in METRICS:
+        for metric in offered(self.scenario):
             values = [o.metrics.get(metric.name) for o in self.outcomes]
             columns[metric.name] = array_of(values, pa.float64())
         return pa.table(columns)
@@ -315,7 +354,7 @@ class Comparison:
         return _intervals(
             {"transport": name, "metric": metric.name, "interval": self.interval(name, metric.name)}
             for name in self.transports
-            for metric in METRICS
+            for metric in self.metrics
         )
 
     @cached_property
@@ -329,11 +368,11 @@ class Comparison:
                 "interval": self.difference(name, metric.name),
             }
             for name in self.transports[1:]
-            for metric in METRICS
+            for metric in self.metrics
         )
 
     def table(self, name: str) -> pa.Table:
-        """Return `flows`, `links`, `radios` or `budget` of all finished runs, by transport and seed.
+        """Return `flows`, `links`, `radios`, `budget` or a table of applications of all runs.
 
         `flows` has the columns of TCP too, null where a flow is not TCP.
         """
@@ -372,13 +411,15 @@ class Comparison:
                 "interrupted": self.interrupted,
                 "nothing_random": self.nothing_random,
                 "summary": {
-                    name: {metric.name: numbers(self.interval(name, metric.name)) for metric in METRICS}
+                    name: {metric.name: numbers(self.interval(name, metric.name)) for metric in self.metrics}
                     for name in self.transports
                 },
                 "budget": {name: budget.of_comparison(self, name) for name in self.transports},
                 "baseline": self.transports[0],
                 "paired": {
-                    name: {metric.name: numbers(self.difference(name, metric.name)) for metric in METRICS}
+                    name: {
+                        metric.name: numbers(self.difference(name, metric.name)) for metric in self.metrics
+                    }
                     for name in self.transports[1:]
                 },
                 "runs": [
@@ -474,7 +515,7 @@ class Comparison:
         """
         for name in ("runs", "summary", "paired"):
             folder.write_table(name, getattr(self, name), self.provenance)
-        for name in _TABLES:
+        for name in _tables(self.scenario):
             table, of_tcp = separated(name, self.table(name)) if name in OF_TCP else (self.table(name), None)
             folder.write_table(name, table, self.provenance)
             if of_tcp is not None:
@@ -509,8 +550,9 @@ def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[i
     return {**job, "transports": list(transports), "seeds": list(seeds), "grows": ["transports", "seeds"]}
 
 
-def _check_metric(name: str) -> None:
-    pick(name, BY_NAME, "metric")
+def value_of(outcome: Outcome, metric: str) -> float:
+    """Return a metric of a run; NaN where it has no value."""
+    return outcome.metrics.get(metric, math.nan)
 
 
 def _intervals(rows: Any) -> pa.Table:

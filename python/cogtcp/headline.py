@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cogtcp import budget
-from cogtcp.metrics import BY_NAME
+from cogtcp.metrics import BY_NAME, primary
 from cogtcp.statistics import ratio_interval
 
 if TYPE_CHECKING:
@@ -60,13 +60,67 @@ def of_comparison(comparison: Comparison) -> str:
 
     Why is where the time of the link went: with the best and with the last.
     """
-    answer = _ranking(comparison)
+    answer = " ".join(filter(None, [of_applications(comparison), _ranking(comparison)]))
     ranked = _ranked(comparison)
     parts = []
     for name in dict.fromkeys([*ranked[:1], *ranked[-1:]]):
         if time := budget.of_comparison(comparison, name):
             parts.append(f"with {name} {budget.told(time)}")
     return f"{answer} The link's time: {'; '.join(parts)}." if parts else answer
+
+
+def of_applications(comparison: Comparison) -> str:
+    """Return what the users of each application notice, by transport; nothing without applications."""
+    if not comparison.scenario.to_dict().get("flow"):
+        return ""
+    return " ".join(filter(None, (_of_metric(comparison, m) for m in primary(comparison.scenario))))
+
+
+def of_subject(metric: Metric) -> str:
+    """Return what a metric of a subject is called at the beginning of a sentence."""
+    _, _, of = metric.name.rpartition(".")
+    title = metric.title.removeprefix(f"{metric.subject}: ")
+    return f"The {_SAID.get(of, title)} of {metric.subject}"
+
+
+_SAID = {
+    "delay_p95": "delay at the 95th percentile",
+    "queuing_delay_p95": "queuing delay at the 95th percentile",
+    "page_time_p95": "page time at the 95th percentile",
+    "stall_share": "stalled share",
+    "completion": "completion time",
+}
+
+
+def _of_metric(comparison: Comparison, metric: Metric) -> str:
+    """Return which transport is best in a metric, how sure that is, and what the others come to."""
+    intervals = {
+        name: interval
+        for name in comparison.transports
+        if (interval := comparison.interval(name, metric.name)).n
+    }
+    if not intervals:
+        return ""
+    metric = metric.for_size(interval.mean for interval in intervals.values())
+    subject = of_subject(metric)
+    ranked = sorted(intervals, key=lambda name: -metric.better * intervals[name].mean)
+    best, *others = ranked
+    value = _with_interval(intervals[best], metric)
+    if not others:
+        return f"{subject} is {value} with {best}."
+    if len({interval.mean for interval in intervals.values()}) == 1:
+        return f"{subject} is {metric.text(intervals[best].mean, unit=True)} with every transport."
+    sure = comparison.nothing_random or intervals[best].n < 2
+    even = [] if sure else [name for name in others if not comparison.is_better(best, name, metric.name)]
+    behind = [name for name in others if name not in even]
+    parts = [f"{value} with {best}"]
+    if behind:
+        parts.append(join([f"{metric.text(intervals[n].mean, unit=True)} with {n}" for n in behind]))
+    if even:
+        verb = "are" if len(even) > 1 else "is"
+        values = join([f"{n} ({metric.text(intervals[n].mean, unit=True)})" for n in even])
+        parts.append(f"{values} {verb} not significantly different")
+    return f"{subject} is {'; '.join(parts)}."
 
 
 def _ranked(comparison: Comparison) -> list[str]:

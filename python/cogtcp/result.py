@@ -161,6 +161,11 @@ class Result:
         return self.table("datagrams")
 
     @cached_property
+    def calls(self) -> pa.Table:
+        """One row for each call, where there are some: its rating and opinion score (ITU-T G.107)."""
+        return self.table("calls")
+
+    @cached_property
     def budget(self) -> pa.Table:
         """Where the time of the flows' bottlenecks went: one row per link direction that is one."""
         return self.table("budget")
@@ -523,8 +528,8 @@ _ROWS_AT_A_TIME = 8192
 
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.
 _EXTENSION_TOTALS = (
-    "quic_flows", "subflows", "trains", "train_flows", "datagrams", "request_flows", "videos", "routing",
-    "streams", "drops", "nodes",
+    "quic_flows", "subflows", "trains", "train_flows", "datagrams", "calls", "request_flows", "videos",
+    "routing", "streams", "drops", "nodes",
 )  # fmt: skip
 
 

@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 
 const [wasm, page, metrics] = process.argv.slice(2);
 const { LocalEngine, decode } = await import(`${page}/engine.js`);
-const { measure } = await import(`${page}/results.js`);
-const named = JSON.parse(metrics);
+const { measure, noticed } = await import(`${page}/results.js`);
+const known = JSON.parse(metrics), named = known.metrics;
 const module = new WebAssembly.Module(readFileSync(wasm));
 let engine = await LocalEngine.create(module);
 for await (const line of createInterface({ input: process.stdin })) {
@@ -14,7 +14,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const began = performance.now();
   try {
     const run = decode(engine.ask(request));
-    said = { digest: run.digest, metrics: run.tables?.flows ? measure(run, named) : null };
+    said = { digest: run.digest, metrics: run.tables?.flows ? measure(run, named) : null,
+      noticed: run.tables?.flows ? Object.fromEntries(noticed(run, known.noticed).map(([metric, value]) => [metric.name, value])) : null };
   } catch (error) {
     said = { error: error.message, remedy: error.remedy };
     if (engine.broken) engine = await LocalEngine.create(module);

@@ -453,7 +453,11 @@ impl Finished<'_> {
         extensions.extend(self.outcome.subflows());
         extensions.push(emulation);
         if !self.outcome.plan.experiment.udp.is_empty() {
-            extensions.push(udp::table(self.outcome.plan, &self.outcome.observer.udp, &self.outcome.account));
+            extensions.extend(udp::tables(
+                self.outcome.plan,
+                &self.outcome.observer.udp,
+                &self.outcome.account,
+            ));
         }
         extensions.extend(self.outcome.applications());
         extensions.extend(self.outcome.train());

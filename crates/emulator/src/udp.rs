@@ -114,8 +114,8 @@ impl UdpWatch {
     }
 }
 
-/// The table of datagrams, one row for each source.
-pub(crate) fn table(plan: &Plan, watches: &[UdpWatch], account: &Account) -> Table {
+/// The tables of datagrams: one row for each source, and for each call.
+pub(crate) fn tables(plan: &Plan, watches: &[UdpWatch], account: &Account) -> Vec<Table> {
     let accounts = watches.iter().map(|watch| (&watch.account, watch.dropped));
-    datagrams::table(&plan.experiment, accounts, [account.warm_at, account.ended_at])
+    datagrams::tables(&plan.experiment, accounts, [account.warm_at, account.ended_at])
 }

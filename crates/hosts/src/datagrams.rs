@@ -1,9 +1,9 @@
 //! UDP sources: when each sends, what is counted of its packets, and the table of both planes.
 
-use cogtcp_records::extensions::{DatagramRow, DatagramsBuilder};
+use cogtcp_records::extensions::{CallRow, CallsBuilder, DatagramRow, DatagramsBuilder};
 use cogtcp_records::{Histogram, Table, ratio};
 use cogtcp_scenario::{Experiment, UdpSpec};
-use cogtcp_traffic::{Arrivals, Source};
+use cogtcp_traffic::{Arrivals, Codec, Pattern, Source, opinion_score};
 use cogtcp_units::{RandomStream, Time};
 
 /// Builds the source of `spec` in the run of seed `seed`.
@@ -51,14 +51,35 @@ impl SourceAccount {
     }
 }
 
-/// Returns the table of datagrams, one row for each source of `experiment`: its account, and how many of its
-/// packets were lost on the way. Metrics count from `warm_at` to `end`.
-pub fn table<'a>(
+/// Steps in which the buffer of a call is searched for.
+const BUFFERS: u32 = 100;
+
+/// The best that a listener gets by a constant buffer: mouth to ear in seconds, share of missing packets,
+/// rating. A longer buffer adds delay, a shorter one makes packets late (Sun and Ifeachor 2006).
+fn listen(codec: Codec, delays: &Histogram, loss: f64) -> [f64; 3] {
+    let of_buffer = |step: u32| {
+        // Finer near none late.
+        let late = (f64::from(step) / f64::from(BUFFERS)) * (f64::from(step) / f64::from(BUFFERS));
+        let delay = codec.delay().as_secs_f64() + delays.quantile(1.0 - late);
+        let missing = loss + (1.0 - loss) * late;
+        [delay, missing, codec.rating(delay, missing)]
+    };
+    (0..BUFFERS)
+        .map(of_buffer)
+        .reduce(|best, it| if it[2] > best[2] { it } else { best })
+        .unwrap_or([f64::NAN; 3])
+}
+
+/// Returns the tables of datagrams, one row for each source of `experiment`: its account, and how many of its
+/// packets were lost on the way; and of calls, if there are some. Metrics count from `warm_at` to `end`.
+pub fn tables<'a>(
     experiment: &Experiment,
     accounts: impl IntoIterator<Item = (&'a SourceAccount, u64)>,
     [warm_at, end]: [Time; 2],
-) -> Table {
+) -> Vec<Table> {
     let mut table = DatagramsBuilder::default();
+    let mut calls = CallsBuilder::default();
+    let mut has_calls = false;
     for ((account, dropped), spec) in accounts.into_iter().zip(&experiment.udp) {
         let (before, after) = (account.warm.unwrap_or_default(), account.counts(dropped));
         let [sent, dropped, received, bytes] = [0, 1, 2, 3].map(|i| after[i] - before[i]);
@@ -81,7 +102,19 @@ pub fn table<'a>(
             jitter_s: account.arrivals.jitter_s(),
             reordered_packets: account.arrivals.reordered,
         };
+        if let Pattern::Call(call) = spec.pattern {
+            has_calls = true;
+            let [mouth_to_ear_s, missing_ratio, rating] = match received {
+                0 if dropped > 0 => [f64::NAN, 1.0, 0.0],
+                0 => [f64::NAN; 3],
+                _ => listen(call.codec, &account.delay, row.loss_ratio),
+            };
+            let mos = if rating.is_nan() { rating } else { opinion_score(rating) };
+            let (source, codec) = (calls.source.intern(&spec.name), calls.codec.intern(call.codec.name()));
+            calls.push(CallRow { source, codec, mouth_to_ear_s, missing_ratio, rating, mos });
+        }
         table.push(row);
     }
-    table.finish()
+    let calls = has_calls.then(|| calls.finish());
+    std::iter::once(table.finish()).chain(calls).collect()
 }

@@ -1,4 +1,5 @@
-//! Transports that control a rate, not a window: TFRC (RFC 5348), TFRC-CR and ATP. TP-CRAHN has a window,
+//! Transports that control a rate, not a window: TFRC (RFC 5348), TFRC-CR, ATP and NADA
+//! (RFC 8698). TP-CRAHN has a window,
 //! which nodes on the route correct.
 //!
 //! Both ends are [`cogtcp_endpoint::Endpoint`]s that exchange UDP datagrams. [`equation`] is the throughput
@@ -7,6 +8,7 @@
 pub mod atp;
 mod blocks;
 pub mod equation;
+pub mod nada;
 mod segments;
 mod tfrc;
 pub mod tfrc_cr;
@@ -15,6 +17,7 @@ mod unsent;
 mod wire;
 
 pub use atp::{AtpReceiver, AtpSender, AtpSettings};
+pub use nada::{NadaReceiver, NadaSender, NadaSettings};
 pub use tfrc::{LossHistory, TfrcReceiver, TfrcSender, TfrcSettings};
 pub use tfrc_cr::{TfrcCrSender, TfrcCrSettings};
 pub use tp_crahn::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
@@ -37,6 +40,7 @@ macro_rules! with_rate_transports {
                 TfrcCr: cogtcp_rate::TfrcCrSettings,
                 Atp: cogtcp_rate::AtpSettings,
                 TpCrahn: cogtcp_rate::TpCrahnSettings,
+                Nada: cogtcp_rate::NadaSettings,
                 $($others)*
             }
         }

@@ -1,7 +1,7 @@
 //! Conformance of the transports that control a rate.
 
 use cogtcp_endpoint::conformance::{cases, check};
-use cogtcp_rate::{AtpSettings, TfrcCrSettings, TfrcSettings, TpCrahnSettings};
+use cogtcp_rate::{AtpSettings, NadaSettings, TfrcCrSettings, TfrcSettings, TpCrahnSettings};
 
 #[test]
 fn conformance_of_tfrc() {
@@ -33,10 +33,18 @@ fn conformance_of_tp_crahn() {
 }
 
 #[test]
+fn conformance_of_nada() {
+    for seed in 0..cases() {
+        check(&NadaSettings::default(), seed);
+    }
+}
+
+#[test]
 fn conformance_the_same_case_gives_the_same_packets() {
     for seed in 0..20 {
         assert_eq!(check(&TfrcCrSettings::default(), seed), check(&TfrcCrSettings::default(), seed));
         assert_eq!(check(&AtpSettings::default(), seed), check(&AtpSettings::default(), seed));
         assert_eq!(check(&TpCrahnSettings::default(), seed), check(&TpCrahnSettings::default(), seed));
+        assert_eq!(check(&NadaSettings::default(), seed), check(&NadaSettings::default(), seed));
     }
 }

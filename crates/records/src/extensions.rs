@@ -282,6 +282,23 @@ tables! {
         reordered_packets: u64 in "packets",
     }
 
+    /// One row per call: how the listener judges it, by the E-model (ITU-T G.107).
+    CallRow, CallsBuilder = "calls" {
+        /// Name of the source.
+        source: Code in "",
+        /// The codec.
+        codec: Code in "",
+        /// Delay from mouth to ear: of the codec, the network and the buffer that smooths the arrivals. The
+        /// buffer is the constant one with the highest rating (Sun and Ifeachor 2006).
+        mouth_to_ear_s: f64 in "s",
+        /// Packets lost, or too late for the buffer, over those lost or received, measured.
+        missing_ratio: f64 in "",
+        /// Transmission rating R.
+        rating: f64 in "",
+        /// Mean opinion score of this rating, 1 to 4.5.
+        mos: f64 in "",
+    }
+
     /// One row per request of an application that asks and is answered, in the order in which each
     /// application sent them, warm-up included.
     RequestRow, RequestsBuilder = "requests" {
@@ -756,6 +773,7 @@ mod tests {
                 "train_flows",
                 "predictions",
                 "datagrams",
+                "calls",
                 "requests",
                 "request_flows",
                 "chunks",

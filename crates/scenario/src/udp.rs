@@ -20,12 +20,13 @@ pub struct Udp {
     pub from: String,
     /// The node that receives. A "*" becomes 1 to `count`.
     pub to: String,
-    /// When packets are sent: { constant = "1 Mbit/s" }, { poisson = "1 Mbit/s" } or { on_off = { rate, on,
-    /// off } }. Rates count the payload.
+    /// When packets are sent: { constant = "1 Mbit/s" }, { poisson = "1 Mbit/s" }, { on_off = { rate, on,
+    /// off } } or { call = { codec = "g711" } }. Rates count the payload.
     pub pattern: Pattern,
-    /// Payload of each packet (1 B to 64 KB); the headers of IPv4 and UDP add 28 B.
-    #[serde(default = "default_size")]
-    pub size: Bytes,
+    /// Payload of each packet (1 B to 64 KB); the headers of IPv4 and UDP add 28 B. Without it: 1 kB, or what
+    /// the call's codec sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
     /// When the source begins.
     #[serde(default)]
     pub start: Duration,
@@ -38,6 +39,13 @@ fn one() -> u32 {
     1
 }
 
-fn default_size() -> Bytes {
-    Bytes::new(1000)
+/// Payload of each packet where nothing else is said.
+const DEFAULT_SIZE: Bytes = Bytes::new(1000);
+
+impl Udp {
+    /// Returns the payload of each packet.
+    pub fn payload(&self) -> Bytes {
+        let decided = self.pattern.payload().map(|bytes| Bytes::new(u64::from(bytes)));
+        self.size.or(decided).unwrap_or(DEFAULT_SIZE)
+    }
 }

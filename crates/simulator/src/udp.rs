@@ -99,7 +99,7 @@ impl Part for UdpSources {
     fn report(&self, ending: &Ending<'_>) -> Vec<Table> {
         let Ending { experiment, end, plane, flows: _ } = *ending;
         let accounts = self.sources.iter().map(|it| (&it.account, plane.network.dropped(it.stream)));
-        vec![datagrams::table(experiment, accounts, [self.warm_at, end])]
+        datagrams::tables(experiment, accounts, [self.warm_at, end])
     }
 }
 

@@ -8,8 +8,10 @@
 //! [`Video`]; an [`Application`] is any of them. [`Traffic`] is the registry of what a flow's application
 //! sends.
 
+mod adaptive_video;
 mod application;
 mod arrivals;
+mod call;
 mod kind;
 mod pattern;
 mod requests;
@@ -17,8 +19,10 @@ mod source;
 mod video;
 mod volume;
 
+pub use adaptive_video::{AdaptiveVideoConfig, BitrateRule, Ladder};
 pub use application::{Application, Client, Request, RequestRecord};
 pub use arrivals::Arrivals;
+pub use call::{CallConfig, Codec, opinion_score};
 pub use kind::{Bounds, Saturated, TrafficKind};
 pub use pattern::{Pattern, Period};
 pub use requests::{Connection, Pace, RequestConfig, Requests};
@@ -43,5 +47,7 @@ registry! {
         Requests(RequestConfig),
         /// A recorded video that the flow's receiver plays, chunk by chunk.
         Video(VideoConfig),
+        /// A recorded video whose player adapts the bitrate.
+        AdaptiveVideo(AdaptiveVideoConfig),
     }
 }

@@ -1,5 +1,6 @@
 //! When packets are sent, as scenarios write it.
 
+use crate::call::CallConfig;
 use cogtcp_units::{Duration, RandomStream, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,8 @@ pub enum Pattern {
     Constant(Rate),
     /// At exponential distances: this rate on average (a Poisson process).
     Poisson(Rate),
+    /// A telephone call: the packets of its codec at equal distances. `size` is the codec's.
+    Call(CallConfig),
     /// At a constant rate while ON, nothing while OFF.
     OnOff {
         /// Rate while ON.
@@ -46,6 +49,15 @@ impl Pattern {
     pub const fn rate(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Poisson(rate) | Self::OnOff { rate, .. } => *rate,
+            Self::Call(call) => call.codec.rate(),
+        }
+    }
+
+    /// Returns the payload of a packet that the pattern itself decides, in bytes.
+    pub const fn payload(&self) -> Option<u32> {
+        match self {
+            Self::Call(call) => Some(call.codec.payload()),
+            _ => None,
         }
     }
 

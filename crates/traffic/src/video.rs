@@ -1,8 +1,11 @@
 //! A player of recorded video: it fetches chunks of equal length one after another, plays from a buffer, and
-//! stalls where that runs dry. The rate is fixed: no adaptation, so that a stall shows what the network did.
+//! stalls where that runs dry. The rate is fixed, so that a stall shows what the network did; the player of
+//! `adaptive_video.rs` chooses it for each chunk.
 
+use crate::adaptive_video::{BitrateRule, Ladder, Moment};
 use crate::application::{Application, Client, Request, RequestRecord};
-use crate::requests::{check_request, request_size};
+use crate::requests::check_request;
+pub(crate) use crate::requests::request_size;
 use crate::{Bounds, TrafficKind};
 use cogtcp_units::{Bytes, Check, Duration, Rate, Time};
 use schemars::JsonSchema;
@@ -29,11 +32,11 @@ pub struct VideoConfig {
     pub request: Bytes,
 }
 
-fn chunk() -> Duration {
+pub(crate) fn chunk() -> Duration {
     Duration::from_secs(2)
 }
 
-fn startup() -> Duration {
+pub(crate) fn startup() -> Duration {
     Duration::from_secs(4)
 }
 
@@ -46,9 +49,43 @@ impl TrafficKind for VideoConfig {
         "video"
     }
 
-    fn check(&self, bounds: &Bounds, check: &mut dyn Check) {
+    fn check(&self, bounds: &Bounds, found: &mut dyn Check) {
+        found.rate("rate", self.rate);
+        Player::of(self).check(bounds, found);
+    }
+
+    fn client(&self, _: &str, start: Time, _: u64) -> Option<Application> {
+        Some(Box::new(Video::new(*self, start)))
+    }
+}
+
+impl VideoConfig {
+    /// Bytes of a chunk.
+    pub fn chunk_bytes(&self) -> u64 {
+        Player::of(self).chunk_bytes(self.rate)
+    }
+}
+
+/// The settings of every player.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Player {
+    /// The rate, or the highest of several.
+    pub(crate) rate: Rate,
+    pub(crate) chunk: Duration,
+    pub(crate) startup: Duration,
+    pub(crate) buffer: Duration,
+    pub(crate) request: Bytes,
+}
+
+impl Player {
+    fn of(config: &VideoConfig) -> Self {
+        let VideoConfig { rate, chunk, startup, buffer, request } = *config;
+        Self { rate, chunk, startup, buffer, request }
+    }
+
+    /// Reports each setting that is wrong, but the rate.
+    pub(crate) fn check(&self, bounds: &Bounds, check: &mut dyn Check) {
         let (most, longest) = (bounds.size, bounds.duration);
-        check.rate("rate", self.rate);
         check_request(self.request, check);
         check.span("chunk", self.chunk, false, longest);
         check.span("startup", self.startup, true, longest);
@@ -60,22 +97,16 @@ impl TrafficKind for VideoConfig {
             );
             check.error("buffer", message, "write a longer buffer".to_owned());
         }
-        if !(1..=most.get()).contains(&self.chunk_bytes()) {
-            let message = format!("\"{}\" at \"{}\" are {} B", self.chunk, self.rate, self.chunk_bytes());
+        let bytes = self.chunk_bytes(self.rate);
+        if !(1..=most.get()).contains(&bytes) {
+            let message = format!("\"{}\" at \"{}\" are {bytes} B", self.chunk, self.rate);
             check.error("chunk", message, format!("write a chunk of 1 B to \"{most}\""));
         }
     }
 
-    fn client(&self, _: &str, start: Time, _: u64) -> Option<Application> {
-        Some(Box::new(Video::new(*self, start)))
-    }
-}
-
-impl VideoConfig {
-    /// Bytes of a chunk.
-    pub fn chunk_bytes(&self) -> u64 {
-        let bits =
-            u128::from(self.rate.bits_per_second()) * u128::from(self.chunk.as_nanos()) / 1_000_000_000;
+    /// Bytes of a chunk at `rate`.
+    fn chunk_bytes(&self, rate: Rate) -> u64 {
+        let bits = u128::from(rate.bits_per_second()) * u128::from(self.chunk.as_nanos()) / 1_000_000_000;
         // Too large for 64 bits: refused by `check`.
         u64::try_from(bits / 8).unwrap_or(u64::MAX)
     }
@@ -84,7 +115,11 @@ impl VideoConfig {
 /// A player.
 #[derive(Debug)]
 pub struct Video {
-    config: VideoConfig,
+    config: Player,
+    /// How the rate is chosen; `None`: it is fixed.
+    choice: Option<(Ladder, BitrateRule)>,
+    /// Download rates of the chunks that came, bits per second.
+    downloads: Vec<f64>,
     next: Time,
     chunks: Vec<Chunk>,
     /// Media that has come.
@@ -121,8 +156,19 @@ enum Playback {
 impl Video {
     /// A player that asks for its first chunk at `start`.
     pub fn new(config: VideoConfig, start: Time) -> Self {
+        Self::of(Player::of(&config), None, start)
+    }
+
+    /// A player that chooses the bitrate of each chunk.
+    pub(crate) fn adaptive(player: Player, ladder: Ladder, rule: BitrateRule, start: Time) -> Self {
+        Self::of(player, Some((ladder, rule)), start)
+    }
+
+    fn of(config: Player, choice: Option<(Ladder, BitrateRule)>, start: Time) -> Self {
         Self {
             config,
+            choice,
+            downloads: Vec::new(),
             next: start,
             chunks: Vec::new(),
             received: Duration::ZERO,
@@ -157,6 +203,14 @@ impl Video {
         }
     }
 
+    /// The rate of the next chunk.
+    fn rate(&self, now: Time) -> Rate {
+        let Some((ladder, rule)) = &self.choice else { return self.config.rate };
+        let buffered = self.received - self.played(now);
+        let Player { buffer, chunk, .. } = self.config;
+        rule.choose(ladder, &Moment { buffered, buffer, chunk, downloads: &self.downloads })
+    }
+
     fn played(&self, now: Time) -> Duration {
         match self.playback {
             Playback::Plays(since, played) => (played + (now - since)).min(self.received),
@@ -180,11 +234,12 @@ impl Client for Video {
     }
 
     fn send(&mut self, now: Time) -> Request {
-        let response = self.config.chunk_bytes();
+        let rate = self.rate(now);
+        let response = self.config.chunk_bytes(rate);
         self.next = Time::MAX;
         self.chunks.push(Chunk {
             exchange: RequestRecord { sent: now, response, completed: None },
-            rate: self.config.rate,
+            rate,
             buffered: Duration::ZERO,
             stalled: Duration::ZERO,
             stall_began: false,
@@ -218,6 +273,10 @@ impl Client for Video {
         let buffered = self.received - self.played(now);
         let chunk = &mut self.chunks[number];
         chunk.exchange.completed = Some(now);
+        if self.choice.is_some() {
+            let took = (now - chunk.exchange.sent).as_secs_f64();
+            self.downloads.push(8.0 * chunk.exchange.response as f64 / took.max(1e-9));
+        }
         (chunk.buffered, chunk.stalled, chunk.stall_began) = (buffered, stalled, stall_began);
         // The next is asked for when there will be room for it. While the video waits there is: `buffer` is
         // at least `startup`.

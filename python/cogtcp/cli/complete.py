@@ -62,9 +62,10 @@ def _transports(prefix: str, **given: Any) -> list[str]:
 
 
 def _metrics(prefix: str, **given: Any) -> list[str]:
-    from cogtcp.metrics import METRICS
+    from cogtcp.metrics import METRICS, SUBJECT_METRICS
 
-    return [metric.name for metric in METRICS]
+    own = [f"{kind}.{metric.name}" for kind, metrics in SUBJECT_METRICS.items() for metric in metrics]
+    return [*(metric.name for metric in METRICS), *own]
 
 
 def _studies(prefix: str, **given: Any) -> list[str]:

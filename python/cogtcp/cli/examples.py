@@ -59,6 +59,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "freeze clean": ("freeze clean", "freeze clean --json"),
     "new": ("new", "new my.toml --kind cr-users"),
     "check": ("check my.toml", "check old.toml --migrate --in-place"),
+    "metrics": ("metrics sensed-link", "metrics my.toml --json"),
     "schema": ("schema", "schema --results"),
     "transports": ("transports", "transports --json"),
     "trace show": ("trace show lte.trace", "trace show leo.csv --json"),

@@ -21,6 +21,7 @@ GROUPS = {
         *(
             "new",
             "check",
+            "metrics",
             "schema",
             "transports",
             "fit",

@@ -1,4 +1,4 @@
-"""The verbs that simulate nothing: check, new, schema, transports, version."""
+"""The verbs that simulate nothing: check, new, metrics, schema, transports, version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cogtcp._names import pick
 from cogtcp._shipped import locate, shipped
 from cogtcp.cli import arguments
 from cogtcp.scenario import Scenario
-from cogtcp.tables import comparison_tables
+from cogtcp.tables import base_unit, comparison_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -113,6 +113,45 @@ def schema(args: argparse.Namespace) -> int:
         for column, kind, unit, text in columns:
             print(f"  {column} ({', '.join(filter(None, (kind, unit)))}): {text}")
         print()
+    return 0
+
+
+def metrics(args: argparse.Namespace) -> int:
+    """List the metrics that a scenario offers: of its flows, streams and applications, then of the run."""
+    from cogtcp.metrics import listed, subjects
+
+    scenario = arguments.scenario(args)
+    scenario.check()
+    kinds = {subject.name: subject.kind for subject in subjects(scenario)}
+    better = {1: "more", -1: "less", 0: ""}
+    entries = [
+        {
+            "name": metric.name,
+            "subject": metric.subject,
+            "kind": kinds.get(metric.subject, ""),
+            "unit": base_unit(metric),
+            "better": better[metric.better],
+            "noticed": metric.noticed,
+            "meaning": metric.meaning,
+        }
+        for metric in listed(scenario)
+    ]
+    if args.json:
+        print(json.dumps({"scenario": scenario.name, "metrics": entries}))
+        return 0
+    width = max(len(str(entry["name"])) for entry in entries)
+    headings = {True: "What users notice", False: "Of the run, and of each flow and stream"}
+    for noticed, heading in headings.items():
+        rows = [entry for entry in entries if entry["noticed"] is noticed]
+        if not rows:
+            continue
+        print(f"{heading}:\n")
+        for entry in rows:
+            is_better = f"{entry['better']} is better" if entry["better"] else ""
+            about = ", ".join(filter(None, (str(entry["unit"]), is_better)))
+            print(f"  {entry['name']:{width}}  {entry['meaning']}" + (f" [{about}]" if about else ""))
+        print()
+    print("Use a name in: tune --objective, advise --for and --constraint, plot --metric, query.")
     return 0
 
 

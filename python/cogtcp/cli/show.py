@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -12,7 +13,16 @@ from rich.console import Console
 from rich.table import Table
 
 from cogtcp import budget
-from cogtcp.metrics import BY_NAME, QUANTILES_OF, Metric, aligned, measure_rows, quantile_name
+from cogtcp.metrics import (
+    BY_NAME,
+    QUANTILES_OF,
+    Metric,
+    aligned,
+    measure_rows,
+    noticed,
+    quantile_name,
+    with_cell_shares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,6 +86,7 @@ def result(run: Result) -> None:
     if rows:
         headings = ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)]
         print_table(title, headings, rows, left=2)
+    _cell(run)
     _ad_hoc(run)
     protection = [BY_NAME[name] for name in _PROTECTION]
     radios = [row for row in run.radios.to_pylist() if not math.isnan(row["pu_airtime_s"])]
@@ -94,6 +105,18 @@ def result(run: Result) -> None:
     _budget(budget.by_path(run) or {"": budget.of_run(run)})
     _subflows(run)
     _applications(run)
+
+
+def _cell(run: Result) -> None:
+    """Print the two shares of each flow in a cell."""
+    rows = [
+        [row["flow"], row["bottleneck"], *(_percent(row[f"share_{of}"]) for of in ("alone", "beside_others"))]
+        for row in with_cell_shares(run.rows("flows"), run.rows("budget"))
+        if not math.isnan(row["share_alone"])
+    ]
+    if rows:
+        headings = ["Flow", "Link", "of the rate\nalone, %", "of what others\nleave, %"]
+        print_table("Shares of the cell", headings, rows, left=2)
 
 
 def _subflows(run: Result) -> None:
@@ -169,6 +192,21 @@ def _applications(run: Result) -> None:
     if rows:
         headings = ["Flow", "Answered", *(f"{name}\nms" for name in ("Mean", "Median", "95 %", "Longest"))]
         print_table("Flow completion times", headings, rows, left=1)
+    delays = {row["source"]: row for row in run.rows("datagrams")}
+    rows = [
+        [
+            row["source"],
+            row["codec"],
+            _number(row["mos"], 2),
+            _milliseconds(delays[row["source"]]["delay_p95_s"]),
+            _milliseconds(row["mouth_to_ear_s"]),
+            _percent(row["missing_ratio"]),
+        ]
+        for row in run.rows("calls")
+    ]
+    if rows:
+        headings = ["Call", "Codec", "Opinion\nscore", "Delay, 95 %\nms", "Mouth to ear\nms", "Missing\n%"]
+        print_table("Calls", headings, rows, left=2)
     rows = [
         [
             row["flow"],
@@ -176,15 +214,26 @@ def _applications(run: Result) -> None:
             _seconds(row["startup_s"]),
             f"{row['stalls']:,}",
             _seconds(row["stalled_s"]),
+            _number(row["bitrate_bps"] / 1e6, 3),
+            f"{row['switches']:,}",
         ]
         for row in run.rows("videos")
     ]
     if rows:
-        print_table("Video", ["Flow", "Chunks", "Began after\ns", "Stalls", "Stalled\ns"], rows, left=1)
+        print_table(
+            "Video",
+            ["Flow", "Chunks", "Began after\ns", "Stalls", "Stalled\ns", "Bitrate\nMbit/s", "Switches"],
+            rows,
+            left=1,
+        )
 
 
 def _milliseconds(value: float) -> str:
     return _number(value * 1000, 1)
+
+
+def _percent(value: float) -> str:
+    return _number(value * 100, 1)
 
 
 def _seconds(value: float) -> str:
@@ -196,8 +245,12 @@ def _number(value: float, digits: int) -> str:
 
 
 def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
-    """Print one row per transport, and quantiles over the seeds where they are asked for."""
+    """Print one row per transport, and quantiles over the seeds where they are asked for.
+
+    What the users of applications notice comes first.
+    """
     baseline = compared.transports[0]
+    _noticed(compared)
     columns = ["efficiency", "rtos", "fast_retransmits", "rtt_mean_s", "drops"]
     finished = [outcome.metrics for outcome in compared.outcomes if not outcome.error]
     columns = [name for name in columns if name not in _OF_TCP or not finished or _has(name, finished)]
@@ -242,6 +295,27 @@ def comparison(compared: Comparison, quantiles: Sequence[float] = ()) -> None:
         headings = ["Transport", *map(_heading, protection)]
         print_table("Protection of primary users, mean", headings, rows, left=1)
     _budget({name: budget.of_comparison(compared, name) for name in compared.transports})
+
+
+def _noticed(compared: Comparison) -> None:
+    """Print what the users of applications notice, one row per transport and a table for each application."""
+    by_subject: dict[str, list[Metric]] = {}
+    for metric in noticed(compared.scenario):
+        intervals = [compared.interval(name, metric.name) for name in compared.transports]
+        if any(interval.n for interval in intervals):
+            by_subject.setdefault(metric.subject, []).append(
+                metric.for_size(interval.mean for interval in intervals)
+            )
+    for subject, metrics in by_subject.items():
+        rows = [
+            [name, *(metric.with_half_width(compared.interval(name, metric.name)) for metric in metrics)]
+            for name in compared.transports
+        ]
+        headings = ["Transport"]
+        for metric in metrics:
+            title = metric.title.removeprefix(f"{subject}: ")
+            headings.append(_heading(replace(metric, title=title[:1].upper() + title[1:])))
+        print_table(f"What users of {subject} notice", headings, rows, left=1)
 
 
 def tuning(found: Tuning) -> None:

@@ -287,6 +287,12 @@ _VERBS: tuple[tuple[Any, ...], ...] = (
     ("lab", "lab.lab", "serve a page whose sliders change a scenario", "lab.add_lab"),
     ("check", "inform.check", "check a scenario without running it", _scenario, _check),
     ("new", "inform.new", "write a commented scenario to start from", _new),
+    (
+        "metrics",
+        "inform.metrics",
+        "list the metrics that a scenario offers, by flow and application",
+        _scenario,
+    ),
     ("schema", "inform.schema", "print the JSON Schema of scenario files", _schema),
     ("transports", "inform.transports", "list the transport presets"),
     ("reproduce", "reproduce.command", "measure what a paper claims", _reproduce, _output),

@@ -18,7 +18,7 @@ from cogtcp import _core, budget
 from cogtcp.lab import controls, offline
 from cogtcp.lab.offline import WASM
 from cogtcp.lab.presets import presets
-from cogtcp.metrics import METRICS
+from cogtcp.metrics import METRICS, noticed_columns
 from cogtcp.report import page
 
 if TYPE_CHECKING:
@@ -81,6 +81,15 @@ def data(file: str | None = None) -> dict[str, Any]:
         "version": _core.version,
         "presets": [preset.to_dict() for preset in presets(file).values()],
         "metrics": [{name: getattr(metric, name) for name in shown} for metric in METRICS],
+        "noticed": [
+            {
+                **{name: getattr(metric, name) for name in shown},
+                "table": metric.table,
+                "column": column,
+                "key": key,
+            }
+            for metric, column, key in noticed_columns()
+        ],
         "states": [
             {"name": s.name, "title": s.title, "said": s.said, "color": s.color, "opacity": s.opacity}
             for s in budget.STATES

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cogtcp.metrics.cells import with_cell_shares
 from cogtcp.metrics.metric import (
     LEAST_IN_SECONDS,
     PAD,
@@ -16,9 +17,9 @@ from cogtcp.metrics.metric import (
     plus_minus,
     quantile_name,
 )
-from cogtcp.metrics.names import find, noticed, offered
+from cogtcp.metrics.names import find, listed, noticed, offered, primary
 from cogtcp.metrics.run import BY_NAME, METRICS, QUANTILES_OF, measure_rows
-from cogtcp.metrics.subjects import SUBJECT_METRICS, Subject, measure_subjects, subjects
+from cogtcp.metrics.subjects import SUBJECT_METRICS, Subject, measure_subjects, noticed_columns, subjects
 
 if TYPE_CHECKING:
     from cogtcp.result import Result
@@ -35,14 +36,18 @@ __all__ = [
     "Subject",
     "aligned",
     "find",
+    "listed",
     "measure",
     "measure_rows",
     "measure_subjects",
     "noticed",
+    "noticed_columns",
     "offered",
     "plus_minus",
+    "primary",
     "quantile_name",
     "subjects",
+    "with_cell_shares",
 ]
 
 

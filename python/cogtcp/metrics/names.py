@@ -22,6 +22,7 @@ _ALIASES = {
     "delay": "rtt_mean_s",
     "stalls": "video.stalled",
 }
+_MOST_NOTICED = (".delay_p95", ".page_time_p95", ".stall_share", ".completion", ".queuing_delay_p95")
 #: The first of the definitions of each name: those of several kinds agree in all that is shown.
 _OF_SUBJECTS = {metric.name: metric for metrics in reversed(SUBJECT_METRICS.values()) for metric in metrics}
 
@@ -108,12 +109,41 @@ def offered(scenario: Scenario) -> tuple[Metric, ...]:
     return (*(metric for subject in subjects(scenario) for metric in subject.metrics), *METRICS)
 
 
+def listed(scenario: Scenario) -> tuple[Metric, ...]:
+    """Return the metrics for tables, in order: what users notice, the run, the rest of each subject.
+
+    Kinds that only repeat named subjects are left out, as is the only flow of a run.
+    """
+    named = _named(scenario)
+    own = [metric for subject in named for metric in subject.metrics]
+    if len(named) == 1 and named[0].kind == "flow":
+        own = []
+    first = noticed(scenario)
+    names = {metric.name for metric in first}
+    return (*first, *METRICS, *(metric for metric in own if metric.name not in names))
+
+
+def primary(scenario: Scenario) -> tuple[Metric, ...]:
+    """Return of each application the metric that its users notice most: the first of those of its kind."""
+    found: dict[str, Metric] = {}
+    for metric in noticed(scenario):
+        held = found.get(metric.subject)
+        if held is None or metric.name.endswith(_MOST_NOTICED):
+            found[metric.subject] = metric
+    return tuple(found.values())
+
+
 def noticed(scenario: Scenario) -> tuple[Metric, ...]:
     """Return what the users of the scenario's applications notice, in the order of the scenario.
 
-    A subject that stands for a kind as a whole is left out: its members are there.
+    Beside applications the goodput of a download is noticed, unless its flow is `fixed`. A subject that
+    stands for a kind as a whole is left out: its members are there.
     """
-    return tuple(metric for subject in _named(scenario) for metric in subject.metrics if metric.noticed)
+    named = _named(scenario)
+    found = [metric for subject in named for metric in subject.metrics if metric.noticed]
+    downloads = [each for each in named if each.kind == "flow" and not each.fixed]
+    goodputs = (metric for each in downloads for metric in each.metrics if metric.name.endswith(".goodput"))
+    return (*found, *(metric.marked() for metric in goodputs)) if found else ()
 
 
 def _named(scenario: Scenario) -> tuple[Subject, ...]:

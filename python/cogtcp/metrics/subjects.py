@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
+from cogtcp.metrics.cells import with_cell_shares
 from cogtcp.metrics.metric import Metric, Rows
 
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ KINDS = {
     "video": "players of video",
     "udp": "UDP streams",
     "call": "calls",
+    "media": "calls that adapt",
 }
 
 #: The column that names the subject, by table.
 _NAMED_BY = {"datagrams": "source", "calls": "source"}
 #: Kinds of a flow and of a UDP stream that add metrics to those of every flow and stream.
-_MORE = {"file": "flow", "web": "flow", "video": "flow", "call": "udp"}
+_MORE = {"file": "flow", "web": "flow", "video": "flow", "media": "flow", "call": "udp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,13 @@ class Subject:
         name: Its name in metrics.
         kind: One of `KINDS`.
         members: Names of its flows or streams in the tables.
+        fixed: Whether its transport is no choice of a comparison's.
     """
 
     name: str
     kind: str
     members: tuple[str, ...]
+    fixed: bool = False
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -52,20 +56,25 @@ class Subject:
         return tuple(metric.of_subject(self.name) for metric in _templates(self))
 
 
-def _each(column: str, combine: Callable[[list[float]], float]) -> Callable[[Rows], float]:
-    def value(rows: Rows) -> float:
-        found = [row[column] for row in rows if not math.isnan(row[column])]
-        return float(combine(found)) if found else math.nan
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column over the rows of a subject that have a value: its mean, or sum."""
 
-    return value
+    name: str
+    combine: Callable[[list[float]], float]
+
+    def __call__(self, rows: Rows) -> float:
+        """Return the value of the rows; NaN: none has one."""
+        found = [row[self.name] for row in rows if not math.isnan(row[self.name])]
+        return float(self.combine(found)) if found else math.nan
 
 
-def _mean(column: str) -> Callable[[Rows], float]:
-    return _each(column, statistics.fmean)
+def _mean(column: str) -> Column:
+    return Column(column, statistics.fmean)
 
 
-def _sum(column: str) -> Callable[[Rows], float]:
-    return _each(column, math.fsum)
+def _sum(column: str) -> Column:
+    return Column(column, math.fsum)
 
 
 def _share(part: str, whole: str) -> Callable[[Rows], float]:
@@ -104,6 +113,16 @@ SUBJECT_METRICS: dict[str, tuple[Metric, ...]] = {
             "retransmitted", "retransmitted", "%", 100, 2, -1,
             "Share of sent data segments that are retransmissions.",
             _share("retransmitted_segments", "sent_segments"),
+        ),
+        Metric(
+            "share_alone", "share of the rate alone", "%", 100, 1, 1,
+            "In a cell: delivered payload over what the user could get alone in the cell.",
+            _mean("share_alone"),
+        ),
+        Metric(
+            "share_beside_others", "share of the rate beside the others", "%", 100, 1, 1,
+            "In a cell: delivered payload over what the user could get of the blocks that others leave.",
+            _mean("share_beside_others"),
         ),
         Metric(
             "fairness", "fairness", "", 1, 3, 1,
@@ -211,11 +230,27 @@ SUBJECT_METRICS: dict[str, tuple[Metric, ...]] = {
             "Mean opinion score by the E-model (ITU-T G.107), 1 (bad) to 4.5 (very satisfied).",
             _mean("mos"), table="calls", noticed=True,
         ),
+        Metric(
+            "missing", "missing", "%", 100, 2, -1,
+            "Packets lost, or too late for the listener's buffer, over those lost or received.",
+            _mean("missing_ratio"), table="calls",
+        ),
+    ),
+    "media": (
+        Metric(
+            "bitrate", "bitrate", "Mbit/s", 1e-6, 3, 1,
+            "Payload received per second.", _mean("goodput_bps"), noticed=True,
+        ),
+        Metric(
+            "loss", "loss", "%", 100, 2, -1,
+            "Packets dropped over those dropped or received.",
+            lambda rows: 1 - statistics.fmean(row["delivery_ratio"] for row in rows), noticed=True,
+        ),
     ),
 }  # fmt: skip
 
-#: Metrics of every UDP stream that the users of a call notice.
-_NOTICED_IN_A_CALL = ("delay_p95", "loss")
+#: Metrics of every UDP stream or flow that the users of a call notice.
+_NOTICED_IN_A_CALL = {"call": ("delay_p95", "loss"), "media": ("queuing_delay_p95",)}
 
 
 def subjects(scenario: Scenario) -> tuple[Subject, ...]:
@@ -237,19 +272,44 @@ def subjects(scenario: Scenario) -> tuple[Subject, ...]:
                 kinds.setdefault(each, []).extend(members)
             name = members[0] if count == 1 else _stem(entry.get("name"))
             if name:
-                found.setdefault(name, Subject(name, kind, tuple(members)))
+                found.setdefault(name, Subject(name, kind, tuple(members), bool(entry.get("fixed", False))))
     for kind, of_kind in kinds.items():
         found.setdefault(kind, Subject(kind, kind, tuple(of_kind)))
     return tuple(found.values())
 
 
+#: Transports that carry a call.
+_MEDIA = frozenset(("nada",))
+_KINDS_OF_TRAFFIC = {
+    "size": "file",
+    "rate": "flow",
+    "saturated": "flow",
+    "video": "video",
+    "adaptive_video": "video",
+}
+
+
 def _kind_of_flow(entry: Mapping[str, Any]) -> str:
-    traffic = entry.get("traffic", "saturated")
+    traffic, transport = entry.get("traffic", "saturated"), entry["transport"]
+    if (next(iter(transport)) if isinstance(transport, dict) else transport) in _MEDIA:
+        return "media"
     if not isinstance(traffic, dict):
         return "flow"
     name = next(iter(traffic))
     # A kind of traffic without metrics of its own asks and is answered: its table is that of requests.
-    return {"size": "file", "rate": "flow", "saturated": "flow", "video": "video"}.get(name, "web")
+    return _KINDS_OF_TRAFFIC.get(name, "web")
+
+
+def noticed_columns() -> list[tuple[Metric, str, str]]:
+    """Return what users notice that is a column: the metric, the column, and the column of the subject."""
+    found: dict[tuple[str, str], tuple[Metric, str, str]] = {}
+    for kind in SUBJECT_METRICS:
+        for metric in Subject("", kind, ("",)).metrics:
+            if metric.noticed and isinstance(metric.of, Column) and metric.table != "flows":
+                short = replace(metric, name=metric.name[1:], title=metric.title.removeprefix(": "))
+                key = _NAMED_BY.get(metric.table, "flow")
+                found.setdefault((metric.table, short.name), (short, metric.of.name, key))
+    return list(found.values())
 
 
 def _kind_of_stream(entry: Mapping[str, Any]) -> str:
@@ -273,12 +333,12 @@ def _templates(subject: Subject) -> tuple[Metric, ...]:
     own = SUBJECT_METRICS[subject.kind]
     if base is None:
         found = own
-    elif subject.kind == "call":
-        streams = SUBJECT_METRICS[base]
+    elif subject.kind in _NOTICED_IN_A_CALL:
+        of_all, noticed = SUBJECT_METRICS[base], _NOTICED_IN_A_CALL[subject.kind]
         found = (
-            *(metric.marked() for metric in streams if metric.name in _NOTICED_IN_A_CALL),
+            *(metric.marked() for metric in of_all if metric.name in noticed),
             *own,
-            *(metric for metric in streams if metric.name not in _NOTICED_IN_A_CALL),
+            *(metric for metric in of_all if metric.name not in noticed),
         )
     else:
         found = (*own, *SUBJECT_METRICS[base])
@@ -300,6 +360,8 @@ def measure_subjects(result: Result, flows: Rows | None = None) -> dict[str, flo
     def rows_of(table: str) -> dict[str, dict[str, Any]]:
         if table not in tables:
             rows = flows if table == "flows" and flows is not None else result.rows(table)
+            if table == "flows":
+                rows = with_cell_shares(rows, result.rows("budget"))
             key = _NAMED_BY.get(table, "flow")
             tables[table] = {row[key]: row for row in rows}
         return tables[table]

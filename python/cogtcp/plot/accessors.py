@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
-from cogtcp.metrics import BY_NAME
+from cogtcp.metrics import find
 from cogtcp.plot import compared, over_time, swept
 from cogtcp.sweeping.axes import column_name, title
 
@@ -122,7 +122,7 @@ def samples_of(result: Any, what: str) -> tuple[dict[str, list[float]], str]:
 
 def heatmap_of_trials(summary: Any, metric: str, varied: Mapping[str, str], **options: Any) -> Figure:
     """Return the grid of a search from its table of trials and what was varied (`0.01 to 1 s`, by path)."""
-    what = BY_NAME[metric]
+    what = find(metric)
     numbers = [name for name in summary.column_names if name.endswith(", number")]
     rows = [row for row in summary.to_pylist() if row["part"] == "grid" and not row["error"]]
     if len(numbers) != 2 or not rows:

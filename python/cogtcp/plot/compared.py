@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.figure import compared
-from cogtcp.metrics import BY_NAME
+from cogtcp.metrics import BY_NAME, find
 from cogtcp.plot import paper
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def bars(runs: Any, metric: str = "goodput_bps", **size: Any) -> Figure:
         metric: Its name, see `cogtcp.metrics.METRICS`.
         size: `width` and `height` in inches; the height is by default by the number of transports.
     """
-    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    what = find(metric)
     return paper.draw(compared.bars(values_of(runs, what), what), **size)
 
 
@@ -56,7 +56,7 @@ def box(runs: Any, metric: str = "goodput_bps", **size: Any) -> Figure:
 
     The arguments are as for `bars`.
     """
-    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    what = find(metric)
     return paper.draw(compared.box(values_of(runs, what), what), **size)
 
 
@@ -75,7 +75,7 @@ def cdf(samples: Mapping[str, Sequence[float]], label: str, **size: Any) -> Figu
 
 def cdf_over_seeds(runs: Any, metric: str, **size: Any) -> Figure:
     """Return the distribution of a metric over the seeds from the table `Comparison.runs`."""
-    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    what = find(metric)
     scaled = {name: [v * what.scale for v in values] for name, values in values_of(runs, what).items()}
     return cdf(scaled, label(what), **size)
 
@@ -91,7 +91,7 @@ def delay_throughput(runs: Any, delay: str = "queuing_delay_mean_s", **size: Any
         delay: The metric of the x axis: a delay or an RTT.
         size: `width` and `height` in inches.
     """
-    across, up = BY_NAME[pick(delay, BY_NAME, "metric")], BY_NAME["goodput_bps"]
+    across, up = find(delay), BY_NAME["goodput_bps"]
     points: dict[str, list[tuple[float, float]]] = {}
     for transport, x, y in _finished(runs, across, up):
         points.setdefault(transport, []).append((x, y))
@@ -102,6 +102,8 @@ def delay_throughput(runs: Any, delay: str = "queuing_delay_mean_s", **size: Any
 
 def _finished(runs: Any, *metrics: Metric) -> list[tuple[Any, ...]]:
     """Return the transport and the values of each run that has all of them."""
+    for metric in metrics:
+        pick(metric.name, runs.column_names, "metric of these runs")
     columns = [runs.column(name).to_pylist() for name in ("transport", *(m.name for m in metrics), "error")]
     return [
         row[:-1]

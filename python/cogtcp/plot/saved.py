@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _files, _parquet
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
-from cogtcp.metrics import BY_NAME
 from cogtcp.of_tcp import OF_TCP, joined
 from cogtcp.plot import accessors, compared, over_time, swept
 from cogtcp.results_schema import modern, stored, version_of
@@ -209,4 +208,4 @@ def _draw(
         "box": compared.box,
         "cdf": compared.cdf_over_seeds,
     }
-    return figures[kind](runs, pick(metric or "goodput_bps", BY_NAME, "metric"), **options)
+    return figures[kind](runs, metric or "goodput_bps", **options)

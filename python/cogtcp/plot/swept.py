@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cogtcp import figure
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
-from cogtcp.metrics import BY_NAME
+from cogtcp.metrics import find
 from cogtcp.plot import compared, paper
 from cogtcp.sweeping.axes import read
 
@@ -54,7 +54,7 @@ def line(
     """
     x = pick(x if x is not None else _first(axes, {hue}, where), axes, "axis of this sweep")
     pick(hue, [*axes, "transport"], "axis of this sweep")
-    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    what = find(metric)
     rows = _rows(runs, axes, (x, hue), what.name, what.scale, where or {})
     return lines(rows, x_label=_axis(x, axes), y_label=compared.label(what), **options)
 
@@ -74,7 +74,7 @@ def heatmap(
     """
     x = pick(x if x is not None else _first(axes, {y}, where), axes, "axis of this sweep")
     y = pick(y if y is not None else _first(axes, {x}, where), axes, "axis of this sweep")
-    what = BY_NAME[pick(metric, BY_NAME, "metric")]
+    what = find(metric)
     rows = _rows(runs, axes, (x, y), what.name, what.scale, where or {})
     return plane(rows, x_label=_axis(x, axes), y_label=_axis(y, axes), label=compared.label(what), **options)
 
@@ -125,6 +125,7 @@ def _rows(
     for name in where:
         pick(name, [*axes, "transport"], "axis of this sweep")
     names = [*axes, "transport"]
+    pick(metric, runs.column_names, "metric of these runs")
     columns = {name: runs.column(name).to_pylist() for name in (*names, "error", metric)}
     chosen = [index for index, error in enumerate(columns["error"]) if error is None]
     for name, value in where.items():

@@ -15,7 +15,7 @@ from cogtcp.figure import compared
 from cogtcp.figure.run_map import RunMap
 from cogtcp.figure.series import Series
 from cogtcp.figure.timeline import Timeline
-from cogtcp.metrics import BY_NAME, METRICS, Metric, quantile_name
+from cogtcp.metrics import BY_NAME, Metric, listed, primary, quantile_name
 from cogtcp.report import budget, page, subflows
 from cogtcp.report.detail import detail
 from cogtcp.report.tables import Table
@@ -33,7 +33,11 @@ def run_report(result: Result, *, command: str | None = None) -> str:
     """Return the report of one run."""
     series = Series.of(result)
     metrics = result.metrics
-    shown = [metric for metric in METRICS if matters(metric, [metrics[metric.name]], result.flows.num_rows)]
+    shown = [
+        metric
+        for metric in listed(result.scenario)
+        if matters(metric, [metrics.get(metric.name, math.nan)], result.flows.num_rows)
+    ]
     return page.render(
         "run.html.j2",
         name=result.scenario.name,
@@ -70,7 +74,7 @@ def comparison_report(
     most_flows = max((o.tables["flows"].num_rows for o in comparison.outcomes if not o.error), default=0)
     metrics = [
         metric
-        for metric in METRICS
+        for metric in comparison.metrics
         if matters(metric, [comparison.interval(name, metric.name).mean for name in transports], most_flows)
     ]
     best = {metric.name: _best(comparison, transports, metric) for metric in metrics}
@@ -92,6 +96,11 @@ def comparison_report(
         metrics=_numbers(metrics, transports, comparison.interval),
         best=[best[metric.name] for metric in metrics],
         budget=budget.of_runs({name: budgets.of_comparison(comparison, name) for name in transports}),
+        noticed=[
+            (metric.title, bars(comparison, metric), _trade(comparison, transports, metric))
+            for metric in primary(comparison.scenario)
+            if matters(metric, [comparison.interval(name, metric.name).mean for name in transports], 2)
+        ],
         trade=_trade(comparison, transports),
         constant=any(
             i.n > 1 and i.low == i.high
@@ -144,19 +153,25 @@ def _best(comparison: Comparison, transports: Sequence[str], metric: Metric) -> 
 def bars(comparison: Comparison, metric: Metric = BY_NAME["goodput_bps"]) -> Drawing:
     """Return a metric by transport as bars, with the differences to the first transport that was planned."""
     names = [name for name in comparison.transports if comparison.finished(name)]
-    values = {name: [o.metrics[metric.name] for o in comparison.finished(name)] for name in names}
+    values = {
+        name: [o.metrics.get(metric.name, math.nan) for o in comparison.finished(name)] for name in names
+    }
     if len(names) < 2 or names[0] != comparison.transports[0]:
         return compared.bars(values, metric)
     differences = {name: comparison.difference(name, metric.name) for name in names[1:]}
     return compared.bars(values, metric, differences)
 
 
-def _trade(comparison: Comparison, transports: Sequence[str]) -> Drawing | None:
-    """Return goodput against queuing delay: more goodput often costs more delay."""
-    delay, goodput = BY_NAME["queuing_delay_mean_s"], BY_NAME["goodput_bps"]
+def _trade(
+    comparison: Comparison, transports: Sequence[str], delay: Metric = BY_NAME["queuing_delay_mean_s"]
+) -> Drawing | None:
+    """Return goodput against queuing delay, or another cost: more goodput often costs more delay."""
+    goodput = BY_NAME["goodput_bps"]
     runs = {}
     for name in transports:
-        found = [(o.metrics[delay.name], o.metrics[goodput.name]) for o in comparison.finished(name)]
+        found = [
+            (o.metrics.get(delay.name, math.nan), o.metrics[goodput.name]) for o in comparison.finished(name)
+        ]
         runs[name] = [(x, y) for x, y in found if not math.isnan(x + y)]
     runs = {name: found for name, found in runs.items() if found}
     return compared.trade(runs, delay, goodput) if len(runs) > 1 else None

@@ -52,6 +52,13 @@ _DATAGRAMS: tuple[_Column, ...] = (
     ("Jitter", "ms", "jitter_s", _number(2, 1e3)),
 )
 
+_CALLS: tuple[_Column, ...] = (
+    ("Opinion score", "", "mos", _number(2)),
+    ("Rating", "", "rating", _number(1)),
+    ("Mouth to ear", "ms", "mouth_to_ear_s", _number(0, 1e3)),
+    ("Lost or late", "%", "missing_ratio", _number(2, 100)),
+)
+
 _REQUESTS: tuple[_Column, ...] = (
     ("Sent", "", "sent_requests", _number(0)),
     ("Answered", "", "answered_requests", _number(0)),
@@ -68,6 +75,8 @@ _VIDEOS: tuple[_Column, ...] = (
     ("Began after", "s", "startup_s", _number(2)),
     ("Stalls", "", "stalls", _number(0)),
     ("Stalled", "s", "stalled_s", _number(2)),
+    ("Bitrate", "Mbit/s", "bitrate_bps", _number(3, 1e-6)),
+    ("Switches", "", "switches", _number(0)),
     ("Download, mean", "s", "download_mean_s", _number(2)),
     ("95 %", "s", "download_p95_s", _number(2)),
     ("longest", "s", "download_max_s", _number(2)),
@@ -199,6 +208,7 @@ def detail(result: Result, name: str = "") -> dict[str, Any]:
         "train": _train(result),
         "ad_hoc": _ad_hoc(result),
         "datagrams": _table(result.datagrams.to_pylist(), ("source",), _DATAGRAMS),
+        "calls": _table(result.calls.to_pylist(), ("source", "codec"), _CALLS, zeros=True),
         "requests": _table(result.request_flows.to_pylist(), ("flow",), _REQUESTS, zeros=True),
         "videos": _table(result.videos.to_pylist(), ("flow",), _VIDEOS, zeros=True),
     }

@@ -6,6 +6,7 @@ mailed, and shown by sites that run none.
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from html import escape
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import budget, headline
 from cogtcp.figure.series import Series
 from cogtcp.figure.timeline import Timeline
-from cogtcp.metrics import BY_NAME, METRICS
+from cogtcp.metrics import BY_NAME, listed
 from cogtcp.report import bars, matters, page, svg
 from cogtcp.report import budget as stacked
 from cogtcp.report.surface import over_parameters, surface
@@ -62,7 +63,9 @@ def of_scenario(scenario: Scenario) -> str:
 def of_run(result: Result) -> str:
     """Return the answer, the metrics, and the run over time."""
     shown = [
-        metric for metric in METRICS if matters(metric, [result.metrics[metric.name]], result.flows.num_rows)
+        metric
+        for metric in listed(result.scenario)
+        if matters(metric, [result.metrics.get(metric.name, math.nan)], result.flows.num_rows)
     ]
     rows = [(m.title, m.text(result.metrics[m.name], unit=True, single=True)) for m in shown]
     picture = ""
@@ -80,7 +83,7 @@ def of_comparison(comparison: Comparison) -> str:
         return _fragment(answer)
     flows = max(o.tables["flows"].num_rows for name in names for o in comparison.finished(name))
     rows = []
-    for metric in METRICS:
+    for metric in comparison.metrics:
         intervals = [comparison.interval(name, metric.name) for name in names]
         if matters(metric, [interval.mean for interval in intervals], flows):
             title = f"{metric.title}, {metric.unit}" if metric.unit else metric.title

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cogtcp import _parquet, figure
 from cogtcp.figure import Curve, Surface
-from cogtcp.metrics import BY_NAME, QUANTILES_OF, quantile_name
+from cogtcp.metrics import BY_NAME, QUANTILES_OF, noticed, quantile_name
 from cogtcp.report import page
 from cogtcp.report.tables import Table
 from cogtcp.statistics import Interval
@@ -60,6 +60,7 @@ def sweep_report(sweep: Sweep, *, command: str | None = None) -> str:
         origin=page.origin(command, sweep.provenance),
         scenario=scenario.to_toml(),
         quantiles=_quantiles(sweep, axes),
+        applications=noticed(scenario),
     )
 
 
@@ -67,9 +68,17 @@ def rows_in_words(sweep: Sweep, most: int) -> Table:
     """Return the points of a sweep, at most so many, with the few numbers that a terminal has room for."""
     rows, total = picked(sweep)
     rows = by_value(rows, sweep.axes)
-    metrics = [BY_NAME["goodput_bps"], *(BY_NAME[name] for name in _IN_WORDS if _varies(rows, name))]
+    metrics = [
+        *(metric for metric in noticed(sweep.plan.scenario) if _has(rows, metric.name)),
+        BY_NAME["goodput_bps"],
+        *(BY_NAME[name] for name in _IN_WORDS if _varies(rows, name)),
+    ]
     axes = [(axis.name, axis.unit, axis.numeric) for axis in sweep.plan.axes]
     return replace(_table(rows[:most], axes, metrics), left_out=max(0, total - most))
+
+
+def _has(rows: Sequence[dict[str, Any]], name: str) -> bool:
+    return any(row.get(name) is not None for row in rows)
 
 
 def merged_report(
@@ -130,12 +139,17 @@ def _render(
     origin: Sequence[tuple[str, str | None]],
     scenario: str,
     quantiles: Table | None = None,
+    applications: Sequence[Metric] = (),
 ) -> str:
     """Return the page of runs over axes: of each its name, its unit, and whether it has numbers.
 
     Of `total_rows` rows of the summary `rows` are shown.
     """
-    metrics = [BY_NAME["goodput_bps"], *(BY_NAME[n] for n in _ALSO if _varies(rows, n))]
+    metrics = [
+        *(metric for metric in applications if _has(rows, metric.name)),
+        BY_NAME["goodput_bps"],
+        *(BY_NAME[n] for n in _ALSO if _varies(rows, n)),
+    ]
     over = _over_axis(rows, axes, metrics, drawn)
     return page.render(
         "sweep.html.j2",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow.compute as pc
 
-from cogtcp.headline import join
+from cogtcp.headline import join, of_subject
 from cogtcp.metrics import BY_NAME
 from cogtcp.statistics import Spread, holm
 from cogtcp.sweeping.ordered import ascending, sort
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
+
+    from cogtcp.metrics import Metric
 
     #: Of each transport its runs in tables, sorted by the axes and the seed.
     Runs: TypeAlias = Mapping[str, Iterable[pa.Table]]
@@ -47,8 +49,8 @@ class Tally:
     best: str
 
 
-def tally(runs: Runs, axes: Sequence[str]) -> Tally:
-    """Return at how many points which transport has the highest mean goodput, and beats all others.
+def tally(runs: Runs, axes: Sequence[str], metric: Metric = _GOODPUT) -> Tally:
+    """Return at how many points which transport has the best mean of a metric, and beats all others.
 
     It does if its paired differences to each of them exclude chance: t-tests, and Holm's procedure over all
     differences of all points. So all statements hold together with 95 % confidence.
@@ -56,7 +58,7 @@ def tally(runs: Runs, axes: Sequence[str]) -> Tally:
     names = list(runs)
     # Some bytes a point and a comparison: there may be many.
     best, first, chances = array("H"), array("L"), array("d")
-    for _, name, own in _compared(runs, axes):
+    for _, name, own in _compared(runs, axes, metric):
         best.append(names.index(name))
         first.append(len(chances))
         chances.extend(own)
@@ -78,11 +80,11 @@ def in_memory(runs: pa.Table, axes: Sequence[str]) -> Runs:
     return {name: [ordered.filter(pc.equal(ordered["transport"], name))] for name in names}
 
 
-def _compared(runs: Runs, axes: Sequence[str]) -> Iterator[tuple[Point, str, list[float]]]:
-    """Yield each point, who has the highest mean there, and the p-values of its differences to the others."""
+def _compared(runs: Runs, axes: Sequence[str], metric: Metric) -> Iterator[tuple[Point, str, list[float]]]:
+    """Yield each point, who has the best mean there, and the p-values of its differences to the others."""
     # All transports are sorted alike, so that rows of one point and seed come together, and few are in
     # memory.
-    rows = heapq.merge(*(_rows(name, tables, axes) for name, tables in runs.items()))
+    rows = heapq.merge(*(_rows(name, tables, axes, metric) for name, tables in runs.items()))
     for place, group in itertools.groupby(rows, key=itemgetter(0)):
         means: dict[str, Spread] = {}
         gaps: dict[tuple[str, str], Spread] = {}
@@ -93,7 +95,7 @@ def _compared(runs: Runs, axes: Sequence[str]) -> Iterator[tuple[Point, str, lis
                 means.setdefault(name, Spread()).add(goodput)
             for (one, mine), (other, its) in itertools.combinations(found, 2):
                 gaps.setdefault((one, other), Spread()).add(mine - its)
-        best = max(means, key=lambda name: means[name].mean)
+        best = max(means, key=lambda name: metric.better * means[name].mean)
         # Gaps are kept by names in the order of the rows, which is alphabetical.
         pairs = [tuple(sorted((best, name))) for name in means if name != best]
         yield (
@@ -104,14 +106,16 @@ def _compared(runs: Runs, axes: Sequence[str]) -> Iterator[tuple[Point, str, lis
 
 
 def _rows(
-    name: str, tables: Iterable[pa.Table], axes: Sequence[str]
+    name: str, tables: Iterable[pa.Table], axes: Sequence[str], metric: Metric
 ) -> Iterator[tuple[tuple[tuple[bool, bool, Any], ...], int, str, float]]:
-    """Yield point, seed, transport and goodput of each run that has one; nothing comes after everything."""
+    """Yield point, seed, transport and metric of each run that has one; nothing comes after everything."""
     for table in tables:
+        if metric.name not in table.column_names:
+            continue
         nothing = [None] * table.num_rows
         columns = [table[axis].to_pylist() if axis in table.column_names else nothing for axis in axes]
         places = zip(*columns, strict=True) if columns else itertools.repeat(())
-        rows = zip(table["seed"].to_pylist(), table["goodput_bps"].to_pylist(), strict=True)
+        rows = zip(table["seed"].to_pylist(), table[metric.name].to_pylist(), strict=True)
         for place, (seed, goodput) in zip(places, rows, strict=bool(columns)):
             if goodput is not None:
                 # Texts and numbers do not compare in Python: kind first, as the tables are sorted.
@@ -119,40 +123,51 @@ def _rows(
                 yield key, seed, name, goodput
 
 
-def sentence(points: Iterable[Mapping[str, Any]], runs: Runs, axes: Sequence[str]) -> str:
-    """Return the answer.
+def sentence(
+    points: Iterable[Mapping[str, Any]], runs: Runs, axes: Sequence[str], metric: Metric = _GOODPUT
+) -> str:
+    """Return the answer in a metric; nothing where an application has no value.
 
     Args:
-        points: The rows of the summary: transport, axes and mean goodput.
+        points: The rows of the summary: transport, axes and mean of the metric.
         runs: Of each transport its runs.
         axes: The columns of the axes, by name.
+        metric: Goodput, or a metric of an application.
     """
+    name, subject = metric.name, of_subject(metric) if metric.subject else "The mean goodput"
     low: Mapping[str, Any] | None = None
     high: Mapping[str, Any] | None = None
     transports = set()
     for row in points:
-        if row.get("goodput_bps") is None:
+        if row.get(name) is None:
             continue
         transports.add(row["transport"])
-        low = row if low is None or row["goodput_bps"] < low["goodput_bps"] else low
-        high = row if high is None or row["goodput_bps"] > high["goodput_bps"] else high
+        low = row if low is None or row[name] < low[name] else low
+        high = row if high is None or row[name] > high[name] else high
     if low is None or high is None:
-        return "No run was finished."
+        return "" if metric.subject else "No run was finished."
+    if low[name] == high[name] and metric.subject:
+        return f"{subject} is {metric.text(low[name], unit=True)} everywhere."
     if len(transports) == 1:
         if low is high:
             return f"{low['transport']} delivers {_GOODPUT.text(low['goodput_bps'], unit=True)}."
-        ends = [
-            f"{_GOODPUT.text(row['goodput_bps'], unit=True)} ({_place(row, axes)})" for row in (low, high)
-        ]
-        return f"The mean goodput goes from {ends[0]} to {ends[1]}."
-    found = tally(runs, axes)
+        metric = metric.for_size((low[name], high[name]))
+        ends = [f"{metric.text(row[name], unit=True)} ({_place(row, axes)})" for row in (low, high)]
+        return f"{subject} goes from {ends[0]} to {ends[1]}."
+    found = tally(runs, axes, metric)
     if found.points == 1:
         beats = found.sure.total() == 1
         said = "significantly" if beats else "but not significantly"
-        return f"{found.best} is fastest, {said} (paired, Holm, 95 %)."
+        lead = f"{subject} is best with {found.best}" if metric.subject else f"{found.best} is fastest"
+        return f"{lead}, {said} (paired, Holm, 95 %)."
     parts = [f"{name} at {count}" for name, count in found.sure.most_common()]
     if found.open:
         parts.append(f"inconclusive at {found.open}")
+    if metric.subject:
+        if not found.sure:
+            return f"{subject}: no transport is significantly best at any of {found.points} points."
+        lead = f"{subject}, significantly best of {found.points} points"
+        return f"{lead}: {join(parts)} (paired, Holm, 95 %)."
     lead = "Significantly fastest" if found.sure else "Fastest transport"
     return f"{lead}, of {found.points} points: {join(parts)} (paired, Holm, 95 %)."
 

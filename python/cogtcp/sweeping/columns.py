@@ -43,9 +43,15 @@ def types(name: str) -> dict[str, pa.DataType]:
     return {**first, "row": pa.int32(), **kinds}
 
 
+def all_types(name: str, there: Iterable[str]) -> dict[str, pa.DataType]:
+    """Return `types` of a table, and of the metrics of subjects that are there."""
+    return {**types(name), **{column: pa.float64() for column in sorted(there) if "." in column}}
+
+
 def axes_of(name: str, columns: Iterable[str]) -> list[str]:
     """Return which of the columns of a table are axes, by name."""
-    return sorted(set(columns) - types(name).keys() - {AGE})
+    # An axis is an identifier: a name with a dot is a metric of a subject.
+    return sorted(c for c in set(columns) - types(name).keys() - {AGE} if "." not in c)
 
 
 def order(name: str, axes: Iterable[str]) -> Order:
@@ -55,6 +61,17 @@ def order(name: str, axes: Iterable[str]) -> Order:
     """
     then: Order = [("error", "descending")] if name == RUNS else [("row", "ascending")]
     return [*ascending([*axes, "seed", "key"]), *then, (AGE, "descending")]
+
+
+def metrics_of(columns: Iterable[str]) -> list[str]:
+    """Return which columns of the table of runs are metrics: those of the run, then those of subjects."""
+    there = list(columns)
+    known = [metric.name for metric in METRICS if metric.name in there]
+    return [*known, *sorted(name for name in there if "." in name)]
+
+
+def _kind(column: str, kinds: dict[str, pa.DataType]) -> pa.DataType | None:
+    return pa.float64() if "." in column else kinds.get(column)
 
 
 class Columns:
@@ -86,6 +103,7 @@ class Columns:
                 "limit_s": outcome.limit_s or None,
                 "digest": record.get("digest"),
                 **{metric.name: _finite(metrics.get(metric.name)) for metric in METRICS},
+                **{name: _finite(value) for name, value in metrics.items() if "." in name},
             },
         )
         for name, columns in record.get("tables", {}).items():
@@ -113,7 +131,7 @@ class Columns:
         """Write what is held."""
         for (name, transport), columns in self._rows.items():
             kinds = types(name)
-            arrays = {column: _arrow(values, kinds.get(column)) for column, values in columns.items()}
+            arrays = {column: _arrow(values, _kind(column, kinds)) for column, values in columns.items()}
             table = pa.table(arrays)
             table = table.append_column(AGE, pa.repeat(pa.scalar(0, pa.int8()), table.num_rows))
             sorted_ = sort(table, order(name, axes_of(name, arrays)))

@@ -32,7 +32,7 @@ from cogtcp.results_schema import RENAMED_TABLES
 from cogtcp.runner import Journal, Outcome
 from cogtcp.runner.journal import only_one, read, size
 from cogtcp.sweeping import ordered
-from cogtcp.sweeping.columns import AGE, RUNS, Columns, axes_of, order, texts, types
+from cogtcp.sweeping.columns import AGE, RUNS, Columns, all_types, axes_of, order, texts, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -387,7 +387,7 @@ def _schema(
         axis in schema.names and schema.field(axis).type != kind for schema in schemas for axis, kind in axes_
     )
     names = {column for schema in schemas for column in schema.names}
-    rest = [(column, kind) for column, kind in types(name).items() if column in names]
+    rest = [(column, kind) for column, kind in all_types(name, names).items() if column in names]
     return pa.schema([*axes_, *rest, (AGE, pa.int8())]), mixed
 
 
@@ -411,7 +411,7 @@ def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
 def write_sorted(folder: Path, name: str, transport: str, table: pa.Table) -> None:
     """Write the rows of one transport into one table of the data set of a new folder."""
     names = axes_of(name, table.column_names)
-    columns = [*names, *(column for column in types(name) if column in table.column_names)]
+    columns = [*names, *(c for c in all_types(name, table.column_names) if c in table.column_names)]
     rows = ordered.once(table.select(columns), [*names, "seed", "key"], [])
     ordered.write_files(folder / DATA / name / _segment(transport), rows.schema, [rows])
 

@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 from cogtcp import _parquet
 from cogtcp._errors import UsageError
 from cogtcp._views import view
-from cogtcp.metrics import METRICS
 from cogtcp.output import OutputFolder
 from cogtcp.sweeping import answer, dataset
-from cogtcp.sweeping.columns import RUNS
+from cogtcp.sweeping.columns import RUNS, metrics_of
 from cogtcp.sweeping.folders import manifest
 from cogtcp.sweeping.summary import of_table
 
@@ -102,12 +101,11 @@ def _runs(folder: Path, about: dict[str, Any]) -> pa.Table:
             if name in table.column_names:
                 table = table.drop_columns([name])
             table = table.append_column(name, pa.nulls(table.num_rows, pa.string()))
-    for metric in METRICS:
-        if metric.name in table.column_names:
-            place = table.column_names.index(metric.name)
-            # Not-a-number to nothing, as a data set has it.
-            values = [None if v is None or v != v else float(v) for v in table[metric.name].to_pylist()]
-            table = table.set_column(place, metric.name, pa.array(values, pa.float64()))
+    for name in metrics_of(table.column_names):
+        place = table.column_names.index(name)
+        # Not-a-number to nothing, as a data set has it.
+        values = [None if v is None or v != v else float(v) for v in table[name].to_pylist()]
+        table = table.set_column(place, name, pa.array(values, pa.float64()))
     return table
 
 

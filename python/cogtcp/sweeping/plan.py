@@ -38,6 +38,7 @@ TABLES = (
     "train_flows",
     "predictions",
     "datagrams",
+    "calls",
     "budget",
     "requests",
     "request_flows",

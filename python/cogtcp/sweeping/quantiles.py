@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogtcp.metrics import METRICS
 from cogtcp.statistics import quantile_interval
 from cogtcp.sweeping import dataset
-from cogtcp.sweeping.columns import RUNS
+from cogtcp.sweeping.columns import RUNS, metrics_of
 from cogtcp.sweeping.ordered import differ, whole_groups
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def of_folder(folder: Path, quantiles: Sequence[float]) -> Iterator[pa.Table]:
     """
     axes = dataset.axes(folder)
     there = dataset.with_values(folder)
-    metrics = [metric.name for metric in METRICS if metric.name in there]
+    metrics = metrics_of(there)
     schema = pa.schema(
         [
             ("transport", pa.string()),

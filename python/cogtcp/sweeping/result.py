@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import provenance
 from cogtcp._views import view
-from cogtcp.metrics import BY_NAME
+from cogtcp.metrics import BY_NAME, find, primary
 from cogtcp.statistics import Interval
 from cogtcp.sweeping import dataset
 from cogtcp.sweeping.answer import sentence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from cogtcp.metrics import Metric
     from cogtcp.plot import SweepPlots
     from cogtcp.runner import Progress
     from cogtcp.sweeping.plan import Plan
@@ -101,21 +102,25 @@ class Sweep:
 
     @cached_property
     def answer(self) -> str:
-        """The sentence that answers: who delivers most, where, and how sure that is."""
-        shown = ["transport", *self.axes, "goodput_bps"]
+        """The sentences that answer: what users notice, who delivers most, where, and how sure that is."""
+        wanted = (*primary(self.plan.scenario), BY_NAME["goodput_bps"])
+        return " ".join(filter(None, map(self._answer, wanted)))
+
+    def _answer(self, metric: Metric) -> str:
+        shown = ["transport", *self.axes, metric.name]
         points = (
             row
             for part in self.summaries()
             for row in self.own(part).select([n for n in shown if n in part.column_names]).to_pylist()
         )
         # All axes of the folder, as `own` has to see those that others varied.
-        columns = [*dataset.axes(self.folder), "seed", "goodput_bps"]
+        columns = [*dataset.axes(self.folder), "seed", metric.name]
         runs = {
             name: (self.own(part) for part in dataset.batches(self.folder, RUNS, name, columns))
             for name in dataset.transports(self.folder)
         }
         # Sorted, as the rows are sorted by the axes in the order of their names.
-        return sentence(points, runs, sorted(self.axes))
+        return sentence(points, runs, sorted(self.axes), metric)
 
     @cached_property
     def points(self) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -133,7 +138,7 @@ class Sweep:
             values: A value for each axis, as its column has it: numbers in base units.
         """
         row = self.points.get((transport or AS_IT_IS, *values))
-        name = BY_NAME[metric].name
+        name = find(metric, self.plan.scenario).name
         if row is None or row.get(name) is None:
             return Interval(math.nan, math.nan, math.nan, 0)
         low, high = row[f"{name}_low"], row[f"{name}_high"]

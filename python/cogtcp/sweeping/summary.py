@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogtcp.metrics import METRICS
 from cogtcp.statistics import t_quantile
 from cogtcp.sweeping import dataset
-from cogtcp.sweeping.columns import RUNS
+from cogtcp.sweeping.columns import RUNS, metrics_of
 from cogtcp.sweeping.ordered import ascending, sort
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def of_folder(folder: Path) -> Iterator[pa.Table]:
     """Yield the summary of a folder's data set, see `summarise`."""
     axes = dataset.axes(folder)
     there = dataset.with_values(folder)
-    metrics = [metric.name for metric in METRICS if metric.name in there]
+    metrics = metrics_of(there)
     kinds = {name: pa.float64() if number else pa.string() for name, number in axes.items()}
     columns = [*axes, "error", *metrics]
     for transport in dataset.transports(folder):
@@ -35,11 +34,7 @@ def of_folder(folder: Path) -> Iterator[pa.Table]:
 
 def of_table(runs: pa.Table, axes: Sequence[str]) -> pa.Table:
     """Return the summary of runs in memory."""
-    metrics = [
-        metric.name
-        for metric in METRICS
-        if metric.name in runs.column_names and runs[metric.name].null_count < runs.num_rows
-    ]
+    metrics = [name for name in metrics_of(runs.column_names) if runs[name].null_count < runs.num_rows]
     kinds = {name: runs.schema.field(name).type for name in axes}
     parts = []
     for transport in sorted(set(runs["transport"].to_pylist())):

@@ -45,7 +45,7 @@ class Evaluation:
 
     def values(self, metric: Metric) -> list[float]:
         """Return a metric of each run, by seed; NaN where the run has no such value."""
-        return [record[metric.name] for record in self.records]
+        return [record.get(metric.name, math.nan) for record in self.records]
 
     def interval(self, metric: Metric) -> Interval:
         """Return the mean of a metric over the seeds with its 95 % t-interval."""

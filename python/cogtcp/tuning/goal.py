@@ -12,6 +12,7 @@ from cogtcp.tuning.space import UNITS
 
 if TYPE_CHECKING:
     from cogtcp.metrics import Metric
+    from cogtcp.scenario import Scenario
     from cogtcp.statistics import Interval
 
 _CONSTRAINT = re.compile(r"\s*([\w.-]+)\s*(<=|>=)\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
@@ -70,10 +71,10 @@ class Constraint:
         return f"{self.metric.title} {sign} {self.metric.text(self.limit, unit=True)}"
 
 
-def objective(text: str) -> Objective:
-    """Read `METRIC`, `max:METRIC` or `min:METRIC`."""
+def objective(text: str, scenario: Scenario | None = None) -> Objective:
+    """Read `METRIC`, `max:METRIC` or `min:METRIC`; a scenario must offer the metric."""
     way, separator, name = text.rpartition(":")
-    metric = find(name, where=f"objective {text}")
+    metric = find(name, scenario, where=f"objective {text}")
     if separator and way.strip() not in ("max", "min"):
         raise UsageError(f"objective {text}: write max:{name} or min:{name}")
     if not separator and metric.better == 0:
@@ -81,15 +82,15 @@ def objective(text: str) -> Objective:
     return Objective(metric, {"max": 1, "min": -1}.get(way.strip(), metric.better))
 
 
-def constraint(text: str) -> Constraint:
-    """Read `METRIC<=VALUE` or `METRIC>=VALUE`."""
+def constraint(text: str, scenario: Scenario | None = None) -> Constraint:
+    """Read `METRIC<=VALUE` or `METRIC>=VALUE`; a scenario must offer the metric."""
     match = _CONSTRAINT.fullmatch(text)
     if match is None:
         raise UsageError(
             f'constraint {text}: write METRIC<=VALUE or METRIC>=VALUE, as in "pu_interference<=5%" or '
             '"rtt_p95<=300 ms"'
         )
-    metric = find(match[1], where=f"constraint {text}")
+    metric = find(match[1], scenario, where=f"constraint {text}")
     try:
         number = float(match[3])
     except ValueError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cogtcp import provenance
 from cogtcp._views import view
-from cogtcp.metrics import METRICS
+from cogtcp.metrics import offered
 from cogtcp.result import plain
 from cogtcp.statistics import Interval, mean_interval, paired_difference
 from cogtcp.tuning.charged import uncharged
@@ -213,7 +213,7 @@ class Tuning:
         rows: dict[str, list[Any]] = {"part": [], "trial": [], "seed": []}
         for path in (parameter.path for parameter in self.parameters):
             rows[path] = []
-        metrics: dict[str, list[float | None]] = {metric.name: [] for metric in METRICS}
+        metrics: dict[str, list[float | None]] = {metric.name: [] for metric in offered(self.scenario)}
         for part, name, values, evaluation in parts:
             for seed, record in zip(evaluation.seeds, evaluation.records, strict=False):
                 rows["part"].append(part)
@@ -222,7 +222,7 @@ class Tuning:
                 for parameter in self.parameters:
                     rows[parameter.path].append(values[parameter.path])
                 for metric, column in metrics.items():
-                    column.append(record[metric])
+                    column.append(record.get(metric))
         types = {"seed": pa.int64()}
         columns = {name: array_of(column, types.get(name, pa.string())) for name, column in rows.items()}
         columns |= {name: array_of(column, pa.float64()) for name, column in metrics.items()}

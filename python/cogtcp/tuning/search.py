@@ -92,8 +92,8 @@ class Plan:
                 raise UsageError(f"{name} is {value}; it must be at least 1")
         if fresh_seeds < 2:
             raise UsageError(f"fresh_seeds is {fresh_seeds}; fewer than two have no confidence interval")
-        wanted = goal.objective(objective) if isinstance(objective, str) else objective
-        limits = tuple(goal.constraint(text) for text in constraints)
+        wanted = goal.objective(objective, scenario) if isinstance(objective, str) else objective
+        limits = tuple(goal.constraint(text, scenario) for text in constraints)
         first = scenario.seed if seed is None else seed
         check_seed(first)
         check_seed(first + seeds + 2 * fresh_seeds - 1)

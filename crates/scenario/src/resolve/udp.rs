@@ -27,7 +27,7 @@ pub(super) fn build(scenario: &Scenario, network: &ResolvedNetwork, findings: &m
         let head = Head { name, count: udp.count, from, to, letter: 'u', sends: "the source sends" };
         head.check_count(&path, findings);
         check(udp, scenario, &path, findings);
-        let Ok(size) = u32::try_from(udp.size.get()) else { continue };
+        let Ok(size) = u32::try_from(udp.payload().get()) else { continue };
         let (start, stop) = (Time::ZERO + udp.start, udp.stop.map(|stop| Time::ZERO + stop));
         let first = sources.len() + 1;
         for k in 0..udp.count {
@@ -44,8 +44,10 @@ pub(super) fn build(scenario: &Scenario, network: &ResolvedNetwork, findings: &m
 }
 
 fn check(udp: &Udp, scenario: &Scenario, path: &KeyPath, findings: &mut Findings) {
-    if !(1..=LARGEST_PAYLOAD).contains(&udp.size.get()) {
-        let message = format!("\"{}\" is not a payload of a UDP packet", udp.size);
+    if udp.size.is_some() && udp.pattern.payload().is_some() {
+        findings.error(&path.key("size"), "the call's codec decides the size", "leave size out");
+    } else if !(1..=LARGEST_PAYLOAD).contains(&udp.payload().get()) {
+        let message = format!("\"{}\" is not a payload of a UDP packet", udp.payload());
         findings.error(&path.key("size"), message, format!("write \"1 B\" to \"{LARGEST_PAYLOAD} B\""));
     }
     findings.check_rate(&path.key("pattern"), udp.pattern.rate());

@@ -136,6 +136,9 @@ fn a_video_beyond_the_link_stalls_at_every_chunk() {
     let played = (came.len() - 1) as f64 + last.min(1.0);
     assert!((first(videos, "stalled_s") - (60.0 - came[0] - played)).abs() < 1e-6);
     assert_eq!(first(videos, "stalls"), (came.len() - 1) as f64 + f64::from(u8::from(last > 1.0)));
+    assert_close(first(videos, "stall_share"), first(videos, "stalled_s") / (60.0 - came[0]), 1e-12);
+    assert_eq!((first(videos, "waited_s"), first(videos, "bitrate_bps")), (came[0], 16e6));
+    assert_eq!(first(videos, "switches"), 0.0);
     assert_eq!(run.table("requests"), None);
 }
 
@@ -149,6 +152,33 @@ fn a_video_within_the_link_is_fetched_at_its_own_pace() {
     let asked = column(extension(&run, "chunks"), "requested_s");
     assert!(asked.windows(2).rev().take(10).all(|pair| (pair[1] - pair[0] - 2.0).abs() < 1e-9), "{asked:?}");
     assert_close(first(&run.flows, "goodput_bps"), 4e6 * (60.0 + 20.0) / 60.0, 0.05);
+}
+
+/// A video that never begins: a chunk of 40 MB takes longer than the run. Nothing was played: it waited all
+/// the time, and the share of stalled time is 1.
+#[test]
+fn a_video_that_never_begins_is_stalled_throughout() {
+    let video = "video = { rate = \"320 Mbit/s\", chunk = \"1 s\", startup = \"1 s\", buffer = \"10 s\" }";
+    let run = run_text(&scenario("20 s", LINK, video));
+    let videos = extension(&run, "videos");
+    assert_eq!((first(videos, "stall_share"), first(videos, "waited_s")), (1.0, 20.0));
+    assert!(first(videos, "startup_s").is_nan());
+}
+
+/// 10 Mbit/s carry 9.6 of payload: an adaptive video comes to its highest bitrate of 6 Mbit/s by one way or
+/// the other, and changes it on the way.
+#[test]
+fn a_video_that_adapts_comes_to_what_the_link_carries() {
+    for rule in ["bola", "rate"] {
+        let video = format!("adaptive_video = {{ rule = \"{rule}\", chunk = \"2 s\" }}");
+        let run = run_text(&scenario("60 s", LINK, &video));
+        let (chunks, videos) = (extension(&run, "chunks"), extension(&run, "videos"));
+        assert_eq!(first(videos, "stalls"), 0.0, "{rule}");
+        assert!(first(videos, "switches") >= 1.0, "{rule}");
+        let bytes = column(chunks, "chunk_bytes");
+        // 2 s at 230 kbit/s and at 6 Mbit/s.
+        assert_eq!((bytes[0], bytes[bytes.len() - 1]), (57_500.0, 1_500_000.0), "{rule}");
+    }
 }
 
 /// What applications draw is theirs: another transport has the same responses, another seed others.

@@ -26,6 +26,21 @@ fn source(pattern: &str) -> String {
     format!("[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\nsize = \"972 B\"\npattern = {pattern}\n")
 }
 
+/// A call by G.711 over an idle link: 200 B with headers take 0.2 ms and 5 ms. With the codec's 20 ms that is
+/// 25.2 ms from mouth to ear, below the 100 ms from which delay impairs: R = 93.2, 1 + 3.262 + 93.2 x 33.2 x
+/// 6.8 x 7e-6 = 4.4093.
+#[test]
+fn a_call_over_an_idle_link_is_as_good_as_its_codec() {
+    let call = "[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\npattern = { call = { codec = \"g711\" } }\n";
+    let run = run_text(&scenario("rate = \"8 Mbit/s\", delay = \"5 ms\"", call, SMALL_FLOW));
+    assert_close(first(extension(&run, "datagrams"), "delay_p95_s"), 0.0052, 0.016);
+    let calls = extension(&run, "calls");
+    assert_close(first(calls, "mouth_to_ear_s"), 0.0252, 0.016);
+    assert_close(first(calls, "rating"), 93.2, 1e-9);
+    assert_close(first(calls, "mos"), 4.4093, 1e-4);
+    assert_eq!(first(calls, "missing_ratio"), 0.0);
+}
+
 /// 1000 bytes with headers every 9.72 ms over an idle link of 8 Mbit/s and 5 ms: 6 ms each, 800 kbit/s of
 /// payload, no jitter.
 #[test]

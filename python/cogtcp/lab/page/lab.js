@@ -1,7 +1,7 @@
 // The lab: sliders and a text change one scenario, workers simulate it, the newest answer is drawn. The address holds the
 // state. What is computed is computed by the engine (crates/web); here it is asked for and shown.
 import { Pool, RemoteWorker } from "./engine.js";
-import { budget, budgetText, csv, join, measure, parquetColumns, stacked, text as said } from "./results.js";
+import { budget, budgetText, csv, join, measure, noticed, parquetColumns, stacked, text as said } from "./results.js";
 import { controlsOf, placeOf, RANGE, shown, uncharged, valueAt, written } from "./controls.js";
 import { compared, sentence, theory } from "./compare.js";
 import { MAP_TABLES, mapOf } from "./places.js";
@@ -13,8 +13,9 @@ import * as address from "./state.js";
 const $ = (id) => document.getElementById(id);
 const MOST_TRANSPORTS = 6, COLORS = 6;
 const SHOWN = ["goodput_bps", "efficiency", "rtos", "fast_retransmits", "drops", "retransmitted", "rtt_mean_s"];
-const RUN_TABLES = ["flows", "tcp_flows", "links", "radios", "budget", "flow_series", "control_series", "link_series", "events", "nodes", ...MAP_TABLES];
-const SUMMARY_TABLES = ["flows", "tcp_flows", "radios", "budget"];
+const APPLICATION_TABLES = ["datagrams", "calls", "request_flows", "videos"];
+const RUN_TABLES = ["flows", "tcp_flows", "links", "radios", "budget", "flow_series", "control_series", "link_series", "events", "nodes", ...APPLICATION_TABLES, ...MAP_TABLES];
+const SUMMARY_TABLES = ["flows", "tcp_flows", "radios", "budget", ...APPLICATION_TABLES];
 /** A run that takes longer than this is cancelled by the next change; a shorter one is drawn, so that sliders move smoothly. */
 const PATIENCE_MS = 300;
 
@@ -65,7 +66,16 @@ let results = null; // of the last drawing: { runs, metrics }
 let chart = null, plot = null, player = null, silenced = null;
 let editor = null; // in place of the text field, once it is opened
 const given = (more = {}) => ({ text: state.text, file: `${state.name}.toml`, files: state.files, ...more });
-const metricOf = (name) => data.metrics.find((metric) => metric.name === name);
+/** What the users of this scenario's applications notice, by name; the first columns of the table. */
+let ofApplications = new Map();
+const MOST_OF_APPLICATIONS = 6;
+const metricOf = (name) => ofApplications.get(name) ?? data.metrics.find((metric) => metric.name === name);
+const shown = () => [...[...ofApplications.keys()].slice(0, MOST_OF_APPLICATIONS), ...SHOWN];
+function measured(run) {
+  const found = noticed(run, data.noticed);
+  for (const [metric] of found) ofApplications.set(metric.name, metric);
+  return { ...measure(run, data.metrics), ...Object.fromEntries(found.map(([metric, value]) => [metric.name, value])) };
+}
 
 const ofPreset = (preset) => ({ name: preset.name, text: preset.text, files: preset.files, transports: preset.transports.slice(0, MOST_TRANSPORTS), seed: null, seeds: 10, sweep: "" });
 
@@ -306,7 +316,8 @@ function drawTransports(transports) {
 // ---- what is drawn
 
 async function draw(runs) {
-  const metrics = Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, measure(run, data.metrics)]));
+  ofApplications = new Map();
+  const metrics = Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, measured(run)]));
   for (const [name, run] of Object.entries(runs)) metrics[name].silent = silentShare(run); // for what a change moved
   results = { single: true, runs, metrics, seeds: { [state.seed]: metrics } };
   const bySeed = Object.fromEntries(Object.keys(runs).map((name) => [name, { [state.seed]: metrics[name] }]));
@@ -317,7 +328,7 @@ async function draw(runs) {
   drawTimes(runs);
   drawMap();
   drawTables();
-  drawTable(Object.entries(metrics).map(([name, values]) => [name, SHOWN.map((metric) => said(metricOf(metric), values[metric], { single: true }))]));
+  drawTable(Object.entries(metrics).map(([name, values]) => [name, shown().map((metric) => said(metricOf(metric), values[metric] ?? NaN, { single: true }))]));
 }
 
 function drawBars(rows, models) {
@@ -408,9 +419,9 @@ const pointName = (link, node) => (node ? `${link}@${node}` : link);
 
 function drawTable(all) {
   // What no run has a value of is left out: a transport that is not TCP has no RTOs.
-  const kept = SHOWN.map((_, i) => all.some(([, cells]) => cells[i] !== "–"));
+  const kept = shown().map((_, i) => all.some(([, cells]) => cells[i] !== "–"));
   const rows = all.map(([name, cells]) => [name, cells.filter((_, i) => kept[i])]);
-  const headings = SHOWN.filter((_, i) => kept[i]).map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
+  const headings = shown().filter((_, i) => kept[i]).map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
   const table = $("numbers");
   table.tHead.replaceChildren(element("tr", {}, element("th", { class: "text" }, "Transport"), ...headings.map((text) => element("th", {}, text))));
   table.tBodies[0].replaceChildren(...rows.map(([name, cells]) => element("tr", {}, element("th", { class: "text", scope: "row" }, name),
@@ -476,7 +487,7 @@ async function compareSeeds() {
   const jobs = names.flatMap((name) => Array.from({ length: count }, (_, i) => ({ name, seed: state.seed + i,
     request: { scenario: given({ transport: transportOf(name) }), seed: state.seed + i } })));
   const whole = await many(jobs, ({ name, seed }, run) => {
-    bySeed[name][seed] = measure(run, data.metrics);
+    bySeed[name][seed] = measured(run);
     const share = budget(run, data.states);
     if (share) shares[name].push(share);
   });
@@ -489,10 +500,10 @@ async function compareSeeds() {
   drawBars(names.filter((name) => of.has(name)).map((name) => ({ name, ...of.get(name) })), await theory(checked.values, data.controls, statistics));
   const mean = (list) => Object.fromEntries(data.states.map((state) => [state.name, list.reduce((sum, share) => sum + share[state.name], 0) / list.length]));
   drawBudget(Object.fromEntries(names.map((name) => [name, shares[name].length ? mean(shares[name]) : null])));
-  const answers = await statistics(names.flatMap((name) => SHOWN.map((metric) => ({ what: "mean", confidence: 0.95,
-    values: Object.values(bySeed[name]).map((values) => (Number.isNaN(values[metric]) ? null : values[metric])) }))));
-  drawTable(names.map((name, i) => [name, SHOWN.map((metric, j) => {
-    const interval = answers[i * SHOWN.length + j], of = metricOf(metric);
+  const answers = await statistics(names.flatMap((name) => shown().map((metric) => ({ what: "mean", confidence: 0.95,
+    values: Object.values(bySeed[name]).map((values) => (Number.isNaN(values[metric] ?? NaN) ? null : values[metric])) }))));
+  drawTable(names.map((name, i) => [name, shown().map((metric, j) => {
+    const interval = answers[i * shown().length + j], of = metricOf(metric);
     return interval.low === null || interval.low === interval.high ? said(of, interval.mean)
       : `${said(of, interval.mean)} (${said(of, interval.low)} to ${said(of, interval.high)})`;
   })]));
@@ -583,7 +594,7 @@ function save(name, text, type) {
 }
 
 function numbersCsv() {
-  const names = data.metrics.map((metric) => metric.name);
+  const names = [...ofApplications.keys(), ...data.metrics.map((metric) => metric.name)];
   const value = (number) => (Number.isFinite(number) ? String(number) : "");
   const lines = Object.entries(results.seeds).flatMap(([seed, by]) => Object.entries(by).map(([name, of]) => [name, seed, ...names.map((metric) => value(of[metric]))].join(",")));
   return `${["transport", "seed", ...names].join(",")}\n${lines.join("\n")}\n`;

@@ -45,6 +45,17 @@ export function measure(run, metrics) {
   }));
 }
 
+/**
+ * What the users of applications notice: [metric, value] of each row of their tables. A name is SUBJECT.METRIC.
+ * Datagrams are noticed where they are a call.
+ */
+export function noticed(run, known) {
+  const calls = new Set(run.tables.calls ? rows(run.tables.calls).map((row) => row.source) : []);
+  return known.flatMap((of) => (run.tables[of.table] ? rows(run.tables[of.table]) : [])
+    .filter((row) => of.table !== "datagrams" || calls.has(row[of.key]))
+    .map((row) => [{ ...of, name: `${row[of.key]}.${of.name}`, title: `${row[of.key]}: ${of.title}` }, row[of.column]]));
+}
+
 /** The share of each state in the time of a run's bottlenecks; null if no flow was measured. */
 export function budget(run, states) {
   const found = rows(run.tables.budget);
