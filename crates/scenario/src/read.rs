@@ -66,7 +66,7 @@ impl Scenario {
         Self::from_tree(&SpannedValue::from_json(value), source)
     }
 
-    fn from_tree(root: &SpannedValue, source: Source) -> Result<Self, ScenarioError> {
+    fn from_tree(root: &SpannedValue, mut source: Source) -> Result<Self, ScenarioError> {
         format::check(root, &source)?;
         let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
             let path = fault.path();
@@ -75,6 +75,12 @@ impl Scenario {
             let span = fault.span.clone().filter(|_| !changed);
             source.error_at(&path, span, fault.message, fault.remedy)
         })?;
+        // What is set after reading has every default: only the text shows what was named.
+        for path in format::without_access(root) {
+            if !source.without_access.contains(&path) {
+                source.without_access.push(path);
+            }
+        }
         scenario.source = source;
         Ok(scenario)
     }
