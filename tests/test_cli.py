@@ -146,6 +146,9 @@ def test_new_writes_a_scenario_that_runs(command: Command, tmp_path: Path) -> No
     assert kinds == [name for name, _ in _core.starters()]
     assert command("new").code == 0
     assert files(tmp_path) == [f"{kinds[0]}.toml"]
+    assert command("new", "--out", "other.toml").out == "wrote other.toml; now: cogtcp run other.toml\n"
+    refused = command("new", "mine.toml", "--out", "other.toml")
+    assert (refused.code, files(tmp_path)) == (2, ["other.toml", f"{kinds[0]}.toml"])
     for kind in kinds:
         assert command("new", "mine.toml", "--kind", kind, "--force").code == 0
         assert command("check", "mine.toml").code == 0

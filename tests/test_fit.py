@@ -478,11 +478,11 @@ def test_a_ping_log_tells_delay_and_silences(tmp_path: Path) -> None:
     file = tmp_path / "rtt.log"
     file.write_text("\n".join(lines))
     found = fit(file)
-    assert found.link is not None
-    assert found.link.delay.value == pytest.approx(0.025, rel=0.02)
-    assert found.link.silences is not None
-    assert found.link.silences.mode == "drop"
-    assert found.link.silences.period == pytest.approx(1.5, rel=0.01)
+    by_name = {estimate.name: estimate for estimate in found.estimates}
+    assert by_name["delay"].value == pytest.approx(0.025, rel=0.02)
+    assert by_name["period"].value == pytest.approx(1.5, rel=0.01)
+    (radio,) = found.scenario.to_dict()["radio"]
+    assert radio["silence"] == "drop"
     assert "capacity" in {estimate.name for estimate in found.unknown}
 
 
@@ -502,11 +502,12 @@ def test_irtt_and_iperf3(tmp_path: Path) -> None:
     end = {"streams": [{"sender": {"min_rtt": 41000}}], "sum_received": {"bits_per_second": 9.4e6}}
     log.write_text(json.dumps({"intervals": sums, "end": end}))
     both = fit([file, log])
-    assert both.link is not None
-    assert both.link.delay.value == pytest.approx(0.02, rel=0.02)
+    by_name = {estimate.name: estimate for estimate in both.estimates}
+    assert by_name["delay"].value == pytest.approx(0.02, rel=0.02)
     # What arrived, with headers; one sampled round-trip time shows no queue.
-    assert both.capacity == pytest.approx(9.4e6 * 1500 / 1448)
-    assert next(each for each in both.estimates if each.name == "capacity").bound is not None
+    bound = by_name["capacity"].bound
+    assert bound is not None
+    assert bound.at_least == pytest.approx(9.4e6 * 1500 / 1448)
     alone = fit(log)
     assert alone.scenario.to_dict()["topology"]["single_hop"]["link"]["delay"] == "20.5 ms"
 

@@ -80,7 +80,7 @@ pub enum TraceReason {
         missing: &'static str,
     },
     /// Numbers with a gap.
-    #[error("node {0} is missing; nodes are numbered from 0 without a gap")]
+    #[error("node {0} is missing; nodes are numbered from 0 or 1 without a gap")]
     MissingNode(u32),
     /// A coordinate set twice.
     #[error("node {0} is placed twice")]

@@ -120,7 +120,7 @@ fn errors_of_setdest_say_where_and_what() {
         ("$node_(0) set Y_ 1\n$node_(1) set X_ 1\n$node_(1) set Y_ 1\n", 1, "node 0 has Y_ and no X_"),
         ("$node_(0) set X_ 1\n$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 2, "node 0 has X_ and no Y_"),
         ("$node_(0) set Z_ 1\n", 1, "node 0 has no position"),
-        ("$node_(1) set X_ 1\n$node_(1) set Y_ 1\n", 2, "node 0 is missing"),
+        ("$node_(2) set X_ 1\n$node_(2) set Y_ 1\n", 2, "node 0 is missing"),
         ("$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n", 1, "set its X_ and Y_ before it moves"),
     ] {
         let (at, said) = reason(setdest::read, text);
@@ -220,4 +220,27 @@ fn damaged_files_are_read_or_refused() {
         }
     }
     assert!(refused > 300 && read_well > 300, "{refused} refused, {read_well} read");
+}
+
+/// Files that people wrote by hand: numbered from 1, an order twice, the size of a node in a drawing.
+#[test]
+fn nodes_may_be_numbered_from_1_and_drawn() {
+    let text = include_str!("../../../tests/data/cases/movement-from-node-1.tcl");
+    let mobility = setdest::read("m.tcl", text).unwrap();
+    assert_eq!(mobility.len(), 2);
+    // From (40, 500) to (500, 200): 549.2 m at 0.62 m/s from 1 s on.
+    let last = mobility.trajectories()[0].vertices().last().unwrap();
+    assert_eq!((last.position.x, last.position.y), (500.0, 200.0));
+    assert!((last.time.as_secs_f64() - 1.0 - 460_f64.hypot(300.0) / 0.62).abs() < 1e-6);
+    assert_eq!(mobility.trajectories()[1].vertices().len(), 1);
+
+    let text = include_str!("../../../tests/data/cases/movement-with-initial-node-pos.tcl");
+    let mobility = setdest::read("m.tcl", text).unwrap();
+    assert_eq!(mobility.len(), 2);
+    let vertices = mobility.trajectories()[0].vertices();
+    let (from, to) = (vertices[vertices.len() - 2], vertices[vertices.len() - 1]);
+    assert_eq!(from.time, Time::from_secs_f64(5.0));
+    assert!((from.position.distance(to.position) - 321.6).abs() < 0.1);
+    assert!(((to.time - from.time).as_secs_f64() - from.position.distance(to.position) / 3.5).abs() < 1e-6);
+    assert!(reason(setdest::read, "$ns_ initial_node_pos 0 20\n").1.contains("not understood"));
 }

@@ -29,7 +29,7 @@ pub type CognitiveUser = Flat<SensingSettings, PairOfUsers>;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CognitiveUser")]
 pub struct PairOfUsers {
-    /// How the link gets at a channel that is open.
+    /// How the link gets at a channel that is open. Name it: without it "dcf" holds, with a warning.
     #[serde(default)]
     pub access: Access,
     /// The cell, with `access = "scheduled"`.

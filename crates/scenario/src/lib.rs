@@ -24,6 +24,7 @@ mod files;
 mod flat;
 mod flow;
 mod format;
+mod homes;
 mod journey;
 mod limits;
 mod radio;

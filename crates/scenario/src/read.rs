@@ -5,7 +5,7 @@ use crate::limits::LARGEST_SCENARIO;
 use crate::source::{Change, Source};
 use crate::transports::{self, is_known};
 use crate::tree::{self, KeyPath, SpannedValue};
-use crate::{Scenario, ScenarioError, Transport, files, format};
+use crate::{Scenario, ScenarioError, Transport, files, format, homes};
 use cogtcp_units::Seed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,15 +66,23 @@ impl Scenario {
         Self::from_tree(&SpannedValue::from_json(value), source)
     }
 
-    fn from_tree(root: &SpannedValue, source: Source) -> Result<Self, ScenarioError> {
+    fn from_tree(root: &SpannedValue, mut source: Source) -> Result<Self, ScenarioError> {
         format::check(root, &source)?;
         let mut scenario: Self = tree::deserialize(root).map_err(|fault| {
             let path = fault.path();
             // What was set after reading stands nowhere in the text.
             let changed = source.changed.iter().any(|changed| path.0.starts_with(&changed.path.0));
             let span = fault.span.clone().filter(|_| !changed);
-            source.error_at(&path, span, fault.message, fault.remedy)
+            let homes = fault.stray.as_ref().and_then(|key| homes::named(key, &path));
+            let remedy = homes.map_or(fault.remedy.clone(), |homes| format!("{}; {homes}", fault.remedy));
+            source.error_at(&path, span, fault.message, remedy)
         })?;
+        // What is set after reading has every default: only the text shows what was named.
+        for path in format::without_access(root) {
+            if !source.without_access.contains(&path) {
+                source.without_access.push(path);
+            }
+        }
         scenario.source = source;
         Ok(scenario)
     }

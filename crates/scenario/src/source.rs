@@ -15,6 +15,8 @@ pub(crate) struct Source {
     pub(crate) text: Option<Arc<str>>,
     /// What was set after reading: no place in the text stands for it.
     pub(crate) changed: Vec<Change>,
+    /// Tables of CR users that do not name their access.
+    pub(crate) without_access: Vec<KeyPath>,
     /// Files that the scenario may name, by name: the only ones that there are. Without this they are read
     /// from the disk.
     pub(crate) given: Option<Arc<BTreeMap<String, String>>>,

@@ -19,6 +19,8 @@ pub const STARTERS: &[(&str, &str)] = &[
     ("chain", "nodes in a row; all hops sense together"),
     ("graph", "any network, its links listed one by one"),
     ("ad-hoc", "mobile nodes that find routes over several hops"),
+    ("ad-hoc-pu", "mobile CR users among primary users: sensing, handoff, CR-AODV"),
+    ("lte-call", "a call beside a download in a private LTE cell"),
 ];
 
 /// A commented scenario of the kind `kind` (one of [`STARTERS`]), to be edited.
@@ -39,6 +41,8 @@ pub fn starter(kind: &str) -> Result<String, ScenarioError> {
         "chain" => include_str!("../starters/chain.toml"),
         "graph" => include_str!("../starters/graph.toml"),
         "ad-hoc" => include_str!("../starters/ad-hoc.toml"),
+        "ad-hoc-pu" => include_str!("../starters/ad-hoc-pu.toml"),
+        "lte-call" => include_str!("../starters/lte-call.toml"),
         _ => {
             let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
             let message = format!("there is no starter \"{kind}\"");

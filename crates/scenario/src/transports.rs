@@ -82,8 +82,18 @@ pub(crate) fn transport_names() -> Vec<&'static str> {
 
 /// What is wrong with the name of a transport that is not known, and what would be right.
 pub(crate) fn unknown(name: &str) -> (String, String) {
-    left_out(name).or_else(|| wrong_control(name)).unwrap_or_else(|| {
+    no_transport(name).or_else(|| left_out(name)).or_else(|| wrong_control(name)).unwrap_or_else(|| {
         (format!("unknown transport \"{name}\""), external::remedy(name, &transport_names()))
+    })
+}
+
+/// The same for UDP, whose sources are no flows.
+fn no_transport(name: &str) -> Option<(String, String)> {
+    name.eq_ignore_ascii_case("udp").then(|| {
+        (
+            "UDP is no transport of a [[flow]]: nothing answers its datagrams".to_owned(),
+            "write [[udp]] with the same from and to, and pattern = { constant = \"1 Mbit/s\" }".to_owned(),
+        )
     })
 }
 

@@ -19,6 +19,7 @@ pu = { exponential = { alpha = 0.5, beta = 1.5 } }
 name = "cr"
 links = ["link"]
 [radio.cr]
+access = "dcf"
 sensing_time = "200 ms"
 transmission_time = "1 s"
 detector = { map = { snr = "-20 dB" } }
@@ -138,7 +139,7 @@ fn a_regulation_refuses_what_it_replaces_or_forbids() {
     let regulated = |regulation: &str| {
         let times = "sensing_time = \"200 ms\"\ntransmission_time = \"1 s\"\ndetector = { map = { snr = \"-20 dB\" } }\n";
         assert!(TEXT.contains(times));
-        TEXT.replace(times, &format!("access = \"none\"\nregulation = {regulation}\n"))
+        TEXT.replace("\"dcf\"", "\"none\"").replace(times, &format!("regulation = {regulation}\n"))
     };
     let problem = |text: &str| {
         let error = Scenario::parse(text, "cr.toml").and_then(|scenario| scenario.resolve()).unwrap_err();

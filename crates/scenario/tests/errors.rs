@@ -127,6 +127,31 @@ fn files() {
 }
 
 #[test]
+fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
+    let starter = cogtcp_scenario::starter("ad-hoc-pu").unwrap();
+    let table = "[spectrum.pu.exponential]\nalpha = 0.5\nbeta = 0.1\ncount = 6";
+    assert!(starter.contains(table));
+    let said = |text: &str| Scenario::parse(text, "my.toml").unwrap_err().to_string();
+    let homes = "belongs to [spectrum.pu.exponential] or [spectrum.pu.laws]";
+    let beside =
+        starter.replace(table, "[spectrum.pu]\nexponential = { alpha = 0.5, beta = 0.1 }\ncount = 6");
+    assert!(said(&beside).contains("unknown key \"count\"; write one of \"none\""), "{}", said(&beside));
+    assert!(said(&beside).contains(&format!("\"count\" {homes}")), "{}", said(&beside));
+    let above = starter.replace("[spectrum]\n", "[spectrum]\nscattered = true\n");
+    assert!(said(&above).contains(&format!("\"scattered\" {homes}")), "{}", said(&above));
+    // A table of another section.
+    let elsewhere = starter.replace("[run]\n", "[run]\nscattered = true\n");
+    assert!(said(&elsewhere).contains(homes), "{}", said(&elsewhere));
+    let nowhere = starter.replace("[run]\n", "[run]\nzzz = true\n");
+    assert!(!said(&nowhere).contains("belongs"), "{}", said(&nowhere));
+    let udp = starter.replacen("transport = \"newreno\"", "transport = \"udp\"", 1);
+    assert!(
+        said(&udp)
+            .contains("UDP is no transport of a [[flow]]: nothing answers its datagrams; write [[udp]]")
+    );
+}
+
+#[test]
 fn unknown_keys_are_named_with_the_nearest() {
     right("duration =", "durration =", "run.durration", "durration", &["did you mean \"duration\"?"]);
     right("[run]", "[runn]", "runn", "runn]", &["unknown key \"runn\"", "did you mean \"run\"?"]);

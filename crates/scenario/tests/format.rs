@@ -53,3 +53,82 @@ fn the_version_stands_before_the_first_table() {
     let new = Scenario::migrate(&crlf, "x").unwrap();
     assert_eq!(new.replacen("schema = 1\r\n", "", 1), crlf);
 }
+
+/// A scenario of 0.2 whose CR user is written as `cr`, and does not name its access.
+fn without_access(cr: &str) -> String {
+    format!(
+        r#"schema = 1
+name = "old"
+[run]
+duration = "1 s"
+[topology.single_hop]
+link = {{ rate = "1 Mbit/s", delay = "1 us", queue = "20 packets" }}
+[spectrum]
+channels = {{ uniform = "1 Mbit/s" }}
+pu = {{ exponential = {{ alpha = 0.5, beta = 0.5 }} }}
+[[flow]]
+from = "sender"
+to = "receiver"
+transport = "sack"
+[[radio]]
+name = "first"
+links = ["link"]
+{cr}
+"#
+    )
+}
+
+#[test]
+fn an_access_that_is_not_named_is_warned_of_and_written_in() {
+    let keys = "sensing_time = \"100 ms\"\ntransmission_time = \"1 s\"\ndetector = \"perfect\"";
+    let inline = keys.replace('\n', ", ");
+    let dotted = keys.lines().map(|line| format!("cr.{line}")).collect::<Vec<_>>();
+    let ways = [
+        (
+            format!("[radio.cr] # its cycle\n{keys}"),
+            format!("[radio.cr] # its cycle\naccess = \"dcf\"\n{keys}"),
+        ),
+        (
+            format!("  [radio.cr]\n  # why\n  {keys}"),
+            format!("  [radio.cr]\n  # why\n  access = \"dcf\"\n  {keys}"),
+        ),
+        (format!("cr = {{ {inline} }}"), format!("cr = {{ access = \"dcf\", {inline} }}")),
+        (dotted.join("\n"), format!("cr.access = \"dcf\"\n{}", dotted.join("\n"))),
+    ];
+    for (before, after) in ways {
+        let text = without_access(&before);
+        let scenario = Scenario::parse(&text, "old.toml").unwrap();
+        let warnings: Vec<_> = scenario.warnings().iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 1, "{before}: {warnings:?}");
+        assert!(warnings[0].contains("radio.0.cr: access is not named, so this link has the MAC of 802.11"));
+        assert_eq!(Scenario::migrate(&text, "old.toml").unwrap(), without_access(&after), "{before}");
+        // Windows ends its lines in another way.
+        let crlf = text.replace('\n', "\r\n");
+        let expected = without_access(&after).replace('\n', "\r\n");
+        assert_eq!(Scenario::migrate(&crlf, "old.toml").unwrap(), expected);
+        let new = Scenario::parse(&without_access(&after), "new.toml").unwrap();
+        assert_eq!(new, scenario);
+        assert!(new.warnings().is_empty());
+    }
+    // A header of an inner table alone, and of one that follows.
+    let inner = "[radio.cr.regulation.cbrs]\nheartbeat = \"10 s\"\n";
+    for (before, after) in [
+        (inner.to_owned(), format!("[radio.cr]\naccess = \"dcf\"\n\n{inner}")),
+        (format!("[radio.cr]\n\n{inner}"), format!("[radio.cr]\n\naccess = \"dcf\"\n{inner}")),
+    ] {
+        let text = without_access(&before);
+        assert_eq!(Scenario::migrate(&text, "x").unwrap(), without_access(&after), "{before}");
+    }
+}
+
+#[test]
+fn what_is_set_after_reading_names_the_access_or_keeps_the_warning() {
+    let text = without_access(
+        "cr = { sensing_time = \"100 ms\", transmission_time = \"1 s\", detector = \"perfect\" }",
+    );
+    let scenario = Scenario::parse(&text, "old.toml").unwrap();
+    let other = scenario.set("run.duration", "2 s").unwrap();
+    assert_eq!(other.warnings().len(), 1);
+    assert!(scenario.set("radio.0.cr.access", "dcf").unwrap().warnings().is_empty());
+    assert!(Scenario::from_json(&scenario.to_json(), "x").unwrap().warnings().is_empty());
+}

@@ -534,3 +534,20 @@ fn damaged_files_never_panic() {
     }
     assert!(accepted.iter().all(|count| *count > 50), "each reader must meet files it accepts: {accepted:?}");
 }
+
+#[test]
+fn occupancy_may_have_dates_and_semicolons() {
+    let plain =
+        occupancy::read("f", "time,band,busy\n1700000000,1,1\n1700000000.5,1,0\n1700000002,1,0\n").unwrap();
+    let dates = "time;band;busy\n2023-11-14T22:13:20Z;1;1\n2023-11-14 22:13:20,5;1;0\n2023-11-14T23:13:22+01:00;1;0\n";
+    assert_eq!(occupancy::read("f", dates).unwrap(), plain);
+    let reading = Reading { threshold: Some(cogtcp_units::Power::from_dbm(-60.0)), ..Reading::default() };
+    let powers = occupancy::read_as("f", "time;band;dbm\n0;1;-54,5\n1,5;1;-70,25\n", &reading).unwrap();
+    let dots = occupancy::read_as("f", "time,band,dbm\n0,1,-54.5\n1.5,1,-70.25\n", &reading).unwrap();
+    assert_eq!(powers, dots);
+    let error = occupancy::read("f", "time,band,busy\n14.11.2023,1,1\n").unwrap_err().to_string();
+    assert!(
+        error.contains("expected seconds, as 12.5, or a date and time, as 2024-01-31T12:00:00.5Z"),
+        "{error}"
+    );
+}

@@ -65,7 +65,9 @@ def new(args: argparse.Namespace) -> int:
         _list_starters(args, kinds)
         return 0
     kind = pick(args.kind or next(iter(kinds)), kinds, "starter")
-    name = args.file or f"{kind}.toml"
+    if args.file and args.out and args.file != args.out:
+        raise UsageError(f"{args.file} and --out {args.out} are two files; give one")
+    name = args.out or args.file or f"{kind}.toml"
     if Path(name).suffix != ".toml":
         raise UsageError(f"{name}: a scenario is a TOML file; name it {Path(name).stem or kind}.toml")
     path = arguments.new_file(name, args.force)

@@ -158,6 +158,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
 
 def _new(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", metavar="FILE", help="the file to write (default: KIND.toml)")
+    parser.add_argument("--out", metavar="FILE", help="the same")
     parser.add_argument("--kind", metavar="KIND", help="which one: --list shows them")
     parser.add_argument("--list", action="store_true", help="list the kinds")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")

@@ -7,8 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.fitting import quantity
-from cogtcp.fitting.quantity import Bounded, Measured, Quantity
+from cogtcp.fitting.quantity import Bounded, Measured, Quantity, Unknown, describe, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ class Estimate:
         unit: Unit of the three.
         how: How it was found, or why the data cannot tell, and what stands in the scenario instead.
         known: Whether the data tell it.
-        bound: The bound, where the data tell no more; `value` is its end.
+        bound: The bound, where the data tell only that.
     """
 
     name: str
@@ -41,12 +40,34 @@ class Estimate:
     known: bool = True
     bound: Bounded | None = None
 
+    @classmethod
+    def of(cls, name: str, quantity: Quantity, instead: str = "") -> Estimate:
+        """Return the estimate of a quantity; `instead` says what the scenario has in place of an unknown."""
+        if isinstance(quantity, Measured):
+            return cls(name, quantity.value, quantity.low, quantity.high, quantity.unit, quantity.how)
+        tail = f"; {instead}" if instead else ""
+        if isinstance(quantity, Bounded):
+            how = quantity.how + tail
+            return cls(name, math.nan, math.nan, math.nan, quantity.unit, how, known=False, bound=quantity)
+        return cls(name, math.nan, math.nan, math.nan, "", quantity.reason + tail, known=False)
+
+    @property
+    def quantity(self) -> Quantity:
+        """The estimate as measured, bounded or unknown."""
+        if self.bound is not None:
+            return self.bound
+        if not self.known:
+            return Unknown(self.how)
+        if math.isfinite(self.low + self.high):
+            return Measured(self.value, self.low, self.high, self.unit, self.how)
+        return Measured(self.value, self.value, self.value, self.unit, self.how)
+
     def describe(self) -> str:
-        """Return the value with its interval as people read it."""
+        """Return the value with its interval, the bound, or `unknown`."""
+        if self.bound is not None:
+            return describe(self.bound)
         if not self.known:
             return "unknown"
-        if self.bound is not None:
-            return quantity.describe(self.bound)
         scale, unit = shown(self.unit, self.value)
         text = f"{self.value * scale:.4g} {unit}".strip()
         if math.isfinite(self.low) and math.isfinite(self.high):
@@ -65,43 +86,15 @@ class Estimate:
             "unit": self.unit,
             "how": self.how,
             "known": self.known,
-            "kind": "unknown" if not self.known else "measured" if self.bound is None else "bounded",
+            "kind": type(self.quantity).__name__.lower(),
+            "at_least": self.bound.at_least if self.bound is not None else None,
+            "at_most": self.bound.at_most if self.bound is not None else None,
         }
 
 
 def unknown(name: str, unit: str, how: str) -> Estimate:
     """Return an estimate that the data do not give."""
     return Estimate(name, math.nan, math.nan, math.nan, unit, how, known=False)
-
-
-def of(name: str, unit: str, found: Quantity, otherwise: str = "") -> Estimate:
-    """Return the estimate of a quantity.
-
-    Args:
-        name: The parameter.
-        unit: Its unit.
-        found: What the data say.
-        otherwise: What stands in the scenario if they say nothing.
-    """
-    if isinstance(found, Measured):
-        return Estimate(name, found.value, found.low, found.high, found.unit, found.how)
-    if isinstance(found, Bounded):
-        low = math.nan if found.at_least is None else found.at_least
-        high = math.nan if found.at_most is None else found.at_most
-        value = high if math.isnan(low) else low
-        return Estimate(name, value, low, high, found.unit, found.how, bound=found)
-    return unknown(name, unit, f"{found.reason}; {otherwise}" if otherwise else found.reason)
-
-
-def shown(unit: str, value: float) -> tuple[float, str]:
-    """Return the factor to the unit in which people read a value, and that unit."""
-    if unit == "s":
-        return (1e3, "ms") if abs(value) < 1 else (1.0, "s")
-    if unit == "bit/s":
-        return (1e-6, "Mbit/s") if abs(value) >= 1e5 else (1e-3, "kbit/s")
-    if unit == "share":
-        return 100.0, "%"
-    return 1.0, unit
 
 
 def median(values: Sequence[float]) -> float:

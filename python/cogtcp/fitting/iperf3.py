@@ -46,6 +46,8 @@ class Transfer:
         rtts: Round-trip times as the kernel smoothed them, s.
         idle_rtt: Round-trip time before data flowed, s; NaN if the log does not say.
         window: Largest receive window of all streams together, bytes; NaN if the log does not say.
+        span: How long data arrived, s; 0 if the log does not say.
+        sent_span: How long the sender sent, s; 0 if the log does not say.
         limit: Rate to which the sender was told to keep, bit/s; 0 without.
         back: The other direction of `--bidir`.
     """
@@ -65,6 +67,8 @@ class Transfer:
     rtts: list[float] = field(default_factory=list)
     idle_rtt: float = math.nan
     window: float = math.nan
+    span: float = 0.0
+    sent_span: float = 0.0
     limit: float = 0.0
     back: Transfer | None = None
 
@@ -146,6 +150,8 @@ def _direction(data: dict[str, Any], suffix: str) -> Transfer:
             continue
         found.rates.append(float(total["bits_per_second"]))
         found.arrived = total.get("sender") is False
+        if not found.arrived:
+            found.sent_span += float(total.get("seconds") or 0)
         if found.arrived and "lost_packets" in total:
             found.counts.append((int(total["lost_packets"]), int(total["packets"])))
             found.second = float(total["seconds"])
@@ -211,6 +217,7 @@ def _totals(found: Transfer, end: dict[str, Any], suffix: str) -> None:
     both = end.get("sum" + suffix) or {}
     if arrived.get("bits_per_second"):
         found.received = float(arrived["bits_per_second"])
+        found.span = float(arrived.get("seconds") or 0)
     if sent.get("bits_per_second"):
         found.sent = float(sent["bits_per_second"])
     if not found.udp:

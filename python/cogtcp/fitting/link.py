@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection, Sent
     from cogtcp.fitting.losses import LossLaw
-    from cogtcp.fitting.probing import ProbeFit
 
 #: Deliveries of a stretch whose rate is looked at, and the width of the bins that rates are counted in.
 _WINDOW, _BIN = 8, 0.02
@@ -56,7 +55,6 @@ class LinkFit:
         rate_law: Law of the rates, where they vary.
         loss_law: Law of the losses, with enough of them.
         notes: What was odd.
-        probed: What probes with a clock of their own say of the silences.
     """
 
     delay: Estimate
@@ -75,7 +73,6 @@ class LinkFit:
     rate_law: RateLaw | None = None
     loss_law: LossLaw | None = None
     notes: list[str] = field(default_factory=list)
-    probed: ProbeFit | None = None
 
 
 @dataclass(frozen=True, slots=True)

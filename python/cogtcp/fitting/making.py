@@ -6,16 +6,13 @@ import bisect
 import itertools
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import ScenarioError, UsageError
-from cogtcp.fitting import connections, iperf3, laws, logs, packets, probing, sigmf, sweeps, throughput
-from cogtcp.fitting.estimate import Estimate, bootstrap, of, quantile, unknown
-from cogtcp.fitting.iperf3 import Transfer
+from cogtcp.fitting import connections, from_logs, iperf3, laws, logs, packets, sigmf, sweeps
+from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
 from cogtcp.fitting.link import LinkFit, fit_link
-from cogtcp.fitting.probes import Counts, Probes
 from cogtcp.fitting.result import Channel, Fit, Held
 from cogtcp.link_trace import LinkTrace
 from cogtcp.scenario import Scenario
@@ -25,15 +22,12 @@ if TYPE_CHECKING:
 
     from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection
-    from cogtcp.fitting.quantity import Bounded
-    from cogtcp.fitting.silences import Silences
 
 #: What stands where the data cannot tell.
 _DELAY_S, _RATE = 0.025, 10e6
-#: Bytes of a probe from IP on, as ping and irtt send it without options.
-_PROBE_BYTES = 84
-#: A range for `advise` needs two ends: of a bound the other is this many times away, an assumption.
-_OPEN = 4.0
+#: Where only a bound is known, a range ends this many times away from it. The scenario has so many times a
+#: lower bound of the capacity: enough that the flow stays limited as it was.
+ABOVE = 4.0
 #: How long a scenario of fitted silences runs at least, and in how many of their periods.
 _LEAST_S, _PERIODS, _MOST_S = 30.0, 15, 300.0
 #: Of a capture shorter than this nothing is held out.
@@ -52,10 +46,10 @@ def make(
         name or re.sub(r"[^\w.-]+", "-", Path(files[0]).name.split(".")[0]).strip("-.") or "fitted", transport
     )
     found: list[Connection] = []
-    probed: list[Probes | Counts] = []
     for file in files:
-        _read(Path(file), fit, found, probed, threshold)
+        _read(Path(file), fit, found, threshold)
     if found:
+        # A capture has TCP first.
         tcp = [connection for connection in found if not connection.probes] or found
         tcp.sort(key=lambda connection: -connection.packets)
         beside = [c for c in found if c.probes and c not in tcp]
@@ -63,17 +57,16 @@ def make(
         fit.link = fit_link([*tcp, *beside])
         fit.notes += fit.link.notes
     # Probes of a log have a clock of their own, and stand alone.
-    for probes in probed:
-        _add_probes(fit, probes)
-    if fit.link is None and fit.trace is None and not fit.tests and not fit.channels:
+    for probes in fit.probed:
+        from_logs.merge(fit, probes)
+    has_link = fit.link is not None or fit.trace is not None or fit.tests or fit.probed
+    if not has_link and not fit.channels:
         raise UsageError("the files do not describe a link; give a capture, a log, a trace or occupancy")
     build(fit)
     return fit
 
 
-def _read(
-    file: Path, fit: Fit, found: list[Connection], probed: list[Probes | Counts], threshold: float | None
-) -> None:
+def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None) -> None:
     """Read one file into the fit."""
     try:
         with file.open("rb") as stream:
@@ -112,15 +105,14 @@ def _read(
         if sigmf.is_meta(data):
             recording = sigmf.occupancy(data, file)
             fit.notes += recording.notes
-            _occupancy(
-                file, recording.csv, fit, None, fit.keep("occupancy.csv", recording.csv), recording.cuts
-            )
+            kept = fit.keep("occupancy.csv", recording.csv)
+            _occupancy(file, recording.csv, fit, None, kept, recording.cuts)
             return
         log = logs.document(data, file.name)
     else:
         log = logs.text_log(text, file.name)
     if log is not None:
-        _log(file, log, fit, probed)
+        from_logs.add(file, log, fit)
     elif sweeps.is_sweep(text):
         swept = sweeps.occupancy(text, file.name, threshold)
         fit.notes += swept.notes
@@ -137,27 +129,6 @@ def _read(
     else:
         fit.trace, fit.trace_file = LinkTrace.from_text(text, file=str(file)), str(file.resolve())
         fit.sources.append((file.name, f"link trace of {fit.trace.period_s:.4g} s"))
-
-
-def _log(file: Path, log: logs.Log, fit: Fit, probed: list[Probes | Counts]) -> None:
-    """Take what a log says into the fit."""
-    if isinstance(log, Transfer):
-        kind = "UDP" if log.udp else "TCP"
-        ways = " both ways" if log.back is not None else ""
-        fit.sources.append(
-            (file.name, f"iperf3 over {kind}{ways}, {log.streams} streams, {len(log.rates)} intervals")
-        )
-        fit.tests.append(log)
-        return
-    probed.append(log)
-    if isinstance(log, Counts):
-        fit.sources.append((file.name, f"summary of {log.sent} requests, {log.received} answered"))
-        return
-    fit.notes += log.notes
-    way = ""
-    if log.lost_up is not None and log.lost:
-        way = f" ({log.lost_up} on the way there, {log.lost_down} on the way back)"
-    fit.sources.append((file.name, f"{len(log.requests)} requests, {log.lost} without a reply{way}"))
 
 
 def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
@@ -190,46 +161,8 @@ def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
     )
 
 
-def _add_probes(fit: Fit, probes: Probes | Counts) -> None:
-    """Take the values that a capture lacks from probes with a clock of their own."""
-    said = probing.of_counts(probes) if isinstance(probes, Counts) else probing.of_probes(probes)
-    delay = of("delay", "s", said.delay)
-    link = fit.link
-    if link is None:
-        asked = 0.0 if isinstance(probes, Counts) else probes.requests[-1].time
-        why = "probes do not fill the link"
-        fit.link = LinkFit(
-            delay=delay,
-            jitter=unknown("jitter", "s", "queue, MAC and hosts delay probes alike"),
-            capacity=unknown("capacity", "bit/s", f"{why}; the scenario has 10 Mbit/s"),
-            queue=unknown("queue", "packets", f"{why}; the scenario has one BDP"),
-            loss=of("loss", "share", said.loss, "the scenario has none"),
-            run=unknown("loss run", "packets", "probes are too far apart; losses are assumed independent"),
-            silences=said.silences,
-            packet_bytes=1500,
-            started=0.0,
-            lasted=asked,
-            goodput=0.0,
-            flows=0,
-            probed=said,
-        )
-        return
-    if not link.delay.known:
-        link.delay = delay
-    elif delay.known and delay.value < link.delay.value * 0.9:
-        fit.notes.append(f"probes had a smaller delay ({delay.describe()}): theirs is taken")
-        link.delay = delay
-    if link.silences is None and said.silences is not None:
-        link.silences, link.probed = said.silences, said
-
-
 def _occupancy(
-    file: Path,
-    text: str,
-    fit: Fit,
-    threshold: float | None,
-    kept: str,
-    cuts: Sequence[float] = (),
+    file: Path, text: str, fit: Fit, threshold: float | None, kept: str, cuts: Sequence[float] = ()
 ) -> None:
     """Take the channels of occupancy into the fit.
 
@@ -311,16 +244,15 @@ def build(fit: Fit) -> None:
             f'segment_size = "{fit.segment} B"',
         ]
         lines += ['delayed_ack = "linux"', "window_tuning = true", ""]
-    limited = [test for test in fit.tests if throughput.limited_by_window(test)]
-    if limited and not (fit.link is not None and fit.link.flows):
-        window = round(max(test.window for test in limited))
-        lines += ["# The receive window limited the transfer.", "[tcp]", f'receive_buffer = "{window} B"', ""]
+    lines += from_logs.window(fit)
     lines += _link(fit, by_name)
     if fit.channels:
         lines += _users(fit)
     elif silences is not None:
         lines += _radio(fit, by_name)
-    flows = max([1, fit.link.flows if fit.link is not None else 1, *(test.streams for test in fit.tests)])
+    else:
+        lines += from_logs.radio(fit, by_name)
+    flows = fit.link.flows if fit.link is not None and fit.link.flows else from_logs.streams(fit)
     lines += [
         "",
         "[[flow]]",
@@ -349,9 +281,11 @@ def _duration(fit: Fit) -> float:
     if silences is not None:
         period = silences.period
         if math.isnan(period):
-            usual = next((e.value for e in fit.estimates if e.name == "open" and e.known), 0.0)
-            period = silences.length + usual
+            period = silences.length + (median(silences.opens) if silences.opens else 0.0)
         wanted = _PERIODS * period
+    elif (probed := from_logs.silent(fit)) is not None and probed.silences is not None:
+        usual = sum(e.value for e in fit.estimates if e.name in ("silence", "open", "period") and e.known)
+        wanted = _PERIODS * max(usual, probed.silences.length)
     return float(round(min(max(wanted, _LEAST_S), _MOST_S)))
 
 
@@ -370,16 +304,10 @@ def _estimates(fit: Fit) -> list[Estimate]:
             *_of_silences(link),
         ]
     else:
-        how = "not visible in the data"
-        found = [
-            unknown("delay", "s", f"{how}; {_DELAY_S * 1000:g} ms is assumed"),
-            unknown("capacity", "bit/s", how),
-            unknown("queue", "packets", f"{how}; the scenario has one BDP"),
-        ]
-        found += [unknown("loss", "share", f"{how}; the scenario has no loss"), unknown("silence", "s", how)]
+        found = from_logs.estimates(fit, _DELAY_S)
     if fit.trace is not None:
         value = fit.trace.mean_bps
-        _put(
+        from_logs.put(
             found,
             Estimate(
                 "capacity",
@@ -390,75 +318,12 @@ def _estimates(fit: Fit) -> list[Estimate]:
                 "mean of the trace, which the scenario replays",
             ),
         )
-    _of_tests(fit, found)
+    from_logs.add_tests(fit, found, _DELAY_S)
     return found
-
-
-def _of_tests(fit: Fit, found: list[Estimate]) -> None:
-    """Add what transfers of iperf3 say to what nothing else says."""
-    if not fit.tests:
-        return
-    if not _known(found, "delay"):
-        _put(found, of("delay", "s", throughput.delay(fit.tests), f"{_DELAY_S * 1000:g} ms is assumed"))
-    delay = next(estimate for estimate in found if estimate.name == "delay")
-    floor = 2 * delay.value if delay.known else math.nan
-    # The test that carried most says most.
-    told = [of("capacity", "bit/s", throughput.capacity(test, floor)) for test in fit.tests]
-    best = max(told, key=lambda each: (each.known and each.bound is None, each.known and each.value))
-    if not _known(found, "capacity"):
-        _put(found, best)
-    capacity = next(estimate for estimate in found if estimate.name == "capacity")
-    if (
-        fit.link is not None
-        and fit.link.probed is not None
-        and delay.known
-        and not delay.bound
-        and capacity.known
-    ):
-        _put(found, _without_transmission(delay, capacity.value))
-    back = [test.back for test in fit.tests if test.back is not None]
-    if back:
-        most = max(back, key=lambda test: test.received)
-        _put(found, of("reverse capacity", "bit/s", throughput.capacity(most, floor)))
-    if not _known(found, "loss"):
-        said = throughput.loss(next((test for test in fit.tests if test.udp), fit.tests[0]))
-        _put(found, of("loss", "share", said, "the scenario has none"))
-
-
-def _without_transmission(delay: Estimate, rate: float) -> Estimate:
-    """Return the delay that probes show without the time that their own bits take on the link."""
-    took = min(_PROBE_BYTES * 8 / rate, delay.value)
-    low = max(0.0, delay.low - took) if not math.isnan(delay.low) else math.nan
-    return replace(
-        delay,
-        value=delay.value - took,
-        low=low,
-        how=f"{delay.how}; the transmission of a probe is taken off",
-    )
-
-
-def _put(found: list[Estimate], estimate: Estimate) -> None:
-    for place, other in enumerate(found):
-        if other.name == estimate.name:
-            found[place] = estimate
-            return
-    found.append(estimate)
-
-
-def _known(found: list[Estimate], name: str) -> bool:
-    return any(estimate.name == name and estimate.known for estimate in found)
 
 
 def _of_silences(link: LinkFit) -> list[Estimate]:
     silences = link.silences
-    probed = link.probed
-    if probed is not None and probed.silences is silences:
-        found = [of("silence", "s", probed.silence, "the scenario has none")]
-        if silences is None:
-            return found
-        if math.isnan(silences.period):
-            return [*found, of("open", "s", probed.open), _kind(silences)]
-        return [*found, _period(silences), _kind(silences)]
     if silences is None:
         return [unknown("silence", "s", "no silence was seen; the scenario has none")]
     count = len(silences.gaps)
@@ -471,7 +336,11 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         how += "; the interval lies between a lost packet and one that arrived"
     found = [Estimate("silence", silences.length, silences.low, silences.high, "s", how)]
     if not math.isnan(silences.period):
-        found.append(_period(silences))
+        half = silences.period_error
+        how = f"line through the beginnings of {silences.on_grid} silences"
+        found.append(
+            Estimate("period", silences.period, silences.period - half, silences.period + half, "s", how)
+        )
     elif silences.opens:
         mean = math.fsum(silences.opens) / len(silences.opens)
         low, high = bootstrap(silences.opens, lambda some: math.fsum(some) / len(some))
@@ -482,35 +351,29 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
             else "mean time between them"
         )
         found.append(Estimate("open", mean, low, high, "s", how))
-    return [*found, _kind(silences)]
-
-
-def _period(silences: Silences) -> Estimate:
-    half = silences.period_error
-    how = f"line through the beginnings of {silences.on_grid} silences"
-    return Estimate("period", silences.period, silences.period - half, silences.period + half, "s", how)
-
-
-def _kind(silences: Silences) -> Estimate:
     share = silences.sure
     did = "held packets" if silences.mode == "hold" else "lost packets"
     how = f"{share * 100:.0f} % of the silences {did}"
-    return Estimate(f"silences {silences.mode}", share, math.nan, math.nan, "share", how)
+    found.append(Estimate(f"silences {silences.mode}", share, math.nan, math.nan, "share", how))
+    return found
 
 
 def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
-    delay, capacity, queue, loss, back = (
-        by_name.get(name) for name in ("delay", "capacity", "queue", "loss", "reverse capacity")
-    )
+    delay, capacity, queue, loss = (by_name.get(name) for name in ("delay", "capacity", "queue", "loss"))
     delay_s = delay.value if delay is not None and delay.known else _DELAY_S
-    rate = capacity.value if capacity is not None and capacity.known else _RATE
+    if delay is not None and delay.bound is not None and delay.bound.at_most is not None:
+        delay_s = delay.bound.at_most
+    rate = _RATE
+    if capacity is not None and capacity.known:
+        rate = capacity.value
+    elif capacity is not None and capacity.bound is not None and capacity.bound.at_least is not None:
+        rate = ABOVE * capacity.bound.at_least
     packets_ = (
         queue.value
         if queue is not None and queue.known
         else max(2.0, rate * 2 * delay_s / 8 / fit.packet_bytes)
     )
-    # An upper bound of the loss may be a queue's alone.
-    loss_share = loss.value if loss is not None and loss.known and loss.bound is None else 0.0
+    loss_share = loss.value if loss is not None and loss.known else 0.0
     # Losses so few that chance may have made them.
     if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
         loss_share = 0.0
@@ -526,16 +389,14 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         f"loss = {loss_share:.6g}",
         "reverse_loss = 0",
     ]
-    if back is not None and back.known and (back.bound is None or back.value > rate):
-        fields.append(f'reverse_rate = "{round(back.value)} bit/s"')
     losses = fit.link.loss_law if fit.link is not None else None
     if losses is not None and losses.name == "gilbert-elliott" and loss_share > 0:
         fields.insert(-1, f"loss_run = {max(1.0, losses.run):.4g}")
-    run = by_name.get("loss run")
+    back, run = by_name.get("reverse capacity"), by_name.get("loss run")
+    if back is not None and back.known:
+        fields.append(f'reverse_rate = "{round(back.value)} bit/s"')
     told = (delay, capacity, back, queue, loss, run)
     lines = [f"# {e.name}: {e.describe()}. {e.how}" for e in told if e is not None]
-    if any(each is not None and each.bound is not None for each in told):
-        lines.append(f"# The range of a bound ends at {_OPEN:g} times it, an assumption.")
     return [*lines, "[topology.single_hop]", f"link = {{ {', '.join(fields)} }}", ""]
 
 
@@ -566,8 +427,7 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         on = f'"{_ns(max(silences.period - silences.length, 1e-6))}"'
     else:
         opens = silences.opens
-        usual = by_name.get("open")
-        mean = usual.value if usual is not None and usual.known else 1.0
+        mean = math.fsum(opens) / len(opens) if opens else 1.0
         best = laws.fit_laws(opens)
         on = f'{{ exponential = "{_ns(mean)}" }}'
         if best and best[0].name != "exponential":
@@ -661,39 +521,37 @@ def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
         "delay": (f"{link}.delay", 1e9, "ns"),
         "queue": (f"{link}.queue", 1.0, "packets"),
         "silence": ("radio.0.sensing.off", 1e9, "ns"),
-        "open": ("radio.0.sensing.on.exponential", 1e9, "ns"),
     }
+    probed = None if fit.channels else from_logs.silent(fit)
+    if probed is not None and probed.silences is not None:
+        # Few silences leave their frequency open.
+        places["open"] = ("radio.0.sensing.on.exponential", 1e9, "ns")
+        has_radio = probed.silences.fixed
     # The rates of a radio's channels stand over the link's, and so do those of a trace.
     if fit.trace is None and not (fit.link is not None and fit.link.rates):
         places["capacity"] = (f"{link}.rate", 1.0, "bit/s")
     for name, (path, scale, unit) in places.items():
         estimate = by_name.get(name)
-        if estimate is None or not estimate.known:
+        if estimate is not None and estimate.bound is not None:
+            least, most = estimate.bound.at_least, estimate.bound.at_most
+            if name == "capacity" and least:
+                # Up to as far above as the scenario's value is above the bound.
+                found[path] = f"{round(least)} {unit}..{round(least * ABOVE**2)} {unit}"
+            elif name == "delay" and most:
+                found[path] = f"{max(1, round(most / ABOVE * scale))} {unit}..{round(most * scale)} {unit}"
+            elif name == "silence" and least and has_radio:
+                found[path] = f"{round(least * scale)} {unit}..{round(least * ABOVE * scale)} {unit}"
             continue
-        ends = (estimate.low, estimate.high)
-        if estimate.bound is not None:
-            ends = _opened(estimate.bound)
-        if not math.isfinite(sum(ends)):
+        if estimate is None or not estimate.known or not math.isfinite(estimate.low + estimate.high):
             continue
-        if name == "silence" and (
-            not has_radio or not (fit.link and fit.link.silences and fit.link.silences.fixed)
-        ):
+        alike = probed is not None or (fit.link and fit.link.silences and fit.link.silences.fixed)
+        if name == "silence" and (not has_radio or not alike):
             continue
-        # Few silences leave their frequency open; of many the law says it.
-        if name == "open" and (not has_radio or not (fit.link and fit.link.probed)):
-            continue
-        low, high = round(max(ends[0], 0.0) * scale), round(ends[1] * scale)
+        low, high = round(max(estimate.low, 0.0) * scale), round(estimate.high * scale)
         # Narrower than a hundredth it is no range worth drawing from.
         if low >= 1 and high > low * 1.01:
             found[path] = f"{low} {unit}..{high} {unit}"
     loss = by_name.get("loss")
-    if loss is not None and loss.known and loss.bound is None and 1e-6 < loss.low < loss.high / 1.05:
+    if loss is not None and loss.known and 1e-6 < loss.low < loss.high / 1.05:
         found[f"{link}.loss"] = f"{loss.low:.6g}..{min(loss.high, 0.5):.6g}"
     return found
-
-
-def _opened(bound: Bounded) -> tuple[float, float]:
-    """Return a bound as a range; the side without a bound ends at `_OPEN` times the other."""
-    low = bound.at_most / _OPEN if bound.at_least is None and bound.at_most is not None else bound.at_least
-    high = bound.at_least * _OPEN if bound.at_most is None and bound.at_least is not None else bound.at_most
-    return (math.nan if low is None else low), (math.nan if high is None else high)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cogtcp.fitting.iperf3 import Transfer
     from cogtcp.fitting.laws import Law
     from cogtcp.fitting.link import LinkFit
+    from cogtcp.fitting.probing import ProbeFit
     from cogtcp.link_trace import LinkTrace
     from cogtcp.scenario import Scenario
 
@@ -102,6 +103,7 @@ class Fit:
         link: What a capture or probes say of the link.
         channels: What occupancy says of the primary users.
         tests: Transfers of iperf3.
+        probed: What logs of probes say, each for itself.
         ranges: Uncertain fields of the scenario, for `cogtcp.advise(uncertain=...)`.
         toml: The scenario, commented.
         scenario: The scenario.
@@ -117,6 +119,7 @@ class Fit:
     link: LinkFit | None = None
     channels: list[Channel] = field(default_factory=list)
     tests: list[Transfer] = field(default_factory=list)
+    probed: list[ProbeFit] = field(default_factory=list)
     trace: LinkTrace | None = None
     trace_file: str = ""
     occupancy_file: str = ""

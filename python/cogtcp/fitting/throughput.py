@@ -29,6 +29,9 @@ _ONCE = 1.5
 _WAITING = 10
 #: Bytes in flight, as a share of the receive window, from which on the window limits.
 _WINDOW = 0.85
+#: A link that loses this share of its packets by itself carries no TCP to speak of: the sender was faster
+#: than the link, and a queue lost the rest.
+_OVERLOAD = 0.2
 #: A queue of constant rate lost the datagrams if what arrives varies by less than this share of what
 #: independent losses would cause. With 4 intervals (chi-square, 3 degrees of freedom) independent losses pass
 #: it in 1 of 65 cases.
@@ -108,8 +111,14 @@ def _of_datagrams(test: Transfer, carried: float, what: str) -> Quantity:
     if not test.lost:
         return Bounded("bit/s", f"{what}; no datagram was lost, so no queue was full", at_least=carried)
     share = f"{test.lost} of {test.packets} datagrams were lost"
+    varies = len(test.counts) > _INTERVALS and not steady(test.counts)
+    if not varies and not steady(test.counts) and test.lost > _OVERLOAD * test.packets:
+        # The receiver's clock runs until the last datagram has left the queue, the sender's ends before.
+        high = carried * test.span / test.sent_span if test.sent_span else max(test.rates) * test.scale
+        how = f"{what}; {share}: the sender was faster than the link"
+        return Measured(carried, carried, max(high, carried), "bit/s", how)
     if not steady(test.counts):
-        if len(test.counts) > _INTERVALS:
+        if varies:
             reason = "and their number varies from interval to interval as independent losses do"
         else:
             reason = "at a full queue or on the way (5 s or more of iperf3 -R or --get-server-output tell)"

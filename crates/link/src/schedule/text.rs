@@ -49,10 +49,7 @@ fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Resu
     let mut last_line = 1;
     for (line, text) in lines {
         let Some(time) = text.parse::<u32>().ok().filter(|time| f64::from(*time) <= LONGEST_S * 1e3) else {
-            let rule = format!(
-                "is not a time; write whole milliseconds, or begin a file of rates with \"{HEADER}\""
-            );
-            return wrong_text(line, text, &rule);
+            return not_a_time(line, text);
         };
         if times.last().is_some_and(|last| *last > time) {
             return wrong(
@@ -70,6 +67,30 @@ fn read_opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Resu
         );
     }
     Ok(Schedule::Opportunities(times))
+}
+
+/// Says what a line is that is no millisecond; other formats of rates and powers by their names.
+fn not_a_time<T>(line: usize, text: &str) -> Result<T, LinkTraceError> {
+    let columns: Vec<&str> = text.split_whitespace().collect();
+    if columns.len() == 2 && columns.iter().all(|column| column.parse::<f64>().is_ok()) {
+        let rule = format!(
+            "has two columns, as the traces of Pensieve have (seconds, Mbit/s); begin with \"{HEADER}\" and write seconds, a comma and bit/s"
+        );
+        return wrong_text(line, &columns.join(" "), &rule);
+    }
+    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
+    if fields.len() > 6
+        && fields[0].len() == 10
+        && fields[2..].iter().all(|field| field.parse::<f64>().is_ok())
+    {
+        return wrong(
+            line,
+            "this is a sweep of rtl_power or hackrf_sweep, which has powers and no rates; \
+             give it to cogtcp fit with --threshold",
+        );
+    }
+    let rule = format!("is not a time; write whole milliseconds, or begin a file of rates with \"{HEADER}\"");
+    wrong_text(line, text, &rule)
 }
 
 fn read_rates<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Schedule, LinkTraceError> {
@@ -171,6 +192,8 @@ mod tests {
             ("1\nx\n", 2, "\"x\" is not a time"),
             ("1\n-1\n", 2, "is not a time"),
             ("1\n1.5\n", 2, "is not a time"),
+            ("0.0\t1.50\n0.5\t2.20\n", 1, "Pensieve have (seconds, Mbit/s); begin with \"time_s,rate_bps\""),
+            ("2024-01-01, 00:00:00, 24000000, 25000000, 500000.00, 1, -54.10\n", 1, "sweep of rtl_power"),
             ("4294967296\n", 1, "is not a time"),
             ("5\n4\n", 2, "ascending"),
             ("0\n0\n", 2, "ends at 0 ms"),

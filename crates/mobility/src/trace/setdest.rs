@@ -2,8 +2,9 @@
 //!
 //! `$node_(i) set X_ x` (and `Y_`, `Z_`) places a node. `$ns_ at t "$node_(i) setdest x y v"` moves it from
 //! its place at t towards (x, y) at v m/s, where it stays; a later order interrupts a trip. Speed 0 stops it.
-//! Comments and lines about `$god_` (hop counts for another part of ns-2) are skipped; the variables may have
-//! other names.
+//! Skipped are comments, lines about `$god_` (hop counts for another part of ns-2), and `initial_node_pos`, the
+//! size of a node in a drawing. The variables may have other names. A file may number its nodes from 1: its node
+//! 1 then is the first.
 
 use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
 use crate::{Mobility, Trajectory, Vertex};
@@ -49,7 +50,9 @@ pub fn read(file: &str, text: &str) -> Result<Mobility, TraceError> {
         return Err(last.error(TraceReason::Empty(EXPECTED)));
     }
     let mut trajectories = Vec::new();
-    for (expected, (number, node)) in (0..).zip(nodes) {
+    // From 1, as hand-written files have it; a file that begins later lacks nodes.
+    let first = u32::from(!nodes.contains_key(&0) && nodes.contains_key(&1));
+    for (expected, (number, node)) in (first..).zip(nodes) {
         if number != expected {
             return Err(last.error(TraceReason::MissingNode(expected)));
         }
@@ -70,6 +73,11 @@ fn read_line(
     let not_understood = || place.error(TraceReason::Line { text: shorten(line), expected: EXPECTED });
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
+        // The size of the node in a drawing: it moves nothing.
+        [_, "initial_node_pos", node, _] if line.starts_with('$') => {
+            place.node(subject_number(node).ok_or_else(not_understood)?)?;
+            Ok(0)
+        }
         [subject, "set", axis, value] => {
             let number = place.node(subject_number(subject).ok_or_else(not_understood)?)?;
             let node = nodes

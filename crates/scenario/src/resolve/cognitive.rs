@@ -47,6 +47,17 @@ pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
         ),
         _ => {}
     }
+    for path in &scenario.source.without_access {
+        let own = path.key("access");
+        // What was set after reading is named too.
+        if !scenario.source.changed.iter().any(|change| own.0.starts_with(&change.path.0)) {
+            findings.warn(
+                path,
+                "access is not named, so this link has the MAC of 802.11",
+                "write access = \"dcf\" (cogtcp check --migrate does), \"none\" or \"scheduled\"",
+            );
+        }
+    }
 }
 
 /// Refuses links that the access cannot serve. A MAC serves one link and decides on retransmissions.

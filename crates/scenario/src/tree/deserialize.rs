@@ -22,11 +22,21 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// What would be right.
     pub(crate) remedy: String,
+    /// A key that does not belong here, and resembles none that does.
+    pub(crate) stray: Option<String>,
 }
 
 impl Fault {
     fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { steps: Vec::new(), span: None, message: message.into(), remedy: remedy.into() }
+        Self { steps: Vec::new(), span: None, message: message.into(), remedy: remedy.into(), stray: None }
+    }
+
+    /// A key that none of `expected` is.
+    fn stray(key: &str, expected: &[&str]) -> Self {
+        let mut fault = Self::new(format!("unknown key \"{key}\""), suggest::among(key, expected));
+        // A mistyped key belongs here.
+        fault.stray = (!fault.remedy.starts_with("did you mean")).then(|| key.to_owned());
+        fault
     }
 
     fn at(mut self, span: Option<&Span>) -> Self {
@@ -92,7 +102,7 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(format!("unknown key \"{field}\""), suggest::among(field, expected))
+        Self::stray(field, expected)
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -237,6 +247,11 @@ impl<'de> de::Deserializer<'de> for &'de SpannedValue {
                 [] => {
                     Err(Fault::new("the table is empty", format!("write one of {}", suggest::list(variants))))
                 }
+                [.., _] if entries.iter().any(|entry| !variants.contains(&&*entry.key)) => {
+                    let other = entries.iter().find(|entry| !variants.contains(&&*entry.key));
+                    let entry = other.unwrap_or(&entries[0]);
+                    Err(Fault::stray(&entry.key, variants).at(entry.key_span.as_ref()))
+                }
                 [first, second, ..] => Err(Fault::new(
                     format!("\"{}\" and \"{}\" exclude each other", first.key, second.key),
                     format!("keep one of {}", suggest::list(variants)),
@@ -325,7 +340,7 @@ impl<'de> de::Deserializer<'de> for &mut Parts<'de> {
         self.known.extend(fields);
         let unknown = entries.iter().find(|entry| !self.known.contains(&&*entry.key));
         if let Some(Entry { key, key_span, .. }) = unknown.filter(|_| is_last) {
-            let fault = Fault::new(format!("unknown key \"{key}\""), suggest::among(key, &self.known));
+            let fault = Fault::stray(key, &self.known);
             return Err(fault.at(key_span.as_ref()).under(Step::Key(key.clone())));
         }
         let left = entries.iter().filter(|entry| fields.contains(&&*entry.key));

@@ -5,9 +5,13 @@
 //! - Long, `time,band,dbm`: a power in place of the state; [`Reading::threshold`] makes it a state.
 //! - Wide, `time` and a column for each band: a line has the state, or the power, of every band.
 //!
+//! A time may also be one of ISO 8601 (`2024-01-31T12:00:00.5Z`). Semicolons may stand for the commas, as in
+//! exports of spreadsheets; numbers then may have a decimal comma.
+//!
 //! A band keeps the state of a sample until its next one; after the last sample of the file the measurement
 //! is over.
 
+mod moment;
 mod reading;
 
 pub use reading::Reading;
@@ -18,6 +22,7 @@ use super::{FileLine, LogError, LogReason, seconds};
 use crate::propagation::Position;
 use crate::{Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Time};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -95,7 +100,8 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
     let Some((place, header)) = lines.next() else {
         return Err(FileLine { file, line: 1 }.error(LogReason::Empty { expected: HEADER }));
     };
-    let layout = Layout::of(place, header, reading)?;
+    let header = Line::of(header, header.contains(';'));
+    let layout = Layout::of(place, &header.text, reading)?;
     let mut bands: BTreeMap<u32, Band> = match &layout {
         Layout::Long { .. } => BTreeMap::new(),
         Layout::Wide(ids) => ids.iter().map(|id| (*id, Band::default())).collect(),
@@ -105,7 +111,8 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
     let mut last = place;
     for (place, line) in lines {
         last = place;
-        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let line = Line::of(line, header.has_semicolons);
+        let fields: Vec<&str> = line.text.split(',').map(str::trim).collect();
         let (at, samples) = layout.samples(place, &fields)?;
         // In a long file bands may follow one after the other: the first line need not be the earliest.
         range = Some(range.map_or((at, at), |(start, end)| (start.min(at), end.max(at))));
@@ -137,6 +144,24 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
     };
     let bands = bands.into_iter().map(finish).collect::<Result<_, _>>()?;
     Ok(Occupancy { start, end, bands, spacing: spacing.regular() })
+}
+
+/// A line with commas between its fields.
+struct Line<'a> {
+    text: Cow<'a, str>,
+    has_semicolons: bool,
+}
+
+impl<'a> Line<'a> {
+    fn of(line: &'a str, has_semicolons: bool) -> Self {
+        // Where semicolons separate, a comma is a decimal one.
+        let text = if has_semicolons {
+            Cow::Owned(line.replace(',', ".").replace(';', ","))
+        } else {
+            Cow::Borrowed(line)
+        };
+        Self { text, has_semicolons }
+    }
 }
 
 /// A line's time, and the state or power of each of its bands as it is written.
@@ -204,14 +229,14 @@ impl Layout {
                         if *value == "dbm" { "3 (time, band, dbm)" } else { "3 (time, band, busy)" };
                     return Err(place.error(LogReason::Fields { expected, found: fields.len() }));
                 };
-                Ok((place.seconds("time", time)?, vec![(place.integer("band", band, 0)?, state)]))
+                Ok((moment::read(place, time)?, vec![(place.integer("band", band, 0)?, state)]))
             }
             Self::Wide(ids) => {
                 if fields.len() != ids.len() + 1 {
                     let expected = "as many as the header has";
                     return Err(place.error(LogReason::Fields { expected, found: fields.len() }));
                 }
-                let at = place.seconds("time", fields[0])?;
+                let at = moment::read(place, fields[0])?;
                 Ok((at, ids.iter().copied().zip(fields[1..].iter().copied()).collect()))
             }
         }
