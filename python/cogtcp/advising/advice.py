@@ -152,8 +152,12 @@ class Advice:
         return next(candidate for candidate in self.candidates if candidate.as_it_is)
 
     def ranked(self) -> list[Candidate]:
-        """Return the candidates that were not refused, the best first."""
-        return [self._named(name) for name in self.race.ranked()] if self.race is not None else []
+        """Return the candidates that were not refused: the leader, then the others by their means."""
+        if self.race is None:
+            return []
+        sign, leader = self.wanted.objective.sign, self.race.leader
+        found = self._all(self.race.ranked())
+        return sorted(found, key=lambda c: (c.name != leader, -sign * self.interval(c).mean))
 
     def _named(self, name: str) -> Candidate:
         return next(candidate for candidate in self.candidates if candidate.name == name)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FACTORS = (2.0, 0.5, 4.0, 0.25, 8.0, 0.125)
 #: How many of the best are measured at each changed value, and over how many seeds.
 RIVALS, SEEDS = 5, 8
+#: Seeds after which a rival that cannot win by the margin is left out.
+FEW = 3
 #: Halvings of the factor between where the answer stands and where another wins.
 _STEPS = 3
 #: Sections of a scenario whose quantities are looked at.
@@ -178,13 +180,58 @@ def _probed(
     factor: float,
 ) -> str:
     """Return which rival beats the winner with a field changed, and keep the winner's gain there."""
-    rows = bench.measure([winner, *rivals], list(seeds), (change,))
+    rows = measured(question, bench, winner, rivals, seeds, change)
     ours = _values(question, rows[:1])[0]
     if here is not None and ours and len(ours) == len(here):
         probe.looked[factor] = _gain(
             ours, here, question.wanted.objective.sign, additive=question.wanted.additive
         )
     return beaten(question, rivals, rows)[0]
+
+
+def measured(
+    question: Question,
+    bench: Bench,
+    leader: Candidate,
+    rivals: Sequence[Candidate],
+    seeds: Sequence[int],
+    change: tuple[str, str],
+) -> list[list[dict[str, Any] | str]]:
+    """Return the records of the leader, then of each rival, with a field changed.
+
+    A rival that the first few seeds exclude, by the margin, has no further runs: it does not win there.
+    """
+    first, rest = list(seeds[:FEW]), list(seeds[FEW:])
+    rows = bench.measure([leader, *rivals], first, (change,))
+    if not rest:
+        return rows
+    left = [rival for rival, row in zip(rivals, rows[1:], strict=True) if _may_beat(question, rows[0], row)]
+    more = dict(
+        zip(
+            (each.name for each in (leader, *left)),
+            bench.measure([leader, *left], rest, (change,)),
+            strict=True,
+        )
+    )
+    return [row + more.get(each.name, []) for each, row in zip((leader, *rivals), rows, strict=True)]
+
+
+def _may_beat(
+    question: Question, leader: Sequence[dict[str, Any] | str], rival: Sequence[dict[str, Any] | str]
+) -> bool:
+    ours, theirs = _values(question, (leader, rival))
+    if not ours or not theirs:
+        return False
+    return bounds(_over_margin(question, ours, theirs), 0.05)[1] > 0
+
+
+def _over_margin(question: Question, ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Return by how much a rival is better than the leader with the margin on it, by seed."""
+    # By the leader's values with the margin on them: its mean is uncertain too.
+    sign, margin = question.wanted.objective.sign, question.wanted.margin(question.margin)
+    if question.wanted.additive:
+        return [sign * (other - own) - margin for own, other in zip(ours, theirs, strict=True)]
+    return [sign * (other - own * (1 + sign * margin)) for own, other in zip(ours, theirs, strict=True)]
 
 
 def beaten(
@@ -200,16 +247,14 @@ def beaten(
     Returns:
         The best such rival and its gain; an empty text without one.
     """
-    sign, wanted = question.wanted.objective.sign, question.wanted
+    wanted = question.wanted
     margin = wanted.margin(question.margin)
     ours, *theirs = _values(question, rows)
     best, found = -math.inf, ""
     for rival, values, measured in zip(rivals, theirs, rows[1:], strict=True):
         if not values or len(values) != len(ours) or not _keeps(question, measured):
             continue
-        # By the difference to the other's values with the margin on them: its mean is uncertain too.
-        goal = [v + sign * margin if wanted.additive else v * (1 + sign * margin) for v in ours]
-        apart = [sign * (value - own) for value, own in zip(values, goal, strict=True)]
+        apart = _over_margin(question, ours, values)
         mean = math.fsum(apart) / len(apart)
         # One of several rivals may win by chance: Bonferroni over them.
         low = bounds(apart, 0.05 / len(rivals))[0] if question.is_random else mean

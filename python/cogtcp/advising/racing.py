@@ -8,7 +8,7 @@ paired t-tests ask three things:
 - is it worse than another candidate? Then it leaves. Is it no better than the leader by more than the margin?
   Then it does not keep the leader from winning.
 
-All statements of a race hold together with the race's confidence. Three facts make that cheap.
+All statements of a race hold together with the race's confidence. Four facts make that cheap.
 
 - A false "keep" needs a false rejection for the best candidate. So each rejection needs no correction for
   their number (intersection-union test, Berger 1982).
@@ -16,6 +16,8 @@ All statements of a race hold together with the race's confidence. Three facts m
   count, 2 (K - 2), not all K (K - 1) ordered pairs (multiple comparisons with the best, Hsu 1984).
 - The looks divide the chance of error (alpha spending, Lan and DeMets 1983; by Bonferroni, so under any
   dependence). The first two looks, at which most candidates run, get more of it.
+- Candidates that left share no longer in it: a step-down procedure that decides in both directions (Holm
+  1979, Shaffer 1980).
 
 An interval is the intersection of its intervals at all looks: no later look contradicts an earlier one.
 The guarantee is as good as the t-tests behind it: with few seeds and very skewed results it is approximate.
@@ -24,7 +26,7 @@ The guarantee is as good as the t-tests behind it: with few seeds and very skewe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cogtcp.statistics import Interval, mean_interval, paired_difference, ratio_interval, t_quantile
@@ -87,16 +89,19 @@ class Chances:
     def of(cls, candidates: int, limits: int, error: float) -> Chances:
         """Divide the chance of error of a race.
 
-        If nothing is better than today's, only a false `leave` of one of K - 1 candidates is an error.
-        Otherwise a false `keep` of the best one is, and a false `leave` or `best` of K - 2 others.
+        If nothing is better than today's, only a false `leave` is an error. Otherwise a false `keep` of the
+        best candidate is, and a false `leave` or `best` of others. `leave` and `best` are for all of them.
         """
         limit = _LIMITS * error / max(1, limits * candidates) if limits else 0.0
         left = error * (1 - _LIMITS) if limits else error
-        others = candidates - 2
         # Of two candidates, one of the two statements is true: the other has the whole chance.
-        if others < 1:
+        if candidates <= 2:
             return cls(left, left, left, limit)
-        return cls(_KEEP * left, _LEAVE * left / others, _BEST * left / others, limit)
+        return cls(_KEEP * left, _LEAVE * left, _BEST * left, limit)
+
+    def among(self, contenders: int) -> Chances:
+        """Divide `leave` and `best` among the candidates that may still win, as Holm and Shaffer do."""
+        return replace(self, leave=self.leave / max(1, contenders), best=self.best / max(1, contenders - 1))
 
 
 @dataclass
@@ -271,7 +276,7 @@ class Race:
         self._waiting = set()
         if leader is None:
             return
-        best = self._chance(self._chances.best)
+        best = self._chance(self._now.best)
         for name in self.contenders:
             if name != leader and self._no_better(name, leader, best):
                 self._no_threat.add((name, leader))
@@ -304,10 +309,9 @@ class Race:
     def look(self) -> None:
         """Test what is still in question once, let the losers go, and decide if possible."""
         self.looks += 1
-        chances = self._chances
-        self._judge(self._chance(chances.limit))
-        self._against_today(self._chance(chances.keep), self._chance(chances.leave))
-        best = self._chance(chances.best)
+        self._judge(self._chance(self._chances.limit))
+        self._against_today()
+        best = self._chance(self._now.best)
         present = [name for name in self.ranked() if name in self.alive and name != self.today]
         for name in reversed(present):
             # Also a rival that goes at this look may beat: the test is of the pair, not of who stays.
@@ -318,6 +322,11 @@ class Race:
         self._choose_waiting()
         self._decide()
         self._narrow()
+
+    @property
+    def _now(self) -> Chances:
+        """Chances of one test among the candidates that may still win."""
+        return self._chances.among(len(self.contenders))
 
     def _chance(self, over_all: float) -> float:
         """Return the chance of error of one test at this look."""
@@ -332,16 +341,17 @@ class Race:
                 if self.kept[name] == "broken":
                     self.left[name] = Left("breaks", self.seeds, limit)
 
-    def _against_today(self, keep: float, leave: float) -> None:
+    def _against_today(self) -> None:
         today = self.today
         if today is None or today in self.left:
             return
+        keep = self._chance(self._now.keep)
         for name in self.contenders:
-            if name not in self.better and self._gains(name, today, leave):
-                self.better.add(name)
-            # While today's may break a limit, whoever is no better may still be needed.
-            elif self.kept[today] == "kept" and self._no_better(name, today, keep):
+            # While today's may break a limit, a candidate that is no better may still be needed.
+            if self.kept[today] == "kept" and name not in self.better and self._no_better(name, today, keep):
                 self.left[name] = Left("no better", self.seeds, today)
+        leave = self._chance(self._now.leave)
+        self.better |= {name for name in self.contenders if self._gains(name, today, leave)}
 
     def _decide(self) -> None:
         today = self.today
@@ -395,7 +405,8 @@ class Race:
 
     def _gain_now(self, one: str, other: str) -> tuple[float, float]:
         """Return the ends of the interval of a gain, narrowed by this look."""
-        chances = self._chances
+        both = one in self.alive and other in self.alive
+        chances = self._now if both else self._chances.among(len(self.names) - 1)
         if other == self.today:
             below, above = chances.leave, chances.keep
         elif one == self.today:
@@ -447,7 +458,7 @@ class Race:
         """
         if self.ended or self.leader is None:
             return float(self.seeds)
-        chances, today = self._chances, self.today
+        chances, today = self._now, self.today
         ways = []
         if self.may_keep() and today is not None:
             ways.append([(name, today, chances.keep, -1) for name in self.contenders])

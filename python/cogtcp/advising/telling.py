@@ -62,8 +62,9 @@ def _run(advice: Advice, winner: Candidate) -> str:
     equal = [c.name for c in close if is_equal(advice, c)]
     if equal:
         parts.append(f"Within the margin of it: {join(equal)}.")
-    elif close:
-        parts.append(f"The next, {close[0].name}, is {_behind(advice, close[0])}.")
+    else:
+        rest = [c for c in advice.ranked()[1:] if c is not today]
+        parts += [f"The next, {c.name}, is {_behind(advice, c)}." for c in rest[:1]]
     parts.append(_basis(advice, f"nothing else is better than {winner.name} by more than {_margin(advice)}"))
     return " ".join(parts)
 

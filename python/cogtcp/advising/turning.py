@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.advising.around import SEEDS, beaten, rivals_of
+from cogtcp.advising.around import SEEDS, beaten, measured, rivals_of
 from cogtcp.tuning.space import Range
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _turns(
     seeds = list(range(first, first + SEEDS))
 
     def wins(text: str) -> tuple[str, float]:
-        return beaten(question, rivals, bench.measure([leader, *rivals], seeds, ((path, text),)))
+        return beaten(question, rivals, measured(question, bench, leader, rivals, seeds, (path, text)))
 
     if not isinstance(parameter, Range):
         found = [(text, *wins(text)) for text in parameter.values if not bench.spent(1.0)]
