@@ -2,7 +2,7 @@
 #
 #   docker build -t cogtcp .
 #   docker build -t cogtcp --build-arg BASE=ubuntu:24.04 .
-#   docker run --rm -v "$PWD:/work" cogtcp run /cogtcp/scenarios/sensed-link.toml
+#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" cogtcp run /cogtcp/scenarios/sensed-link.toml
 ARG BASE=debian:12-slim
 FROM $BASE AS build
 RUN apt-get update && \
@@ -19,6 +19,8 @@ RUN apt-get update && \
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3 && \
     rm -rf /var/lib/apt/lists/*
 COPY --from=build /cogtcp /cogtcp
-# Results go where you stand.
+# Without root: results go where you stand, which must be yours to write (--user "$(id -u)" for your own files).
+RUN useradd --create-home --uid 1000 cogtcp && mkdir -p /work && chown cogtcp /work
+USER cogtcp
 WORKDIR /work
 ENTRYPOINT ["/cogtcp/.venv/bin/cogtcp"]

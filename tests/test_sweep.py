@@ -25,6 +25,7 @@ from cogtcp.result import run
 from cogtcp.runner import Journal, Keys, Outcome, Runner
 from cogtcp.runner.case import make
 from cogtcp.statistics import mean_interval, quantile_interval
+from cogtcp.sweeping import budget as budgeting
 from cogtcp.sweeping import dataset, ordered
 from cogtcp.sweeping import plan as planning
 from cogtcp.sweeping.answer import in_memory, tally
@@ -828,3 +829,27 @@ def test_a_warm_up_is_given_or_found(small: Path, scenario: Scenario) -> None:
     assert planning.read(path).scenario == late.set("run.warmup", f"{found:.9g} s")
     with pytest.raises(UsageError, match="too short"):
         suggest(scenario.set("run.duration", "1 s"))
+
+
+def test_a_dry_run_of_long_runs_is_estimated_from_a_part(
+    short: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budgeting, "PROBE_S", 4.0)  # for a busy machine
+    long = short.set("run.duration", "900000 s").set("run.sample_interval", "9 s")
+    before = time.process_time()
+    found = budgeting.budget(planning.plan(long, seeds=3))
+    assert time.process_time() - before < 8, "a whole run takes minutes"
+    assert found.runs == 3
+    assert 0 < found.simulated_share < 1
+    assert found.seconds_per_run is not None
+    assert found.seconds_per_run > 1
+    assert found.core_seconds == pytest.approx(3 * found.seconds_per_run)
+    assert "of its time" in found.describe()
+
+
+def test_a_dry_run_that_cannot_tell_says_so(short: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budgeting, "PROBE_S", 0.0)
+    found = budgeting.budget(planning.plan(short.set("run.duration", "20000 s")))
+    assert found.seconds_per_run is None
+    assert found.to_dict()["core_seconds"] is None
+    assert "cost is unknown" in found.describe()

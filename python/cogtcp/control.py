@@ -280,7 +280,7 @@ def load(name: str) -> type:
     """Return the class called `module:Class`: this runs its module.
 
     The only place that imports what a scenario names. Callers have asked the scenario, which knows what may
-    be imported (`Scenario.importable_controls`, and `check_external` in Rust), or were given the name for this.
+    be imported (`Scenario.importable_controls`, and `check_external` in Rust), or were given the name.
     """
     module_name, _, path = name.partition(":")
     try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Scenario:
     """One experiment: a network, the radios that gate its links, the flows over it. Immutable.
 
-    >>> scenario = Scenario.from_file("scenarios/sensed-link.toml")
+    >>> scenario = Scenario.from_file("sensed-link")
     >>> shorter = scenario.set("run.duration", "10 s").set("flow.0.transport", "sack")
     """
 
@@ -30,10 +30,10 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | Path, *, allow_python: bool = False) -> Scenario:
-        """Read a scenario file.
+        """Read a scenario file, or a shipped scenario by its name.
 
         Args:
-            path: The file, of 4 MB at most.
+            path: The file, of 4 MB at most; or the name of a shipped scenario, if no file has this name.
             allow_python: Whether congestion controls that the file names as `module:Class` may be imported,
                 which runs their code: only for a file that you trust.
 
@@ -42,8 +42,9 @@ class Scenario:
 
         Raises:
             ScenarioError: It cannot be read, or says something wrong.
+            UsageError: It is nearly the name of a shipped scenario, and no file.
         """
-        return cls(_core.Scenario.read(path, _allowed(allow_python)))
+        return cls(_core.Scenario.read(_shipped.locate(str(path)), _allowed(allow_python)))
 
     @classmethod
     def shipped(cls, name: str) -> Scenario:
