@@ -145,10 +145,9 @@ fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
     let nowhere = starter.replace("[run]\n", "[run]\nzzz = true\n");
     assert!(!said(&nowhere).contains("belongs"), "{}", said(&nowhere));
     let udp = starter.replacen("transport = \"newreno\"", "transport = \"udp\"", 1);
-    assert!(
-        said(&udp)
-            .contains("UDP is no transport of a [[flow]]: nothing answers its datagrams; write [[udp]]")
-    );
+    let refused = Scenario::parse(&udp, "my.toml").unwrap().resolve().unwrap_err().to_string();
+    let expected = "UDP is no transport of a [[flow]]: nothing answers its datagrams; write [[udp]]";
+    assert!(refused.contains(expected), "{refused}");
 }
 
 #[test]
