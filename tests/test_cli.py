@@ -203,6 +203,7 @@ VERBS = [
     "journey",
     "mobility",
     "trace",
+    "kernel",
     "c2",
     "freeze",
     "sensing",
@@ -210,7 +211,7 @@ VERBS = [
 ]
 
 
-FAMILIES = ("pu", "journey", "mobility", "trace", "c2", "freeze")
+FAMILIES = ("pu", "journey", "mobility", "trace", "kernel", "c2", "freeze")
 NESTED = [
     "pu generate",
     "pu show",
@@ -222,6 +223,11 @@ NESTED = [
     "trace convert",
     "trace export",
     "trace generate",
+    "kernel build",
+    "kernel list",
+    "kernel show",
+    "kernel use",
+    "kernel remove",
     "c2 load",
     "c2 status",
     "c2 unload",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "simulate": ("run", "compare", "sweep", "merge", "tune", "advise"),
     "look at results": ("lab", "plot", "query", "results"),
-    "real kernels, other simulators": ("emulate", "agree", "packets", "validate", "c2", "freeze"),
+    "real kernels, other simulators": ("emulate", "agree", "packets", "validate", "kernel", "c2", "freeze"),
     "inputs": (
         *(
             "new",
