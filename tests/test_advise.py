@@ -22,7 +22,7 @@ from cogtcp.advising.racing import Race
 from cogtcp.advising.wanted import Wanted
 from cogtcp.cli import main
 from cogtcp.metrics import BY_NAME
-from conftest import ROOT, SMALL
+from conftest import PATIENCE, ROOT, SMALL
 
 Values = Callable[[str, int], float]
 
@@ -316,7 +316,7 @@ def test_an_interruption_keeps_what_was_finished(small: Path, tmp_path: Path) ->
             break
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "repeat the command to go on" in errors
     assert (out / "advice.json").is_file()

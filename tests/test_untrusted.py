@@ -13,7 +13,7 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, ScenarioError
 from cogtcp.runner import identity
-from conftest import ROOT, SMALL, Command, command_line
+from conftest import PATIENCE, ROOT, SMALL, Command, command_line
 
 EVIL = "from pathlib import Path\nPath('owned').touch()\nfrom my_control import Patient as E\n"
 NAMED = {
@@ -178,7 +178,7 @@ def test_ctrl_c_stops_the_reading_of_files(tmp_path: Path, verb: list[str]) -> N
     time.sleep(0.4 * whole)
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert time.monotonic() - sent < max(0.35 * whole, 1)
