@@ -124,6 +124,10 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
+#: Seconds after which a command hangs. It is no verdict: beside compilers work takes ten times as long.
+PATIENCE = 1200
+
+
 @dataclass
 class Done:
     code: int
@@ -157,7 +161,7 @@ def command_in(folder: Path) -> Command:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             env={**os.environ, "NO_COLOR": "1"},
             check=False,
             **options,

@@ -22,7 +22,7 @@ from cogtcp.advising.telling import pretty
 from cogtcp.advising.wanted import Wanted
 from cogtcp.cli import main
 from cogtcp.metrics import BY_NAME
-from conftest import ROOT, SMALL
+from conftest import PATIENCE, ROOT, SMALL
 
 
 def test_the_advice_is_the_best_of_a_full_comparison() -> None:
@@ -375,7 +375,7 @@ def test_an_interruption_keeps_what_was_finished(small: Path, tmp_path: Path) ->
             break
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "repeat the command to go on" in errors
     assert (out / "advice.json").is_file()

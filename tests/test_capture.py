@@ -17,7 +17,7 @@ import pytest
 import cogtcp
 from cogtcp import OutputError, Result, Scenario, UsageError
 from cogtcp.capture import file_name, find_point, headers
-from conftest import ROOT, Command, files
+from conftest import PATIENCE, ROOT, Command, files
 
 needs_tshark = pytest.mark.skipif(
     shutil.which("tshark") is None, reason="tshark is not installed (Debian: apt-get install tshark)"
@@ -72,7 +72,7 @@ def tshark(path: Path, *fields: str, only: str = "frame") -> list[dict[str, str]
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     complaints = [line for line in done.stderr.splitlines() if "Running as user" not in line]
     assert complaints == []

@@ -6,6 +6,7 @@ import fcntl
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,7 @@ from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSE
 from cogtcp.emulation.launch import MARK, mark
 from cogtcp.emulation.leftovers import find
 from cogtcp.statistics import Interval
-from conftest import ROOT, Command, command_line, files, side_by_side
+from conftest import PATIENCE, ROOT, Command, command_line, files, side_by_side
 from kernel_needs import soon
 
 if TYPE_CHECKING:
@@ -378,6 +379,12 @@ def test_programs_reach_each_other_over_several_links(command: Command, tmp_path
     done = command("emulate", "shared.toml", "--out", "out", "--log", *programs)
     assert done.code == 0, done.err
     assert "over here" in done.out
+    # Rates are those of a link that is named.
+    said = re.search(r"headers included, (.*)\.\n", done.out)
+    assert said is not None, done.out
+    told = re.findall(r"([\w-]+) carried [\d.,]+ \w+/s forward and [\d.,]+ \w+/s reverse", said[1])
+    assert set(told) == {"access-s1", "access-s2", "bottleneck", "access-d1", "access-d2"}
+    assert len(told) == 5
     assert "[bottleneck]" in (tmp_path / "out/uplink.log").read_text()
 
 
@@ -650,7 +657,7 @@ def test_nothing_is_left_behind(command: Command, tmp_path: Path, how: signal.Si
     if how == signal.SIGINT:
         # As a terminal does: the whole group.
         os.killpg(process.pid, how)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode in (-how, 128 + how)
     _until(lambda: not _processes_of(process.pid))
     nothing_is_left()
@@ -731,7 +738,7 @@ def _none_outlives_a_kill(tmp_path: Path, whose: str) -> bool:
         assert effective in {0, kept}, fields
         assert fields["NoNewPrivs"] == "1"
     os.kill(min(made), signal.SIGKILL)
-    emulation.communicate(timeout=60)
+    emulation.communicate(timeout=PATIENCE)
     assert emulation.returncode == 1
     _until(lambda: not any((Path("/proc") / str(process)).exists() for process in made))
     # The kernel gives such a connection up after 100 s and more.
@@ -749,7 +756,7 @@ def test_a_run_that_stood_still_is_no_evidence(tmp_path: Path) -> None:
         for process in made:
             os.kill(process, how)
         time.sleep(0.4)
-    out, err = emulation.communicate(timeout=60)
+    out, err = emulation.communicate(timeout=PATIENCE)
     timing = json.loads(out)["emulation"]
     assert (timing["evidence"], timing["lateness_max_s"] > 0.3) == (False, True), err
     assert "may expire a timer of 200 ms" in timing["reasons"]
@@ -769,7 +776,7 @@ def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
         for number in range(2)
     ]
     for each in runs:
-        out, err = each.communicate(timeout=120)
+        out, err = each.communicate(timeout=PATIENCE)
         assert each.returncode == 0, err
         assert json.loads(out)["metrics"]["goodput_bps"] > 0
 

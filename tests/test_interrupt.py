@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogtcp.output import is_ours
-from conftest import command_line, files
+from conftest import PATIENCE, command_line, files
 
 
 def start(tmp_path: Path, *args: object) -> subprocess.Popen[str]:
@@ -38,7 +38,7 @@ def test_a_signal_stops_at_once_and_leaves_nothing(
     process = start(tmp_path, *verb, small, "--out", "out", "--set", "run.duration=500000 s")
     wait_for_work(tmp_path)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (code, "")
     assert "Traceback" not in err
     assert files(tmp_path) == ["small.toml"]
@@ -62,7 +62,7 @@ def test_ctrl_c_in_a_comparison_writes_what_is_finished(small: Path, tmp_path: P
     while not re.search(r"\b[1-9]\d*/10000", seen):
         seen += os.read(ours, 1024).decode()
     process.send_signal(signal.SIGINT)
-    document, _ = process.communicate(timeout=60)
+    document, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     os.close(ours)
     assert '"interrupted": true' in document
@@ -79,7 +79,7 @@ def test_two_at_once_do_not_clash(small: Path, tmp_path: Path) -> None:
         for _ in range(2)
     ]
     for process in both:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, err) == (0, "")
     assert is_ours(tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.toml"]
@@ -98,7 +98,7 @@ def test_ctrl_c_stops_the_writing_of_results(small: Path, tmp_path: Path) -> Non
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert time.monotonic() - sent < 10
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err

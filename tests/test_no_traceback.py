@@ -12,7 +12,7 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, UsageError
-from conftest import Command, command_line, files
+from conftest import PATIENCE, Command, command_line, files
 
 LONG = "a" * 300
 
@@ -149,7 +149,7 @@ def test_ctrl_c_while_it_loads(small: Path, after: str) -> None:
     process.send_signal(signal.SIGINT)
     with process.stderr:
         lines += process.stderr.readlines()
-    assert process.wait(timeout=30) in (130, 0), lines  # 0: it was faster
+    assert process.wait(timeout=PATIENCE) in (130, 0), lines  # 0: it was faster
     assert not any("Traceback" in line for line in lines)
 
 

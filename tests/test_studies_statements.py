@@ -139,6 +139,23 @@ def test_the_weakest_decides() -> None:
     assert weakest([near, tight]).verdict == "holds"
 
 
+@pytest.mark.parametrize(
+    ("fields", "used"),
+    [
+        # Both sides of a ratio.
+        ({"test": "above", "of": {"x": 2.0}, "than": {"x": 1.0}}, {1.0, 2.0}),
+        # A number has no point.
+        ({"test": "below", "of": {"x": 1.0}, "than": 1.5}, {1.0}),
+        ({"test": "above", "of": {"x": 2.0}, "than": {"x": 1.0}, "where": {"who": "b"}}, set()),
+        ({"test": "rises", "over": "x"}, {1.0, 2.0, 3.0}),
+        ({"test": "rises", "over": "x", "where": {"x": [1.0, 2.0]}}, {1.0, 2.0}),
+        ({"test": "rises", "over": "x", "each": ("side",)}, set()),
+    ],
+)
+def test_points_that_a_statement_uses(fields: dict[str, Any], used: set[float]) -> None:
+    assert {point.x for point in grid(x1=1.0, x2=2.0, x3=3.0) if stated(**fields).uses(point)} == used
+
+
 def test_points_are_a_cross_product() -> None:
     points = cross_product({"transport": ["newreno", "sack"], "off_s": [1, 2], "on_s": 5})
     assert len(points) == 4
@@ -166,6 +183,13 @@ def test_design_fills_the_space() -> None:
     # One value in each fiftieth of the logarithm of the range; three digits may move one over an edge.
     parts = sorted(int(math.log(setting.queue / 0.5) / math.log(4) * 50) for setting in design)
     assert sum(part != want for part, want in zip(parts, range(50), strict=True)) <= 3
+
+
+def test_classes_of_a_range_are_its_thirds() -> None:
+    even = Unsaid("delay", 1.0, "so", low=0.0, high=9.0)
+    assert even.levels() == ["0 to 3", "3 to 6", "6 to 9"]
+    assert [even.level(value) for value in (0.0, 2.9, 3.1, 9.0)] == [even.levels()[k] for k in (0, 0, 1, 2)]
+    assert SPACE.unsaid[1].levels() == ["drop", "hold"]
 
 
 def test_share_by_hand() -> None:

@@ -27,7 +27,7 @@ from cogtcp.statistics import mean_interval
 from cogtcp.tuning import charged, goal, search, space
 from cogtcp.tuning.result import Tuning
 from cogtcp.tuning.theory import Theory
-from conftest import ROOT, SMALL, Command, command_line, files
+from conftest import PATIENCE, ROOT, SMALL, Command, command_line, files
 
 T_S, T_P = "radio.0.cr.sensing_time", "radio.0.cr.transmission_time"
 DELAY = "topology.single_hop.link.delay"
@@ -309,7 +309,7 @@ def test_ctrl_c_on_the_command_line(small: Path, tmp_path: Path) -> None:
     while not re.search(r"\b([3-9]\d|\d{3,})/2\d{5}", seen):
         seen += os.read(ours, 1024).decode(errors="replace")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     while "repeat the command" not in seen:
         seen += os.read(ours, 1024).decode(errors="replace")
     os.close(ours)

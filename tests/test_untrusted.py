@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Scenario
-from conftest import ROOT, Command, command_line
+from conftest import PATIENCE, ROOT, Command, command_line
 
 WITH_FILES = {
     "spectrum.pu.pu_log": "cr-single-hop.toml",
@@ -79,7 +79,7 @@ def test_ctrl_c_stops_the_reading_of_files(tmp_path: Path, verb: list[str]) -> N
     time.sleep(0.4 * whole)
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert time.monotonic() - sent < max(0.35 * whole, 1)

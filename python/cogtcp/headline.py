@@ -37,11 +37,12 @@ def of_run(result: Result) -> str:
 
 def _of_links(result: Result) -> str:
     """Return what the links carried, of a run without flows of its own: a program was emulated."""
-    parts = [
-        f"{_GOODPUT.text(row['carried_bytes'] * 8 / result.duration_s, unit=True)} {row['direction']}"
-        for row in result.rows("links")
-    ]
-    return f"In {result.duration_s:,.1f} s the link carried {join(parts)}, headers included."
+    rates: dict[str, list[str]] = {}
+    for row in result.rows("links"):
+        rate = _GOODPUT.text(row["carried_bytes"] * 8 / result.duration_s, unit=True)
+        rates.setdefault(row["link"], []).append(f"{rate} {row['direction']}")
+    links = "; ".join(f"{link} carried {join(parts)}" for link, parts in rates.items())
+    return f"In {result.duration_s:,.1f} s, headers included, {links}."
 
 
 def _of_nodes(result: Result) -> str:

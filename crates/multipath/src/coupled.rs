@@ -268,6 +268,20 @@ mod tests {
         }
     }
 
+    /// Slow start is RFC 5681's: what is acknowledged, one segment per ACK at most.
+    #[test]
+    fn slow_start_adds_at_most_a_segment_per_ack() {
+        for coupling in COUPLINGS {
+            let mut control = Coupled::new(coupling, Shared::default(), 0);
+            let mut state = TcpState { ssthresh: u64::MAX, ..tcp(10, 100) };
+            control.init(Time::ZERO, &mut state);
+            for (acked, cwnd) in [(400, 10_400), (3000, 11_400)] {
+                control.cong_avoid(Time::ZERO, &mut state, &AckSample { acked, ..AckSample::default() });
+                assert_eq!(state.cwnd, cwnd, "{coupling:?}");
+            }
+        }
+    }
+
     /// RFC 6356 equation (2) by hand. Windows 10 and 20, 100 ms and 50 ms: rates 100 and 400, alpha = 30 x
     /// max(1000, 8000) / 500^2 = 0.96. For each segment: min(0.96 / 30, 1 / cwnd) = 0.032.
     #[test]

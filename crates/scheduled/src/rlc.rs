@@ -354,3 +354,23 @@ fn push_range(ranges: &mut Vec<Range>, range: Range) {
         None => ranges.push(range),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A move repeats what was sent, whole packets, and the rest stays new.
+    #[test]
+    fn a_move_repeats_only_what_was_sent() {
+        let timers = RlcTimers { reordering: Duration::ZERO, poll: Duration::ZERO, status: Duration::ZERO };
+        let mut bearer = Bearer::new(Mode::Acknowledged, timers);
+        let size = 1000 + PACKET_HEADER;
+        bearer.push(1000);
+        bearer.push(1000);
+        assert_eq!(bearer.fill(size), Content { again: (0, 0), new: (0, size) });
+        bearer.move_all();
+        assert_eq!((bearer.to_repeat(), bearer.unsent()), (size, size));
+        assert_eq!(bearer.fill(size), Content { again: (0, size), new: (size, size) });
+        assert_eq!(bearer.fill(size), Content { again: (0, 0), new: (size, 2 * size) });
+    }
+}

@@ -160,6 +160,7 @@ mod tests {
         let values = [6.0, 1.0, 3.0, 2.0, 5.0, 4.0];
         let found = quantile(&values, 0.5, 0.95).unwrap();
         assert_eq!((found.low, found.estimate, found.high), (1.0, 3.5, 6.0));
+        assert_eq!(quantile(&[4.0], 0.5, 0.95).unwrap().estimate, 4.0);
         // Five values: 1/32 is more than 2.5 %, so that there are no ends.
         let found = quantile(&values[..5], 0.5, 0.95).unwrap();
         assert_eq!((found.low, found.high), (f64::NEG_INFINITY, f64::INFINITY));

@@ -95,11 +95,22 @@ mod tests {
         assert!(found.low.is_nan() && found.high.is_nan());
     }
 
+    /// a = 0 exactly: bottom 0, 2 has mean 1 and variance 2, so a weight of 1/2 leaves nothing. Top -1, 3: b = 1 -
+    /// 4/2 = -1. There is no upper bound, and no division by a.
+    #[test]
+    fn a_baseline_that_just_may_be_zero_leaves_no_upper_bound() {
+        let ends = fieller(&[-1.0, 3.0], &[0.0, 2.0], 1.0, 0.5, f64::NEG_INFINITY);
+        assert_eq!(ends, (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
     #[test]
     fn a_baseline_that_may_be_zero_leaves_no_upper_bound() {
         let found = ratio(&[1.0, 1.1, 0.9, 1.0], &[0.0, 0.0, 0.0, 9.0], 0.95).unwrap();
         assert!(found.low > 0.0 && found.low < found.estimate && found.high.is_infinite());
         assert!(ratio(&[1.0, 2.0], &[0.0, 0.0], 0.95).unwrap_err().0.contains("positive baseline"));
+        // Infinities of both signs have no mean.
+        let infinite = [f64::INFINITY, f64::NEG_INFINITY];
+        assert!(ratio(&[1.0, 2.0], &infinite, 0.95).unwrap_err().0.contains("positive baseline"));
         let same = ratio(&[20.0, 22.0, 24.0], &[10.0, 11.0, 12.0], 0.95).unwrap();
         assert_eq!((same.low, same.high), (2.0, 2.0));
     }

@@ -81,3 +81,22 @@ impl Cell {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report that says nothing new is none; with any block the request for a grant is over.
+    #[test]
+    fn only_what_is_new_is_reported() {
+        let mut uplink = Uplink { reports: VecDeque::new(), known: 0, reported: 0, request: Some(3) };
+        for (ready, bytes) in [(10, 100), (12, 100), (14, 150)] {
+            uplink.report(ready, bytes);
+        }
+        assert_eq!((uplink.request, &uplink.reports), (None, &VecDeque::from([(10, 100), (14, 150)])));
+        uplink.hear(13);
+        assert_eq!(uplink.grant(13, 40, 0), 60);
+        uplink.hear(14);
+        assert_eq!(uplink.grant(14, 40, 0), 110);
+    }
+}
