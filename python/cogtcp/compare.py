@@ -195,7 +195,7 @@ class Comparison:
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics for tables: what the users of applications notice, then those of the run."""
+        """The metrics for tables: what the users of applications notice, then the metrics of the run."""
         return listed(self.scenario)
 
     @cached_property
@@ -316,8 +316,8 @@ class Comparison:
     def is_better(self, one: str, other: str, metric: str = "goodput_bps") -> bool:
         """Whether a transport is better than another in a metric beyond chance.
 
-        Paired t-tests, and Holm's procedure over all pairs of transports, so that all that this says holds
-        at once with 95 % confidence: of goodput, of what users notice, and of the others.
+        Paired t-tests, and Holm's procedure over all pairs of transports. So all that this says of goodput
+        holds at once with 95 % confidence; so does what it says of what users notice, and of the others.
         `difference` by itself has 95 % for each.
 
         Args:

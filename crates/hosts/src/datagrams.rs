@@ -70,8 +70,9 @@ fn listen(codec: Codec, delays: &Histogram, loss: f64) -> [f64; 3] {
         .unwrap_or([f64::NAN; 3])
 }
 
-/// Returns the tables of datagrams, one row for each source of `experiment`: its account, and how many of its
-/// packets were lost on the way; and of calls, if there are some. Metrics count from `warm_at` to `end`.
+/// Returns the table of datagrams, one row for each source of `experiment`, and the table of calls, if there
+/// are some. `accounts` has what is known of each source, and how many of its packets were lost on the way.
+/// Metrics count from `warm_at` to `end`.
 pub fn tables<'a>(
     experiment: &Experiment,
     accounts: impl IntoIterator<Item = (&'a SourceAccount, u64)>,

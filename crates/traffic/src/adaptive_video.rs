@@ -2,7 +2,7 @@
 //!
 //! - BOLA (Spiteri, Urgaonkar and Sitaraman, INFOCOM 2016), the variant BOLA-BASIC: by the buffer alone.
 //! - The rate-based rule: the highest bitrate within 85 % of the harmonic mean of the last 20 chunks' rates.
-//!   Estimator and share are those of FESTIVE (Jiang, Sekar and Zhang, CoNEXT 2012); its random scheduling
+//!   Estimator and share come from FESTIVE (Jiang, Sekar and Zhang, CoNEXT 2012); its random scheduling
 //!   and its gradual switching are left out.
 
 use crate::video::{Player, Video, chunk, request_size, startup};
@@ -24,7 +24,8 @@ const USED_SHARE: f64 = 0.85;
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveVideoConfig {
-    /// The bitrates, lowest first (1 to 16). Default: those of "Big Buck Bunny" in BOLA's paper.
+    /// The bitrates, lowest first (1 to 16). Default: the bitrates of "Big Buck Bunny" in BOLA's
+    /// paper.
     #[serde(default)]
     pub ladder: Ladder,
     /// How the bitrate of a chunk is chosen.
@@ -255,8 +256,8 @@ mod tests {
     }
 
     /// 2.5 Mbit/s lie between 2.056 and 2.962: BOLA comes to these two, uses what the path carries, and does
-    /// not stall. Its mean utility is near the best, which is below ln(2.5 / 0.23) = 2.386 (a logarithm of the
-    /// mean exceeds the mean of logarithms); the paper proves an additive term O(1 / V).
+    /// not stall. Its mean utility is near the best: at most ln(2.5 / 0.23) = 2.386, as a logarithm of the
+    /// mean exceeds the mean of logarithms. The paper proves an additive term O(1 / V).
     #[test]
     fn bola_uses_what_a_constant_path_carries() {
         let (rates, stalls) = play(BitrateRule::Bola, 2.5e6, 400);

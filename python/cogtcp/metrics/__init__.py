@@ -1,6 +1,6 @@
 """What a run comes to in single numbers: of the whole run, and of each flow, UDP stream and application.
 
-Metrics of a run have plain names (`goodput_bps`); those of a subject are `SUBJECT.METRIC` (`call.delay_p95`).
+Metrics of a run have plain names (`goodput_bps`). A subject has `SUBJECT.METRIC` (`call.delay_p95`).
 """
 
 from __future__ import annotations

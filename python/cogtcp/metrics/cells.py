@@ -34,6 +34,9 @@ def with_cell_shares(flows: Rows, budget: Rows) -> Rows:
     Args:
         flows: Rows of the table `flows`.
         budget: Rows of the table `budget`.
+
+    Returns:
+        Copies of the rows, with both shares, 0 to 1.
     """
     by_link = {(row["link"], row["direction"]): row for row in budget}
     goodput: dict[tuple[str, str], float] = defaultdict(float)

@@ -65,7 +65,7 @@ class Metric:
     noticed: bool = False
 
     def of_subject(self, subject: str) -> Metric:
-        """Return the metric as that of a subject: `call.delay_p95`, `call: delay, 95th percentile`."""
+        """Return the metric for a subject: `call.delay_p95`, `call: delay, 95th percentile`."""
         return replace(self, name=f"{subject}.{self.name}", title=f"{subject}: {self.title}", subject=subject)
 
     def marked(self) -> Metric:

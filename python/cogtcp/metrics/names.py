@@ -105,7 +105,7 @@ def _short_names() -> dict[str, Metric]:
 
 
 def offered(scenario: Scenario) -> tuple[Metric, ...]:
-    """Return the metrics that a scenario offers: those of its subjects, then those of the run."""
+    """Return the metrics that a scenario offers: of its subjects, then of the run."""
     return (*(metric for subject in subjects(scenario) for metric in subject.metrics), *METRICS)
 
 
@@ -124,7 +124,7 @@ def listed(scenario: Scenario) -> tuple[Metric, ...]:
 
 
 def primary(scenario: Scenario) -> tuple[Metric, ...]:
-    """Return of each application the metric that its users notice most: the first of those of its kind."""
+    """Return of each application the metric that its users notice most."""
     found: dict[str, Metric] = {}
     for metric in noticed(scenario):
         held = found.get(metric.subject)

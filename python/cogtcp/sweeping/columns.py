@@ -64,7 +64,7 @@ def order(name: str, axes: Iterable[str]) -> Order:
 
 
 def metrics_of(columns: Iterable[str]) -> list[str]:
-    """Return which columns of the table of runs are metrics: those of the run, then those of subjects."""
+    """Return which columns of the table of runs are metrics: of the run, then of subjects."""
     there = list(columns)
     known = [metric.name for metric in METRICS if metric.name in there]
     return [*known, *sorted(name for name in there if "." in name)]
