@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 TRANSPORTS = CANDIDATES
 
 
+def refuse_doubtful(scenario: Scenario, *, anyway: bool) -> None:
+    """Raise `UsageError` for a scenario that does not reproduce its capture, unless `anyway` is set."""
+    from cogtcp._errors import UsageError
+    from cogtcp.scenario import DOUBT
+
+    if scenario.doubt and not anyway:
+        raise UsageError(
+            f"{DOUBT}{scenario.doubt}. So no winner is named; fit more data, or name one all the same with "
+            "--anyway"
+        )
+
+
 def advise(
     scenario: Scenario,
     objective: str = "goodput",
@@ -37,6 +49,7 @@ def advise(
     force: bool = False,
     progress: Any = None,
     command: str | None = None,
+    anyway: bool = False,
 ) -> Advice:
     """Say what to run: which transport, with which parameters, how sure that is, and what would change it.
 
@@ -66,19 +79,21 @@ def advise(
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with the number of finished runs and of all runs known so far.
         command: The command line, for the report.
+        anyway: Whether to name a winner for a fitted scenario that does not reproduce its capture.
 
     Returns:
         The advice: winner, text, candidates and their intervals.
 
     Raises:
         ScenarioError: The scenario cannot be simulated, or has no such field.
-        UsageError: Something asked for makes no sense.
+        UsageError: Something asked for makes no sense, or the scenario does not reproduce its capture.
         RunError: No candidate could be simulated.
         OutputError: The results cannot be written.
         KeyboardInterrupt: Interrupted before the first look.
     """
     from cogtcp.advising.deciding import Question, decide
 
+    refuse_doubtful(scenario, anyway=anyway)
     question = Question.of(
         scenario,
         objective,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import budget
 from cogtcp.headline import join
+from cogtcp.scenario import DOUBT
 
 if TYPE_CHECKING:
     from cogtcp.advising.advice import Advice, Candidate
@@ -23,7 +24,9 @@ def paragraph(advice: Advice) -> str:
     if winner is None:
         limits = join([constraint.describe() for constraint in advice.constraints]) or "the objective"
         return f"No candidate satisfies {limits}."
-    parts = [_answer(advice, winner), _wins(advice, winner), _sure(advice, winner), _limits(advice, winner)]
+    doubt = advice.scenario.doubt
+    parts = [f"{DOUBT}{doubt}."] if doubt else []
+    parts += [_answer(advice, winner), _wins(advice, winner), _sure(advice, winner), _limits(advice, winner)]
     parts += [_costs(advice, winner), _changes(advice), _not_worth(advice), _kernel(advice)]
     return " ".join(part for part in parts if part)
 

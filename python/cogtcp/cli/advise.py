@@ -70,6 +70,11 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="answer at once from the atlas (precomputed runs); goodput only"
     )
     parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="name a winner although the fitted scenario does not reproduce its capture",
+    )
+    parser.add_argument(
         "--emulate",
         nargs="?",
         type=int,
@@ -83,13 +88,14 @@ def advise(args: argparse.Namespace) -> int:
     """Race, save, and say what to run."""
     from cogtcp import _core
     from cogtcp._shipped import locate
-    from cogtcp.advising import TRANSPORTS, inputs
+    from cogtcp.advising import TRANSPORTS, inputs, refuse_doubtful
     from cogtcp.advising.deciding import Question, decide
     from cogtcp.cli import arguments, progress
 
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.emulate, "--emulate")
     scenario = arguments.checked_scenario(args)
+    refuse_doubtful(scenario, anyway=args.anyway)
     if args.quick:
         return _quick(args, scenario)
     if args.transport == ["all"]:
