@@ -7,6 +7,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.fitting.quantity import Bounded, Measured, Quantity, Unknown, describe, shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -26,6 +28,7 @@ class Estimate:
         unit: Unit of the three.
         how: How it was found, or why the data cannot tell, and what stands in the scenario instead.
         known: Whether the data tell it.
+        bound: The bound, where the data tell only that.
     """
 
     name: str
@@ -35,9 +38,34 @@ class Estimate:
     unit: str
     how: str
     known: bool = True
+    bound: Bounded | None = None
+
+    @classmethod
+    def of(cls, name: str, quantity: Quantity, instead: str = "") -> Estimate:
+        """Return the estimate of a quantity; `instead` says what the scenario has in place of an unknown."""
+        if isinstance(quantity, Measured):
+            return cls(name, quantity.value, quantity.low, quantity.high, quantity.unit, quantity.how)
+        tail = f"; {instead}" if instead else ""
+        if isinstance(quantity, Bounded):
+            how = quantity.how + tail
+            return cls(name, math.nan, math.nan, math.nan, quantity.unit, how, known=False, bound=quantity)
+        return cls(name, math.nan, math.nan, math.nan, "", quantity.reason + tail, known=False)
+
+    @property
+    def quantity(self) -> Quantity:
+        """The estimate as measured, bounded or unknown."""
+        if self.bound is not None:
+            return self.bound
+        if not self.known:
+            return Unknown(self.how)
+        if math.isfinite(self.low + self.high):
+            return Measured(self.value, self.low, self.high, self.unit, self.how)
+        return Measured(self.value, self.value, self.value, self.unit, self.how)
 
     def describe(self) -> str:
-        """Return the value with its interval as people read it."""
+        """Return the value with its interval, the bound, or `unknown`."""
+        if self.bound is not None:
+            return describe(self.bound)
         if not self.known:
             return "unknown"
         scale, unit = shown(self.unit, self.value)
@@ -58,23 +86,15 @@ class Estimate:
             "unit": self.unit,
             "how": self.how,
             "known": self.known,
+            "kind": type(self.quantity).__name__.lower(),
+            "at_least": self.bound.at_least if self.bound is not None else None,
+            "at_most": self.bound.at_most if self.bound is not None else None,
         }
 
 
 def unknown(name: str, unit: str, how: str) -> Estimate:
     """Return an estimate that the data do not give."""
     return Estimate(name, math.nan, math.nan, math.nan, unit, how, known=False)
-
-
-def shown(unit: str, value: float) -> tuple[float, str]:
-    """Return the factor to the unit in which people read a value, and that unit."""
-    if unit == "s":
-        return (1e3, "ms") if abs(value) < 1 else (1.0, "s")
-    if unit == "bit/s":
-        return (1e-6, "Mbit/s") if abs(value) >= 1e5 else (1e-3, "kbit/s")
-    if unit == "share":
-        return 100.0, "%"
-    return 1.0, unit
 
 
 def median(values: Sequence[float]) -> float:

@@ -109,3 +109,9 @@ def shown(unit: str, value: float) -> tuple[float, str]:
     if unit == "share":
         return 100.0, "%"
     return 1.0, unit
+
+
+def text(unit: str, value: float) -> str:
+    """Return a value in a readable unit."""
+    scale, name = shown(unit, value)
+    return f"{value * scale:.3g} {name}".strip()
