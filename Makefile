@@ -103,8 +103,8 @@ atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes 
 	$(BIN)/python docs/generate_atlas.py survey --points $(POINTS)
 	$(BIN)/python docs/generate_atlas.py write --points $(POINTS)
 
-fit-truth: $(VENV)/.core ## Judge cogtcp fit on 30 drawn links on this machine's kernel, in real time (20 minutes; needs iperf3 and ping)
-	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --jobs 2 --out results/fit-truth-$(SEED)
+fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on this machine's kernel, in real time (200: three hours; needs root, iperf3, tcpdump)
+	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),200) --out results/fit-truth-$(SEED)
 	$(BIN)/python benches/fit_truth.py judge --out results/fit-truth-$(SEED)
 
 kernel: $(VENV)/.core ## Build Linux for `--virtual`, once (5 minutes of CPU; KERNEL=PATH another tree, NAME=, HZ=250; see docs/virtual-time.md)
@@ -122,6 +122,7 @@ fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw th
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-multipath --test mptcp conformance
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-rate --test conformance
+	COGTCP_CASES=20000 cargo test --quiet --locked -p cogtcp-captures --test files
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
 	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills

@@ -71,8 +71,9 @@ def test_what_a_link_is_comes_back(silence: str, tmp_path: Path) -> None:
     assert found.scenario.to_dict()["radio"][0]["silence"] == silence
     assert cogtcp.run(found.scenario, trace="summary").metrics["goodput_bps"] > 1e6
     assert found.held is not None
-    simulated = found.held.simulated["goodput_bps"].mean
-    assert simulated == pytest.approx(found.held.goodput_bps, rel=0.15), "on what no estimate has seen"
+    goodput = next(each for each in found.held.compared if each.name == "goodput")
+    assert goodput.simulated == pytest.approx(goodput.measured, rel=0.15), "on what no estimate has seen"
+    assert found.doubt == "", found.held.compared
 
 
 def test_silences_at_random_have_a_law_and_no_timetable(tmp_path: Path) -> None:
@@ -290,7 +291,7 @@ def test_ranges_are_read_by_advise(tmp_path: Path) -> None:
 
 def rewritten(file: Path, change: str) -> bytes:
     """Return a capture of the simulator as pcap with something done to its packets."""
-    frames = list(packets._pcapng(file.read_bytes(), packets.Read([])))
+    frames = list(packets.frames(file))
     link = frames[0][1]
     out = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1 if change == "ethernet" else link)]
     for number, (time, _, data, length) in enumerate(frames):
@@ -413,7 +414,11 @@ def test_merged_segments_count_as_many_over_ipv4_and_ipv6(six: bool, tmp_path: P
     assert found.mss == 1448
     assert found.packets == 100 * 10 + 40
     link = fit_link([found])
-    assert link.capacity.value == pytest.approx(10e6 * 14480 / 14880, rel=0.06)
+    # Each burst has left the link before the next one comes: the sender sets the pace, and nothing waits.
+    bound = link.capacity.bound
+    assert bound is not None
+    assert bound.at_least == pytest.approx(10e6, rel=0.25)
+    assert bound.at_least < 10e6
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+#: In the description of a fitted scenario: what follows is what the scenario does not reproduce.
+DOUBT = "This scenario does not reproduce the capture: "
+
 
 class Scenario:
     """One experiment: a network, the radios that gate its links, the flows over it. Immutable.
@@ -101,6 +104,12 @@ class Scenario:
     def description(self) -> str:
         """What the scenario is about."""
         return self._core.description
+
+    @property
+    def doubt(self) -> str:
+        """What the scenario does not reproduce of the capture it was fitted to; empty if nothing is known."""
+        _, found, rest = self.description.partition(DOUBT)
+        return rest.rstrip(".") if found else ""
 
     @property
     def seed(self) -> int:

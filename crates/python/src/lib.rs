@@ -2,6 +2,7 @@
 //! decided in the crates below it, how it is presented in the package `cogtcp` above it.
 
 mod buffer;
+mod captures;
 mod control;
 mod emulation;
 mod episode;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::buffer::Buffer;
+    #[pymodule_export]
+    use super::captures::{CaptureFrames, is_capture, read_captures};
     #[pymodule_export]
     use super::control::check_congestion_control;
     #[pymodule_export]

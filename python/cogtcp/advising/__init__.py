@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 TRANSPORTS = CANDIDATES
 
 
+def refuse_doubtful(scenario: Scenario, *, anyway: bool) -> None:
+    """Raise `UsageError` for a scenario that does not reproduce its capture, unless `anyway` is set."""
+    from cogtcp._errors import UsageError
+    from cogtcp.scenario import DOUBT
+
+    if scenario.doubt and not anyway:
+        raise UsageError(
+            f"{DOUBT}{scenario.doubt}. So no winner is named; fit more data, or name one all the same with "
+            "--anyway"
+        )
+
+
 def advise(
     scenario: Scenario,
     objective: str = "goodput",
@@ -32,13 +44,13 @@ def advise(
     margin: float = 0.02,
     budget: str = "60 s",
     seed: int | None = None,
-    doubt: str = "",
     jobs: int | None = None,
     out: str | Path | None = None,
     force: bool = False,
     progress: Any = None,
     command: str | None = None,
     allow_python: bool = False,
+    anyway: bool = False,
 ) -> Advice:
     """Say what to run: which transport, with which parameters, how sure that is, and what would change it.
 
@@ -64,7 +76,6 @@ def advise(
         margin: Smallest gain that matters, as a share.
         budget: Real time, `"60 s"`, or runs, `"400 runs"`. With runs the answer depends on nothing else.
         seed: The first seed; by default the scenario's.
-        doubt: Why the scenario does not reproduce its capture (`cogtcp.fitting.reproduces`), for the text.
         jobs: Runs at a time; by default one for each processor.
         out: Folder for report, tables and finished runs; by default nothing is written.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
@@ -72,13 +83,14 @@ def advise(
         command: The command line, for the report.
         allow_python: Whether controls in Python may be imported that `transports`, `over` or `uncertain` name
             as `module:Class`; a class itself needs no leave.
+        anyway: Whether to name a winner for a fitted scenario that does not reproduce its capture.
 
     Returns:
         The advice: winner, text, candidates and their intervals.
 
     Raises:
         ScenarioError: The scenario cannot be simulated, or has no such field.
-        UsageError: Something asked for makes no sense.
+        UsageError: Something asked for makes no sense, or the scenario does not reproduce its capture.
         RunError: No candidate could be simulated.
         OutputError: The results cannot be written.
         KeyboardInterrupt: Interrupted before the first look.
@@ -86,6 +98,7 @@ def advise(
     from cogtcp.advising.deciding import Question, decide
     from cogtcp.control import permitted
 
+    refuse_doubtful(scenario, anyway=anyway)
     texts = [*(over or {}).values(), *(uncertain or {}).values()]
     scenario = permitted(scenario, [*transports, *map(str, texts)], allow_python)
     question = Question.of(
@@ -98,6 +111,5 @@ def advise(
         margin,
         budget,
         seed,
-        doubt,
     )
     return decide(question, jobs=jobs, out=out, force=force, progress=progress, command=command)

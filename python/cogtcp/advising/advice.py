@@ -74,7 +74,6 @@ class Advice:
         pace_s: Real time of one run with all processors at work; NaN if no run was new.
         is_random: Whether seeds differ.
         turns: What of the uncertain inputs changes the answer within its range.
-        doubt: Why the scenario does not reproduce its capture; empty if nothing is known against it.
         interrupted: Whether it was stopped before it was done.
     """
 
@@ -95,7 +94,6 @@ class Advice:
     pace_s: float = math.nan
     is_random: bool = True
     turns: list[Turn] = field(default_factory=list)
-    doubt: str = ""
     interrupted: bool = False
 
     @property
@@ -265,7 +263,7 @@ class Advice:
                 "uncertain": self.uncertain,
                 "head": self.head,
                 "decided": self.decided,
-                "doubt": self.doubt or None,
+                "doubt": self.scenario.doubt or None,
                 "between": [candidate.name for candidate in self.between],
                 "more_runs": self.more_runs,
                 "interrupted": self.interrupted,

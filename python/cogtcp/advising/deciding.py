@@ -65,7 +65,6 @@ class Question:
     seconds: float
     runs: int
     seed: int
-    doubt: str = ""
 
     @classmethod
     def of(
@@ -79,7 +78,6 @@ class Question:
         margin: float,
         budget: str,
         seed: int | None,
-        doubt: str = "",
     ) -> Question:
         """Check what is asked. Raises `UsageError` or `ScenarioError`."""
         wanted = Wanted.of(objective)
@@ -120,7 +118,6 @@ class Question:
             seconds=seconds,
             runs=int(float(match[1])) if is_runs else 10**9,
             seed=first,
-            doubt=doubt,
         )
 
     @property
@@ -316,7 +313,6 @@ def _decide(question: Question, bench: Bench, jobs: int) -> Advice:
         margin=question.margin,
         seed=question.seed,
         is_random=question.is_random,
-        doubt=question.doubt,
     )
     try:
         # Without anything to look at after it, an undecided race may take the whole budget.

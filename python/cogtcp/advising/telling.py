@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import budget
 from cogtcp.headline import join
+from cogtcp.scenario import DOUBT
 from cogtcp.statistics import Interval
 from cogtcp.tuning.space import quantity
 
@@ -35,7 +36,7 @@ def paragraph(advice: Advice) -> str:
         limits = join([constraint.describe() for constraint in advice.constraints]) or "the objective"
         return f"No candidate satisfies {limits}."
     heads = {"run": _run, "keep": _keep}
-    doubt = f"The scenario does not reproduce its capture: {advice.doubt}." if advice.doubt else ""
+    doubt = f"{DOUBT}{advice.scenario.doubt}." if advice.scenario.doubt else ""
     parts = [
         doubt,
         heads.get(advice.head, _undecided)(advice, leader),

@@ -64,13 +64,15 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help='real time "60 s" (default), "4m", or "400 runs": the same answer every time',
     )
-    parser.add_argument(
-        "--anyway", action="store_true", help="answer also for a scenario that does not reproduce its capture"
-    )
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
     parser.add_argument(
         "--quick", action="store_true", help="answer at once from the atlas (precomputed runs); goodput only"
+    )
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="name a winner although the fitted scenario does not reproduce its capture",
     )
     parser.add_argument(
         "--emulate",
@@ -86,13 +88,14 @@ def advise(args: argparse.Namespace) -> int:
     """Race, save, and say what to run."""
     from cogtcp import _core
     from cogtcp._shipped import locate
-    from cogtcp.advising import TRANSPORTS, inputs
+    from cogtcp.advising import TRANSPORTS, inputs, refuse_doubtful
     from cogtcp.advising.deciding import Question, decide
     from cogtcp.cli import arguments, progress
 
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.emulate, "--emulate")
     scenario = arguments.checked_scenario(args)
+    refuse_doubtful(scenario, anyway=args.anyway)
     if args.quick:
         return _quick(args, scenario)
     if args.transport == ["all"]:
@@ -111,7 +114,6 @@ def advise(args: argparse.Namespace) -> int:
             _share(args.margin),
             args.budget,
             args.seed,
-            _doubt(args),
         )
     what = [args.objective, args.margin, *transports, *args.over, *args.constraint, *uncertain.items()]
     out = arguments.output(args, question.scenario, "advise", *what)
@@ -131,21 +133,6 @@ def advise(args: argparse.Namespace) -> int:
     if found.interrupted:
         return progress.interrupted(out)
     return code
-
-
-def _doubt(args: argparse.Namespace) -> str:
-    """Return why the scenario does not reproduce its capture; without `--anyway` raise it."""
-    from cogtcp import fitting
-    from cogtcp._shipped import locate
-
-    check = getattr(fitting, "reproduces", None)
-    why = str(check(locate(args.file))) if check is not None else ""
-    if why and not args.anyway:
-        raise UsageError(
-            f"{args.file}: no winner, as the scenario does not reproduce its capture: {why}; "
-            "correct the scenario, or answer all the same with --anyway"
-        )
-    return why
 
 
 def _quick(args: argparse.Namespace, scenario: Scenario) -> int:

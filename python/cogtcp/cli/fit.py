@@ -23,7 +23,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         "data",
         nargs="+",
         metavar="DATA",
-        help="captures (pcap, pcapng), logs of ping, fping, irtt and iperf3 --json, link traces, "
+        help="captures (pcap, pcapng, .gz, .zst), logs of ping, fping, irtt and iperf3 --json, link traces, "
         "occupancy (CSV, SigMF, rtl_power, hackrf_sweep), ON and OFF times (CSV)",
     )
     parser.add_argument(
@@ -55,6 +55,7 @@ def fit(args: argparse.Namespace) -> int:
     import cogtcp
     from cogtcp import _core
     from cogtcp.cli import arguments
+    from cogtcp.fitting.quantity import text as shown
 
     target = arguments.new_file(args.out, args.force)
     arguments.transports([args.transport])
@@ -67,11 +68,11 @@ def fit(args: argparse.Namespace) -> int:
         )
         return 0
     print(found.text)
-    if found.held is not None:
-        simulated = found.held.simulated["goodput_bps"]
+    for each in found.held.compared if found.held is not None else []:
         print(
-            f"held out: goodput {found.held.goodput_bps * 1e-6:.3g} Mbit/s measured, "
-            f"{simulated.mean * 1e-6:.3g} simulated with {args.transport}"
+            f"{each.name}: {shown(each.unit, each.measured)} measured, "
+            f"{shown(each.unit, each.simulated)} simulated ({shown(each.unit, each.low)} to "
+            f"{shown(each.unit, each.high)} allowed)"
         )
     print(f"\nscenario: {files[0]}\nranges: {files[1]}\npage: {files[2]}")
     print(f"next: cogtcp advise {Path(files[0])}")

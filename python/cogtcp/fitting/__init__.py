@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from cogtcp.fitting.result import Fit
 
 
+def reproduces(path: str | Path) -> str:
+    """Return why a scenario file does not reproduce its capture; empty if nothing is known against it.
+
+    Raises:
+        ScenarioError: The file is no scenario.
+    """
+    from cogtcp.fitting.checking import reproduces as found
+
+    return found(path)
+
+
 def fit(
     data: str | Path | Sequence[str | Path],
     *,

@@ -7,18 +7,25 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from cogtcp.fitting.packets import ACK, SYN
+from cogtcp.fitting.packets import ACK, FIN, RST, SYN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.fitting.packets import Address, Echo, Packet
 
+Side = Literal["sender", "receiver"]
+
 _WRAP = 1 << 32
 #: A transfer that says less than this of a link.
 LEAST_PACKETS = 30
-#: Segments above this were merged by the host before the capture saw them.
+#: Segments above this were merged by the host before the capture saw them, B: the largest common MTU.
 _LARGEST = 9000
+#: One leg of a handshake is that of the near host if it takes at most this share of the other: a host
+#: answers within some ms, and a capture in the middle of a path sees two legs of like size.
+_NEAR_LEG = 0.25
+#: Fewer samples of a wait say nothing of the end.
+_LEAST_WAITS = 5
 
 
 @dataclass(slots=True)
@@ -59,27 +66,39 @@ class Connection:
         side: At which end the capture was taken.
         data: Data packets in the order of time.
         answers: Times of acknowledgements.
-        handshake_s: Round-trip time of the handshake as this end sees it; NaN without.
+        handshake_s: Round-trip time of the handshake to the far end; NaN without.
         handshake_bytes: Bytes of its two packets.
+        evidence: What tells at which end the capture was taken.
+        opened: Whether the capture has the connection's beginning.
+        windows: The receiver's window after each acknowledgement: time, bytes; empty if its scale is unknown.
+        returns: Round-trip times that a receiver's timestamps show, s.
+        unseen: Acknowledgements of data that the capture does not have: frames that it dropped.
         ack_bytes: Usual size of an acknowledgement.
         mss: Payload of a full segment.
         notes: What is missing or was changed.
         one_way: Whether only one direction was captured.
         probes: Whether these are echo requests and no TCP.
         same_clock: Whether it comes from a capture, and shares its clock with the others in it.
+        quic: Whether it is QUIC: handshake, spin bit and sizes only.
     """
 
-    side: Literal["sender", "receiver"]
+    side: Side
     data: list[Sent]
     answers: list[float]
     handshake_s: float = math.nan
     handshake_bytes: int = 0
+    evidence: str = ""
+    opened: bool = False
+    windows: list[tuple[float, int]] = field(default_factory=list)
+    returns: list[float] = field(default_factory=list)
+    unseen: int = 0
     ack_bytes: int = 52
     mss: int = 1448
     notes: list[str] = field(default_factory=list)
     one_way: bool = False
     probes: bool = False
     same_clock: bool = False
+    quic: bool = False
 
     def until(self, time: float) -> Connection | None:
         """Return the connection as it was known at a time; None if too little was sent by then."""
@@ -99,8 +118,13 @@ class Connection:
         return len(self.data)
 
 
-def connections(packets: Sequence[Packet]) -> list[Connection]:
-    """Return the connections with data enough to say something, the largest first."""
+def connections(packets: Sequence[Packet], side: Side | None = None) -> list[Connection]:
+    """Return the connections with data enough to say something, the largest first.
+
+    Args:
+        packets: TCP packets, in time order.
+        side: End at which the capture was taken, if it is known.
+    """
     groups: dict[tuple[Address, Address], list[Packet]] = {}
     for packet in packets:
         # One key for both directions.
@@ -116,14 +140,14 @@ def connections(packets: Sequence[Packet]) -> list[Connection]:
         data = [packet for packet in group if packet.source == sender]
         answers = [packet for packet in group if packet.source != sender]
         if sum(packet.payload > 0 for packet in data) >= LEAST_PACKETS:
-            found.append(_connection(data, answers))
+            found.append(_connection(data, answers, side))
     found.sort(key=lambda connection: -connection.packets)
     return found
 
 
 def probes(echoes: Sequence[Echo]) -> list[Connection]:
     """Return the echo requests of who asks most, with their replies, as a connection of small packets."""
-    by_asker: dict[bytes, list[Echo]] = {}
+    by_asker: dict[Address, list[Echo]] = {}
     for echo in echoes:
         by_asker.setdefault(echo.source, []).append(echo)
     if not by_asker:
@@ -150,7 +174,7 @@ def probes(echoes: Sequence[Echo]) -> list[Connection]:
     return [Connection("sender", data, answers, ack_bytes=data[0].size, mss=0, probes=True)]
 
 
-def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
+def _connection(data: list[Packet], answers: list[Packet], known: Side | None) -> Connection:
     notes: list[str] = []
     sizes: dict[int, int] = {}
     for packet in data:
@@ -170,8 +194,15 @@ def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
             f"as segments of {mss} B at the same time"
         )
     pure = [packet.size for packet in answers if packet.payload == 0 and not packet.flags & SYN]
+    legs = _legs(data, answers)
+    side, evidence = _side(data, answers, legs) if known is None else (known, "as given")
     result = Connection(
-        side=_side(data, answers),
+        side=side,
+        evidence=evidence,
+        opened=any(packet.flags & SYN for packet in data),
+        windows=_windows(data, answers),
+        returns=_returns(data, answers),
+        unseen=_unseen(data, answers),
         data=_data(data, mss),
         answers=[packet.time for packet in answers if packet.flags & ACK and not packet.flags & SYN],
         ack_bytes=sorted(pure)[len(pure) // 2] if pure else 52,
@@ -179,7 +210,12 @@ def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
         notes=notes,
         one_way=not answers,
     )
-    _handshake(result, data, answers)
+    if result.unseen:
+        notes.append(
+            f"the capture lost frames: {result.unseen} acknowledgements are of data that it does not have"
+        )
+    if legs is not None:
+        _handshake(result, legs)
     if result.one_way:
         notes.append(
             "only one direction was captured: it is assumed to be the receiver's end, and delay stays unknown"
@@ -196,11 +232,34 @@ def _connection(data: list[Packet], answers: list[Packet]) -> Connection:
     return result
 
 
-def _side(data: list[Packet], answers: list[Packet]) -> Literal["sender", "receiver"]:
-    """Return at which end a capture was taken: where the other side's answers take long."""
+def _side(data: list[Packet], answers: list[Packet], legs: _Legs | None) -> tuple[Side, str]:
+    """Return at which end a capture was taken, and the evidence."""
     if not answers:
-        return "receiver"
-    mine = theirs = math.inf  # from data to its answer; from an answer to the data that it let go
+        return "receiver", "receiver, assumed: only one direction was captured"
+    if legs is not None:
+        near, far = sorted((legs.second_s, legs.third_s))
+        if near <= _NEAR_LEG * far:
+            # The leg to the far end takes long: the opener is near if its SYN was answered late.
+            opener_near = legs.second_s > legs.third_s
+            side: Side = "sender" if opener_near == legs.opener_sends else "receiver"
+            return side, (
+                f"{side}: SYN-ACK after {legs.second_s * 1000:.1f} ms, its ACK after "
+                f"{legs.third_s * 1000:.1f} ms"
+            )
+    mine, theirs, stamped = _waits_of_both(data, answers)
+    side = "sender" if mine >= theirs else "receiver"
+    what = "by timestamps" if stamped else "by the least waits"
+    if math.isinf(mine) and math.isinf(theirs):
+        return side, f"{side}, assumed: no acknowledgement belongs to a packet"
+    return side, (
+        f"{side}, {what}: data are acknowledged after {mine * 1000:.1f} ms at least, acknowledgements bring "
+        f"data after {theirs * 1000:.1f} ms"
+    )
+
+
+def _waits_of_both(data: list[Packet], answers: list[Packet]) -> tuple[float, float, bool]:
+    """Return the least wait from data to its ACK, from an ACK to its data, and whether timestamps tell it."""
+    mine = theirs = math.inf
     times = [packet.time for packet in answers]
     for packet in data:
         if packet.payload == 0:
@@ -212,20 +271,30 @@ def _side(data: list[Packet], answers: list[Packet]) -> Literal["sender", "recei
             if (answer.ack - end) % _WRAP < _WRAP // 2:
                 mine = min(mine, answer.time - packet.time)
                 break
-    echoes: dict[int, float] = {}
+    echoed = _returns(data, answers)
+    if len(echoed) >= _LEAST_WAITS:
+        return mine, min(echoed), True
+    for packet in data:
+        before = bisect.bisect_right(times, packet.time) - 1
+        if before >= 0 and packet.payload:
+            theirs = min(theirs, packet.time - times[before])
+    return mine, theirs, False
+
+
+def _returns(data: list[Packet], answers: list[Packet]) -> list[float]:
+    """Return the times from each new timestamp of the receiver to the first data that echo it."""
+    sent: dict[int, float] = {}
     for answer in answers:
         if answer.tsval is not None:
-            echoes.setdefault(answer.tsval, answer.time)
+            sent.setdefault(answer.tsval, answer.time)
+    found = []
     for packet in data:
-        if packet.tsecr in echoes and packet.payload:
-            theirs = min(theirs, max(0.0, packet.time - echoes[packet.tsecr]))
-    if math.isinf(theirs):
-        for packet in data:
-            before = bisect.bisect_right(times, packet.time) - 1
-            if before >= 0 and packet.payload:
-                theirs = min(theirs, packet.time - times[before])
-    # At the sender data are answered after a round trip, and answers let data go at once.
-    return "sender" if mine >= theirs else "receiver"
+        if packet.payload and packet.tsecr in sent:
+            # Once: later data echo an old timestamp late.
+            begun = sent.pop(packet.tsecr)
+            if packet.time >= begun:
+                found.append(packet.time - begun)
+    return found
 
 
 def _data(packets: list[Packet], mss: int) -> list[Sent]:
@@ -314,30 +383,104 @@ def _mark_holes(connection: Connection) -> None:
         highest = max(highest, sent.end)
 
 
-def _handshake(result: Connection, data: list[Packet], answers: list[Packet]) -> None:
-    """Find the round-trip time of the handshake: from the packet that this end sent to its answer."""
-    opening = [packet for packet in (*data, *answers) if packet.flags & SYN]
-    opening.sort(key=lambda packet: packet.time)
+@dataclass(frozen=True, slots=True)
+class _Legs:
+    """A handshake: from SYN to SYN-ACK, from SYN-ACK to ACK, s; and bytes of the three packets."""
+
+    second_s: float
+    third_s: float
+    sizes: tuple[int, int, int]
+    opener_sends: bool
+
+
+def _legs(data: list[Packet], answers: list[Packet]) -> _Legs | None:
+    """Return the legs of the handshake; None without a whole one."""
+    opening = sorted(
+        (packet for packet in (*data, *answers) if packet.flags & SYN), key=lambda packet: packet.time
+    )
     first = [packet for packet in opening if not packet.flags & ACK]
     second = [packet for packet in opening if packet.flags & ACK]
-    # A repeated SYN: which of them was answered is not known.
-    if len(first) != 1 or len(second) != 1:
-        return
-    syn, answer = first[0], second[0]
-    opener_is_here = (syn.source == data[0].source) == (result.side == "sender")
-    if opener_is_here:
-        result.handshake_s = answer.time - syn.time
-        result.handshake_bytes = syn.size + answer.size
-        return
-    # From the other end: the time from the SYN-ACK that left here to the ACK that it brought.
-    third = next(
+    if not first or len(second) != 1:
+        return None
+    answer = second[0]
+    if len(first) > 1:
+        # A repeated SYN: the timestamp tells which was answered.
+        first = [packet for packet in first if packet.tsval is not None and packet.tsval == answer.tsecr]
+        if len({packet.tsval for packet in first}) != 1 or len(first) != 1:
+            return None
+    syn = first[0]
+    third = min(
         (
-            p
-            for p in (*data, *answers)
-            if p.source == syn.source and not p.flags & SYN and p.time >= answer.time
+            packet
+            for packet in (*data, *answers)
+            if packet.source == syn.source
+            and not packet.flags & SYN
+            and packet.time >= answer.time
+            and (packet.ack - answer.seq) % _WRAP == 1
         ),
-        None,
+        key=lambda packet: packet.time,
+        default=None,
     )
-    if third is not None and third.payload == 0:
-        result.handshake_s = third.time - answer.time
-        result.handshake_bytes = answer.size + third.size
+    if third is None or answer.time < syn.time:
+        return None
+    return _Legs(
+        answer.time - syn.time,
+        third.time - answer.time,
+        (syn.size, answer.size, third.size),
+        syn.source == data[0].source,
+    )
+
+
+def _handshake(result: Connection, legs: _Legs) -> None:
+    """Note the round-trip time of the handshake to the far end."""
+    near, far = sorted((legs.second_s, legs.third_s))
+    if near > _NEAR_LEG * far:
+        # In the middle of the path: both legs together.
+        result.handshake_s, result.handshake_bytes = near + far, sum(legs.sizes) - legs.sizes[1]
+        result.notes.append(
+            f"the capture was taken between the ends: {legs.second_s * 1000:.1f} ms to one and "
+            f"{legs.third_s * 1000:.1f} ms to the other"
+        )
+        return
+    result.handshake_s = far
+    places = (0, 1) if legs.second_s > legs.third_s else (1, 2)
+    result.handshake_bytes = sum(legs.sizes[place] for place in places)
+
+
+def _windows(data: list[Packet], answers: list[Packet]) -> list[tuple[float, int]]:
+    """Return the window after each acknowledgement; none if the scale is unknown (RFC 7323, 2.2)."""
+    ours = [packet for packet in answers if packet.flags & SYN]
+    theirs = [packet for packet in data if packet.flags & SYN]
+    if not ours or not theirs:
+        return []
+    scale = 0
+    if ours[0].scale is not None and theirs[0].scale is not None:
+        scale = min(ours[0].scale, 14)
+    return [
+        (packet.time, packet.window << scale)
+        for packet in answers
+        if packet.flags & ACK and not packet.flags & SYN
+    ]
+
+
+def _unseen(data: list[Packet], answers: list[Packet]) -> int:
+    """Return how many acknowledgements are of data beyond what the capture has seen by then."""
+    if not data or not answers:
+        return 0
+    base = next((packet.seq for packet in data if packet.payload), data[0].seq)
+    highest = count = 0
+    following = 0
+    for answer in answers:
+        if not answer.flags & ACK or answer.flags & (SYN | RST):
+            continue
+        while following < len(data) and data[following].time <= answer.time:
+            packet = data[following]
+            # A FIN takes a number too.
+            end = highest + _signed(packet.seq + packet.payload + bool(packet.flags & FIN) - base - highest)
+            highest = max(highest, end)
+            following += 1
+        if following and _signed(answer.ack - base - highest) > 1:
+            count += 1
+            # Each hole counts once.
+            highest += _signed(answer.ack - base - highest)
+    return count

@@ -13,25 +13,47 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cogtcp.fitting.capacity import SPREAD, fit_rates
+from cogtcp.fitting.backlog import deliveries
+from cogtcp.fitting.capacity import SPREAD, RateLaw, fit_rates
+from cogtcp.fitting.connections import LEAST_PACKETS
 from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
+from cogtcp.fitting.limits import limited
 from cogtcp.fitting.losses import fit_losses
-from cogtcp.fitting.silences import Gap, Silences, characterise
+from cogtcp.fitting.quantity import Bounded, Measured, Unknown
+from cogtcp.fitting.rate import NEAR, RateFit, late_ones, measure
+from cogtcp.fitting.silences import LEAST_RUN, LEAST_TIMED, Gap, Silences, characterise, tested
 from cogtcp.statistics import share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection, Sent
+    from cogtcp.fitting.limits import Limit
     from cogtcp.fitting.losses import LossLaw
 
-#: Deliveries of a stretch whose rate is looked at, and the width of the bins that rates are counted in.
-_WINDOW, _BIN = 8, 0.02
-#: Rates this near to the usual one are the link's.
-_NEAR = 0.10
-#: A stretch has a rate of its own if this share of its bytes comes at it.
-_SHARP = 0.5
+#: Share of the bytes that waited from which on the link, not the sender, set the pace.
+_BACKLOG = 0.3
+#: Resolution of timestamps at a receiver, s (Linux: one tick in a millisecond).
+_TICK_S = 0.001
+#: Where only a lower bound of the capacity is known, the scenario has so many times that: enough that the
+#: flow stays limited as it was.
+ABOVE = 4.0
+#: A gap is at least so many usual distances of deliveries, and so long, s: timers of a host are late by 4 ms
+#: (a kernel with 250 Hz).
+_THRESHOLD, _LEAST_GAP_S = 4, 0.004
+#: Half of a delay's interval: a share, and s. Hosts answer within 0.3 ms; both ways differ a little.
+_DELAY_SHARE, _DELAY_FLOOR_S = 0.01, 0.0005
+#: Round-trip times so near to the least one show the floor, a share; so many visits of it are no chance.
+_DELAY_NEAR, _FLOOR_VISITS = 0.02, 10
+#: Share of the stretches at one rate from which on no law of rates is looked for.
+_STEADY = 0.85
+#: Jitter below this is a host's, s; and a share of the round-trip time.
+_JITTER_S, _JITTER_SHARE = 0.001, 0.02
+#: Losses at a queue of this share of the longest are those of a full queue; shorter queues than so many
+#: packets are bursts; so many losses show a length.
+_FULL, _LEAST_QUEUE, _FULL_LOSSES = 0.6, 4, 3
+#: Spread of the queue's lengths at losses beyond which a queue has no fixed length, as with CoDel or RED.
+_AQM_SPREAD = 0.35
 
 
 @dataclass
@@ -40,7 +62,7 @@ class LinkFit:
 
     Attributes:
         delay: One way, s.
-        jitter: Spread of the round-trip time where nothing queues, s.
+        jitter: Spread of the round-trip time where nothing queues, s; None where there is none.
         capacity: Rate, bit/s.
         rates: Rate of each stretch between silences, where it varies: (start, end, bit/s).
         queue: In packets.
@@ -55,10 +77,17 @@ class LinkFit:
         rate_law: Law of the rates, where they vary.
         loss_law: Law of the losses, with enough of them.
         notes: What was odd.
+        side: End at which the capture was taken.
+        evidence: What tells the end.
+        limit: What limited the transfer.
+        rate_fit: Deliveries and their rates.
+        base: Round-trip time without queue, s.
+        loss_share: Share of losses for the scenario: the estimate, or half of its bound.
+        hidden_s: A silence up to this length cannot be seen, s.
     """
 
     delay: Estimate
-    jitter: Estimate
+    jitter: Estimate | None
     capacity: Estimate
     queue: Estimate
     loss: Estimate
@@ -73,14 +102,13 @@ class LinkFit:
     rate_law: RateLaw | None = None
     loss_law: LossLaw | None = None
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Deliveries that were seen at one time."""
-
-    time: float
-    size: int
+    side: str = "sender"
+    evidence: str = ""
+    limit: Limit | None = None
+    rate_fit: RateFit | None = None
+    base: float = math.nan
+    loss_share: float = 0.0
+    hidden_s: float = math.nan
 
 
 def fit_link(connections: Sequence[Connection]) -> LinkFit:
@@ -88,28 +116,36 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
     main = connections[0]
     same = [connection for connection in connections if connection.side == main.side]
     notes = [note for connection in same for note in connection.notes]
-    groups = _deliveries(same)
     data = _by_time(same)
-    packet_bytes = round(median([sent.size for c in same if not c.probes for sent in c.data] or [1500]))
+    packet_bytes = _packet_bytes(same)
+    least = _least_round_trip(same)
+    lateness = _waits(same) if main.side == "receiver" else None
+    found = _rate(same, main, least, lateness, packet_bytes)
+    capacity = Estimate.of("capacity", found.capacity, _instead_of_rate(found))
+    base, delay = _delay(same, found)
+    limit = limited(main, backlog=found.backlog >= _BACKLOG, base=base if delay.known else math.nan)
     if main.probes:
-        capacity = unknown("capacity", "bit/s", "probes do not fill the link; the scenario has 10 Mbit/s")
         # From the first to the last: other packets may have begun the capture long before.
         spacing = (main.data[-1].time - main.data[0].time) / max(1, len(main.data) - 1) * 0.5
     else:
-        capacity, _ = _capacity(groups, packet_bytes)
         # Two: with delayed ACKs every second packet is answered.
-        spacing = 2 * packet_bytes * 8 / capacity.value if capacity.known else 0.01
-    base, delay = _delay(same, capacity)
+        spacing = 2 * packet_bytes * 8 / (found.rate if found.trace else found.low_rate)
+        if found.batches is not None:
+            spacing = max(spacing, found.batches.most)
     # The gate passes acknowledgements half of the round-trip time before the sender sees them.
     passages = _passages(same, base)
-    passing = _departures(same, capacity.value, base, main)
+    rate = found.rate if main.probes or isinstance(found.capacity, Measured) else math.inf
+    passing = _departures(same, rate if math.isfinite(rate) else 0.0, base, main)
     gaps = (
         _gaps_at_sender(same, passages, passing, base, spacing)
         if main.side == "sender"
         else _gaps_at_receiver(same, passages, base, spacing)
     )
-    silences = characterise(gaps, spacing)
-    if silences is not None and silences.mode == "drop" and main.side == "sender":
+    if not main.probes and (found.backlog < _BACKLOG or limit.by in ("window", "application")):
+        # A sender that does not fill the link pauses once in each round trip.
+        gaps = [gap for gap in gaps if gap.most > base or gap.probes]
+    silences = tested(characterise(gaps, spacing), gaps, data, base, spacing)
+    if silences is not None and silences.mode == "drop" and main.side == "sender" and len(silences.gaps) > 1:
         # Where nothing is held acknowledgements come at once: data that arrived bound a silence too. A late
         # answer stands for one that the silence lost: it says nothing of when the data passed.
         late = max(2 * spacing, _PROMPT)
@@ -120,150 +156,182 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
         ]
         passages = sorted([*passages, *answered])
         gaps = _gaps_at_sender(same, passages, passing, base, spacing)
-        silences = characterise(gaps, spacing)
+        silences = tested(characterise(gaps, spacing), gaps, data, base, spacing)
     rates: list[tuple[float, float, float]] = []
     rate_law: RateLaw | None = None
-    if not main.probes:
-        capacity, rates, rate_law = _varying(groups, data, silences, capacity, packet_bytes, base)
-    queue = _queue(data, silences, capacity, base, packet_bytes, main)
-    loss, run, loss_law = _loss(data, silences, capacity, queue, rates, base, packet_bytes, main)
-    first, last = data[0].time, max(group.time for group in groups)
+    timed = silences is not None and len(silences.gaps) >= LEAST_TIMED
+    if isinstance(found.capacity, Measured):
+        capacity, rates, rate_law = _varying(found, silences, capacity, base)
+    # A law of slow changes says more than a trace; where there is none, the trace.
+    if found.trace and not timed and (rate_law is None or rate_law.name == "trace"):
+        capacity = Estimate.of("capacity", found.capacity)
+        rates, rate_law = found.trace, RateLaw("trace", tuple(each for _, _, each in found.trace))
+    counts = _counts(data, base) if main.side == "sender" and not (main.probes or main.quic) else {}
+    hidden = _hidden(passages, silences, max(_THRESHOLD * spacing, _LEAST_GAP_S))
+    silent = _silent(data, silences, passing, base)
+    if found.batches is not None:
+        counts = {}
+    queue = _queue(data, silent, capacity, counts, base, packet_bytes, main)
+    loss, run, loss_law = _loss(data, silent, counts, queue, base, main)
+    first = data[0].time
+    last = max((each.time for each in found.deliveries), default=data[-1].time)
     tcp = [connection for connection in same if not connection.probes]
     highest = sum(max(s.end for s in c.data) - min(s.seq for s in c.data) for c in tcp)
     return LinkFit(
         delay=delay,
-        jitter=_jitter(same, base),
+        jitter=_jitter(same, base, found.backlog, limit),
         capacity=capacity,
         rates=rates,
         rate_law=rate_law,
         loss_law=loss_law,
+        loss_share=_share_of(loss),
         queue=queue,
         loss=loss,
         run=run,
         silences=silences,
+        hidden_s=hidden,
         packet_bytes=packet_bytes,
         started=first,
         lasted=last - first,
         goodput=highest * 8 / max(last - first, 1e-9),
         flows=len(tcp),
         notes=notes,
+        side=main.side,
+        evidence=main.evidence,
+        limit=limit,
+        rate_fit=found,
+        base=base,
     )
 
 
-def _deliveries(connections: Sequence[Connection]) -> list[_Group]:
-    """Return what arrived, by the time at which the capture could know it."""
-    sizes: dict[float, int] = {}
+def _share_of(loss: Estimate) -> float:
+    """Return the share of losses that the scenario has; where only a bound is known, half of it."""
+    if loss.known:
+        return loss.value
+    if loss.bound is not None and loss.bound.at_most is not None and "queue may have dropped" in loss.how:
+        return loss.bound.at_most / 2
+    return 0.0
+
+
+def _packet_bytes(connections: Sequence[Connection]) -> int:
+    sizes = [sent.size for connection in connections if not connection.probes for sent in connection.data]
+    return round(median(sizes or [1500]))
+
+
+def _least_round_trip(connections: Sequence[Connection]) -> float:
+    """Return the least round-trip time of any packet, transmission included; NaN without one."""
+    found = [c.handshake_s for c in connections if not math.isnan(c.handshake_s)]
     for connection in connections:
-        for sent in connection.data:
-            if not sent.lost:
-                sizes[sent.answered] = sizes.get(sent.answered, 0) + sent.size
-    return [_Group(time, sizes[time]) for time in sorted(sizes)]
+        if connection.side == "sender":
+            found += [sent.answered - sent.time for sent in connection.data if sent.fresh]
+        else:
+            found += connection.returns
+    return min((each for each in found if each > 0), default=math.nan)
 
 
-def _capacity(groups: Sequence[_Group], packet_bytes: int) -> tuple[Estimate, float]:
-    """Return the rate at which most bytes arrived back to back, and the share of the bytes that did."""
-    name, unit = "capacity", "bit/s"
-    windows = [
-        (index, sum(group.size for group in groups[index + 1 : index + _WINDOW + 1]) * 8 / span)
-        for index in range(len(groups) - _WINDOW)
-        if (span := groups[index + _WINDOW].time - groups[index].time) > 0
-    ]
-    if len(windows) < 3:
-        return unknown(name, unit, "too few packets; the scenario has 10 Mbit/s"), 0.0
-    weights: dict[int, float] = {}
-    for index, rate in windows:
-        # Bins of the logarithm: equally wide in relation to the rate.
-        place = math.floor(math.log(rate) / _BIN)
-        weights[place] = weights.get(place, 0.0) + groups[index + 1].size
-    # With its neighbours: the edge of a bin may cut the peak in two.
-    top = max(weights, key=lambda b: sum(weights.get(b + step, 0.0) for step in (-1, 0, 1)))
-    mode = math.exp((top + 0.5) * _BIN)
-    slopes = _runs(groups, windows, mode)
-    share = math.fsum(w for b, w in weights.items() if abs(math.exp((b + 0.5) * _BIN) / mode - 1) <= _NEAR)
-    share /= math.fsum(weights.values())
-    if not slopes:
-        slopes = [(mode, 1.0)]
-    value = _weighted_median(slopes)
-    low, high = bootstrap([rate for rate, _ in slopes])
-    if math.isnan(low):
-        low, high = 0.97 * value, 1.03 * value
-    # The value is weighted by bytes and the bootstrap is not: the interval must hold it all the same.
-    low, high = min(low, value), max(high, value)
-    how = f"the most frequent rate between successive packets ({share * 100:.0f} % of the bytes within 10 %)"
-    return Estimate(name, value, low, high, unit, how), share
+def _rate(
+    same: Sequence[Connection],
+    main: Connection,
+    least: float,
+    lateness: dict[int, float] | None,
+    packet_bytes: int,
+) -> RateFit:
+    if main.probes:
+        return RateFit(Unknown("probes do not fill the link"), 10e6, 10e6, 0.0)
+    # Probes take their part of the link.
+    tcp = [c for c in same if not c.probes or (c.same_clock and main.same_clock)]
+    base = least if main.side == "sender" else 0.0
+    found = deliveries(tcp, base if not math.isnan(base) else 0.0, lateness)
+    times = sorted(sent.answered for c in tcp for sent in c.data if not sent.lost)
+    tick = 0.0 if main.side == "sender" else _TICK_S
+    timed = not math.isnan(least) if main.side == "sender" else lateness is not None
+    return measure(found, times, least, packet_bytes, tick=tick, timed=timed)
 
 
-def _runs(
-    groups: Sequence[_Group], windows: Sequence[tuple[int, float]], mode: float
-) -> list[tuple[float, float]]:
-    """Return rate and bytes of the stretches in which packets arrive at about the usual rate."""
-    found: list[tuple[float, float]] = []
-    begin: int | None = None
-    last = -2
-    # A last window far off ends the run that is open.
-    for index, rate in [*windows, (len(groups) + 9, math.inf)]:
-        near = abs(rate / mode - 1) <= _NEAR
-        if begin is not None and (not near or index != last + 1):
-            first, end = begin, last + _WINDOW
-            size = sum(group.size for group in groups[first + 1 : end + 1])
-            span = groups[end].time - groups[first].time
-            if span > 0 and end - first >= 2 * _WINDOW:
-                found.append((size * 8 / span, float(size)))
-            begin = None
-        if near:
-            begin = index if begin is None else begin
-            last = index
-    return found
+def _instead_of_rate(found: RateFit) -> str:
+    if isinstance(found.capacity, Unknown):
+        return "the scenario has 10 Mbit/s"
+    return f"the scenario has {ABOVE:g} times that"
 
 
-def _weighted_median(pairs: Sequence[tuple[float, float]]) -> float:
-    ordered = sorted(pairs)
-    half, seen = math.fsum(weight for _, weight in ordered) / 2, 0.0
-    for value, weight in ordered:
-        seen += weight
-        if seen >= half:
-            return value
-    return ordered[-1][0]
-
-
-def _delay(connections: Sequence[Connection], capacity: Estimate) -> tuple[float, Estimate]:
+def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Estimate]:
     """Return the round-trip time without queue and transmission, and the delay one way."""
-    rate = capacity.value if capacity.known else math.inf
-    found: list[float] = []
+    measured = isinstance(found.capacity, Measured)
+    trips: list[float] = []  # of data, transmission included
+    small: list[float] = []  # of the handshake's packets, whose transmission is short
+    rate = found.rate if measured else math.inf
+    largest = 0
     for connection in connections:
         if not math.isnan(connection.handshake_s):
-            found.append(connection.handshake_s - connection.handshake_bytes * 8 / rate)
+            small.append(connection.handshake_s - connection.handshake_bytes * 8 / rate)
         if connection.side == "sender":
-            found += [
-                sent.answered - sent.time - (sent.size + connection.ack_bytes) * 8 / rate
-                for sent in connection.data
-                if sent.fresh
-            ]
-    found = [value for value in found if value > 0]
-    if not found:
-        how = "the capture has neither a handshake nor acknowledgements; the scenario has 25 ms"
-        return 0.05, unknown("delay", "s", how)
-    base = min(found)
-    near = [value for value in found if value < base * 1.02 + 0.001]
-    high = max(near) if len(near) > 1 else base * 1.02
+            fresh = [sent for sent in connection.data if sent.fresh]
+            trips += [sent.answered - sent.time for sent in fresh]
+            largest = max([largest, *(sent.size + connection.ack_bytes for sent in fresh)])
+        else:
+            trips += connection.returns
+    opened = bool(small)
+    trips, small = ([each for each in values if each > 0] for values in (trips, small))
+    if not trips and not small:
+        what = (
+            "one direction was captured" if connections[0].one_way else "no packet has an answer of its own"
+        )
+        return 0.05, unknown("delay", "s", f"{what}; the scenario has 25 ms")
+    # A shaper with tokens left sends a packet at once; a line needs its transmission time.
+    transmission = largest * 8 / rate
+    floor = min(trips, default=math.inf)
+    trips = trips or small
+    unsure = 0.0
+    if small:
+        base = min(min(small), floor)
+        # A handshake that waited, for a host or a queue, says less than data.
+        base = min(base, max(floor - transmission, base * (1 - _DELAY_SHARE)))
+    else:
+        base = floor - transmission / 2 if floor > transmission else floor
+        unsure = transmission / 2
+    near = [value for value in trips if value < floor * (1 + _DELAY_NEAR) + _DELAY_FLOOR_S]
+    half = max(_DELAY_SHARE * base, _DELAY_FLOOR_S)
+    if found.batches is not None:
+        # Each direction may have waited for a batch.
+        half += found.batches.spacing
+    if not measured:
+        # What packets of unknown transmission time took of it, at the least rate that is sure.
+        unsure = 60 * 8 / found.rate
+    probes = all(connection.probes for connection in connections)
+    often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > 1.1 * base
+    if not (opened or often or probes or found.backlog < _BACKLOG):
+        how = (
+            f"half of the least round-trip time of {len(trips)} packets; the capture begins in the middle, "
+            "and a queue may have stood all the time"
+        )
+        bound = Bounded("s", how, at_most=base / 2)
+        return base, Estimate.of("delay", bound, f"the scenario has {base * 500:.3g} ms")
+    if not opened and connections[0].side == "receiver":
+        unsure += _TICK_S
     how = (
-        f"half of the least round-trip time of {len(found)} packets, minus the transmission time; both "
-        "directions are assumed equal"
+        f"half of the least round-trip time of {len(trips)} packets"
+        f"{', minus the transmission time' if measured else ''}; both directions are assumed equal"
     )
-    return base, Estimate("delay", base / 2, base / 2 * 0.99, min(high, base * 1.02 + 0.001) / 2, "s", how)
+    low = max(0.0, base - half - unsure)
+    high = base + half + (unsure if measured else 0.0)
+    return base, Estimate.of("delay", Measured(base / 2, low / 2, high / 2, "s", how))
 
 
-def _jitter(connections: Sequence[Connection], base: float) -> Estimate:
-    """Return the spread of round-trip times where nothing queues."""
-    if connections[0].side != "sender":
-        return unknown("jitter", "s", "a capture at the receiver has no round-trip time of single packets")
+def _jitter(connections: Sequence[Connection], base: float, backlog: float, limit: Limit) -> Estimate | None:
+    """Return the spread of round-trip times where nothing queues; None where there is none."""
+    if connections[0].side != "sender" or not (connections[0].probes or limit.by == "application"):
+        return None
+    if backlog > _BACKLOG:
+        return None
     found = sorted(sent.answered - sent.time for c in connections for sent in c.data if sent.fresh)
-    lowest = found[: max(3, len(found) // 100)]
-    if len(lowest) < 3:
-        return unknown("jitter", "s", "too few packets")
-    value = lowest[-1] - lowest[0]
-    how = "spread of the lowest 1 % of round-trip times; a scenario has no jitter except from queues and MAC"
-    return Estimate("jitter", value, 0.0, max(value, 0.02 * base), "s", how)
+    if len(found) < LEAST_PACKETS:
+        return None
+    value = quantile(found, 0.75) - quantile(found, 0.25)
+    if value < max(_JITTER_S, _JITTER_SHARE * base):
+        return None
+    low, high = bootstrap(found, lambda some: quantile(some, 0.75) - quantile(some, 0.25))
+    how = "spread of the middle half of the round-trip times while nothing queued; scenarios have no jitter"
+    return Estimate("jitter", value, min(low, value), max(high, value), "s", how)
 
 
 def _passages(connections: Sequence[Connection], base: float) -> list[float]:
@@ -317,6 +385,12 @@ def _by_time(connections: Sequence[Connection]) -> list[Sent]:
 
 #: Packets that wanted to pass first in a gap: their fate tells what the silence does.
 _FIRST = 5
+#: A packet was held if it left the link later than expected by this share of the gap.
+_HELD = 0.4
+#: The least timeout of Linux, s; gaps of so many timeouts have several in them (1 + 2 of back-off).
+_RTO_S, _TIMERS = 0.2, 3.0
+#: Packets, sent before the middle of a gap, that left only after it.
+_WAITING = 2
 #: An answer is prompt if it is at most so late, s, or two packets.
 _PROMPT = 0.004
 
@@ -329,18 +403,21 @@ def _gaps_at_sender(
     spacing: float,
 ) -> list[Gap]:
     """Return the gaps in which packets were lost, or were held."""
-    threshold = max(4 * spacing, 0.004)
+    threshold = max(_THRESHOLD * spacing, _LEAST_GAP_S)
     every = [c.data[-1].time - c.data[0].time for c in connections if c.probes]
     if every:
         count = sum(len(c.data) for c in connections if c.probes)
         threshold = max(threshold, 1.3 * every[0] / count)
+    by_time = _by_time(connections)
+    sent_at = [sent.time for sent in by_time]
     due = sorted(
         (passing.expected[id(sent)], number, sent) for number, sent in enumerate(_by_time(connections))
     )
     times = [time for time, _, _ in due]
     found = []
-    for before, after in itertools.pairwise(passages):
-        if after - before <= threshold:
+    late = late_ones(passages)
+    for number, (before, after) in enumerate(itertools.pairwise(passages), start=1):
+        if after - before <= threshold or number not in late:
             continue
         here = due[bisect.bisect_right(times, before) : bisect.bisect_left(times, after)]
         waiting = [(time, sent) for time, _, sent in here]
@@ -361,8 +438,13 @@ def _gaps_at_sender(
         caught = due[
             bisect.bisect_right(times, before - base / 2 - 3 * spacing) : bisect.bisect_left(times, after)
         ]
-        late = max((passing.real[id(sent)] - time for time, _, sent in caught if sent.fresh), default=0.0)
-        if late <= 0.4 * (after - before):
+        held = max((passing.real[id(sent)] - time for time, _, sent in caught if sent.fresh), default=0.0)
+        if held <= _HELD * (after - before):
+            continue
+        # A single packet may have waited for a delayed acknowledgement.
+        last_sent = bisect.bisect_right(sent_at, (before + after) / 2)
+        behind = by_time[max(0, last_sent - 4 * _WAITING) : last_sent]
+        if not every and sum(passing.real[id(s)] >= after - spacing for s in behind) < _WAITING:
             continue
         # Data that waited too are answered half of the round-trip time later: the same silence once more.
         last = found[-1] if found else None
@@ -376,28 +458,34 @@ def _gaps_at_receiver(
     connections: Sequence[Connection], passages: Sequence[float], base: float, spacing: float
 ) -> list[Gap]:
     """Return the gaps that something waited in, told by what came after: a hole, or packets that are late."""
-    threshold = max(4 * spacing, 0.004)
+    threshold = max(_THRESHOLD * spacing, _LEAST_GAP_S)
     data = _by_time(connections)
     waits = _waits(connections)
     found = []
     highest = 0
+    late = late_ones([sent.time for sent in data])
     for index, (before, after) in enumerate(itertools.pairwise(data)):
         highest = max(highest, before.end)
         gap = after.time - before.time
-        if gap <= threshold:
+        if gap <= threshold or index + 1 not in late:
             continue
         start, end = passages[index], passages[index + 1]
         # A sender that starts again by its timer leaves no hole: then only the length of the gap tells.
         filled = after.seq > highest or gap > 1.5 * base + 0.1
         if waits is not None:
-            held = waits.get(id(after), 0.0) > waits.get(id(before), 0.0) + 0.4 * gap
+            held = waits.get(id(after), 0.0) > waits.get(id(before), 0.0) + _HELD * gap
         else:
-            burst = data[index + 1 : index + 9]
-            held = len(burst) > 4 and burst[-1].time - burst[0].time < 0.75 * (len(burst) - 1) * spacing
+            # Without timestamps a sender's pause looks like a silence that holds.
+            held = False
         if held:
             found.append(Gap(start, end, True))
         elif filled:
-            found.append(Gap(start, end, False, start, start, 1))
+            # After so long the sender's timer has expired more than once: retransmissions were lost too. Each
+            # waits twice as long as the one before, so the last of them fell into the first half.
+            timer = _RTO_S + 2 * base
+            several = gap > _TIMERS * timer
+            last = start + max(0.0, (gap - timer) / 2) if several else start
+            found.append(Gap(start, end, False, start, last, LEAST_RUN if several else 1))
     return found
 
 
@@ -431,141 +519,219 @@ def _waits(connections: Sequence[Connection]) -> dict[int, float] | None:
 
 
 def _varying(
-    groups: Sequence[_Group],
-    data: Sequence[Sent],
-    silences: Silences | None,
-    capacity: Estimate,
-    packet_bytes: int,
-    base: float,
+    found: RateFit, silences: Silences | None, capacity: Estimate, base: float
 ) -> tuple[Estimate, list[tuple[float, float, float]], RateLaw | None]:
-    """Return capacity, its rates over time where it varies, and their law.
+    """Return capacity, its rates over time where it varies slowly, and their law.
 
     A rate holds for a stretch between silences, or for a second.
     """
-    if not capacity.known:
+    if found.constant >= _STEADY:
         return capacity, [], None
-    times = [group.time for group in groups]
-    cuts = [times[0], times[-1]]
+    stretches = found.stretches
+    first, last = found.deliveries[0].time, found.deliveries[-1].time
+    cuts = [first, last]
     if silences is not None and len(silences.gaps) >= 4:
         shift = base / 2  # from the gate to who captured
         cuts[1:1] = [gap.end + shift for gap in silences.gaps]
     else:
-        width = max(1.0, (times[-1] - times[0]) / 30)
-        cuts[1:1] = [times[0] + width * n for n in range(1, int((times[-1] - times[0]) / width))]
+        width = max(1.0, (last - first) / 30)
+        cuts[1:1] = [first + width * n for n in range(1, int((last - first) / width))]
     cuts.sort()
-    rates, stretches = [], 0
-    least = base + packet_bytes * 8 / capacity.value
-    waited = [(sent.answered, sent.answered - sent.time - least) for sent in data if sent.fresh]
-    waited.sort()
-    when = [time for time, _ in waited]
+    starts = [each.start for each in stretches]
+    rates, seen = [], 0
     for start, end in itertools.pairwise(cuts):
-        part = groups[bisect.bisect_left(times, start) : bisect.bisect_left(times, end)]
-        if len(part) < 3 * _WINDOW:
-            continue
-        found, share = _capacity(part, packet_bytes)
-        stretches += 1
-        # Where a sender did not fill the link packets follow each other at the sender's pace: nothing waits.
-        waits = waited[bisect.bisect_left(when, start) : bisect.bisect_left(when, end)]
-        full = median([wait for _, wait in waits]) * found.value / 8 > 3 * packet_bytes if waits else False
-        if found.known and share >= _SHARP and full:
-            rates.append((start, end, found.value))
+        part = stretches[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+        part = [each for each in part if each.end <= end]
+        if end > start and any(start <= each.time < end for each in found.deliveries):
+            seen += 1
+        # Three that agree: a median of fewer is no rate of its own.
+        usual = median([each.rate for each in part])
+        if sum(abs(each.rate / usual - 1) <= NEAR for each in part) >= max(3, len(part) / 2):
+            rates.append((start, end, usual))
     values = [rate for _, _, rate in rates]
     # A rate that most stretches do not show is no law of the link.
-    if len(values) < max(4, stretches / 2):
+    if len(values) < max(4, seen / 2):
         return capacity, [], None
     middle = median(values)
     law = fit_rates(values)[0]
     # One stretch with an odd rate is no law of its own.
     spread = (quantile(values, 0.8) - quantile(values, 0.2)) / middle
-    if law.name == "constant" or (law.name == "trace" and spread <= SPREAD):
+    if law.name == "constant" or (law.name in ("trace", "markov") and spread <= SPREAD):
         return capacity, [], None
     low, high = bootstrap(values)
     how = (
         f"varies: {min(values) * 1e-6:.3g} to {max(values) * 1e-6:.3g} Mbit/s over {len(values)} stretches "
         f"({law.describe()}); this is the median"
     )
-    return Estimate("capacity", middle, low, high, "bit/s", how), rates, law
+    return Estimate("capacity", middle, min(low, middle), max(high, middle), "bit/s", how), rates, law
+
+
+def _counts(data: Sequence[Sent], base: float) -> dict[int, int]:
+    """Return how many packets were in front of the link, itself included, when each was sent.
+
+    A packet has left the link when its answer is less than the round-trip time without queue away. This needs
+    no rate.
+    """
+    left = sorted(sent.answered - base for sent in data if not sent.lost)
+    found: dict[int, int] = {}
+    entered = 0
+    for sent in data:
+        entered += not sent.lost
+        found[id(sent)] = max(0, entered - bisect.bisect_right(left, sent.time))
+    return found
+
+
+def _hidden(passages: Sequence[float], silences: Silences | None, threshold: float) -> float:
+    """Return the longest silence that may be hidden, s: the shortest that shows, or the longest other gap."""
+    gaps = [after - before for before, after in itertools.pairwise(passages)]
+    return max(threshold, max(gaps, default=0.0)) if silences is None else threshold
+
+
+def _silent(data: Sequence[Sent], silences: Silences | None, passing: _Passing, base: float) -> set[int]:
+    """Return the packets whose fate a silence may have decided: on their way, or in the queue."""
+    if silences is None:
+        return set()
+    return {
+        id(sent)
+        for sent in data
+        if silences.covers(sent.time - base / 2, max(sent.time, passing.expected[id(sent)]) + base)
+    }
 
 
 def _queue(
     data: Sequence[Sent],
-    silences: Silences | None,
+    silent: set[int],
     capacity: Estimate,
+    counts: dict[int, int],
     base: float,
     packet_bytes: int,
     main: Connection,
 ) -> Estimate:
-    """Return the length of the queue: the backlog just before a loss."""
+    """Return the length of the queue: the packets in front of the link just before a loss."""
     name, unit = "queue", "packets"
     bdp = max(2, round(capacity.value * base / 8 / packet_bytes)) if capacity.known else 100
-    if main.side != "sender" or not capacity.known:
-        return unknown(
-            name, unit, f"a capture at the receiver does not show it; the scenario has one BDP, {bdp} packets"
-        )
-    after = base + (packet_bytes + main.ack_bytes) * 8 / capacity.value
-    waits: list[float] = []
-    at_loss: list[float] = []
-    before: float = math.nan
+    instead = (
+        f"the scenario has one BDP, {bdp} packets" if capacity.known else f"the scenario has {bdp} packets"
+    )
+    if not counts:
+        why = "batches hide it" if main.side == "sender" else "a capture at the receiver does not show it"
+        return unknown(name, unit, f"{why}; {instead}")
+    seen: list[int] = []
+    at_loss: list[int] = []
     for sent in data:
-        if sent.fresh:
-            if silences is None or not silences.covers(sent.time - base, sent.answered):
-                before = sent.answered - sent.time - after
-                waits.append(before)
-            else:
-                before = math.nan
-        elif sent.lost and not math.isnan(before):
-            at_loss.append(before)
-    top = quantile(waits, 0.995) if waits else math.nan
-    full = [wait for wait in at_loss if wait > 0.6 * top and wait * capacity.value / 8 > 2 * packet_bytes]
-    packets = capacity.value / 8 / packet_bytes
-    if len(full) < 3:
-        seen = f"it holds {max(0, round(top * packets))} packets at least" if waits else "nothing shows it"
-        return unknown(
-            name, unit, f"no loss at a full queue was seen; {seen}; the scenario has one BDP, {bdp} packets"
+        if id(sent) in silent:
+            continue
+        (at_loss if sent.lost else seen).append(counts[id(sent)])
+    top = quantile(seen, 0.995) if seen else math.nan
+    full = [count for count in at_loss if count > _FULL * top and count > _LEAST_QUEUE]
+    if len(full) < _FULL_LOSSES or not seen:
+        if not seen or top <= _LEAST_QUEUE:
+            return unknown(name, unit, f"nothing queued; {instead}")
+        bound = Bounded(unit, "no loss at a full queue was seen", at_least=max(1.0, top - _burst(data)))
+        return Estimate.of(name, bound, f"the scenario has {max(bdp, round(top))} packets")
+    # A burst of losses goes on while the queue drains: a queue has the length at which losses begin.
+    starts = _starts(data, counts, silent, base, _FULL * top)
+    full = starts if len(starts) >= _FULL_LOSSES else full
+    spread = (quantile(full, 0.9) - quantile(full, 0.1)) / median(full)
+    if spread > _AQM_SPREAD:
+        how = (
+            f"{len(full)} losses at queues of {quantile(full, 0.1):.0f} to {quantile(full, 0.9):.0f} "
+            "packets: it has no fixed length"
         )
-    # And the packet that is being sent.
-    value = median(full) * packets + 1
+        return Estimate.of(
+            name,
+            Bounded(unit, how, at_least=max(1.0, quantile(seen, 0.5) - _burst(data))),
+            f"the scenario has {round(top)} packets",
+        )
+    value = float(median(full))
     low, high = bootstrap(full)
-    how = f"the backlog just before {len(full)} losses"
-    return Estimate(name, max(1.0, value), low * packets, high * packets + 2, unit, how)
+    # A delayed acknowledgement hides one packet or two.
+    how = f"packets in front of the link just before {len(full)} losses"
+    return Estimate(name, max(1.0, value), max(1.0, min(low, value) - 2), max(high, value) + 2, unit, how)
+
+
+def _burst(data: Sequence[Sent]) -> float:
+    """Return how many packets a host sends, or acknowledges, at one time: the error of a count."""
+    sent: dict[float, int] = {}
+    answered: dict[float, int] = {}
+    for each in data:
+        sent[each.time] = sent.get(each.time, 0) + 1
+        if not each.lost:
+            answered[each.answered] = answered.get(each.answered, 0) + 1
+    return float(quantile(list(sent.values()), 0.95) + quantile(list(answered.values()) or [0], 0.95))
+
+
+def _starts(
+    data: Sequence[Sent], counts: dict[int, int], silent: set[int], base: float, least: float
+) -> list[int]:
+    """Return the packets in front of the link at the first loss of each burst, a round trip apart."""
+    found, last = [], -math.inf
+    for sent in data:
+        if not sent.lost:
+            continue
+        first = sent.time > last + base and id(sent) not in silent
+        if first and counts[id(sent)] > max(least, _LEAST_QUEUE):
+            found.append(counts[id(sent)])
+        last = sent.time
+    return found
 
 
 def _loss(
     data: Sequence[Sent],
-    silences: Silences | None,
-    capacity: Estimate,
+    silent: set[int],
+    counts: dict[int, int],
     queue: Estimate,
-    rates: Sequence[tuple[float, float, float]],
     base: float,
-    packet_bytes: int,
     main: Connection,
 ) -> tuple[Estimate, Estimate, LossLaw | None]:
     """Return the chance of losses that neither queue nor silence explains, their mean run, and their law."""
-    if main.side != "sender":
-        how = "a capture at the receiver does not show the cause of a loss; the scenario has none"
+    if main.quic:
+        how = "QUIC is encrypted: losses are not visible; the scenario has none"
         return unknown("loss", "share", how), unknown("loss run", "packets", how), None
-    # Where the rate varies a full queue waits least at the highest rate.
-    fastest = max((rate for _, _, rate in rates), default=capacity.value)
-    limit = (
-        (queue.value if queue.known else math.inf) * packet_bytes * 8 / fastest
-        if capacity.known
-        else math.inf
-    )
-    after = base + (packet_bytes + main.ack_bytes) * 8 / (capacity.value if capacity.known else math.inf)
+    if main.side != "sender":
+        resent = sum(sent.resent for sent in data)
+        how = f"a receiver does not show the cause of a loss ({resent} packets came late or again)"
+        where = "; the scenario has none"
+        if not resent:
+            high = share_interval(0, max(1, len(data)))[1]
+            bound = Bounded("share", f"no packet of {len(data)} came late or again", at_most=high)
+            return (
+                Estimate.of("loss", bound, "the scenario has none"),
+                unknown("loss run", "packets", how),
+                None,
+            )
+        return unknown("loss", "share", how + where), unknown("loss run", "packets", how), None
+    top = quantile(list(counts.values()), 0.98) if counts else 0.0
+    aqm = queue.bound is not None and "no fixed length" in queue.how
+    # A queue that never held more than some packets lost none.
+    limit = (queue.value if queue.known else top) if top > _LEAST_QUEUE else math.inf
     stretches: list[list[bool]] = [[]]
-    wait = 0.0
     last = data[-1].time
+    lost_all = 0
     for sent in data:
-        if silences is not None and silences.covers(sent.time - base / 2, sent.time + base + wait):
+        if id(sent) in silent:
             if stretches[-1]:
                 stretches.append([])
             continue
-        if sent.fresh:
-            wait = max(0.0, sent.answered - sent.time - after)
+        lost_all += sent.lost
+        # Only packets that found the queue less than half full: a full queue's losses are none of the link's.
+        if counts and counts[id(sent)] >= 0.5 * limit:
+            continue
         # What was sent in the last round trips may still have been answered after the capture.
-        stretches[-1].append(sent.lost and wait < 0.5 * limit and sent.time < last - 2 * base)
+        stretches[-1].append(sent.lost and sent.time < last - 2 * base)
     sent_count = sum(map(len, stretches))
     lost_count = sum(map(sum, stretches))
+    if sent_count < LEAST_PACKETS or not counts:
+        share = lost_all / max(1, len(data))
+        bound = Bounded(
+            "share", f"{lost_all} of {len(data)} packets lost; queue and link are not told apart",
+            at_most=share_interval(lost_all, len(data))[1],
+        )  # fmt: skip
+        return (
+            Estimate.of("loss", bound, "the scenario has none"),
+            unknown("loss run", "packets", "not known"),
+            None,
+        )
     # Wilson's interval; runs are the independent events.
     runs = sum(
         lost and not before for each in stretches for before, lost in itertools.pairwise([False, *each])
@@ -573,10 +739,13 @@ def _loss(
     share = lost_count / max(1, sent_count)
     low, high = share_interval(runs, max(1, sent_count))
     scale = lost_count / runs if runs else 1.0
-    how = (
-        f"{lost_count} of {sent_count} packets lost outside silences, while the queue was less than half full"
-    )
-    loss = Estimate("loss", share, low * scale, high * scale, "share", how)
+    where = "outside silences, " if silent else ""
+    how = f"{lost_count} of {sent_count} packets lost {where}while the queue was less than half full"
+    loss = Estimate("loss", share, min(low * scale, share), max(min(1.0, high * scale), share), "share", how)
+    if aqm and lost_count:
+        # Such a queue loses packets while it is short: they are not told from the link's.
+        bound = Bounded("share", f"{how}; the queue may have dropped some of them", at_most=loss.high)
+        loss = Estimate.of("loss", bound, f"the scenario has {loss.high * 50:.3g} %")
     law = fit_losses(stretches)
     if law is None:
         return loss, unknown("loss run", "packets", "too few losses; assumed independent"), None

@@ -10,27 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import ScenarioError, UsageError
-from cogtcp.fitting import connections, from_logs, iperf3, laws, logs, packets, sigmf, sweeps
-from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
-from cogtcp.fitting.link import LinkFit, fit_link
-from cogtcp.fitting.result import Channel, Fit, Held
+from cogtcp.fitting import connections, from_logs, iperf3, laws, logs, packets, quic, sigmf, sweeps
+from cogtcp.fitting.checking import Held, seen
+from cogtcp.fitting.estimate import Estimate, median, unknown
+from cogtcp.fitting.link import ABOVE, LinkFit, fit_link
+from cogtcp.fitting.quantity import Bounded
+from cogtcp.fitting.result import Channel, Fit
 from cogtcp.link_trace import LinkTrace
-from cogtcp.scenario import Scenario
+from cogtcp.scenario import DOUBT, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cogtcp.fitting.capacity import RateLaw
     from cogtcp.fitting.connections import Connection
+    from cogtcp.fitting.silences import Silences
 
 #: What stands where the data cannot tell.
 _DELAY_S, _RATE = 0.025, 10e6
-#: Where only a bound is known, a range ends this many times away from it. The scenario has so many times a
-#: lower bound of the capacity: enough that the flow stays limited as it was.
-ABOVE = 4.0
 #: How long a scenario of fitted silences runs at least, and in how many of their periods.
 _LEAST_S, _PERIODS, _MOST_S = 30.0, 15, 300.0
-#: Of a capture shorter than this nothing is held out.
+#: So many silences of such a length, s, without a timetable are an incumbent's: radios sense for less.
+_INCUMBENTS, _INCUMBENT_S = 3, 1.0
+#: Of a capture shorter than this nothing is held out, s.
 _HELD_S = 8.0
 
 
@@ -46,15 +48,19 @@ def make(
         name or re.sub(r"[^\w.-]+", "-", Path(files[0]).name.split(".")[0]).strip("-.") or "fitted", transport
     )
     found: list[Connection] = []
+    captures = [Path(file) for file in files if _is_capture(Path(file))]
+    if captures:
+        _captures(captures, fit, found)
     for file in files:
-        _read(Path(file), fit, found, threshold)
+        if Path(file) not in captures:
+            _read(Path(file), fit, found, threshold)
     if found:
         # A capture has TCP first.
         tcp = [connection for connection in found if not connection.probes] or found
         tcp.sort(key=lambda connection: -connection.packets)
         beside = [c for c in found if c.probes and c not in tcp]
-        _hold_out(fit, [*tcp, *beside], held_out)
-        fit.link = fit_link([*tcp, *beside])
+        together = [*tcp, *beside]
+        fit.link = fit_link(together)
         fit.notes += fit.link.notes
     # Probes of a log have a clock of their own, and stand alone.
     for probes in fit.probed:
@@ -63,7 +69,42 @@ def make(
     if not has_link and not fit.channels:
         raise UsageError("the files do not describe a link; give a capture, a log, a trace or occupancy")
     build(fit)
+    if found and held_out > 0:
+        _check(fit, together, held_out)
     return fit
+
+
+def _is_capture(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return packets.is_capture(stream.read(16))
+    except OSError:
+        return False  # said where the file is read
+
+
+def _captures(files: Sequence[Path], fit: Fit, found: list[Connection]) -> None:
+    """Read the captures, together: two of them may hold one direction each."""
+    for read in packets.read_all(files):
+        name = " with ".join(read.names)
+        fit.notes += [f"{name}: {note}" for note in read.notes]
+        ours = connections.connections(read.packets)
+        beside = connections.probes(read.echoes)
+        if not ours and not beside:
+            ours = quic.connections(read.datagrams)
+        if not ours and not beside:
+            raise UsageError(
+                f"{name}: no connection in it carries {connections.LEAST_PACKETS} data packets; capture a "
+                "longer transfer"
+            )
+        side = ours[0].side if ours else "sender"
+        count = (
+            f"{len(read.packets)} TCP packets" if read.packets else f"{len(read.datagrams)} datagrams of QUIC"
+        )
+        what = f"capture at the {side}, {count}"
+        fit.sources.append((name, what + (f", {beside[0].packets} pings" if beside else "")))
+        for connection in (*ours, *beside):
+            connection.same_clock = True
+        found += [*ours, *beside]
 
 
 def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None) -> None:
@@ -77,22 +118,6 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
         ) from None
     if not head:
         raise UsageError(f"{file}: is empty; give a file with measurements")
-    if packets.is_capture(head):
-        read = packets.read(file)
-        fit.notes += [f"{file.name}: {note}" for note in read.notes]
-        ours = connections.connections(read.packets)
-        beside = connections.probes(read.echoes)
-        if not ours and not beside:
-            raise UsageError(
-                f"{file}: no connection in it carries {connections.LEAST_PACKETS} data packets; capture a "
-                "longer transfer"
-            )
-        what = f"capture at the {ours[0].side if ours else 'sender'}, {len(read.packets)} TCP packets"
-        fit.sources.append((file.name, what + (f", {beside[0].packets} pings" if beside else "")))
-        for connection in (*ours, *beside):
-            connection.same_clock = True
-        found += [*ours, *beside]
-        return
     text = logs.decoded(file.read_bytes())
     if text is None:
         raise UsageError(
@@ -131,34 +156,48 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
         fit.sources.append((file.name, f"link trace of {fit.trace.period_s:.4g} s"))
 
 
-def _hold_out(fit: Fit, found: list[Connection], share: float) -> None:
-    """Fit the first part of a capture alone, and keep what the rest of it came to."""
+def _check(fit: Fit, found: list[Connection], share: float) -> None:
+    """Simulate the scenario of the first part over the rest of the capture; say what it does not reproduce.
+
+    A capture too short to hold a part back is checked on itself, if it has the connection's beginning.
+    """
     main = found[0]
-    if main.probes or main.side != "sender" or share == 0:
+    link = fit.link
+    assert link is not None  # noqa: S101
+    if main.probes or main.quic or main.one_way:
         return
     start, end = main.data[0].time, main.data[-1].time
-    if (end - start) * share < _HELD_S / 3 or end - start < _HELD_S:
-        return
+    early = None
     cut = end - (end - start) * share
-    early = [part for c in found if (part := c.until(cut)) is not None]
-    if not early or early[0].probes:
+    if end - start >= _HELD_S:
+        early = [part for c in found if (part := c.until(cut)) is not None]
+    # A trace replays what was measured: it says nothing of later rates, and is checked on itself.
+    replayed = link.rate_law is not None and link.rate_law.name == "trace"
+    if early and not early[0].probes and not replayed:
+        trained = Fit(fit.name, fit.transport)
+        trained.link = fit_link(early)
+        build(trained)
+        # Files of the trained scenario go with its fit.
+        fit.trained = trained
+        held = Held(
+            trained.scenario, cut - start, end - cut, main.side, link.base, seen(found, cut, end, link.base)
+        )
+    elif main.opened and end > start:
+        held = Held(
+            fit.scenario,
+            0.0,
+            end - start,
+            main.side,
+            link.base,
+            seen(found, start, end, link.base),
+            inside=True,
+        )
+    else:
         return
-    trained = Fit(fit.name, fit.transport)
-    trained.link = fit_link(early)
-    build(trained)
-    tcp = [c for c in found if not c.probes]
-    rtts = [s.answered - s.time for c in tcp for s in c.data if s.fresh and s.time >= cut]
-    late = [s for c in tcp for s in c.data if s.time >= cut]
-    new = sum(s.end - s.seq for s in late if not s.resent)
-    fit.held = Held(
-        scenario=trained.scenario,
-        warmup_s=cut - start,
-        lasted_s=end - cut,
-        goodput_bps=new * 8 / max(end - cut, 1e-9),
-        rtt_mean_s=math.fsum(rtts) / len(rtts) if rtts else math.nan,
-        rtt_p95_s=quantile(rtts, 0.95),
-        resent=sum(s.resent for s in late) / max(1, len(late)),
-    )
+    held.run()
+    fit.held = held
+    if held.doubt:
+        build(fit)
 
 
 def _occupancy(
@@ -223,15 +262,15 @@ def build(fit: Fit) -> None:
     estimates = _estimates(fit)
     fit.estimates = estimates
     by_name = {estimate.name: estimate for estimate in estimates}
+    doubt = fit.doubt
     lines = [
+        *([f"# {DOUBT}{doubt}."] if doubt else []),
         f"# Fitted by cogtcp fit from {', '.join(name for name, _ in fit.sources) or 'measurements'}.",
         "# Each value has its 95 % interval and its source; unknown values are marked.",
         *(f"# Note: {note}" for note in fit.notes),
         "",
         f'name = "{fit.name}"',
-        f'description = "Fitted from {_plain(", ".join(name for name, _ in fit.sources))}"'
-        if fit.sources
-        else "",
+        f'description = "{_description(fit, doubt)}"' if fit.sources else "",
         "",
     ]
     silences = fit.link.silences if fit.link is not None else None
@@ -243,7 +282,7 @@ def build(fit: Fit) -> None:
             "[tcp]",
             f'segment_size = "{fit.segment} B"',
         ]
-        lines += ['delayed_ack = "linux"', "window_tuning = true", ""]
+        lines += ['delayed_ack = "linux"', *_window(fit.link), ""]
     lines += from_logs.window(fit)
     lines += _link(fit, by_name)
     if fit.channels:
@@ -260,6 +299,7 @@ def build(fit: Fit) -> None:
         'to = "receiver"',
         f'transport = "{fit.transport}"',
         f"count = {flows}",
+        *_traffic(fit.link),
         "",
     ]
     fit.toml = "\n".join(lines)
@@ -269,6 +309,31 @@ def build(fit: Fit) -> None:
     except ScenarioError as error:
         raise UsageError(f"the fit is not a valid scenario: {error}") from None
     fit.ranges = _ranges(fit, by_name)
+
+
+def _description(fit: Fit, doubt: str) -> str:
+    said = f"Fitted from {_plain(', '.join(name for name, _ in fit.sources))}"
+    # The sentence is the key by which `advise` knows: it goes wherever the scenario goes.
+    return f"{said}. {DOUBT}{_plain(doubt)}." if doubt else said
+
+
+def _window(link: LinkFit) -> list[str]:
+    limit = link.limit
+    if limit is None or limit.by != "window":
+        return ["window_tuning = true"]
+    return [
+        f"# The receive window limited the transfer: {limit.how}.",
+        f'receive_buffer = "{max(round(limit.value), 2 * 1460)} B"',
+    ]
+
+
+def _traffic(link: LinkFit | None) -> list[str]:
+    if link is None or link.limit is None or link.limit.by != "application":
+        return []
+    return [
+        f"# The application limited the transfer: {link.limit.how}.",
+        f'traffic = {{ rate = "{round(link.limit.value / max(1, link.flows))} bit/s" }}',
+    ]
 
 
 def _plain(text: str) -> str:
@@ -296,8 +361,9 @@ def _estimates(fit: Fit) -> list[Estimate]:
     if link is not None:
         found = [
             link.delay,
-            link.jitter,
+            *([link.jitter] if link.jitter is not None else []),
             link.capacity,
+            *_limits(link),
             link.queue,
             link.loss,
             link.run,
@@ -322,10 +388,41 @@ def _estimates(fit: Fit) -> list[Estimate]:
     return found
 
 
+def _poisson(count: int, mean: float) -> tuple[float, float]:
+    """Return the 95 % interval of a mean time of which `count` ended (Byar's approximation)."""
+    low = count * (1 - 1 / (9 * count) - 1.96 / (3 * math.sqrt(count))) ** 3
+    high = (count + 1) * (1 - 1 / (9 * (count + 1)) + 1.96 / (3 * math.sqrt(count + 1))) ** 3
+    return mean * count / high, mean * count / max(low, 1e-9)
+
+
+def _limits(link: LinkFit) -> list[Estimate]:
+    """Return what limited the transfer, and how packets come, where the data show it."""
+    found = []
+    if link.limit is not None and link.limit.by == "window":
+        value = link.limit.value
+        found.append(Estimate("receive window", value, math.nan, math.nan, "B", link.limit.how))
+    elif link.limit is not None and link.limit.by == "application":
+        value = link.limit.value
+        found.append(Estimate("application", value, math.nan, math.nan, "bit/s", link.limit.how))
+    in_batches = link.rate_fit.batches if link.rate_fit is not None else None
+    if in_batches is not None:
+        how = (
+            f"packets come {in_batches.size:.0f} at a time, as with interrupts, A-MPDU or uplink grants; "
+            'scenarios model grants as access = "scheduled", which this one does not'
+        )
+        spacing = in_batches.spacing
+        found.append(Estimate("batches", spacing, 0.5 * spacing, in_batches.most, "s", how))
+    return found
+
+
 def _of_silences(link: LinkFit) -> list[Estimate]:
     silences = link.silences
     if silences is None:
-        return [unknown("silence", "s", "no silence was seen; the scenario has none")]
+        how = "no silence was seen, and a longer one would show"
+        if math.isnan(link.hidden_s):
+            return [unknown("silence", "s", "no silence was seen; the scenario has none")]
+        bound = Bounded("s", how, at_most=link.hidden_s)
+        return [Estimate.of("silence", bound, "the scenario has none")]
     count = len(silences.gaps)
     if math.isnan(silences.period):
         law = "of one length" if silences.fixed else "of different lengths"
@@ -341,9 +438,12 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         found.append(
             Estimate("period", silences.period, silences.period - half, silences.period + half, "s", how)
         )
-    elif silences.opens:
-        mean = math.fsum(silences.opens) / len(silences.opens)
-        low, high = bootstrap(silences.opens, lambda some: math.fsum(some) / len(some))
+    elif not silences.opens:
+        how = "one silence in the capture shows no law; the scenario has exponential times of this mean"
+        found.append(Estimate.of("open", Bounded("s", how, at_least=_open_mean(link, silences) / 4)))
+    else:
+        mean = _open_mean(link, silences)
+        low, high = _poisson(len(silences.gaps), mean)
         best = laws.fit_laws(silences.opens)
         how = (
             f"mean time between them; best law by AIC: {best[0].describe()}"
@@ -368,12 +468,15 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         rate = capacity.value
     elif capacity is not None and capacity.bound is not None and capacity.bound.at_least is not None:
         rate = ABOVE * capacity.bound.at_least
-    packets_ = (
-        queue.value
-        if queue is not None and queue.known
-        else max(2.0, rate * 2 * delay_s / 8 / fit.packet_bytes)
-    )
+    bdp = max(2.0, rate * 2 * delay_s / 8 / fit.packet_bytes)
+    packets_ = bdp
+    if queue is not None and queue.known:
+        packets_ = queue.value
+    elif queue is not None and queue.bound is not None:
+        packets_ = max(bdp, queue.bound.at_least or 0.0)
     loss_share = loss.value if loss is not None and loss.known else 0.0
+    if fit.link is not None and loss is not None and loss.bound is not None:
+        loss_share = fit.link.loss_share
     # Losses so few that chance may have made them.
     if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
         loss_share = 0.0
@@ -392,18 +495,29 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
     losses = fit.link.loss_law if fit.link is not None else None
     if losses is not None and losses.name == "gilbert-elliott" and loss_share > 0:
         fields.insert(-1, f"loss_run = {max(1.0, losses.run):.4g}")
-    back, run = by_name.get("reverse capacity"), by_name.get("loss run")
+    run, back = by_name.get("loss run"), by_name.get("reverse capacity")
     if back is not None and back.known:
         fields.append(f'reverse_rate = "{round(back.value)} bit/s"')
-    told = (delay, capacity, back, queue, loss, run)
+    told = (
+        delay,
+        capacity,
+        back,
+        *(by_name.get(n) for n in ("application", "receive window", "batches")),
+        queue,
+        loss,
+        run,
+    )
     lines = [f"# {e.name}: {e.describe()}. {e.how}" for e in told if e is not None]
     return [*lines, "[topology.single_hop]", f"link = {{ {', '.join(fields)} }}", ""]
 
 
 def _rates_text(link: LinkFit, law: RateLaw) -> str:
     """Return what the link replays: the levels of steps or states, or the rates themselves."""
-    origin = link.rates[0][0]
+    # The link sends half of the round-trip time before a sender sees the answer.
+    origin = min(link.started + (link.base / 2 if link.side == "sender" else 0.0), link.rates[0][0])
     lines = ["time_s,rate_bps"]
+    if link.rates[0][0] > origin:
+        lines.append(f"0.000000,{round(link.rates[0][2])}")
     for number, (start, _, rate) in enumerate(link.rates):
         level = rate
         if law.name == "steps":
@@ -420,6 +534,8 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
     assert link is not None  # noqa: S101
     silences = link.silences
     assert silences is not None  # noqa: S101
+    if math.isnan(silences.period) and len(silences.gaps) >= _INCUMBENTS and silences.length >= _INCUMBENT_S:
+        return _incumbents(fit, link, silences, by_name)
     names = ("silence", "period", "open", f"silences {silences.mode}")
     lines = [f"# {e.name}: {e.describe()}. {e.how}" for name in names if (e := by_name.get(name)) is not None]
     off = f'"{_ns(silences.length)}"'
@@ -427,13 +543,17 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         on = f'"{_ns(max(silences.period - silences.length, 1e-6))}"'
     else:
         opens = silences.opens
-        mean = math.fsum(opens) / len(opens) if opens else 1.0
+        mean = _open_mean(link, silences)
         best = laws.fit_laws(opens)
         on = f'{{ exponential = "{_ns(mean)}" }}'
         if best and best[0].name != "exponential":
             lines.append(
                 f"# Times between silences: {best[0].describe()} by AIC. Radios do not support this law: "
                 "exponential is used."
+            )
+        if len(silences.gaps) == 1:
+            lines.append(
+                "# One silence was seen: how often they come is a guess, once in the length of the capture."
             )
         if not silences.fixed:
             mean_length = math.fsum(silences.lengths) / len(silences.lengths)
@@ -447,6 +567,55 @@ def _radio(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
         lines.append(f"# The rate changes from silence to silence, {len(rates)} stretches{said}.")
         lines.append(f'channel = {{ range = ["{round(low)} bit/s", "{round(high)} bit/s"] }}')
     return lines
+
+
+def _incumbents(fit: Fit, link: LinkFit, silences: Silences, by_name: dict[str, Estimate]) -> list[str]:
+    """Return the spectrum of one channel whose primary user makes the silences, and a radio that obeys."""
+    off, on = laws.fit_laws(silences.opens), laws.fit_laws(silences.lengths)
+    mean_on = math.fsum(silences.lengths) / len(silences.lengths)
+    exponential = [f'{{ exponential = "{_ns(mean)}" }}' for mean in (mean_on, _open_mean(link, silences))]
+    # Exponential, unless a law is better by more than chance: 2 of AIC for each parameter.
+    spans = [
+        _span(found) if found and found[0].aic + 2 < _exponential_aic(found) else "" for found in (on, off)
+    ]
+    spans = [span or usual for span, usual in zip(spans, exponential, strict=True)]
+    share = 100 * math.fsum(silences.lengths) / link.lasted
+    return [
+        *(f"# {e.name}: {e.describe()}. {e.how}" for n in ("silence", "open") if (e := by_name.get(n))),
+        f"# Silences of seconds at irregular times: incumbents, busy {share:.0f} % of the time.",
+        "[spectrum]",
+        "bands = 1",
+        f'channels = {{ uniform = "{round(fit.capacity)} bit/s" }}',
+        f"pu = {{ laws = {{ on = {spans[0]}, off = {spans[1]} }} }}",
+        "",
+        "[[radio]]",
+        'name = "radio"',
+        'links = ["link"]',
+        f'silence = "{silences.mode}"',
+        "",
+        "# The radio is told at once when the incumbent comes and goes: no sensing of its own interrupts it.",
+        "[radio.cr]",
+        'access = "none"',
+        'switching_delay = "1 ms"',
+        "",
+        "[radio.cr.regulation.cbrs]",
+        'heartbeat = "100 ms"',
+        'transmit = "240 s"',
+        'stop = "1 ms"',
+        'answer = "1 ms"',
+        'esc = "0 s"',
+        'dpa = "suspend"',
+    ]
+
+
+def _exponential_aic(found: Sequence[laws.Law]) -> float:
+    return next((law.aic for law in found if law.name == "exponential"), math.inf)
+
+
+def _open_mean(link: LinkFit, silences: Silences) -> float:
+    """Return the mean time between silences over all of the capture, not within a cluster, s."""
+    closed = math.fsum(silences.lengths)
+    return max((link.lasted - closed) / len(silences.gaps), 1e-3)
 
 
 def _ns(seconds: float) -> str:

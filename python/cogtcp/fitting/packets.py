@@ -1,29 +1,39 @@
-"""Captures, read by their headers: pcap and pcapng, Ethernet, raw IP, Linux cooked, loopback; IPv4 and IPv6.
+"""Captures, read by their headers. `crates/captures` reads; here rows become packets in time order.
 
-Formats: pcap (draft-ietf-opsawg-pcap), pcapng (draft-ietf-opsawg-pcapng). Payloads are not looked at.
+Payloads, addresses and names stay in the reader: connections are numbers.
 """
 
 from __future__ import annotations
 
-import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cogtcp import _core
 from cogtcp._errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-#: Link types of which the header's length is known: Ethernet, raw IP (three numbers), Linux cooked, loopback.
-_ETHERNET, _RAW, _COOKED, _COOKED2, _NULL, _LOOP = 1, (12, 14, 101, 228, 229), 113, 276, 0, 108
-_IPV4, _IPV6, _VLAN = 0x0800, 0x86DD, (0x8100, 0x88A8)
-_TCP, _UDP, _ICMP, _ICMP6 = 6, 17, 1, 58
-#: Extension headers of IPv6 that may stand before TCP.
-_EXTENSIONS = {0, 43, 60}
 SYN, FIN, RST, ACK = 0x02, 0x01, 0x04, 0x10
+#: Rows that are read of all captures together: at some 400 B each in Python they stay within 1 GB.
+MOST_ROWS = 1_500_000
+#: Packets around a pause whose timestamps are compared: enough that one of them did not wait in a queue.
+_AROUND = 200
+#: A step back of the capture's clock, s. Packets of two processors are at most some ms out of order.
+_BACK_S = 0.05
+#: A pause that may be a step of the clock, s: in a shorter one a sender's timer may not have expired.
+_PAUSE_S = 3.0
+#: Without timestamps, so long a pause of data in flight without a retransmission is a step, s: RTO is at most
+#: 120 s in Linux but begins at 1 s (RFC 6298), so several would have been seen.
+_IN_FLIGHT_S = 20.0
+#: The frequent ticks of timestamps, s (Linux 1 ms; BSD and old Linux 10 ms and 4 ms).
+_TICKS = (0.001, 0.004, 0.01)
+#: Distance of a measured tick from a frequent one, a share: clocks differ by far less.
+_TICK_NEAR = 0.02
 
-Address = tuple[bytes, int]
+#: An end of a connection: its number, and whether the first packet came from it.
+Address = tuple[int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +41,9 @@ class Packet:
     """A TCP packet.
 
     Attributes:
-        time: Seconds, from the first packet of the file.
-        source: Address and port.
-        target: Address and port.
+        time: Seconds, from the first packet of the capture.
+        source: Connection and end.
+        target: Connection and other end.
         seq: Sequence number.
         ack: Acknowledgement number.
         flags: Flags of TCP.
@@ -43,6 +53,8 @@ class Packet:
         tsval: Timestamp, None without.
         tsecr: Its echo.
         mss: MSS option, 0 without.
+        window: Window field, unscaled.
+        scale: Shift of the window, in a SYN; None without.
     """
 
     time: float
@@ -57,6 +69,8 @@ class Packet:
     tsval: int | None = None
     tsecr: int | None = None
     mss: int = 0
+    window: int = 0
+    scale: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +78,38 @@ class Echo:
     """An ICMP echo request or its reply.
 
     Attributes:
-        time: Seconds, from the first packet of the file.
-        source: Address of who asks, whoever sent this packet.
+        time: Seconds, from the first packet of the capture.
+        source: The host that asks, whoever sent this packet.
         reply: Whether it is the reply.
         key: Identifier and sequence number.
         size: Bytes of IP.
     """
 
     time: float
-    source: bytes
+    source: Address
     reply: bool
     key: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Datagram:
+    """A UDP datagram.
+
+    Attributes:
+        time: Seconds, from the first packet of the capture.
+        connection: Number of the connection.
+        forward: Whether it goes as the first one of the connection.
+        first: First byte of the payload.
+        payload: Bytes of payload.
+        size: Bytes of IP.
+    """
+
+    time: float
+    connection: int
+    forward: bool
+    first: int
+    payload: int
     size: int
 
 
@@ -83,276 +118,289 @@ class Read:
     """What a capture holds.
 
     Attributes:
-        packets: Its TCP packets, in the order of time.
+        packets: Its TCP packets, in time order.
         echoes: Its ICMP echo requests and replies (ping), likewise.
+        datagrams: Its UDP datagrams, likewise.
         notes: What was odd, and what was done about it.
-        others: Packets that are not TCP, by kind.
+        others: Frames of other kinds, by kind.
+        names: Names of its files.
     """
 
     packets: list[Packet]
     echoes: list[Echo] = field(default_factory=list)
+    datagrams: list[Datagram] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     others: dict[str, int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
 
 
 def is_capture(head: bytes) -> bool:
-    """Return whether a file begins as a capture."""
-    return head[:4] in _MAGIC or head[:4] == b"\x0a\x0d\x0d\x0a"
+    """Return whether a file begins as a capture, or is packed with gzip or Zstandard."""
+    return _core.is_capture(head)
 
 
-# Magic numbers of pcap: byte order, and units of the fraction of a second.
-_MAGIC = {
-    b"\xd4\xc3\xb2\xa1": ("<", 1e-6),
-    b"\xa1\xb2\xc3\xd4": (">", 1e-6),
-    b"\x4d\x3c\xb2\xa1": ("<", 1e-9),
-    b"\xa1\xb2\x3c\x4d": (">", 1e-9),
-}
+def frames(path: str | Path) -> Iterator[tuple[int, int, bytes, int]]:
+    """Return a capture's frames: time in ns, link type, first bytes, length on the wire."""
+    return iter(_core.CaptureFrames(str(path)))
 
 
 def read(path: str | Path) -> Read:
-    """Read the TCP packets of a capture.
-
-    A file that is cut off is read up to there, which `notes` tells. So is a clock that steps back or far
-    forward: later times are shifted.
-
-    Raises:
-        UsageError: It is no capture, cannot be read, or has no TCP in it.
-    """
-    file = Path(path)
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror or error}; name a capture") from None
-    found = Read([])
-    if content[:4] in _MAGIC:
-        frames = _pcap(content, found)
-    elif content[:4] == b"\x0a\x0d\x0d\x0a":
-        frames = _pcapng(content, found)
-    else:
-        raise UsageError(f"{file}: is not a capture; name a pcap or pcapng file")
-    heard: list[Packet | Echo] = []
-    first: int | None = None
-    for nanoseconds, link, data, length in frames:
-        first = nanoseconds if first is None else first
-        before = len(found.echoes)
-        packet = _packet((nanoseconds - first) / 1e9, link, data, length, found)
-        heard += found.echoes[before:] if packet is None else [packet]
-    if len(found.echoes) == len(heard) < 30:
-        kinds = ", ".join(f"{count} of {kind}" for kind, count in found.others.items()) or "no packets"
-        cut = f" ({found.notes[0]})" if found.notes else ""
-        raise UsageError(f"{file}: no TCP, but {kinds}{cut}; capture a TCP transfer")
-    # All together: a step of the clock between two packets moves the pings behind it too.
-    in_time = _in_time(heard, found)
-    found.packets = [each for each in in_time if isinstance(each, Packet)]
-    found.echoes = [each for each in in_time if isinstance(each, Echo)]
+    """Read one capture; see `read_all`."""
+    (found,) = read_all([path])
     return found
 
 
-#: A step back of the clock that is more than packets out of order, and one forward that is no pause.
-_BACK_S, _FORWARD_S = 0.05, 300.0
+def read_all(paths: Sequence[str | Path], most: int = MOST_ROWS) -> list[Read]:
+    """Read captures. Two files with one direction each of a connection become one.
+
+    A file that is cut off is read up to there. If the clock of a capture steps, later times are shifted. Each
+    is noted.
+
+    Raises:
+        UsageError: A file is no capture, cannot be read, or has nothing to fit.
+    """
+    files = [Path(path) for path in paths]
+    try:
+        rows = _core.read_captures([str(file) for file in files], most)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename}: cannot be read: {error.strerror or error}; name a capture"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"{', '.join(map(str, files))}: {error}") from None
+    columns = {name: _views(rows[name]) for name in ("packets", "echoes", "datagrams")}
+    found = []
+    for group in _together(len(files), columns["packets"]):
+        found.append(_read(group, files, rows, columns))
+    return found
 
 
-def _in_time(packets: list[Packet | Echo], found: Read) -> list[Packet | Echo]:
-    """Return packets in the order of time, with steps of the clock taken out."""
-    from dataclasses import replace
+#: Codes of the columns' values in Python's buffer protocol.
+_CODES = {"time": "q", "forward": "?", "stamped": "?", "reply": "?"}
 
-    shift, last, steps = 0.0, packets[0].time, 0
-    result = []
-    for packet in packets:
-        time = packet.time + shift
-        # Packets of two processors may be a little out of order: a small step back is no step of the clock.
-        if time < last - _BACK_S or time > last + _FORWARD_S:
-            shift += last - time
-            time, steps = last, steps + 1
-        last = max(last, time)
-        result.append(packet if shift == 0 else replace(packet, time=time))
-    if steps:
-        times = "once" if steps == 1 else f"{steps} times"
-        found.notes.append(f"the clock of the capture steps {times}: later times are shifted")
+
+def _views(columns: dict[str, Any]) -> dict[str, memoryview[int]]:
+    # The code is data here: no overload of `cast` knows its type.
+    cast: Any = memoryview.cast
+    return {
+        name: cast(memoryview(column).cast("B"), _CODES.get(name, "I")) for name, column in columns.items()
+    }
+
+
+def _together(files: int, packets: dict[str, memoryview[int]]) -> list[list[int]]:
+    """Return which files belong together: those that hold one direction each of the same connection."""
+    if files == 1:
+        return [[0]]
+    ways: dict[tuple[int, int], set[bool]] = {}
+    for file, connection, forward in zip(
+        packets["file"], packets["connection"], packets["forward"], strict=True
+    ):
+        ways.setdefault((file, connection), set()).add(bool(forward))
+    groups = [[file] for file in range(files)]
+    by_connection: dict[int, list[int]] = {}
+    for file, connection in ways:
+        by_connection.setdefault(connection, []).append(file)
+    for connection, owners in by_connection.items():
+        if len(owners) == 2 and all(len(ways[file, connection]) == 1 for file in owners):
+            one, other = owners
+            if ways[one, connection] != ways[other, connection]:
+                first = next(group for group in groups if one in group)
+                second = next(group for group in groups if other in group)
+                if first is not second:
+                    first += second
+                    groups.remove(second)
+    return groups
+
+
+def _read(group: list[int], files: list[Path], rows: dict[str, Any], columns: dict[str, Any]) -> Read:
+    names = [files[number].name for number in group]
+    where = ", ".join(str(files[number]) for number in group)
+    ours = set(group)
+    origin = min(
+        (
+            time
+            for kind in columns.values()
+            for time, file in zip(kind["time"], kind["file"], strict=True)
+            if file in ours
+        ),
+        default=0,
+    )
+    found = Read([], names=names, others=dict(rows["others"]))
+    _notes(found, group, rows)
+    # In the order of the files, which the clock may not have.
+    heard = [*_packets(columns["packets"], ours, origin), *_echoes(columns["echoes"], ours, origin)]
+    heard.sort(key=lambda pair: pair[0])
+    in_order = [each for _, each in heard]
+    packets = [each for each in in_order if isinstance(each, Packet)]
+    echoes = [each for each in in_order if isinstance(each, Echo)]
+    found.datagrams = list(_datagrams(columns["datagrams"], ours, origin))
+    if not packets and len(echoes) < 30 and not any(map(is_quic, found.datagrams)):
+        kinds = found.others | ({"UDP": len(found.datagrams)} if found.datagrams else {})
+        said = ", ".join(f"{count} of {kind}" for kind, count in kinds.items()) or "no packets"
+        cut = f" ({found.notes[0]})" if found.notes else ""
+        raise UsageError(f"{where}: no TCP, but {said}{cut}; capture a TCP transfer")
+    # All together: a step of the clock between two packets moves the pings behind it too.
+    in_time = _in_time(in_order, found, merged=len(group) > 1) if in_order else []
+    # Where the clock was set back, the earliest time is none of the first packet.
+    if in_time and in_time[0].time > 0 and not found.datagrams:
+        first = in_time[0].time
+        in_time = [replace(each, time=each.time - first) for each in in_time]
+    found.packets = [each for each in in_time if isinstance(each, Packet)]
+    found.echoes = [each for each in in_time if isinstance(each, Echo)]
+    found.datagrams.sort(key=lambda each: each.time)
+    return found
+
+
+def is_quic(datagram: Datagram) -> bool:
+    """Return whether a datagram begins as QUIC's handshake: long header and fixed bit (RFC 9000, 17.2)."""
+    return datagram.first & 0xC0 == 0xC0 and datagram.payload >= 1200
+
+
+def _notes(found: Read, group: list[int], rows: dict[str, Any]) -> None:
+    copies, count = sum(rows["copies"][n] for n in group), sum(rows["frames"][n] for n in group)
+    if copies:
+        found.notes.append(
+            f"{copies} of {count} frames are copies that the capture made (same bytes within 1 ms): each "
+            "frame counts once"
+        )
+    for number in group:
+        cut = rows["cut"][number]
+        if cut is not None:
+            found.notes.append(f"the file is cut off after {cut} bytes: read up to there")
+        if rows["full"][number]:
+            found.notes.append(f"the file is large: its first {rows['frames'][number] - 1} frames were read")
+
+
+def _packets(
+    rows: dict[str, memoryview[int]], files: set[int], origin: int
+) -> Iterator[tuple[int, Packet | Echo]]:
+    sacks: dict[int, list[tuple[int, int]]] = {}
+    for row, low, high in zip(rows["sack_row"], rows["sack_low"], rows["sack_high"], strict=True):
+        sacks.setdefault(row, []).append((low, high))
+    names = (
+        "time", "order", "file", "connection", "forward", "seq", "ack", "flags", "payload", "size", "stamped",
+        "tsval", "tsecr", "mss", "window", "scale",
+    )  # fmt: skip
+    for row, (
+        time, order, file, connection, forward, seq, ack, flags, payload, size, stamped, tsval, tsecr, mss,
+        window, scale,
+    ) in enumerate(zip(*(rows[name] for name in names), strict=True)):  # fmt: skip
+        if file in files:
+            yield order, Packet(
+                (time - origin) / 1e9, (connection, forward), (connection, not forward), seq, ack, flags,
+                payload, size, tuple(sacks.get(row, ())), tsval if stamped else None,
+                tsecr if stamped else None, mss, window, None if scale == 255 else scale,
+            )  # fmt: skip
+
+
+def _echoes(
+    rows: dict[str, memoryview[int]], files: set[int], origin: int
+) -> Iterator[tuple[int, Packet | Echo]]:
+    names = ("time", "order", "file", "connection", "forward", "reply", "key", "size")
+    for time, order, file, connection, forward, reply, key, size in zip(
+        *(rows[n] for n in names), strict=True
+    ):
+        if file in files:
+            yield order, Echo((time - origin) / 1e9, (connection, forward), reply, key, size)
+
+
+def _datagrams(rows: dict[str, memoryview[int]], files: set[int], origin: int) -> Iterator[Datagram]:
+    names = ("time", "file", "connection", "forward", "first", "payload", "size")
+    for time, file, connection, forward, first, payload, size in zip(*(rows[n] for n in names), strict=True):
+        if file in files:
+            yield Datagram((time - origin) / 1e9, connection, forward, first, payload, size)
+
+
+def _in_time(packets: list[Packet | Echo], found: Read, *, merged: bool) -> list[Packet | Echo]:
+    """Return packets in time order, with steps of the clock taken out."""
+    if merged:
+        packets.sort(key=lambda packet: packet.time)
+    steps = dict(_steps(packets))
+    if not steps:
+        packets.sort(key=lambda packet: packet.time)
+        return packets
+    shift = 0.0
+    result: list[Packet | Echo] = []
+    for number, packet in enumerate(packets):
+        shift += steps.get(number, 0.0)
+        result.append(packet if shift == 0 else replace(packet, time=packet.time + shift))
+    times = "once" if len(steps) == 1 else f"{len(steps)} times"
+    sizes = ", ".join(f"{-step:+.1f} s" for step in list(steps.values())[:3])
+    found.notes.append(f"the clock of the capture steps {times} ({sizes}): later times are shifted")
     result.sort(key=lambda packet: packet.time)
     return result
 
 
-Frame = tuple[int, int, bytes, int]
+def _steps(packets: list[Packet | Echo]) -> Iterator[tuple[int, float]]:
+    """Return where the clock steps, and what undoes each step, s.
+
+    A step forward looks like a pause. Timestamps tell the two apart: the sender's clock went on in a pause.
+    """
+    last = packets[0].time
+    shift = 0.0
+    for number, packet in enumerate(packets):
+        time = packet.time + shift
+        if time < last - _BACK_S:
+            yield number, last - time
+            shift += last - time
+        elif time > last + _PAUSE_S:
+            step = _step(packets, number, time - last)
+            if step:
+                yield number, -step
+                shift -= step
+        last = max(last, packet.time + shift)
 
 
-def _pcap(content: bytes, found: Read) -> Iterator[Frame]:
-    order, unit = _MAGIC[content[:4]]
-    if len(content) < 24:
-        found.notes.append("the file is cut off within its header")
-        return
-    (link,) = struct.unpack_from(order + "I", content, 20)
-    # The upper four bits of the field describe frame check sequences.
-    link &= 0x0FFFFFFF
-    scale = round(unit * 1e9)
-    at = 24
-    while at < len(content):
-        if at + 16 > len(content):
-            found.notes.append(f"the file is cut off after {at} bytes: read up to there")
-            return
-        seconds, fraction, captured, length = struct.unpack_from(order + "IIII", content, at)
-        at += 16
-        # 64 MiB are no packet: the file is damaged here.
-        if at + captured > len(content) or captured > 0x4000000:
-            found.notes.append(f"the file is cut off after {at} bytes: read up to there")
-            return
-        # 256 bytes hold the longest headers: payloads are not kept in memory.
-        yield seconds * 1_000_000_000 + fraction * scale, link, content[at : at + min(captured, 256)], length
-        at += captured
-
-
-def _pcapng(content: bytes, found: Read) -> Iterator[Frame]:
-    order = "<"
-    interfaces: list[tuple[int, int, int]] = []  # link type, units of time in a second, seconds of offset
-    at = 0
-    while at < len(content):
-        if at + 12 > len(content):
-            found.notes.append(f"the file is cut off after {at} bytes: read up to there")
-            return
-        (kind,) = struct.unpack_from(order + "I", content, at)
-        if kind == 0x0A0D0D0A:
-            order = "<" if content[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">"
-            # Each section counts its interfaces again.
-            interfaces = []
-        (size,) = struct.unpack_from(order + "I", content, at + 4)
-        if size < 12 or at + size > len(content):
-            found.notes.append(f"the file is cut off after {at} bytes: read up to there")
-            return
-        body = content[at + 8 : at + size - 4]
-        if kind == 1 and len(body) >= 8:
-            interfaces.append(_interface(order, body))
-        elif kind == 6 and len(body) >= 20:
-            number, high, low, captured, length = struct.unpack_from(order + "IIIII", body)
-            if number < len(interfaces):
-                link, units, offset = interfaces[number]
-                nanoseconds = ((high << 32) | low) * 1_000_000_000 // units + offset * 1_000_000_000
-                yield nanoseconds, link, body[20 : 20 + min(captured, 256)], length
-        elif kind == 3 and interfaces:
-            found.others["packets without a time"] = found.others.get("packets without a time", 0) + 1
-        at += size
-
-
-def _interface(order: str, body: bytes) -> tuple[int, int, int]:
-    (link,) = struct.unpack_from(order + "H", body)
-    units, offset, at = 1_000_000, 0, 8
-    while at + 4 <= len(body):
-        code, size = struct.unpack_from(order + "HH", body, at)
-        value = body[at + 4 : at + 4 + size]
-        if code == 0:
-            break
-        if code == 9 and size == 1:  # if_tsresol: a power of ten, or with the high bit of two
-            units = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
-        elif code == 14 and size == 8:  # if_tsoffset
-            (offset,) = struct.unpack(order + "q", value)
-        at += 4 + size + (-size) % 4
-    return link, units, offset
-
-
-def _packet(time: float, link: int, data: bytes, length: int, found: Read) -> Packet | None:
-    at, kind = _network(link, data)
-    if at < 0:
-        return _other(found, f"link type {link}")
-    # What the link's header adds is no part of the IP packet.
-    length -= at
-    try:
-        if kind == 4:
-            return _ipv4(time, data, at, length, found)
-        if kind == 6:
-            return _ipv6(time, data, at, length, found)
-    except (struct.error, IndexError):
-        return _other(found, "packets captured too short")
-    return _other(found, "packets that are not IP")
-
-
-def _other(found: Read, kind: str) -> Packet | None:
-    found.others[kind] = found.others.get(kind, 0) + 1
-    return None
-
-
-def _network(link: int, data: bytes) -> tuple[int, int]:
-    """Return where the network header begins, and its version: -1 for an unknown link, 0 if it is not IP."""
-    if link == _ETHERNET:
-        at, kind = 14, int.from_bytes(data[12:14], "big")
-        while kind in _VLAN:
-            kind = int.from_bytes(data[at + 2 : at + 4], "big")
-            at += 4
-    elif link in _RAW:
-        return 0, data[0] >> 4 if data else 0
-    elif link == _COOKED:
-        at, kind = 16, int.from_bytes(data[14:16], "big")
-    elif link == _COOKED2:
-        at, kind = 20, int.from_bytes(data[0:2], "big")
-    elif link in (_NULL, _LOOP):
-        return 4, data[4] >> 4 if len(data) > 4 else 0
-    else:
-        return -1, 0
-    return at, {_IPV4: 4, _IPV6: 6}.get(kind, 0)
-
-
-def _ipv4(time: float, data: bytes, at: int, length: int, found: Read) -> Packet | None:
-    head = (data[at] & 0x0F) * 4
-    (total,) = struct.unpack_from(">H", data, at + 2)
-    (fragment,) = struct.unpack_from(">H", data, at + 6)
-    # Only the first fragment has TCP's header.
-    if fragment & 0x1FFF:
-        return _other(found, "later fragments")
-    # A sender that leaves segmentation to its network card may write 0.
-    total = total or length
-    if data[at + 9] == _ICMP and data[at + head] in (0, 8):
-        (key,) = struct.unpack_from(">I", data, at + head + 4)
-        reply = data[at + head] == 0
-        asks = data[at + 16 : at + 20] if reply else data[at + 12 : at + 16]
-        found.echoes.append(Echo(time, asks, reply, key, total))
-        return None
-    if data[at + 9] != _TCP:
-        return _other(found, "UDP" if data[at + 9] == _UDP else f"IP protocol {data[at + 9]}")
-    return _tcp(time, data, at + head, data[at + 12 : at + 16], data[at + 16 : at + 20], total - head, total)
-
-
-def _ipv6(time: float, data: bytes, at: int, length: int, found: Read) -> Packet | None:
-    (total,) = struct.unpack_from(">H", data, at + 4)
-    total = (total or length - 40) + 40
-    following, head = data[at + 6], at + 40
-    while following in _EXTENSIONS:
-        following, head = data[head], head + (data[head + 1] + 1) * 8
-    if following == _ICMP6 and data[head] in (128, 129):
-        (key,) = struct.unpack_from(">I", data, head + 4)
-        reply = data[head] == 129
-        asks = data[at + 24 : at + 40] if reply else data[at + 8 : at + 24]
-        found.echoes.append(Echo(time, asks, reply, key, total))
-        return None
-    if following != _TCP:
-        return _other(found, "UDP" if following == _UDP else f"IP protocol {following}")
-    return _tcp(time, data, head, data[at + 8 : at + 24], data[at + 24 : at + 40], total - (head - at), total)
-
-
-def _tcp(time: float, data: bytes, at: int, source: bytes, target: bytes, length: int, size: int) -> Packet:
-    from_port, to_port, seq, ack, offset, flags = struct.unpack_from(">HHIIBB", data, at)
-    head = (offset >> 4) * 4
-    sack: tuple[tuple[int, int], ...] = ()
-    tsval = tsecr = None
-    mss, place, end = 0, at + 20, min(at + head, len(data))
-    while place < end:
-        kind = data[place]
-        if kind == 0:
-            break
-        if kind == 1:
-            place += 1
+def _step(packets: list[Packet | Echo], number: int, pause: float) -> float:
+    """Return by how much the clock was set forward in a pause; 0 if it was a pause."""
+    before = [p for p in packets[max(0, number - _AROUND) : number] if isinstance(p, Packet)]
+    after = [p for p in packets[number : number + _AROUND] if isinstance(p, Packet)]
+    steps = []
+    for source in {packet.source for packet in before}:
+        one = [p for p in before if p.source == source and p.tsval is not None]
+        two = [p for p in after if p.source == source and p.tsval is not None]
+        tick = _tick(one)
+        if not two or not tick:
             continue
-        if place + 1 >= end or data[place + 1] < 2:
-            break
-        long = data[place + 1]
-        if place + long > end:
-            break
-        if kind == 5:
-            blocks = range(place + 2, place + long - 7, 8)
-            sack = tuple(struct.unpack_from(">II", data, block) for block in blocks)
-        elif kind == 8 and long == 10:
-            tsval, tsecr = struct.unpack_from(">II", data, place + 2)
-        elif kind == 2 and long == 4:
-            (mss,) = struct.unpack_from(">H", data, place + 2)
-        place += long
-    return Packet(
-        time, (source, from_port), (target, to_port), seq, ack, flags, max(0, length - head), size, sack,
-        tsval, tsecr, mss,
-    )  # fmt: skip
+        # How late packets are by their timestamps; the least late packet waited in no queue.
+        first = one[0]
+        early = min(_late(first, packet, tick) for packet in one)
+        steps.append(min(_late(first, packet, tick) for packet in two) - early)
+    if steps:
+        # Where packets were held some still waited: the least of both directions.
+        step = min(steps)
+        return step if step > pause / 2 else 0.0
+    # Without timestamps: data in flight, and nothing of it was retransmitted.
+    highest: dict[Address, int] = {}
+    acked: dict[Address, int] = {}
+    for packet in before:
+        if packet.payload:
+            highest[packet.source] = packet.seq + packet.payload
+        if packet.flags & ACK:
+            acked[packet.target] = packet.ack
+    flying = [source for source in highest if highest[source] != acked.get(source, highest[source])]
+    if pause < _IN_FLIGHT_S or not flying or not after:
+        return 0.0
+    again = any(
+        packet.payload and packet.source in flying and packet.seq < highest[packet.source]
+        for packet in after[:20]
+    )
+    return 0.0 if again else pause
+
+
+def _late(first: Packet, packet: Packet, tick: float) -> float:
+    ticks = ((packet.tsval or 0) - (first.tsval or 0) + (1 << 31)) % (1 << 32) - (1 << 31)
+    return packet.time - first.time - ticks * tick
+
+
+def _tick(packets: Iterable[Packet]) -> float:
+    """Return the tick of a host's timestamps, s; 0 if too few packets show it."""
+    found = list(packets)
+    if len(found) < 10:
+        return 0.0
+    ticks = ((found[-1].tsval or 0) - (found[0].tsval or 0)) % (1 << 32)
+    if ticks < 20:
+        return 0.0
+    tick = (found[-1].time - found[0].time) / ticks
+    # Queues change the distance of two packets: a frequent tick is the more likely one.
+    return next((usual for usual in _TICKS if abs(tick / usual - 1) < 10 * _TICK_NEAR), tick)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import shutil
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from cogtcp._views import view
 from cogtcp.advising.inputs import SUFFIX
 from cogtcp.output import write_file
-from cogtcp.result import plain, run
-from cogtcp.statistics import Interval, mean_interval
+from cogtcp.result import plain
+from cogtcp.scenario import DOUBT
 
 if TYPE_CHECKING:
+    from cogtcp.fitting.checking import Held
     from cogtcp.fitting.estimate import Estimate
     from cogtcp.fitting.iperf3 import Transfer
     from cogtcp.fitting.laws import Law
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from cogtcp.fitting.probing import ProbeFit
     from cogtcp.link_trace import LinkTrace
     from cogtcp.scenario import Scenario
-
-#: Seeds over which the held-out part is simulated, and the longest warm-up before it.
-_SEEDS, _WARMUP_S = 3, 30.0
 
 
 @dataclass(frozen=True)
@@ -52,45 +49,6 @@ class Channel:
 
 
 @dataclass
-class Held:
-    """The part of a capture that no estimate has seen, and the scenario of the part before it."""
-
-    scenario: Scenario
-    warmup_s: float
-    lasted_s: float
-    goodput_bps: float
-    rtt_mean_s: float
-    rtt_p95_s: float
-    resent: float
-
-    @cached_property
-    def simulated(self) -> dict[str, Interval]:
-        """What the scenario says of that part: goodput, RTT and retransmissions, over some seeds."""
-        warmup = min(self.warmup_s, _WARMUP_S)
-        scenario = self.scenario.set("run.duration", f"{warmup + self.lasted_s:.6f} s")
-        scenario = scenario.set("run.warmup", f"{warmup:.6f} s")
-        runs = [run(scenario, seed, "summary").metrics for seed in range(1, 1 + _SEEDS)]
-        names = {
-            "goodput_bps": "goodput_bps",
-            "rtt_mean_s": "rtt_mean_s",
-            "rtt_p95_s": "rtt_p95_s",
-            "resent": "retransmitted",
-        }
-        return {name: mean_interval([each[metric] for each in runs]) for name, metric in names.items()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return measured beside simulated as plain data."""
-        return {
-            "after_s": self.warmup_s,
-            "lasted_s": self.lasted_s,
-            **{
-                name: {"measured": getattr(self, name), "simulated": [found.mean, found.low, found.high]}
-                for name, found in self.simulated.items()
-            },
-        }
-
-
-@dataclass
 class Fit:
     """What `fit` found.
 
@@ -107,7 +65,8 @@ class Fit:
         ranges: Uncertain fields of the scenario, for `cogtcp.advise(uncertain=...)`.
         toml: The scenario, commented.
         scenario: The scenario.
-        held: How the fit does on what was held out; None without a part held out.
+        held: How the fit does on what was held out; None without a check.
+        trained: Fit of the part before; its files are needed while its scenario is.
         beside: Files that the scenario reads, by what follows its name: rates over time, occupancy.
     """
 
@@ -127,6 +86,7 @@ class Fit:
     ranges: dict[str, str] = field(default_factory=dict)
     toml: str = ""
     held: Held | None = None
+    trained: Fit | None = field(default=None, repr=False)
     scenario: Scenario = field(init=False)
     beside: dict[str, str] = field(default_factory=dict)
     _folder: Path | None = field(default=None, repr=False)
@@ -158,6 +118,11 @@ class Fit:
         return found.value if found is not None else 10e6
 
     @property
+    def doubt(self) -> str:
+        """What the scenario does not reproduce of the capture; empty if nothing is known against it."""
+        return self.held.doubt if self.held is not None else ""
+
+    @property
     def known(self) -> list[Estimate]:
         """What the data tell."""
         return [estimate for estimate in self.estimates if estimate.known]
@@ -170,7 +135,10 @@ class Fit:
     @property
     def text(self) -> str:
         """What was found, in some lines."""
-        lines = [f"{estimate.name}: {estimate.describe()}. {estimate.how}." for estimate in self.estimates]
+        lines = [f"{DOUBT}{self.doubt}."] if self.doubt else []
+        if self.link is not None and self.link.evidence:
+            lines.append(f"capture taken at the {self.link.evidence}.")
+        lines += [f"{estimate.name}: {estimate.describe()}. {estimate.how}." for estimate in self.estimates]
         for channel in self.channels:
             lines.append(
                 f"channel {channel.band}: busy {channel.duty * 100:.1f} % of the time; "
@@ -185,6 +153,9 @@ class Fit:
         found: dict[str, Any] = plain(
             {
                 "name": self.name,
+                "reproduces": None if self.held is None else not self.doubt,
+                "doubt": self.doubt,
+                "side": self.link.side if self.link is not None else None,
                 "sources": [{"file": name, "what": what} for name, what in self.sources],
                 "notes": self.notes,
                 "estimates": {estimate.name: estimate.to_dict() for estimate in self.estimates},

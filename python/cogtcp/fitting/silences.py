@@ -11,15 +11,19 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cogtcp.fitting.estimate import median, quantile
+from cogtcp.fitting.estimate import bootstrap, median, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from cogtcp.fitting.connections import Sent
 
 Mode = Literal["hold", "drop"]
 
 #: A period needs so many silences on its grid, and this share of all that were seen.
 _LEAST, _SHARE = 4, 0.6
+#: From so many silences on, the rate between them has a law of its own.
+LEAST_TIMED = _LEAST
 #: From so many silences on one bound of each kind may be wrong.
 _SPARE = 5
 #: A gap with fewer losses than this share of the usual ones is no silence: chance lost a packet or two.
@@ -32,6 +36,8 @@ _UNLIKE = 0.5
 _FULL = 0.5
 #: A beginning shows later or earlier the fewer packets pass: tolerances that are tried one after the other.
 _LOOSER = (1, 2, 4)
+#: Clocks of two hosts differ by up to 100 ppm, and timers that silences keep to are as exact; a share.
+_CLOCKS = 2e-4
 #: Silences that candidates for a period are taken from.
 _MOST = 80
 
@@ -154,6 +160,8 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
         ]
         if len(gaps) >= _LEAST:
             period, error = _sharper(gaps, period, phase, error)
+    if timetable is not None:
+        error = max(error, _CLOCKS * period, spacing / max(1, len(gaps)))
     held = sum(gap.held for gap in gaps)
     mode: Mode = "hold" if 2 * held >= len(gaps) else "drop"
     sure = (held if mode == "hold" else len(gaps) - held) / len(gaps)
@@ -344,8 +352,11 @@ def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, s
         middle = median(lengths)
         spread = quantile(lengths, 0.9) - quantile(lengths, 0.1)
         fixed = spread < max(0.2 * middle, 4 * spacing)
-        half = spread / 2 / math.sqrt(len(lengths)) if not fixed else 2 * spacing
-        return Silences(mode, sure, seen, length=middle, low=middle - half, high=middle + half, fixed=fixed)
+        low, high = middle - 2 * spacing, middle + 2 * spacing
+        if not fixed:
+            low, high = bootstrap(lengths)
+            low, high = min(low, middle), max(high, middle)
+        return Silences(mode, sure, seen, length=middle, low=max(low, 0.0), high=high, fixed=fixed)
     most = sorted(gap.most for gap in gaps)
     least = sorted(gap.least for gap in gaps)
     spare = 1 if len(gaps) >= _SPARE else 0
@@ -356,6 +367,73 @@ def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, s
         low, high = sorted((bottom, top))
         return Silences(mode, sure, seen, length=(low + high) / 2, low=low, high=high, fixed=True)
     lengths = [(gap.least + gap.most) / 2 for gap in gaps]
+    # Both the draw of the lengths and what bounds each of them.
+    low, high = bootstrap(lengths)
+    low, high = min(low, median(least)), max(high, median(most))
+    return Silences(mode, sure, seen, length=median(lengths), low=low, high=high, fixed=False)
+
+
+#: Silences without a timetable: so many, or each of such a length, s. A host that pauses looks the same, but
+#: hosts rarely pause for longer.
+_LEAST_LOOSE, _OUTAGE_S = 4, 0.25
+#: The chance that random losses alone make one of the gaps, at most.
+_CHANCE = 0.01
+#: The shortest run of losses that shows a silence by itself, packets.
+LEAST_RUN = 3
+
+
+def tested(
+    found: Silences | None, gaps: Sequence[Gap], data: Sequence[Sent], base: float, spacing: float
+) -> Silences | None:
+    """Return the silences that "no silence" does not explain; None if it explains all gaps.
+
+    The hypothesis: packets are lost by chance at the rate that is seen outside gaps, the sender waits for its
+    timer, and the application pauses. A gap stands against it if packets were held, or if a run of losses
+    is too long for chance.
+
+    Args:
+        found: What the gaps have in common.
+        gaps: All gaps.
+        data: Data packets, in time order.
+        base: Round-trip time without queue, s.
+        spacing: Usual time from one packet to the next, s.
+    """
+    sure = [gap for gap in gaps if _against_chance(gap, gaps, data)]
+    if found is None:
+        # One outage is one silence of its length.
+        long = [gap for gap in sure if gap.most >= max(_OUTAGE_S, 2 * base)]
+        return _few(long, spacing) if long else None
+    ours = [gap for gap in found.gaps if gap in sure]
+    # A timetable that few of its silences prove is a coincidence.
+    if 2 * len(ours) < len(found.gaps):
+        long = [gap for gap in sure if gap.most >= max(_OUTAGE_S, 2 * base)]
+        return _few(long, spacing) if long else None
+    if math.isnan(found.period):
+        long = [gap for gap in ours if gap.most >= _OUTAGE_S]
+        if len(ours) < _LEAST_LOOSE:
+            return _few(long, spacing) if long else None
+    return found
+
+
+def _few(gaps: Sequence[Gap], spacing: float) -> Silences:
+    """Return single outages: each with its own length, and no law."""
+    held = 2 * sum(gap.held for gap in gaps) >= len(gaps)
+    lengths = sorted(gap.most if gap.held else (gap.least + gap.most) / 2 for gap in gaps)
+    least = min(gap.most - spacing if gap.held else gap.least for gap in gaps)
+    most = max(gap.most for gap in gaps)
     return Silences(
-        mode, sure, seen, length=median(lengths), low=median(least), high=median(most), fixed=False
-    )
+        "hold" if held else "drop", 1.0, tuple(gaps), length=median(lengths), low=max(0.0, least), high=most,
+        fixed=len(gaps) == 1,
+    )  # fmt: skip
+
+
+def _against_chance(gap: Gap, gaps: Sequence[Gap], data: Sequence[Sent]) -> bool:
+    """Whether neither chance nor a timer explains a gap."""
+    if gap.held or gap.probes >= _PROBES:
+        return True
+    if gap.lost < LEAST_RUN:
+        return False
+    lost = sum(sent.lost for sent in data) - sum(each.lost for each in gaps)
+    # At least one: a share of zero would make any loss a silence.
+    share = max(1, lost) / max(1, len(data))
+    return float(len(data)) * share**gap.lost < _CHANCE

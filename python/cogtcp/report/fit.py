@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from cogtcp.metrics import BY_NAME
+from cogtcp.fitting.checking import SEEDS
+from cogtcp.fitting.quantity import text as shown
 from cogtcp.report import page
+from cogtcp.report.evidence import evidence
 from cogtcp.report.tables import Table
 
 if TYPE_CHECKING:
     from cogtcp.fitting.result import Fit
-
-_ROWS = {
-    "goodput_bps": ("goodput_bps", "Goodput"),
-    "rtt_mean_s": ("rtt_mean_s", "RTT, mean"),
-    "rtt_p95_s": ("rtt_p95_s", "RTT, 95 % quantile"),
-    "resent": ("retransmitted", "Retransmitted"),
-}
 
 
 def fit_report(fit: Fit, *, command: str | None = None) -> str:
@@ -26,16 +20,20 @@ def fit_report(fit: Fit, *, command: str | None = None) -> str:
         "fit.html.j2",
         name=fit.name,
         answer=_answer(fit),
+        doubt=fit.doubt,
+        evidence=evidence(fit.link) if fit.link is not None else [],
         sources=fit.sources,
         notes=fit.notes,
         estimates=Table(
             [("Parameter", ""), ("Estimate (95 %)", ""), ("How", "")],
-            [[e.name, e.describe(), e.how] for e in fit.known],
+            [[e.name, e.describe(), e.how] for e in fit.estimates if e.known or e.bound is not None],
         ),
-        unknown=[(e.name, e.how) for e in fit.unknown],
+        unknown=[(e.name, e.how) for e in fit.unknown if e.bound is None],
         channels=_channels(fit),
         held=_held(fit),
         held_s=f"{fit.held.lasted_s:.1f}" if fit.held is not None else "",
+        inside=fit.held is not None and fit.held.inside,
+        seeds=SEEDS,
         transport=fit.transport,
         ranges=list(fit.ranges.items()),
         origin=page.origin(command),
@@ -48,7 +46,9 @@ def _answer(fit: Fit) -> str:
     said = [f"{e.name} {e.describe()}" for e in fit.known if e.name in names]
     if fit.link is not None and fit.link.silences is not None:
         said.append(f"silences {fit.link.silences.mode} packets")
-    missing = [e.name for e in fit.unknown]
+    bounded = [e for e in fit.unknown if e.bound is not None and e.name in names]
+    said += [f"{e.name} {e.describe()}" for e in bounded]
+    missing = [e.name for e in fit.unknown if e.bound is None]
     text = f"{'; '.join(said) or 'Primary users alone'}."
     return text[0].upper() + text[1:] + (f" Not in the data: {', '.join(missing)}." if missing else "")
 
@@ -57,16 +57,16 @@ def _held(fit: Fit) -> Table | None:
     if fit.held is None:
         return None
     rows = []
-    for name, interval in fit.held.simulated.items():
-        metric_name, title = _ROWS[name]
-        metric = BY_NAME[metric_name]
-        measured = float(getattr(fit.held, name))
-        apart = 100 * (interval.mean / measured - 1) if measured else math.nan
-        difference = f"{apart:+.1f}" if math.isfinite(apart) else "–"
+    for each in fit.held.compared:
+        allowed = f"{shown(each.unit, each.low)} to {shown(each.unit, each.high)}"
+        name = each.name[0].upper() + each.name[1:]
         rows.append(
-            [f"{title}, {metric.unit}", metric.text(measured), metric.with_half_width(interval), difference]
-        )
-    return Table([("", ""), ("Measured", ""), ("Simulated", ""), ("Difference", "%")], rows)
+            [
+                name, shown(each.unit, each.measured), shown(each.unit, each.simulated), allowed,
+                "yes" if each.holds else "no",
+            ]
+        )  # fmt: skip
+    return Table([("", ""), ("Measured", ""), ("Simulated", ""), ("Allowed", ""), ("Reproduced", "")], rows)
 
 
 def _channels(fit: Fit) -> Table:

@@ -1,0 +1,106 @@
+//! Captures as columns.
+
+use crate::buffer::Buffer;
+use cogtcp_captures::{Error, Frames, Limits, Read};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::{Path, PathBuf};
+
+/// Whether a file begins as a capture, or as a packed file that may hold one.
+#[pyfunction]
+pub(crate) fn is_capture(head: &[u8]) -> bool {
+    cogtcp_captures::is_capture(head)
+}
+
+fn failed(path: &Path, error: &Error) -> PyErr {
+    match error {
+        // The system's own words, without the number that Rust adds.
+        Error::Io(cause) => PyOSError::new_err((
+            cause.raw_os_error(),
+            cause.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
+            path.display().to_string(),
+        )),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// Reads captures together. Returns the columns of TCP packets, echoes and datagrams, and counts by file.
+#[pyfunction]
+pub(crate) fn read_captures(py: Python<'_>, files: Vec<PathBuf>, rows: usize) -> PyResult<Bound<'_, PyDict>> {
+    let limits = Limits { rows, ..Limits::default() };
+    let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let found = py
+        .detach(|| cogtcp_captures::read_files(&paths, limits))
+        .map_err(|(number, error)| failed(&files[number], &error))?;
+    dictionary(py, found)
+}
+
+fn dictionary(py: Python<'_>, found: Read) -> PyResult<Bound<'_, PyDict>> {
+    let result = PyDict::new(py);
+    macro_rules! columns {
+        ($name:literal, $rows:expr, $($column:ident),*) => {{
+            let rows = $rows;
+            let columns = PyDict::new(py);
+            $(columns.set_item(stringify!($column), Py::new(py, Buffer::from(rows.$column))?)?;)*
+            result.set_item($name, columns)?;
+        }};
+    }
+    columns!(
+        "packets",
+        found.packets,
+        time,
+        order,
+        file,
+        connection,
+        forward,
+        seq,
+        ack,
+        flags,
+        payload,
+        size,
+        window,
+        scale,
+        mss,
+        stamped,
+        tsval,
+        tsecr,
+        sack_row,
+        sack_low,
+        sack_high
+    );
+    columns!("echoes", found.echoes, time, order, file, connection, forward, reply, key, size);
+    columns!("datagrams", found.datagrams, time, file, connection, forward, first, payload, size);
+    result.set_item("others", found.others)?;
+    result.set_item("frames", found.frames)?;
+    result.set_item("copies", found.copies)?;
+    result.set_item("cut", found.cut)?;
+    result.set_item("full", found.full)?;
+    Ok(result)
+}
+
+/// The frames of a capture as they are: time in ns, link type, first bytes, length on the wire.
+#[pyclass(module = "cogtcp._core", unsendable)]
+pub(crate) struct CaptureFrames {
+    frames: Frames<Box<dyn std::io::Read>>,
+    path: PathBuf,
+}
+
+#[pymethods]
+impl CaptureFrames {
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        let frames =
+            cogtcp_captures::open(&path).and_then(Frames::new).map_err(|error| failed(&path, &error))?;
+        Ok(CaptureFrames { frames, path })
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<(i64, u16, Bound<'py, PyBytes>, u32)>> {
+        let found = self.frames.next_frame().map_err(|error| failed(&self.path, &error))?;
+        Ok(found.map(|each| (each.time, each.link, PyBytes::new(py, &each.data), each.length)))
+    }
+}
