@@ -5,9 +5,9 @@
 //! order where links are few. Everything else (timers, radios, applications) has a heap of its own: it is
 //! long-lived and would only deepen the first.
 //!
-//! At one instant measurements come first, then links, radios and MACs change, then hosts act, and packets
-//! arrive last: each of the first three in the order in which it was scheduled, arrivals by how long their
-//! packet has been the first of its link direction, then by the number of the direction.
+//! At one instant measurements come first, then links, radios and MACs change, then hosts act, then packets
+//! arrive. Each of the first three comes in the order in which it was scheduled. The packet arrives first that
+//! has been the first of its link direction for longest. Of equals the lower direction comes first.
 //!
 //! That depends on what packets cross, never on what else exists: other links, nodes, flows and radios leave
 //! the order of two entries alone. It also lets the network hand a packet on early, and a driver play a host
@@ -557,8 +557,8 @@ mod tests {
         }
     }
 
-    /// At one instant: measurements, changes of links, hosts in the order of scheduling, then arrivals by how
-    /// long their packet has been the first, then by direction; whether links are few or many.
+    /// Measurements, changes of links, hosts in the order of scheduling, then arrivals: by how long their
+    /// packet has been the first, then by direction.
     #[test]
     fn equal_times_have_one_order() {
         let (early, late, t) = (Time::from_millis(1), Time::from_millis(2), Time::from_millis(3));

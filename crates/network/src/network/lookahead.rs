@@ -8,9 +8,9 @@
 //! | `plan` | which links may |
 //! | `prefetch` | nothing: memory of the next packets is asked for early |
 //!
-//! All three hold because nobody looks meanwhile: a plain link that no radio or driver changes is known in
-//! advance, and a host is noticed only when its packets have crossed its link. Whoever looks says so before
-//! ([`Network::set_horizon`](super::Network::set_horizon)), and packets of one instant keep their order
+//! Results are the same, as nobody looks meanwhile. What a plain link does is known in advance, where no radio
+//! or driver changes it. A host is noticed only when its packets have crossed its link. The driver says when it
+//! looks next ([`Network::set_horizon`](super::Network::set_horizon)). Packets of one instant keep their order
 //! ([`agenda`](crate::agenda)).
 
 mod batches;
