@@ -82,7 +82,7 @@ def guests() -> list[Path]:
                 line = (process / "cmdline").read_bytes()
             except OSError:
                 continue
-            if b"cogtcp-guest-" in line or b"cogtcp.emulation.virtual.guest" in line:
+            if b"cogtcp-guest-" in line or b"emulation/virtual/guest.py" in line:
                 found.append(process)
     return found
 

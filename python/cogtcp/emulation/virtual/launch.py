@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,10 @@ _LOOK_S = 2.0
 #: With less left than this the file system of a guest's memory is full, bytes.
 _FULL = 1 << 20
 _NO_ROOM = "the file system of the guest's memory is full (/dev/shm, TMPDIR or /tmp); free some of it"
+_TOO_LITTLE = (
+    f"the guest's {MEMORY_MB} MiB of memory are too little for this run: shorten it, or write a longer "
+    "run.sample_interval"
+)
 #: What a kernel says at its end, and what that means.
 _FAILURES = (
     (
@@ -51,8 +56,7 @@ _FAILURES = (
     (r"PROT_EXEC|noexec", "the guest's memory lies on a file system that is mounted noexec"),
     (
         r"Out of memory|invoked oom-killer|Cannot allocate memory|report_enomem",
-        f"the guest's {MEMORY_MB} MiB of memory are too little for this run: shorten it, or write a longer "
-        "run.sample_interval",
+        _TOO_LITTLE,
     ),
     (
         r"Bus error|SIGBUS|No space left|lseek64|pwrite",
@@ -207,7 +211,7 @@ def _environment(*, is_program: bool) -> dict[str, str]:
 def _guest(exchange: Path, memory: Path, seed: int, kernel: Kernel) -> Iterator[subprocess.Popen[bytes]]:
     """Start the guest, and end it with this block or with us."""
     # No name of the folder: the kernel mixes its command line into its random numbers.
-    first = [sys.executable, "-P", "-B", "-m", "cogtcp.emulation.virtual.guest"]
+    first = [sys.executable, "-P", "-B", str(Path(guard.__file__).with_name("guest.py"))]
     words = [
         str(kernel.program),
         f"mem={MEMORY_MB}M",
@@ -358,8 +362,12 @@ def _cpu_s(guard_process: int) -> float:
 def _answer(exchange: Path, kernel: Kernel, code: int, *, is_full: bool) -> bytes:
     # Written whole: the worker has ended before the guest says so.
     ended = exchange / "ended"
-    if ended.exists() and ended.read_text() == "0" and (answer := (exchange / "answer").read_bytes()):
+    status = ended.read_text() if ended.exists() else ""
+    if status == "0" and (answer := (exchange / "answer").read_bytes()):
         return answer
+    # Nobody else kills it: a kernel whose memory is used up does.
+    if status == str(-signal.SIGKILL):
+        raise RunError(_TOO_LITTLE)
     log = (exchange / "kernel.log").read_text(errors="replace") if (exchange / "kernel.log").exists() else ""
     errors = (exchange / "err").read_text(errors="replace")
     if (exchange / "failed").exists():
