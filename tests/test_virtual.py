@@ -82,7 +82,7 @@ def guests() -> list[Path]:
                 line = (process / "cmdline").read_bytes()
             except OSError:
                 continue
-            if b"cogtcp-guest-" in line or b"cogtcp.emulation.virtual.guest" in line:
+            if b"cogtcp-guest-" in line or b"emulation/virtual/guest.py" in line:
                 found.append(process)
     return found
 
@@ -300,6 +300,20 @@ def test_a_guest_that_cannot_start_says_why(tmp_path: Path, monkeypatch: pytest.
         emulate(scenario(), virtual=True)
     program.write_text("#!/bin/sh\necho something else; exit 1\n")
     with pytest.raises(RunError, match="without a result: something else"):
+        emulate(scenario(), virtual=True)
+
+
+def test_a_guest_whose_memory_finds_no_room_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path))
+    _made(tmp_path, "linux-6.12")
+    program = tmp_path / "linux-6.12/linux"
+    # User-mode Linux ends without a word.
+    program.write_text("#!/bin/sh\nkill -ABRT $$\n")
+    program.chmod(0o755)
+    with pytest.raises(RunError, match="without a result: signal 6"):
+        emulate(scenario(), virtual=True)
+    monkeypatch.setattr(launch, "_FULL", 1 << 60)
+    with pytest.raises(RunError, match="the file system of the guest's memory is full"):
         emulate(scenario(), virtual=True)
 
 

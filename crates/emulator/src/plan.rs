@@ -337,11 +337,13 @@ impl Plan {
     }
 
     /// The addresses of the paths beyond the first of the connection of Multipath TCP that ends at a host,
-    /// and whether it receives there; `None`: none ends there. Either program may be the one that listens.
+    /// and whether it receives there; `None`: none ends there. Of programs the peer is the server: were both
+    /// ends to announce addresses, each would use up the other's subflows.
     pub(crate) fn further_paths(&self, host: usize) -> Option<(Vec<Ipv4Addr>, bool)> {
         if self.program_networks.len() > 1 && self.ends.contains(&host) {
             let further = self.program_networks.iter().skip(1);
-            return Some((further.map(|network| packet::address_in(*network, host)).collect(), true));
+            let further = further.map(|network| packet::address_in(*network, host)).collect();
+            return Some((further, host == self.ends[1]));
         }
         let is_multipath = |flow: &usize| self.sockets[*flow].as_ref().is_some_and(|it| it.is_multipath);
         let flow =

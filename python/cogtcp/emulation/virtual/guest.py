@@ -190,4 +190,6 @@ def _switch_off() -> NoReturn:
 
 
 if __name__ == "__main__":
+    # A script: the package may be where only its caller looks.
+    sys.path.append(str(Path(__file__).resolve().parents[3]))
     main()

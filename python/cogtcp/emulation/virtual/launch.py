@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,13 @@ _OWN = tuple(map(Path, ("/tmp", "/run", "/var/run", "/dev", "/proc", "/sys")))  
 _MARK = "cogtcp-guest-"
 _POLL_S = 0.02
 _LOOK_S = 2.0
+#: With less left than this the file system of a guest's memory is full, bytes.
+_FULL = 1 << 20
+_NO_ROOM = "the file system of the guest's memory is full (/dev/shm, TMPDIR or /tmp); free some of it"
+_TOO_LITTLE = (
+    f"the guest's {MEMORY_MB} MiB of memory are too little for this run: shorten it, or write a longer "
+    "run.sample_interval"
+)
 #: What a kernel says at its end, and what that means.
 _FAILURES = (
     (
@@ -48,12 +56,11 @@ _FAILURES = (
     (r"PROT_EXEC|noexec", "the guest's memory lies on a file system that is mounted noexec"),
     (
         r"Out of memory|invoked oom-killer|Cannot allocate memory|report_enomem",
-        f"the guest's {MEMORY_MB} MiB of memory are too little for this run: shorten it, or write a longer "
-        "run.sample_interval",
+        _TOO_LITTLE,
     ),
     (
         r"Bus error|SIGBUS|No space left|lseek64|pwrite",
-        "the file system of the guest's memory is full; free some of it, or name another with TMPDIR",
+        _NO_ROOM,
     ),
 )
 
@@ -126,8 +133,9 @@ def run_task(
     try:
         _write_setup(exchange, task)
         with _guest(exchange, memory, task.seed, kernel) as process:
-            _Attendance(exchange, process, task, quiet, told).wait()
-            return _answer(exchange, kernel)
+            attendance = _Attendance(exchange, process, task, quiet, told)
+            code = attendance.wait()
+            return _answer(exchange, kernel, code, is_full=attendance.least_free < _FULL)
     except OSError as error:
         raise RunError(f"{error.filename or exchange}: {error.strerror}") from error
     finally:
@@ -203,7 +211,7 @@ def _environment(*, is_program: bool) -> dict[str, str]:
 def _guest(exchange: Path, memory: Path, seed: int, kernel: Kernel) -> Iterator[subprocess.Popen[bytes]]:
     """Start the guest, and end it with this block or with us."""
     # No name of the folder: the kernel mixes its command line into its random numbers.
-    first = [sys.executable, "-P", "-B", "-m", "cogtcp.emulation.virtual.guest"]
+    first = [sys.executable, "-P", "-B", str(Path(guard.__file__).with_name("guest.py"))]
     words = [
         str(kernel.program),
         f"mem={MEMORY_MB}M",
@@ -277,24 +285,27 @@ class _Attendance:
         self._is_endless = task.is_endless
         self._moved_at = 0.0
         self._looked = time.monotonic()
+        #: The least room that the file system of its memory had, bytes.
+        self.least_free = shutil.disk_usage(exchange).free
 
-    def wait(self) -> None:
-        """Return when the guest has ended.
+    def wait(self) -> int:
+        """Wait for the end of the guest; return its exit code, or the negative of the signal that ended it.
 
         Raises:
             RunError: It does not end.
         """
         ended = self._process.stdout
         if ended is None:
-            return
+            return 0
         os.set_blocking(ended.fileno(), False)
         try:
             while True:
                 # Nothing yet is None; the end of a guard that was killed is empty.
-                is_over = ended.read() is not None
+                said = ended.read()
                 self._pass_on()
-                if is_over:
-                    return
+                self.least_free = min(self.least_free, shutil.disk_usage(self._exchange).free)
+                if said is not None:
+                    return int(said or 0)
                 self._look()
                 time.sleep(_POLL_S)
         finally:
@@ -348,21 +359,26 @@ def _cpu_s(guard_process: int) -> float:
     return total
 
 
-def _answer(exchange: Path, kernel: Kernel) -> bytes:
+def _answer(exchange: Path, kernel: Kernel, code: int, *, is_full: bool) -> bytes:
     # Written whole: the worker has ended before the guest says so.
     ended = exchange / "ended"
-    if ended.exists() and ended.read_text() == "0" and (answer := (exchange / "answer").read_bytes()):
+    status = ended.read_text() if ended.exists() else ""
+    if status == "0" and (answer := (exchange / "answer").read_bytes()):
         return answer
+    # Nobody else kills it: a kernel whose memory is used up does.
+    if status == str(-signal.SIGKILL):
+        raise RunError(_TOO_LITTLE)
     log = (exchange / "kernel.log").read_text(errors="replace") if (exchange / "kernel.log").exists() else ""
     errors = (exchange / "err").read_text(errors="replace")
     if (exchange / "failed").exists():
         raise RunError(f"the guest failed: {(exchange / 'failed').read_text()}")
     is_begun = (exchange / "clock").stat().st_size > 0 or (exchange / ".uml").exists()
     for pattern, meaning in _FAILURES:
-        if re.search(pattern, log):
+        if re.search(pattern, log) or (is_full and meaning == _NO_ROOM):
             raise (RunError if is_begun and pattern != _FAILURES[0][0] else NoKernelPlaneError)(meaning)
     last = [line for line in (log + errors).splitlines() if line.strip()][-3:]
-    raise RunError(f"the guest ({kernel.name}) ended without a result: {' / '.join(last) or 'no message'}")
+    how = " / ".join(last) or (f"signal {-code}" if code < 0 else f"exit code {code}, no message")
+    raise RunError(f"the guest ({kernel.name}) ended without a result: {how}")
 
 
 def leftovers() -> list[Path]:
