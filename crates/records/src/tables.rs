@@ -28,7 +28,8 @@ tables! {
         measured_s: f64 in "s",
         /// Goodput: payload handed to the receiving application in order and once, over the measured span.
         goodput_bps: f64 in "bit/s",
-        /// Payload handed to the receiving application since the end of the warm-up.
+        /// Payload handed to the receiving application from the end of the warm-up to the end of the run.
+        /// What arrives after `stop_s` counts here, and not in `goodput_bps`.
         delivered_bytes: u64 in "B",
         /// Packets with data sent since the end of the warm-up, retransmissions included.
         sent_segments: u64 in "segments",

@@ -289,8 +289,8 @@ impl Sender {
     }
 
     /// Whether cwnd is full with what waits for the pacer at `rate`. In Linux these packets count as in
-    /// flight, since `fq` paces them; a socket hands it those of 1/1024 s, two at least
-    /// (`tcp_small_queue_check`). A paced sender may never have cwnd on the path alone.
+    /// flight, since `fq` paces them; a socket hands on what leaves in 1/1024 s, two at
+    /// least (`tcp_small_queue_check`). A paced sender may never have cwnd on the path alone.
     fn fills_cwnd_with_paced(&self, rate: Option<Rate>) -> bool {
         let Some(rate) = rate else { return false };
         let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
