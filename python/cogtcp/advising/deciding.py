@@ -104,7 +104,7 @@ class Question:
             candidates=candidates,
             ranges=tuple(p for p in varied if isinstance(p, Range)),
             over=tuple(varied),
-            constraints=tuple(goal.constraint(text) for text in constraints),
+            constraints=tuple(goal.constraint(text, scenario) for text in constraints),
             uncertain=dict(uncertain),
             inputs=inputs,
             margin=margin,
