@@ -246,3 +246,13 @@ def test_the_two_shares_of_a_cell() -> None:
     assert (first["share_beside_others"], second["share_beside_others"]) == pytest.approx((0.3, 0.1))
     (wired,) = with_cell_shares([{**flow, "medium": "air"}], [times])
     assert math.isnan(wired["share_alone"])
+
+
+@pytest.mark.parametrize("options", [{"objective": "nobody.delay_p95"}, {"constraints": ["nobody.loss<=1%"]}])
+def test_advice_and_search_refuse_a_subject_that_is_not_there(
+    scenario: Scenario, options: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match='no flow, stream or application "nobody"'):
+        cogtcp.advise(scenario, **options, transports=["sack"], budget="4 runs", out=tmp_path / "advice")
+    with pytest.raises(UsageError, match='no flow, stream or application "nobody"'):
+        cogtcp.tune(scenario, {"flow.2.start": "0 s..1 s"}, **options, trials=1, out=tmp_path / "tuned")

@@ -103,15 +103,15 @@ pub fn tables<'a>(
             jitter_s: account.arrivals.jitter_s(),
             reordered_packets: account.arrivals.reordered,
         };
-        if let Pattern::Call(call) = spec.pattern {
+        if let Pattern::Call { codec } = spec.pattern {
             has_calls = true;
             let [mouth_to_ear_s, missing_ratio, rating] = match received {
                 0 if dropped > 0 => [f64::NAN, 1.0, 0.0],
                 0 => [f64::NAN; 3],
-                _ => listen(call.codec, &account.delay, row.loss_ratio),
+                _ => listen(codec, &account.delay, row.loss_ratio),
             };
             let mos = if rating.is_nan() { rating } else { opinion_score(rating) };
-            let (source, codec) = (calls.source.intern(&spec.name), calls.codec.intern(call.codec.name()));
+            let (source, codec) = (calls.source.intern(&spec.name), calls.codec.intern(codec.name()));
             calls.push(CallRow { source, codec, mouth_to_ear_s, missing_ratio, rating, mos });
         }
         table.push(row);

@@ -8,15 +8,6 @@ use cogtcp_units::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A call at the rate of its codec, a packet at equal distances.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallConfig {
-    /// The codec: its rate, and how it bears loss.
-    #[serde(default)]
-    pub codec: Codec,
-}
-
 /// A codec of ITU-T G.113, appendix I.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub enum Codec {

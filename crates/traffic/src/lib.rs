@@ -22,7 +22,7 @@ mod volume;
 pub use adaptive_video::{AdaptiveVideoConfig, BitrateRule, Ladder};
 pub use application::{Application, Client, Request, RequestRecord};
 pub use arrivals::Arrivals;
-pub use call::{CallConfig, Codec, opinion_score};
+pub use call::{Codec, opinion_score};
 pub use kind::{Bounds, Saturated, TrafficKind};
 pub use pattern::{Pattern, Period};
 pub use requests::{Connection, Pace, RequestConfig, Requests};

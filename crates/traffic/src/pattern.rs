@@ -1,6 +1,6 @@
 //! When packets are sent, as scenarios write it.
 
-use crate::call::CallConfig;
+use crate::call::Codec;
 use cogtcp_units::{Duration, RandomStream, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,11 @@ pub enum Pattern {
     /// At exponential distances: this rate on average (a Poisson process).
     Poisson(Rate),
     /// A telephone call: the packets of its codec at equal distances. `size` is the codec's.
-    Call(CallConfig),
+    Call {
+        /// The codec: its rate, and how it bears loss.
+        #[serde(default)]
+        codec: Codec,
+    },
     /// At a constant rate while ON, nothing while OFF.
     OnOff {
         /// Rate while ON.
@@ -49,14 +53,14 @@ impl Pattern {
     pub const fn rate(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Poisson(rate) | Self::OnOff { rate, .. } => *rate,
-            Self::Call(call) => call.codec.rate(),
+            Self::Call { codec } => codec.rate(),
         }
     }
 
     /// Returns the payload of a packet that the pattern itself decides, in bytes.
     pub const fn payload(&self) -> Option<u32> {
         match self {
-            Self::Call(call) => Some(call.codec.payload()),
+            Self::Call { codec } => Some(codec.payload()),
             _ => None,
         }
     }

@@ -24,7 +24,7 @@ impl Source {
     pub fn new(pattern: Pattern, size: u32, start: Time, stream: RandomStream) -> Self {
         let mut source = Self { pattern, size, stream, since: start, sent: 0, until: Time::MAX, next: start };
         match pattern {
-            Pattern::Constant(_) | Pattern::Call(_) => {}
+            Pattern::Constant(_) | Pattern::Call { .. } => {}
             // A Poisson process has no packet at its start.
             Pattern::Poisson(_) => source.next = start + source.distance(),
             Pattern::OnOff { on, .. } => source.until = start + on.draw(&mut source.stream),
@@ -50,7 +50,7 @@ impl Source {
                 let distance = self.distance();
                 self.next += distance;
             }
-            Pattern::Constant(_) | Pattern::Call(_) => self.next = self.planned(),
+            Pattern::Constant(_) | Pattern::Call { .. } => self.next = self.planned(),
             Pattern::OnOff { on, off, .. } => {
                 self.next = self.planned();
                 // Again, where a drawn ON period rounds to nothing.

@@ -83,7 +83,7 @@ class Question:
         wanted = Wanted.of(objective)
         scenario = wanted.prepared(scenario)
         scenario.check()
-        limits = tuple(goal.constraint(text) for text in constraints)
+        limits = tuple(goal.constraint(text, scenario) for text in constraints)
         for metric in (wanted.objective.metric, *(limit.metric for limit in limits)):
             if "." in metric.name:  # of a flow, stream or application: the scenario must have it
                 find(metric.name, scenario)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import budget
 from cogtcp._errors import UsageError
 from cogtcp._units import BYTES
-from cogtcp.metrics import Metric, measure
+from cogtcp.metrics import Metric, find, measure
 from cogtcp.tuning import goal
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ class Wanted:
 
     def prepared(self, scenario: Scenario) -> Scenario:
         """Return the scenario as the objective needs it. Raises `UsageError` if it has no such thing."""
+        if self.objective.metric.subject:
+            # The scenario must have the subject.
+            find(self.objective.metric.name, scenario, where=f"objective {self.text}")
         flows = scenario.to_dict().get("flow", [])
         if self.size:
             for number, flow in enumerate(flows):

@@ -77,7 +77,7 @@ impl FlowSpec {
 impl UdpSpec {
     fn is_random(&self) -> bool {
         match self.pattern {
-            Pattern::Constant(_) | Pattern::Call(_) => false,
+            Pattern::Constant(_) | Pattern::Call { codec: _ } => false,
             Pattern::Poisson(_) => true,
             Pattern::OnOff { rate: _, on, off } => {
                 [on, off].into_iter().any(|period| !matches!(period, Period::Fixed(_)))
