@@ -53,7 +53,7 @@ _LEFT_OUT = (
     *("*/tools/testing/*", "*/tools/perf/*", "*/.git", "*.o", "*.cmd"),
 )
 #: Disk that building takes, with some room.
-_DISK = 1_600_000_000
+_DISK = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _make(
     told(f"Linux {release}, {hz} Hz: applied {', '.join(applied)}; configuring")
     log = folder / "build.log"
     _configure(tree, log, jobs)
-    told(f"compiling with {jobs} processes (about 5 minutes of CPU); log: {log}")
+    told(f"compiling with {jobs} processes (about 6 minutes of CPU); log: {log}")
     _call(["make", "ARCH=um", f"-j{jobs}", "linux"], tree, log)
     ready = folder / "ready"
     ready.mkdir()
