@@ -348,3 +348,93 @@ impl Adapter {
         self.tcp.cwnd = self.tcp.cwnd.max(self.tcp.mss);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// Writes down what it is told; owns its window if so set.
+    #[derive(Debug)]
+    struct Spy {
+        owns: bool,
+        told: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Spy {
+        fn note(&self, what: String) {
+            self.told.lock().unwrap().push(what);
+        }
+    }
+
+    impl CongestionControl for Spy {
+        fn name(&self) -> &str {
+            "spy"
+        }
+        fn ssthresh(&mut self, _: Time, tcp: &TcpState) -> u64 {
+            tcp.cwnd / 2
+        }
+        fn cong_avoid(&mut self, _: Time, _: &mut TcpState, ack: &AckSample) {
+            self.note(format!("grows by {}", ack.acked));
+        }
+        fn pkts_acked(&mut self, _: Time, _: &mut TcpState, ack: &AckSample) {
+            self.note(format!("{} in {:?}", ack.rate.delivered, ack.rate.interval));
+        }
+        fn cong_control(&mut self, _: Time, _: &mut TcpState, _: &AckSample) -> bool {
+            self.owns
+        }
+    }
+
+    fn ms(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    fn spied(owns: bool) -> (Adapter, Arc<Mutex<Vec<String>>>) {
+        let told = Arc::default();
+        (Adapter::new(Box::new(Spy { owns, told: Arc::clone(&told) }), 1000, 10_000), told)
+    }
+
+    /// Packets leave at 0 and 30 ms and are acknowledged together at 130 ms. The second was sent 30 ms after the
+    /// flight began; its acknowledgement comes 130 ms after the last delivery: the longer span counts.
+    #[test]
+    fn a_rate_is_over_the_longer_of_two_spans() {
+        let (mut adapter, told) = spied(false);
+        for sent in [0, 30] {
+            adapter.on_sent(ms(sent), 1000);
+        }
+        for sent in [0, 30] {
+            adapter.on_ack(ms(sent), 1000);
+        }
+        adapter.on_end_acks(ms(130), 0, false);
+        let interval = Duration::from_millis(130);
+        assert_eq!(*told.lock().unwrap(), [format!("2000 in {interval:?}"), "grows by 2000".to_owned()]);
+    }
+
+    /// A control that owns its window grows by itself, and no window grows that the application does not fill
+    /// (RFC 9002, section 7.8).
+    #[test]
+    fn a_window_grows_only_where_the_adapter_may() {
+        for (owns, app_limited, grows) in
+            [(false, false, true), (true, false, false), (false, true, false), (true, true, false)]
+        {
+            let (mut adapter, told) = spied(owns);
+            adapter.on_sent(ms(0), 1000);
+            adapter.on_ack(ms(0), 1000);
+            adapter.on_end_acks(ms(100), 0, app_limited);
+            let grown = told.lock().unwrap().iter().any(|line| line.starts_with("grows"));
+            assert_eq!(grown, grows, "{owns} {app_limited}");
+        }
+    }
+
+    /// An acknowledgement of what was acknowledged before is none for a control.
+    #[test]
+    fn an_acknowledgement_that_repeats_is_not_told() {
+        let (mut adapter, told) = spied(false);
+        adapter.on_sent(ms(0), 1000);
+        adapter.on_end_acks(ms(90), 1000, false);
+        assert!(told.lock().unwrap().is_empty());
+        adapter.on_ack(ms(0), 1000);
+        adapter.on_end_acks(ms(100), 0, false);
+        assert_eq!(told.lock().unwrap().len(), 2);
+    }
+}

@@ -176,6 +176,8 @@ fn radar_in_the_check_ends_it() {
     let openings = openings(&mut radio, 300.0);
     // 60 s from 130 s on, and 1 ms to retune.
     assert_eq!(openings, [(60.0, 100.1, 0), (190.001, 300.0, 2)]);
+    // After the first channel's check, with which the run begins: the second channel's and the third's.
+    assert_eq!(radio.stats(s(300.0)).sensings, 2);
 }
 
 /// RFC 7545 section 5.11: the device leaves a channel before stopTime, and never meets the incumbent.

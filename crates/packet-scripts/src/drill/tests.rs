@@ -55,6 +55,20 @@ fn a_script_is_read() {
     assert_eq!((accept.call, accept.returns, accept.until), (Call::Accept, Returns::Done, Some(ms(300))));
 }
 
+/// Options of the socket are settings of the end: TCP_USER_TIMEOUT is in ms, and negative is none.
+#[test]
+fn options_of_the_socket_are_settings_of_the_end() {
+    let with = |option: &str| {
+        let line = format!("   +0 setsockopt(3, SOL_TCP, {option}, 4) = 0\n   +0 bind(");
+        parse(&SCRIPT.replacen("   +0 bind(", &line, 1), "a.pkt").unwrap().flow.sender
+    };
+    for (millis, expected) in [("[3000]", 3000), ("[-1]", 0)] {
+        let sender = with(&format!("TCP_USER_TIMEOUT, {millis}"));
+        assert_eq!(sender.timers.user_timeout, Some(Duration::from_millis(expected)));
+    }
+    assert_eq!(with("TCP_MAXSEG, [1100]").handshake.mss, 1100);
+}
+
 #[test]
 fn errors_name_their_line_and_what_is_out_of_scope_its_subject() {
     let error = |from: &str, to: &str| parse(&SCRIPT.replacen(from, to, 1), "a.pkt").unwrap_err();
