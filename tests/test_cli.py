@@ -201,6 +201,7 @@ VERBS = [
     "reproduce",
     "pu",
     "journey",
+    "metrics",
     "mobility",
     "trace",
     "kernel",
@@ -379,3 +380,14 @@ def test_the_shell_completes(typed: str, offered: set[str], tmp_path: Path) -> N
     assert offered <= found
     assert all(word.startswith(typed.split(" ")[-1]) for word in found)
     assert "notes.txt" not in found
+
+
+def test_metrics_lists_what_a_scenario_offers(command: Command) -> None:
+    found = command("metrics", ROOT / "examples" / "cell-call.toml", "--json")
+    entries = {entry["name"]: entry for entry in json.loads(found.out)["metrics"]}
+    delay = entries["call.delay_p95"]
+    assert (delay["unit"], delay["better"], delay["noticed"], delay["kind"]) == ("s", "less", True, "call")
+    assert entries["download.goodput"]["noticed"]
+    assert not entries["neighbour.goodput"]["noticed"], "its transport is fixed"
+    said = command("metrics", ROOT / "examples" / "cell-call.toml").out
+    assert said.index("call.mos") < said.index("goodput_bps")
