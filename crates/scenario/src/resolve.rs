@@ -2,6 +2,7 @@
 //! and what cannot work is refused.
 
 mod adhoc;
+mod buffers;
 mod cognitive;
 mod ends;
 mod flows;

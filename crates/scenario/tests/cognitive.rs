@@ -159,6 +159,7 @@ fn a_regulation_refuses_what_it_replaces_or_forbids() {
         ("{ tvws = {} }\ncooperation = { neighbours = [[\"0 m\", \"0 m\"]] }", "take cooperation out"),
         ("{ quiet_periods = {} }", "\"detector\" is missing"),
         ("{ quiet_periods = { within = \"20 ms\" } }\ndetector = \"perfect\"", "does not fit into a frame"),
+        ("{ quiet_periods = { within = \"10 ms\" } }\ndetector = \"perfect\"", "does not fit into a frame"),
         (
             "{ quiet_periods = { between = \"25 ms\" } }\ndetector = \"perfect\"",
             "not a whole number of frames",

@@ -222,3 +222,23 @@ fn an_experiment_without_chance_in_its_hosts_is_not_copied() {
     assert!(drawn_of(&[("flow.0.transport", "newreno"), ("flow.0.start_jitter", "500 ms")]));
     assert!(drawn_of(&[("flow.0.transport", "linux-reno")]));
 }
+
+/// A window per round trip is the most: 10 Gbit/s over 20 ms are 25 MB, and 4 MiB deliver 1.68 Gbit/s.
+#[test]
+fn a_buffer_below_the_bandwidth_delay_product_is_warned_of() {
+    let warnings = |traffic: &str, buffer: &str| {
+        let text = format!(
+            "name = \"fast\"\n[run]\nduration = \"2 s\"\n[topology.single_hop]\nlink = {{ rate = \"10 Gbit/s\", \
+             delay = \"10 ms\", queue = \"100 packets\" }}\n[[flow]]\nfrom = \"sender\"\nto = \"receiver\"\n\
+             transport = \"cubic\"\ntraffic = {traffic}\n{buffer}"
+        );
+        Scenario::parse(&text, "fast.toml").unwrap().warnings()
+    };
+    let (found, large) = (warnings("\"saturated\"", ""), "tcp = { receive_buffer = \"25 MB\" }");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("bandwidth-delay product of the route (\"25 MB\")"), "{found:?}");
+    assert_eq!(warnings("\"saturated\"", large), []);
+    assert_eq!(warnings("{ size = \"1 MB\" }", ""), []);
+    let small = large.replace("25 MB", "24 MB");
+    assert_eq!(warnings("\"saturated\"", &small).len(), 1);
+}

@@ -1,6 +1,7 @@
 //! Flows: counts expanded, names found, transports looked up.
 
 use super::Findings;
+use super::buffers::warn_small;
 use super::ends::Head;
 use super::network::ResolvedNetwork;
 use super::paths;
@@ -81,6 +82,11 @@ pub(super) fn build(
                 stop: flow.stop.map(|stop| Time::ZERO + stop),
                 traffic: flow.traffic,
             });
+        }
+        if let Some(first) = flows.get(first_number - 1)
+            && flow.paths.is_empty()
+        {
+            warn_small(first, scenario.flow.len(), network, &path, findings);
         }
     }
     warn_short_queues(&network.links, largest, findings);

@@ -75,7 +75,12 @@ fn route(network: &ResolvedNetwork, from: usize, to: usize, link: usize) -> Opti
 
 /// Dijkstra's algorithm around the nodes that are `closed`. Among equals the links' order in the scenario
 /// decides.
-fn shortest(network: &ResolvedNetwork, from: usize, to: usize, closed: &[bool]) -> Option<Vec<u32>> {
+pub(super) fn shortest(
+    network: &ResolvedNetwork,
+    from: usize,
+    to: usize,
+    closed: &[bool],
+) -> Option<Vec<u32>> {
     if closed[from] || closed[to] {
         return None;
     }
