@@ -31,7 +31,7 @@ def sealed(schema: pa.Schema) -> pa.Schema:
 
 def is_sealed(schema: pa.Schema) -> bool:
     """Return whether the columns of a file are those that were written; true for files without a checksum."""
-    return (schema.metadata or {}).get(_SEAL, _checksum(schema)) == _checksum(schema)
+    return bool((schema.metadata or {}).get(_SEAL, _checksum(schema)) == _checksum(schema))
 
 
 def _checksum(schema: pa.Schema) -> bytes:

@@ -52,7 +52,7 @@ const SHORT: &str = "packets captured too short";
 
 /// Reads an IP packet that begins at a place of a frame, or the kind of packet that it is.
 ///
-/// `length` is that of the whole frame on the wire.
+/// `length` is the length of the whole frame on the wire.
 pub(crate) fn packet(data: &[u8], at: usize, length: u32) -> Result<IpPacket, &'static str> {
     let mut place = at;
     for _ in 0..DEEPEST {

@@ -139,7 +139,7 @@ pub struct Read {
 ///
 /// # Errors
 ///
-/// A file is no capture or cannot be read; the number is that of the file.
+/// A file is no capture or cannot be read; the number is the file's place in `paths`.
 pub fn read_files(paths: &[&Path], limits: Limits) -> Result<Read, (usize, Error)> {
     let mut reader = Reader::new(limits);
     for (number, path) in paths.iter().enumerate() {

@@ -69,9 +69,8 @@ impl ErrorModel {
 
     /// Returns the BLER of a transport block of `efficiency` bits per resource element at a linear SINR.
     ///
-    /// Around the SINR that the efficiency needs, BLER falls the more steeply the longer the code block, by
-    /// the normal approximation of a complex Gaussian channel of this capacity (Polyanskiy, Poor and Verdu
-    /// 2010, equation 296).
+    /// The longer the code block, the more steeply BLER falls around the SINR that the efficiency needs: the
+    /// normal approximation of a complex Gaussian channel (Polyanskiy, Poor and Verdu 2010, equation 296).
     pub fn block_error_rate(self, sinr: f64, efficiency: f64) -> f64 {
         let capacity = self.usable(sinr);
         let signal = libm::exp2(capacity) - 1.0;

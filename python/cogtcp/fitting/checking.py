@@ -1,7 +1,7 @@
 """The check that decides: the scenario is simulated over the held-out part, and both are measured alike.
 
-The simulation's packets are written as a capture, at the end at which the user's was taken, and read as the
-user's was: goodput, round-trip times, retransmissions and pauses have one definition.
+The simulation's packets are written as a capture, at the same end as the user's, and read as the user's was.
+So goodput, round-trip times, retransmissions and pauses have one definition.
 """
 
 from __future__ import annotations

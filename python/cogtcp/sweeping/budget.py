@@ -146,7 +146,8 @@ def _probes(plan: Plan) -> tuple[list[Outcome], float]:
         RunError: All of them failed.
     """
     deadline = time.monotonic() + PROBE_S
-    good, failed = [], ""
+    good: list[Outcome] = []
+    failed = ""
     for case in _spread(plan):
         # Half of the time is for shorter runs, if the first does not end.
         outcome = _within(case, deadline - time.monotonic() - (0 if good else PROBE_S / 2))
