@@ -69,8 +69,9 @@ impl ErrorModel {
 
     /// Returns the BLER of a transport block of `efficiency` bits per resource element at a linear SINR.
     ///
-    /// The longer the code block, the more steeply BLER falls around the SINR that the efficiency needs: the
-    /// normal approximation of a complex Gaussian channel (Polyanskiy, Poor and Verdu 2010, equation 296).
+    /// BLER falls around the SINR that the efficiency needs, more steeply for longer code blocks. The normal
+    /// approximation of a complex Gaussian channel says how steeply (Polyanskiy, Poor and Verdu 2010,
+    /// equation 296).
     pub fn block_error_rate(self, sinr: f64, efficiency: f64) -> f64 {
         let capacity = self.usable(sinr);
         let signal = libm::exp2(capacity) - 1.0;
