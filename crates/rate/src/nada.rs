@@ -152,6 +152,8 @@ pub struct NadaSender {
     segment_size: u32,
     settings: NadaSettings,
     is_open: bool,
+    /// The application has closed: the interval of the last packet ends the connection.
+    is_closing: bool,
     is_connected: bool,
     unsent: Unsent,
     /// r_ref, in bits per second.
@@ -173,6 +175,7 @@ impl NadaSender {
             segment_size,
             settings,
             is_open: false,
+            is_closing: false,
             is_connected: false,
             unsent: Unsent::default(),
             rate: settings.min_rate.bits_per_second() as f64,
@@ -232,7 +235,7 @@ impl Endpoint for NadaSender {
     type Packet = Datagram;
 
     fn open(&mut self, now: Time) {
-        (self.is_open, self.next) = (true, now);
+        (self.is_open, self.is_closing, self.next) = (true, false, now);
     }
 
     fn supply(&mut self, now: Time, what: Supply) {
@@ -244,6 +247,7 @@ impl Endpoint for NadaSender {
     }
 
     fn close(&mut self, _now: Time) {
+        self.is_closing = true;
         self.unsent.close();
     }
 
@@ -256,7 +260,14 @@ impl Endpoint for NadaSender {
     fn handle_timeout(&mut self, _now: Time) {}
 
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
-        if !self.is_open || self.unsent.is_empty() || now < self.next {
+        if !self.is_open || now < self.next {
+            return None;
+        }
+        if self.unsent.is_empty() {
+            if self.is_closing {
+                self.is_open = false;
+                self.events.push_back(EndpointEvent::Closed);
+            }
             return None;
         }
         let data = self.unsent.take(self.segment_size);
@@ -271,7 +282,8 @@ impl Endpoint for NadaSender {
     }
 
     fn poll_timeout(&self) -> Time {
-        if self.is_open && !self.unsent.is_empty() { self.next } else { Time::MAX }
+        let is_pacing = self.is_open && (self.is_closing || !self.unsent.is_empty());
+        if is_pacing { self.next } else { Time::MAX }
     }
 
     fn poll_event(&mut self) -> Option<EndpointEvent> {

@@ -93,7 +93,7 @@ fn what_cannot_work_is_refused() {
     };
     for (path, value, words) in [
         ("radio.cr.journey.map", "maps/none.toml", "no such file"),
-        ("radio.cr.journey.map", "train-journey.toml", "the map has an error"),
+        ("radio.cr.journey.map", "train-journey.toml", "this is no map of a line"),
         ("radio.cr.journey.map", "maps", "cannot be read"),
         ("radio.cr.journey.rate", "fast", "by_level"),
         ("radio.cr.sensing", "{ off = \"1 s\", on = \"2 s\" }", "both journey and sensing"),

@@ -42,7 +42,7 @@ const INITIAL_RTO: Duration = Duration::from_secs(1);
 const MAX_RTO: Duration = Duration::from_secs(60);
 /// Retransmissions of SYN-ACK or FIN before giving up: 1 + 2 + 4 + .. + 60 + 60 s, over the 3 minutes that
 /// RFC 9293 section 3.8.3 asks for.
-const MAX_RETRANSMISSIONS: u32 = 8;
+const MAX_RETRANSMISSIONS: u8 = 8;
 /// Tick of the receiver's own timestamps (RFC 7323 section 5.4).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 /// Age at which the last timestamp no longer proves a segment old (RFC 7323 section 5.5).
@@ -117,7 +117,7 @@ pub struct Receiver {
     latest_tag: u32,
 
     /// ACKs to send now.
-    pending: u32,
+    pending: u16,
     /// When the delayed ACK is due.
     delayed_until: Time,
     /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed
@@ -137,12 +137,13 @@ pub struct Receiver {
 
     /// SYN-ACK or FIN is to be (re)transmitted now.
     control_due: bool,
-    /// Number of the reset that is to be sent now, while no connection is established.
-    reset: Option<SeqNumber>,
+    /// A reset of number `reset` is to be sent now, while no connection is established.
+    reset_due: bool,
+    reset: SeqNumber,
     /// When SYN-ACK or FIN is retransmitted, after how long, and how often that was done.
     retransmit_at: Time,
     rto: Duration,
-    retransmissions: u32,
+    retransmissions: u8,
     /// When the SYN-ACK was sent, for the RTT of the handshake.
     syn_ack_sent: Time,
 
@@ -192,7 +193,8 @@ impl Receiver {
             marked: false,
             duplicate: None,
             control_due: false,
-            reset: None,
+            reset_due: false,
+            reset: SeqNumber::new(0),
             retransmit_at: Time::MAX,
             rto: INITIAL_RTO,
             retransmissions: 0,
@@ -282,9 +284,9 @@ impl Receiver {
     /// the cache.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
-        if let Some(number) = self.reset {
-            self.reset = None;
-            *segment = Segment::new(number, SeqNumber::new(0), 0, 0, Flags::RST);
+        if self.reset_due {
+            self.reset_due = false;
+            *segment = Segment::new(self.reset, SeqNumber::new(0), 0, 0, Flags::RST);
             return true;
         }
         if self.control_due {
@@ -436,7 +438,7 @@ impl Receiver {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.reset = Some(segment.ack);
+            (self.reset_due, self.reset) = (true, segment.ack);
             return;
         }
         if !segment.flags.contains(Flags::SYN) {
@@ -523,7 +525,7 @@ impl Receiver {
         }
         if self.ecn == EcnMode::Accurate && self.pending == 0 {
             let unacknowledged = self.reassembly.frontier() > self.last_ack;
-            self.pending = u32::from(self.accurate.is_ack_due(unacknowledged));
+            self.pending = u16::from(self.accurate.is_ack_due(unacknowledged));
         }
     }
 
@@ -659,7 +661,7 @@ impl Receiver {
         match acked {
             // RFC 9293 section 3.10.7.4, fifth: anything but an ACK of the SYN is answered by a reset.
             acked if self.state == ReceiverState::SynReceived && acked != Some(1) => {
-                self.reset = Some(segment.ack);
+                (self.reset_due, self.reset) = (true, segment.ack);
                 return false;
             }
             Some(acked) if acked > sent => {
