@@ -70,7 +70,7 @@ const given = (more = {}) => ({ text: state.text, file: `${state.name}.toml`, fi
 let ofApplications = new Map();
 const MOST_OF_APPLICATIONS = 6;
 const metricOf = (name) => ofApplications.get(name) ?? data.metrics.find((metric) => metric.name === name);
-const shown = () => [...[...ofApplications.keys()].slice(0, MOST_OF_APPLICATIONS), ...SHOWN];
+const inTable = () => [...[...ofApplications.keys()].slice(0, MOST_OF_APPLICATIONS), ...SHOWN];
 function measured(run) {
   const found = noticed(run, data.noticed);
   for (const [metric] of found) ofApplications.set(metric.name, metric);
@@ -328,7 +328,7 @@ async function draw(runs) {
   drawTimes(runs);
   drawMap();
   drawTables();
-  drawTable(Object.entries(metrics).map(([name, values]) => [name, shown().map((metric) => said(metricOf(metric), values[metric] ?? NaN, { single: true }))]));
+  drawTable(Object.entries(metrics).map(([name, values]) => [name, inTable().map((metric) => said(metricOf(metric), values[metric] ?? NaN, { single: true }))]));
 }
 
 function drawBars(rows, models) {
@@ -419,9 +419,9 @@ const pointName = (link, node) => (node ? `${link}@${node}` : link);
 
 function drawTable(all) {
   // What no run has a value of is left out: a transport that is not TCP has no RTOs.
-  const kept = shown().map((_, i) => all.some(([, cells]) => cells[i] !== "–"));
+  const kept = inTable().map((_, i) => all.some(([, cells]) => cells[i] !== "–"));
   const rows = all.map(([name, cells]) => [name, cells.filter((_, i) => kept[i])]);
-  const headings = shown().filter((_, i) => kept[i]).map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
+  const headings = inTable().filter((_, i) => kept[i]).map((name) => [metricOf(name).title, metricOf(name).unit].filter(Boolean).join(", "));
   const table = $("numbers");
   table.tHead.replaceChildren(element("tr", {}, element("th", { class: "text" }, "Transport"), ...headings.map((text) => element("th", {}, text))));
   table.tBodies[0].replaceChildren(...rows.map(([name, cells]) => element("tr", {}, element("th", { class: "text", scope: "row" }, name),
@@ -500,10 +500,10 @@ async function compareSeeds() {
   drawBars(names.filter((name) => of.has(name)).map((name) => ({ name, ...of.get(name) })), await theory(checked.values, data.controls, statistics));
   const mean = (list) => Object.fromEntries(data.states.map((state) => [state.name, list.reduce((sum, share) => sum + share[state.name], 0) / list.length]));
   drawBudget(Object.fromEntries(names.map((name) => [name, shares[name].length ? mean(shares[name]) : null])));
-  const answers = await statistics(names.flatMap((name) => shown().map((metric) => ({ what: "mean", confidence: 0.95,
+  const answers = await statistics(names.flatMap((name) => inTable().map((metric) => ({ what: "mean", confidence: 0.95,
     values: Object.values(bySeed[name]).map((values) => (Number.isNaN(values[metric] ?? NaN) ? null : values[metric])) }))));
-  drawTable(names.map((name, i) => [name, shown().map((metric, j) => {
-    const interval = answers[i * shown().length + j], of = metricOf(metric);
+  drawTable(names.map((name, i) => [name, inTable().map((metric, j) => {
+    const interval = answers[i * inTable().length + j], of = metricOf(metric);
     return interval.low === null || interval.low === interval.high ? said(of, interval.mean)
       : `${said(of, interval.mean)} (${said(of, interval.low)} to ${said(of, interval.high)})`;
   })]));
