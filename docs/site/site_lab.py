@@ -111,6 +111,7 @@ STATES: dict[str, State] = {
     "transport.md": _with("sensed-link", transports="tahoe,reno,newreno,sack"),
     "transports/atp.md": _with("adhoc-mobile", transports="atp,sack"),
     "transports/mptcp.md": _with("bonded", transports="mptcp,sack"),
+    "transports/nada.md": _with("sensed-link", transports="nada,tfrc"),
     "transports/tfrc.md": _with("sensed-link", transports="tfrc,newreno,sack"),
     "transports/tfrc-cr.md": _with("cr-single-hop", transports="tfrc-cr,tfrc"),
     "transports/tp-crahn.md": _with("adhoc-cr", transports="tp-crahn,newreno"),
