@@ -525,15 +525,19 @@ def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     if not 5.5e6 < measured < 8e6:
         assert not timing["evidence"], measured
         pytest.skip(f"the machine is too busy: {timing['reasons']}")
-    # What a fit makes of the logs is the link: with ping as the floor the queue shows.
+    # What a fit makes of the logs is the link, with ping as the floor.
     (tmp_path / "iperf3.json").write_text(json.dumps(report))
     found = fit([tmp_path / "iperf3.json", tmp_path / "ping.log"])
     by_name = {estimate.name: estimate for estimate in found.estimates}
     # The plane and both hosts add some 0.1 ms to each round trip.
     assert by_name["delay"].value == pytest.approx(0.010, abs=0.0003)
-    assert by_name["capacity"].bound is None
-    assert by_name["capacity"].low <= 8.05e6
-    assert by_name["capacity"].high >= 7.95e6
+    capacity = by_name["capacity"]
+    if capacity.bound is not None:
+        # Linux may keep only some packets in the queue: no proof of a backlog, and a bound near the rate.
+        assert 7.6e6 <= capacity.bound.at_least <= 8.05e6
+    else:
+        assert capacity.low <= 8.05e6
+        assert capacity.high >= 7.95e6
 
 
 @on_kernel

@@ -48,7 +48,7 @@ pub struct CellSettings {
     /// How old the report of the SINR is by which a block's modulation and coding are chosen.
     pub report_age: Duration,
     /// Which blocks are lost at which SINR.
-    pub error_model: ErrorModel,
+    pub error_model: BlockErrors,
     /// Whose data a slot carries.
     pub scheduler: Scheduling,
     /// Slots over which proportional fair takes the mean rate of a user, t_c.
@@ -95,7 +95,7 @@ impl Default for CellSettings {
             sinrs: Vec::new(),
             coherence: None,
             report_age: Duration::from_millis(6),
-            error_model: ErrorModel::Awgn,
+            error_model: BlockErrors::Awgn,
             scheduler: Scheduling::RoundRobin,
             mean_slots: 1000.0,
             grants: 10,
@@ -144,7 +144,7 @@ pub enum Duplex {
 /// Which transport blocks are lost at which SINR.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ErrorModel {
+pub enum BlockErrors {
     /// Link-level simulation of a Gaussian channel: CQI 1 needs -7 dB, CQI 15 20 dB.
     #[default]
     Awgn,
@@ -355,8 +355,8 @@ impl CellSettings {
                 control_blocks: self.control_blocks,
             },
             error_model: match self.error_model {
-                ErrorModel::Awgn => errors::ErrorModel::Awgn,
-                ErrorModel::Piro => errors::ErrorModel::Piro,
+                BlockErrors::Awgn => errors::ErrorModel::Awgn,
+                BlockErrors::Piro => errors::ErrorModel::Piro,
             },
             rule: match self.scheduler {
                 Scheduling::RoundRobin => Rule::RoundRobin,
