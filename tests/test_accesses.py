@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "how-to" / "accesses.md"
 SEEDS = range(1, 6)
 
 #: What stands beside `access = "scheduled"`: TDD of 10 MHz, about 20 Mbit/s down.
-CELL = 'cell = { bandwidth = "10 MHz", duplex = { tdd = 2 }, sinr = "14 dB" }'
+CELL = 'cell = { bandwidth = "10 MHz", duplex = { tdd = 2 }, sinr = "9 dB" }'
 
 #: What stands in place of the times of sensing and the detector under CBRS.
 CBRS = 'regulation = { cbrs = { heartbeat = "10 s" } }'
