@@ -484,7 +484,11 @@ REGISTRIES = (
     ("Prediction", "predictors", {}),
     ("Queue", "queues", {}),
     ("Transport", "transports", {}),
-    ("Traffic", "traffic", {"saturated": "bulk", "size": "bulk", "rate": "bulk"}),
+    (
+        "Traffic",
+        "traffic",
+        {"saturated": "bulk", "size": "bulk", "rate": "bulk", "adaptive_video": "video"},
+    ),
     (
         "Users",
         "primary-users",
