@@ -27,6 +27,8 @@ _UNITS = {
     "m": _units.LENGTH,
     "B": _units.BYTES,
 }
+#: Units of what cannot be negative: a slider of 0 begins there.
+_UNSIGNED = ("s", "Mbit/s", "packets", "%", "B")
 _QUANTITY = re.compile(r"^(-?\d+(?:\.\d+)?(?:e-?\d+)?) ?([A-Za-z/%]+)$")
 
 # By the last key: what people call it, and how far its slider goes. They come first, in this order.
@@ -117,6 +119,7 @@ def describe() -> dict[str, Any]:
         "by_path": dict(_BY_PATH),
         "choices": {key: [label, list(choices)] for key, (label, choices) in _CHOICES.items()},
         "left_out": sorted(_LEFT_OUT),
+        "unsigned": list(_UNSIGNED),
         "uncharged": charged.describe("goodput"),
     }
 
@@ -161,6 +164,8 @@ def _control(path: str, key: str, value: Any) -> Control | None:
     else:
         label, log = key.replace("_", " "), number > 0
         low, high = (number / 10, number * 10) if number > 0 else (min(2 * number, -1.0), max(-number, 1.0))
+        if number == 0 and unit in _UNSIGNED:
+            low = 0.0
     label = next((name for pattern, name in _BY_PATH.items() if re.search(pattern, path)), label)
     # A value beyond the usual stays within reach.
     low, high = min(low, number), max(high, number)

@@ -34,6 +34,7 @@ function control(path, key, value, about) {
   const known = about.known[key];
   let [label, low, high, log] = known || [key.replaceAll("_", " "),
     ...(found > 0 ? [found / 10, found * 10] : [Math.min(2 * found, -1), Math.max(-found, 1)]), found > 0];
+  if (!known && found === 0 && about.unsigned.includes(unit)) low = 0;
   label = Object.entries(about.by_path).find(([pattern]) => new RegExp(pattern).test(path))?.[1] ?? label;
   low = Math.min(low, found); // a value beyond the usual stays within reach
   high = Math.max(high, found);
