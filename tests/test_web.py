@@ -107,7 +107,7 @@ to = "d2"
 pattern = { call = { codec = "gsm-efr" } }
 """
     )
-    asked = {"text": text}
+    asked = {"text": text, "files": {}, "set": []}
     (found,) = node(wasm, registry(lab_data), [{"ask": "run", "scenario": asked, "seed": 2, "trace": "full"}])
     expected = native(asked, tmp_path, 2)
     assert found["digest"] == expected.digest
