@@ -132,6 +132,11 @@ def test_the_halton_sequence_is_halton() -> None:
         ("seeds = [1, 1]", "a seed is named twice"),
         ("time_limit = -1", "seconds above zero"),
         ('transports = ["sack", "sack"]', "named twice"),
+        ('transports = ["sack", "newreon"]', "bad.toml:2:14: transports: unknown transport"),
+        (
+            'warmup = "mser5"\ntransports = ["sack", "newreon"]',
+            "bad.toml:3:14: transports: unknown transport",
+        ),
         ("[[axis]]\nvalues = [1]", "name its path"),
         ('[[axis]]\npath = "run.duration"', "either values or a range"),
         ('[[axis]]\npath = "run.duration"\nvalues = ["1 s"]\nstep = 3', "axis 1.step: unknown key"),

@@ -207,10 +207,7 @@ def plan(
     for name in names_of:
         if names_of.count(name) > 1:
             raise UsageError(f"transport {name!r} is named twice; name each once")
-        try:
-            scenario.with_transport(name).check_controls()
-        except ScenarioError as error:
-            raise UsageError(f"transports: {error.message}; {error.remedy}") from None
+        scenario.with_transport(name).check_controls()
     made = Plan(
         scenario=scenario,
         axes=found,
@@ -314,6 +311,13 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
             steps[at] = _whole(axis["steps"], f"{where}.steps")
         if "name" in axis:
             names[at] = str(axis["name"])
+    transports = _list(data, "transports")
+    for name in transports:
+        try:
+            scenario.with_transport(name).check_controls()
+        except ScenarioError as error:
+            # The error's place is the sweep file, not the scenario's.
+            raise UsageError(f"transports: {error.message}; {error.remedy}") from None
     # After the changes: the warm-up is chosen for the scenario that is run.
     scenario = _warmed_up(scenario, data)
     limit = data.get("time_limit")
@@ -323,7 +327,7 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
     return plan(
         scenario,
         vary,
-        transports=_list(data, "transports"),
+        transports=transports,
         seeds=seeds if isinstance(seeds, list) else _whole(seeds, "seeds"),
         first_seed=_whole(data["first_seed"], "first_seed") if "first_seed" in data else None,
         sampling=str(data.get("sampling", "grid")),
