@@ -23,8 +23,8 @@ RESULTS = {
 # Tables of what only some runs have.
 EXTENSIONS = {
     "tcp_segments", "quic_flows", "quic_log", "payloads", "subflows",
-    "trains", "train_flows", "predictions", "datagrams", "requests", "request_flows", "chunks", "videos",
-    "emulation",
+    "trains", "train_flows", "predictions", "datagrams", "calls", "requests", "request_flows", "chunks",
+    "videos", "emulation",
     "routing", "streams", "drops", "nodes", "searches", "positions", "routes", "frames",
     "primary_users",
 }  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cogtcp.metrics import METRICS
+from cogtcp.metrics import METRICS, offered
 
 if TYPE_CHECKING:
     from cogtcp.metrics import Metric
+    from cogtcp.scenario import Scenario
 
 #: Name, type, unit, meaning.
 Column = tuple[str, str, str, str]
@@ -16,6 +17,12 @@ Column = tuple[str, str, str, str]
 _BASE_UNITS = {"Mbit/s": "bit/s", "ms": "s", "%": ""}
 
 _TRANSPORT: Column = ("transport", "text", "", "the transport")
+_OF_SUBJECTS: Column = (
+    "SUBJECT.METRIC",
+    "f64",
+    "",
+    "each metric of each flow, stream and application, such as call.delay_p95: cogtcp metrics FILE",
+)
 _INTERVAL: list[Column] = [
     ("low", "f64", "as the metric", "lower end of its 95 % interval (Student's t); NaN for one run"),
     ("high", "f64", "as the metric", "upper end"),
@@ -23,14 +30,24 @@ _INTERVAL: list[Column] = [
 ]
 
 
-def comparison_tables() -> list[tuple[str, str, list[Column]]]:
-    """Return name, meaning and columns of each table that a comparison adds to its runs' tables."""
+def comparison_tables(scenario: Scenario | None = None) -> list[tuple[str, str, list[Column]]]:
+    """Return name, meaning and columns of each table that a comparison adds to its runs' tables.
+
+    Args:
+        scenario: The scenario of the comparison. Without it, the column `SUBJECT.METRIC` stands for the
+            metrics of flows, streams and applications.
+    """
+    metrics: list[Column] = [
+        (metric.name, "f64", base_unit(metric), metric.meaning)
+        for metric in (METRICS if scenario is None else offered(scenario))
+    ]
     runs: list[Column] = [
         _TRANSPORT,
         ("seed", "i64", "", "the seed"),
         ("error", "text", "", "why the run failed; null if it did not"),
         ("digest", "text", "", "hash of the run's events: equal digests mean equal runs"),
-        *((metric.name, "f64", base_unit(metric), metric.meaning) for metric in METRICS),
+        *((_OF_SUBJECTS,) if scenario is None else ()),
+        *metrics,
     ]
     metric: Column = ("metric", "text", "", "the metric, as a column of runs")
     mean = "as the metric"
