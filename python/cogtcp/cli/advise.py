@@ -46,7 +46,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="METRIC<=VALUE",
-        help='a limit: "pu_interference<=5%%", "call.delay_p95<=150 ms" (may be repeated)',
+        help='a limit: "pu_interference<=5%%", "call.delay_p95<=150 ms"; repeatable',
     )
     parser.add_argument(
         "--uncertain",
@@ -62,7 +62,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         "--budget",
         default="60 s",
         metavar="T",
-        help='real time "60 s" (default), "4m", or "400 runs": the same answer every time',
+        help='real time "60 s" (default), or "400 runs": always the same answer',
     )
     parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the scenario's)")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
@@ -72,7 +72,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--anyway",
         action="store_true",
-        help="name a winner although the fitted scenario does not reproduce its capture",
+        help="name a winner although the fit does not reproduce its capture",
     )
     parser.add_argument(
         "--emulate",
