@@ -113,6 +113,7 @@ def test_equal_cases_are_made_once(scenario: Scenario) -> None:
 def test_a_control_that_raises_is_a_recorded_failure_and_the_rest_goes_on(
     scenario: Scenario, controls: str, tmp_path: Path
 ) -> None:
+    scenario = scenario.allowing([f"{controls}:Raises"])
     asked = [Case(scenario, 1, goodput, transport=name) for name in (f"{controls}:Raises", "sack")]
     bad, good = Runner(tmp_path / "runs").outcomes(asked)
     assert "ValueError: no idea" in bad.error
@@ -131,6 +132,7 @@ def test_a_control_that_raises_is_a_recorded_failure_and_the_rest_goes_on(
 def test_a_control_that_never_returns_is_given_up(
     scenario: Scenario, controls: str, tmp_path: Path, name: str
 ) -> None:
+    scenario = scenario.allowing([f"{controls}:{name}"])
     asked = [Case(scenario, 1, goodput, transport=f"{controls}:{name}"), *cases(scenario, 3)]
     started = time.monotonic()
     outcomes = Runner(tmp_path / "runs", jobs=1, time_limit=1).outcomes(asked)
