@@ -158,8 +158,8 @@ def test_names_that_a_comparison_does_not_have(scenario: Scenario) -> None:
     for wrong, says in (
         (lambda: compared.interval("sac", "goodput_bps"), "unknown transport 'sac'; did you mean 'sack'"),
         (
-            lambda: compared.interval("sack", "goodput"),
-            "metric 'goodput'; did you mean 'goodput_bps'",
+            lambda: compared.interval("sack", "godput"),
+            'unknown metric "godput"; did you mean "goodput"',
         ),
         (lambda: compared.difference("sack", "goodput_bps", "reno"), "unknown transport 'reno'"),
         (lambda: compared.finished("reno"), "unknown transport 'reno'"),
