@@ -291,6 +291,20 @@ def test_a_link_of_the_documentation_opens_a_preset_with_its_transports(browser:
     found.close()
 
 
+def test_a_trace_reaches_the_page_byte_by_byte(
+    browser: Any, address: str, folder: Path, lab_data: dict[str, Any]
+) -> None:
+    """It is sent as steps from number to number."""
+    (preset,) = [preset for preset in lab_data["presets"] if preset["name"] == "lte-trace"]
+    (sent,) = [
+        p for p in json.loads((folder / "data.json").read_text())["presets"] if p["name"] == "lte-trace"
+    ]
+    assert all("steps" in file for file in sent["files"].values())
+    found = Lab(browser, f"{address}#start=lte-trace")
+    assert found.state()["files"] == preset["files"] != {}
+    found.close()
+
+
 def test_fifty_changes_a_second_end_at_the_last(lab: Lab) -> None:
     lab.page.evaluate(
         """async (path) => {

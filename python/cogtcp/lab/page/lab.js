@@ -77,7 +77,7 @@ function measured(run) {
   return { ...measure(run, data.metrics), ...Object.fromEntries(found.map(([metric, value]) => [metric.name, value])) };
 }
 
-const ofPreset = (preset) => ({ name: preset.name, text: preset.text, files: preset.files, transports: preset.transports.slice(0, MOST_TRANSPORTS), seed: null, seeds: 10, sweep: "" });
+const ofPreset = (preset) => ({ name: preset.name, text: preset.text, files: address.unpacked(preset.files), transports: preset.transports.slice(0, MOST_TRANSPORTS), seed: null, seeds: 10, sweep: "" });
 
 let remembered = 0;
 async function remember() {

@@ -3,6 +3,13 @@
 /** The longest fragment that is looked at, and the longest state in it: what a page writes is a hundredth of them. */
 export const MOST_FRAGMENT = 300_000, MOST_STATE = 2_000_000;
 
+/** The files of a preset as the engine takes them: a trace of whole numbers comes as its steps (cogtcp.lab.site). */
+export const unpacked = (files) => Object.fromEntries(Object.entries(files).map(([name, file]) => [name, file.steps ? summed(file.steps) : file]));
+function summed(steps) {
+  let number = 0;
+  return steps.map((step) => `${number += step}\n`).join("");
+}
+
 /** Writes a state as a fragment, without the #: equal states give equal fragments. */
 export async function encode(state) {
   const stream = new Blob([JSON.stringify(clean(state))]).stream().pipeThrough(new CompressionStream("deflate-raw"));
