@@ -33,9 +33,9 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--force", action="store_true", help="build although the same is there")
 
-    verb("list", _list, "list the kernels that were built; * marks the one that is used")
+    verb("list", _list, "list the kernels that were built; * marks the kernel in use")
     show = verb("show", _show, "show where a kernel came from")
-    show.add_argument("name", nargs="?", metavar="NAME", help="its name (default: the one that is used)")
+    show.add_argument("name", nargs="?", metavar="NAME", help="its name (default: the kernel in use)")
     use = verb("use", _use, "use this kernel where none is named")
     use.add_argument("name", metavar="NAME", help="its name")
     remove = verb("remove", _remove, "remove a kernel")

@@ -150,7 +150,7 @@ def _on_both_planes(args: argparse.Namespace) -> bool:
 
 
 def _virtual(planes: str) -> str | bool:
-    """Return the kernel for virtual time that `--plane` names; True: the one that is used; False: none."""
+    """Return the kernel for virtual time that `--plane` names; True: the kernel in use; False: none."""
     for plane in planes.split(","):
         where, _, name = plane.strip().partition(":")
         if where == "virtual":

@@ -18,7 +18,7 @@ __all__ = ["Emulation", "check", "emulate", "preferred_clock", "virtual_kernel"]
 
 
 def virtual_kernel(name: str | bool = True) -> Kernel:
-    """Return the kernel for virtual time of this name, or the one that is used.
+    """Return the kernel for virtual time of this name, or the kernel in use.
 
     Raises:
         NoKernelPlaneError: None is built.

@@ -92,7 +92,7 @@ def emulate(
         announce: Whether TCP C2 in the kernel hears what the hosts' own radios do, where it is loaded and may
             be told (root). The simulator's does not.
         quiet: Whether what programs print goes to standard error.
-        virtual: Run on a Linux in virtual time, of `make kernel`: its name, or True for the one that is used.
+        virtual: Run on a Linux in virtual time, of `make kernel`: its name, or True for the kernel in use.
             The same seed gives the same tables, whatever else the machine does.
         told: In virtual time: called with the time of the run so far, s.
 

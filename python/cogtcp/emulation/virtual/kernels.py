@@ -125,7 +125,7 @@ def used() -> str | None:
 
 
 def find(name: str | None = None) -> Kernel:
-    """Return a kernel by its name, or the one that is used where none is named.
+    """Return a kernel by its name, or the kernel in use where none is named.
 
     Raises:
         NoKernelPlaneError: None is built.
