@@ -17,7 +17,6 @@ from cogtcp.advising.inputs import Inputs
 from cogtcp.advising.racing import Race, bounds
 from cogtcp.advising.wanted import Wanted
 from cogtcp.control import control_name
-from cogtcp.metrics import find
 from cogtcp.output import prepare_folder, rewriting, write_file, write_table
 from cogtcp.result import check_seed
 from cogtcp.runner import Case, Runner, available_processors
@@ -84,9 +83,6 @@ class Question:
         scenario = wanted.prepared(scenario)
         scenario.check()
         limits = tuple(goal.constraint(text, scenario) for text in constraints)
-        for metric in (wanted.objective.metric, *(limit.metric for limit in limits)):
-            if "." in metric.name:  # of a flow, stream or application: the scenario must have it
-                find(metric.name, scenario)
         if not 0 < margin < 1:
             raise UsageError(f"margin {margin:g}: write a share between 0 and 1, as 0.02 for 2 %")
         match = _BUDGET.fullmatch(budget)
