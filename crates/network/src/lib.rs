@@ -30,7 +30,7 @@ mod radio_row;
 mod routes;
 mod station_pair;
 
-/// Stops a debug build in a case that no run reaches; a release build goes on without what the case concerns.
+/// Stops a debug build in a case that no run reaches; a release build skips the case and continues.
 #[inline]
 #[track_caller]
 pub fn impossible(case: &str) {

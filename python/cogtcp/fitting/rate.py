@@ -45,7 +45,7 @@ _COUNTS = (WINDOW, 4, 3)
 _BATCH_WINDOW = 20
 #: Neighbouring stretches whose rates differ less have one rate, a share: twice the error of a stretch.
 _SAME = 0.15
-#: Share of the stretches that may have a lower rate than the one that gaps are compared with.
+#: Share of the stretches that may have a lower rate than the rate that gaps are compared with.
 _LOW = 0.1
 #: Rates of a trace below this share of the highest are the least that is written; a link of 0 is a silence.
 _LEAST_RATE = 0.02
