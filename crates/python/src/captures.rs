@@ -86,6 +86,9 @@ pub(crate) struct CaptureFrames {
     path: PathBuf,
 }
 
+/// Time in nanoseconds, link type, captured bytes and length on the wire of one frame.
+type CapturedFrame<'py> = (i64, u16, Bound<'py, PyBytes>, u32);
+
 #[pymethods]
 impl CaptureFrames {
     #[new]
@@ -99,7 +102,7 @@ impl CaptureFrames {
         slf
     }
 
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<(i64, u16, Bound<'py, PyBytes>, u32)>> {
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<CapturedFrame<'py>>> {
         let found = self.frames.next_frame().map_err(|error| failed(&self.path, &error))?;
         Ok(found.map(|each| (each.time, each.link, PyBytes::new(py, &each.data), each.length)))
     }
