@@ -354,13 +354,19 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary tables and metrics as plain data; None stands for "no value"."""
-        totals = [
+        return self._plain_data(self._totals())
+
+    def _totals(self) -> list[str]:
+        """Return the names of the summary tables."""
+        return [
             "flows",
             "links",
             "radios",
             "budget",
             *(name for name in _EXTENSION_TOTALS if name in self._sources),
         ]
+
+    def _plain_data(self, totals: Sequence[str]) -> dict[str, Any]:
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,
@@ -433,7 +439,12 @@ class Result:
                 folder.write_table(name, table, self.provenance)
         folder.write_text("scenario.toml", self.scenario.to_toml())
         folder.write_text("report.html", view("run_report")(self, command=command))
-        folder.describe({"kind": "run", "command": command, **self.to_dict()})
+        # The marker is read whole whenever somebody looks at the folder: long tables stay in their files.
+        totals = self._totals()
+        short = [name for name in totals if self._source(name)[2] <= _MOST_ROWS_IN_MARKER]
+        long = [f"{name}.parquet" for name in totals if name not in short]
+        said = {"kind": "run", "command": command, **self._plain_data(short)}
+        folder.describe({**said, "only_in_files": long} if long else said)
 
     def report(self, path: str | Path, *, command: str | None = None) -> Path:
         """Write the report of the run: one HTML file that needs nothing else.
@@ -524,6 +535,8 @@ class Result:
         return f"<cogtcp.Result {self.scenario.name!r}, seed {self.seed}, digest {self.digest}>"
 
 
+# Rows of a summary table that `cogtcp.json` repeats.
+_MOST_ROWS_IN_MARKER = 1_000
 _ROWS_AT_A_TIME = 8192
 
 # Tables of what only some runs have that are among the totals of `Result.to_dict`.

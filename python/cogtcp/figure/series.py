@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -228,7 +229,7 @@ def _busiest_bottleneck(result: Result) -> str:
         .column("bottleneck" if result.flows.num_rows else "link")
         .to_pylist()
     )
-    return str(max(dict.fromkeys(names), key=names.count, default=""))
+    return str(next((name for name, _ in Counter(names).most_common(1)), ""))
 
 
 def _text(table: Any, name: str) -> tuple[Any, list[str]]:

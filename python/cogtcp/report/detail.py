@@ -246,17 +246,17 @@ def _ad_hoc(result: Result) -> dict[str, Any] | None:
 
 
 def _flows(result: Result) -> Table:
-    rows = result.flows.to_pylist()
+    rows = result.flows.slice(0, MOST_ROWS).to_pylist()
     values = [measure_rows([row]) for row in rows]
     metrics = [BY_NAME[m] for m in _FLOW_METRICS if any(not math.isnan(v[m]) for v in values)]
     return Table(
         [("Flow", ""), ("Transport", ""), *((m.title, m.unit) for m in metrics)],
         [
             [row["flow"], row["transport"], *(m.text(v[m.name], single=True) for m in metrics)]
-            for row, v in list(zip(rows, values, strict=True))[:MOST_ROWS]
+            for row, v in zip(rows, values, strict=True)
         ],
         left=2,
-        left_out=max(0, len(rows) - MOST_ROWS),
+        left_out=result.flows.num_rows - len(rows),
     )
 
 
