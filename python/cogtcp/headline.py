@@ -20,7 +20,7 @@ _GOODPUT = BY_NAME["goodput_bps"]
 
 
 def of_run(result: Result) -> str:
-    """Return what a run delivered, and where the time of the link went."""
+    """Return what users of applications notice, what a run delivered, and where the time of the link went."""
     flows = result.flows.num_rows
     if not flows:
         return _of_links(result) if result.links.num_rows else _of_nodes(result)
@@ -32,7 +32,19 @@ def of_run(result: Result) -> str:
     if paths:
         parts = (f"on {link} {budget.told(shares)}" for link, shares in paths.items())
         why = f" The links' time: {'; '.join(parts)}."
-    return f"{subject} {_GOODPUT.text(goodput, unit=True)}{of_capacity(efficiency)}.{why}"
+    first = "".join(f"{each} " for each in _noticed_in(result))
+    return f"{first}{subject} {_GOODPUT.text(goodput, unit=True)}{of_capacity(efficiency)}.{why}"
+
+
+def _noticed_in(result: Result) -> list[str]:
+    """Return what the users of each application notice most in one run, a sentence each."""
+    if not result.scenario.to_dict().get("flow"):
+        return []
+    values = ((metric, result.metrics.get(metric.name, math.nan)) for metric in primary(result.scenario))
+    known = ((metric.for_size([value]), value) for metric, value in values if not math.isnan(value))
+    return [
+        f"{of_subject(metric)} is {metric.text(value, unit=True, single=True)}." for metric, value in known
+    ]
 
 
 def _of_links(result: Result) -> str:
@@ -81,10 +93,11 @@ def of_subject(metric: Metric) -> str:
     """Return what a metric of a subject is called at the beginning of a sentence."""
     _, _, of = metric.name.rpartition(".")
     title = metric.title.removeprefix(f"{metric.subject}: ")
-    return f"The {_SAID.get(of, title)} of {metric.subject}"
+    return f"The {SAID.get(of, title)} of {metric.subject}"
 
 
-_SAID = {
+#: What a metric of an application is called in a sentence, by the last part of its name.
+SAID = {
     "delay_p95": "delay at the 95th percentile",
     "queuing_delay_p95": "queuing delay at the 95th percentile",
     "page_time_p95": "page time at the 95th percentile",

@@ -62,7 +62,8 @@ def _has(name: str, metrics: Sequence[Mapping[str, float]]) -> bool:
 
 
 def result(run: Result) -> None:
-    """Print the flows of a run, its radios, and where the time of the link went."""
+    """Print what users of applications notice, the flows, the radios, and where the time of the link went."""
+    _applications(run)
     columns = [
         "goodput_bps",
         "efficiency",
@@ -102,7 +103,6 @@ def result(run: Result) -> None:
         print_table("Protection of primary users", headings, rows, left=1)
     _budget(budget.by_path(run) or {"": budget.of_run(run)})
     _subflows(run)
-    _applications(run)
 
 
 def _cell(run: Result) -> None:

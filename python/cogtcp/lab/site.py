@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core, budget
+from cogtcp.headline import SAID
 from cogtcp.lab import controls, offline
 from cogtcp.lab.offline import WASM
 from cogtcp.lab.presets import presets
-from cogtcp.metrics import METRICS, noticed_columns
+from cogtcp.metrics import METRICS, MOST_NOTICED, noticed_columns
 from cogtcp.report import page
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def data(file: str | None = None) -> dict[str, Any]:
                 "table": metric.table,
                 "column": column,
                 "key": key,
+                "most": f".{metric.name}".endswith(MOST_NOTICED),
+                "said": SAID.get(metric.name.rpartition(".")[2], metric.title),
             }
             for metric, column, key in noticed_columns()
         ],

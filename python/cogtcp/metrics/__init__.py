@@ -17,7 +17,7 @@ from cogtcp.metrics.metric import (
     plus_minus,
     quantile_name,
 )
-from cogtcp.metrics.names import find, listed, noticed, offered, primary
+from cogtcp.metrics.names import MOST_NOTICED, find, listed, noticed, offered, primary
 from cogtcp.metrics.run import BY_NAME, METRICS, QUANTILES_OF, measure_rows
 from cogtcp.metrics.subjects import SUBJECT_METRICS, Subject, measure_subjects, noticed_columns, subjects
 
@@ -28,6 +28,7 @@ __all__ = [
     "BY_NAME",
     "LEAST_IN_SECONDS",
     "METRICS",
+    "MOST_NOTICED",
     "PAD",
     "QUANTILES_OF",
     "SUBJECT_METRICS",

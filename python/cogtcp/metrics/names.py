@@ -22,7 +22,8 @@ _ALIASES = {
     "delay": "rtt_mean_s",
     "stalls": "video.stalled",
 }
-_MOST_NOTICED = (".delay_p95", ".page_time_p95", ".stall_share", ".completion", ".queuing_delay_p95")
+#: Ends of the names of what users notice most of an application.
+MOST_NOTICED = (".delay_p95", ".page_time_p95", ".stall_share", ".completion", ".queuing_delay_p95")
 #: The first of the definitions of each name: those of several kinds agree in all that is shown.
 _OF_SUBJECTS = {metric.name: metric for metrics in reversed(SUBJECT_METRICS.values()) for metric in metrics}
 
@@ -128,7 +129,7 @@ def primary(scenario: Scenario) -> tuple[Metric, ...]:
     found: dict[str, Metric] = {}
     for metric in noticed(scenario):
         held = found.get(metric.subject)
-        if held is None or metric.name.endswith(_MOST_NOTICED):
+        if held is None or metric.name.endswith(MOST_NOTICED):
             found[metric.subject] = metric
     return tuple(found.values())
 
