@@ -6,26 +6,26 @@ import { join, text } from "./results.js";
 const known = (value) => (value === null || Number.isNaN(value) ? null : value);
 
 /**
- * Compares transports in one metric. `runs` maps a transport to its runs by seed: { seed: metrics }. `statistics` asks the engine.
- * `rows` have the mean of each transport with its interval, best first. `isApart` is true of two transports whose difference is
- * significant by paired t-tests and Holm's procedure over all pairs (95 %).
+ * Compares transports in some metrics. `runs` maps a transport to its runs by seed: { seed: metrics }. `statistics` asks the engine.
+ * Returns for each metric `rows`, the mean of each transport with its interval, best first, and `isApart`, true of two transports
+ * whose difference is significant by paired t-tests and Holm's procedure over all pairs and all of the metrics (95 %).
  */
-export async function compared(runs, statistics, { name: metric, better }) {
+export async function compared(runs, statistics, metrics) {
   const names = Object.keys(runs);
-  const values = (name, metric) => Object.values(runs[name]).map((metrics) => known(metrics[metric] ?? null));
+  const values = (name, metric) => Object.values(runs[name]).map((each) => known(each[metric] ?? null));
   const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other]));
-  const difference = ([one, other]) => Object.keys(runs[one]).filter((seed) => seed in runs[other])
+  const difference = (metric, [one, other]) => Object.keys(runs[one]).filter((seed) => seed in runs[other])
     .map((seed) => runs[one][seed][metric] - runs[other][seed][metric]).filter(Number.isFinite);
-  const answers = await statistics([
-    ...names.flatMap((name) => [metric, "efficiency"].map((metric) => ({ what: "mean", values: values(name, metric), confidence: 0.95 }))),
-    ...pairs.map((pair) => ({ what: "p_value", differences: difference(pair) })),
-  ]);
-  const pValues = answers.slice(2 * names.length);
-  const [rejected] = pairs.length ? await statistics([{ what: "holm", p_values: pValues, confidence: 0.95 }]) : [[]];
-  const rows = names.map((name, i) => ({ name, interval: answers[2 * i], efficiency: answers[2 * i + 1].mean }))
-    .filter((row) => row.interval.mean !== null).sort((a, b) => better * (b.interval.mean - a.interval.mean));
-  const apart = new Set(pairs.filter((_, i) => rejected[i]).map((pair) => pair.toSorted().join("\n")));
-  return { rows, isApart: (one, other) => apart.has([one, other].toSorted().join("\n")) };
+  const mean = (values) => ({ what: "mean", values, confidence: 0.95 });
+  const means = await statistics(names.flatMap((name) => ["efficiency", ...metrics.map((metric) => metric.name)].map((metric) => mean(values(name, metric)))));
+  const tests = metrics.flatMap((metric) => pairs.map((pair) => ({ what: "p_value", differences: difference(metric.name, pair) })));
+  const [rejected] = tests.length ? await statistics([{ what: "holm", p_values: await statistics(tests), confidence: 0.95 }]) : [[]];
+  return metrics.map(({ better }, k) => {
+    const rows = names.map((name, i) => { const own = means.slice(i * (metrics.length + 1)); return { name, interval: own[k + 1], efficiency: own[0].mean }; })
+      .filter((row) => row.interval.mean !== null).sort((a, b) => better * (b.interval.mean - a.interval.mean));
+    const apart = new Set(pairs.filter((_, i) => rejected[k * pairs.length + i]).map((pair) => pair.toSorted().join("\n")));
+    return { rows, isApart: (one, other) => apart.has([one, other].toSorted().join("\n")) };
+  });
 }
 
 /** The mean with its interval, if there is one. */
@@ -46,9 +46,9 @@ export async function ofApplications(runs, statistics, metrics, { random }) {
     const subject = metric.name.slice(0, metric.name.lastIndexOf("."));
     if (!bySubject.has(subject) || metric.most) bySubject.set(subject, metric);
   }
-  const sentences = [];
+  const sentences = [], all = await compared(runs, statistics, metrics);
   for (const [subject, metric] of [...bySubject].slice(0, MOST_SUBJECTS)) {
-    const { rows: [best, ...others], isApart } = await compared(runs, statistics, metric);
+    const { rows: [best, ...others], isApart } = all[metrics.indexOf(metric)];
     if (!best) continue;
     const value = (row) => text(metric, row.interval.mean, { unit: true });
     const sure = !random || best.interval.n < 2;

@@ -318,7 +318,7 @@ function drawTransports(transports) {
 /** Shows the answer in words, applications first; returns the transports compared by goodput. */
 async function answer(bySeed) {
   const goodput = metricOf("goodput_bps");
-  const found = await compared(bySeed, statistics, goodput);
+  const [found] = await compared(bySeed, statistics, [goodput]);
   const first = await answerOfApplications(bySeed, statistics, [...ofApplications.values()], checked);
   $("answer").textContent = [first, sentence(found, goodput, checked)].filter(Boolean).join(" ");
   return found;
