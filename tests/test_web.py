@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cogtcp import Scenario, _core
-from cogtcp.capture import Point, blocks, find_point
-from cogtcp.figure.run_map import RunMap
 from cogtcp.lab import controls
+from cogtcp.model.capture import Point, blocks, find_point
+from cogtcp.showing.figure.run_map import RunMap
 from conftest import ROOT
 from web import drawn, native, of_presets, shortened
 

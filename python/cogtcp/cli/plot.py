@@ -51,7 +51,7 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
 
 def plot(args: argparse.Namespace) -> int:
     """Draw a figure of saved results into a file."""
-    from cogtcp.plot import draw, save
+    from cogtcp.showing.plot import draw, save
 
     span, where, width = _span(args.span), dict(map(_choice, args.where)), _width(args.width)
     with _parquet.of_folders(Path(args.directory)):
