@@ -11,6 +11,7 @@
 from cogtcp import _start as _start  # isort: skip (before anything that takes time to load)
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from cogtcp import _moved
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
 from cogtcp._errors import (
@@ -69,6 +70,8 @@ __all__ = [
     "tune",
 ]
 
+_moved.install()
+
 # What a script may never ask for is loaded when it does: `import cogtcp` is to take no longer than it must.
 _LATER = {
     "fit": ("cogtcp.data.fitting", "fit"),
@@ -109,6 +112,8 @@ _bind(
 
 
 def __getattr__(name: str) -> object:
+    if name not in _LATER and (moved := _moved.attribute(name)):
+        return moved
     if name not in _LATER:
         message = f"module {__name__!r} has no attribute {name!r}"
         if not name.startswith("_"):  # tools ask for those
