@@ -8,12 +8,12 @@ quarter, fit the next draw to them. Plain numpy; less than a minute.
 
 import sys
 
-import cogtcp.gym  # noqa: F401 (registers the environment)
 import gymnasium
 import numpy as np
-from cogtcp.statistics import mean_interval, paired_difference
 
+import cogtcp.gym  # noqa: F401 (registers the environment)
 from cogtcp import Scenario, run
+from cogtcp.statistics import mean_interval, paired_difference
 
 SCENARIO = Scenario.shipped("sensed-link").set("run.duration", "20 s").set("run.warmup", "0 s")
 DRAWN, KEPT = 16, 4

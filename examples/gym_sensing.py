@@ -10,12 +10,12 @@ of a grid, chosen on the seeds of training, and the pair of the paper's Figure 2
 import sys
 from collections.abc import Callable
 
-import cogtcp.gym  # noqa: F401 (registers the environment)
 import gymnasium
 import numpy as np
-from cogtcp.statistics import mean_interval, paired_difference
 
+import cogtcp.gym  # noqa: F401 (registers the environment)
 from cogtcp import Scenario
+from cogtcp.statistics import mean_interval, paired_difference
 
 SCENARIO = Scenario.shipped("cr-single-hop").set("run.duration", "60 s")
 DRAWN, KEPT = 24, 6

@@ -133,5 +133,5 @@ def install() -> None:
     """Let imports by old names work."""
     # Before all others, which would load files of a moved package a second time under its old name.
     if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder)
     sys.modules["cogtcp"].__class__ = _Package
