@@ -6,12 +6,14 @@ Imports within functions count. Those for type checkers alone (`if TYPE_CHECKING
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import cogtcp
+from conftest import ROOT
 
 PACKAGE = Path(cogtcp.__file__).parent
 
@@ -41,6 +43,11 @@ def test_no_import_runs_upward() -> None:
         if _room(module) != _room(target) and level[_room(module)] < level[_room(target)]
     ]
     assert upward == []
+
+
+def test_the_map_has_the_rooms_in_this_order() -> None:
+    drawn = re.findall(r"^python/cogtcp/(\w+)", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    assert drawn[::-1] == [room for room in ROOMS if room not in ("cogtcp", "__main__")]
 
 
 def test_no_parts_of_a_room_import_each_other_in_a_loop() -> None:

@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     import argparse
 
 _WIDTHS = {"column": 3.5, "page": 7.16}
-_KINDS = ("timeline", "cdf", "bars", "box", "line", "heatmap", "delay-throughput", "map")
+_KINDS = (
+    "timeline",
+    "cdf",
+    "bars",
+    "box",
+    "line",
+    "heatmap",
+    "delay-throughput",
+    "map",
+)
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
