@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import cogtcp
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown
-from cogtcp.fitting.slim import slim
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
+from cogtcp.data.fitting.slim import slim
 
 #: Seconds of a transfer; incumbents of seconds need more.
 _LASTS, _INCUMBENTS = 15, 60
@@ -207,7 +207,7 @@ def _ours(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | N
         return None
     record["silences"] = _silences(out)
     evidence = bool(found.get("emulation", {}).get("evidence"))
-    from cogtcp.emulation.launch import emulate
+    from cogtcp.kernel.emulation.launch import emulate
 
     file.write_text(scenario(drawn, f"linux-{record['other']}"))
     other = emulate(cogtcp.Scenario.from_file(file), drawn["seed"], quiet=True)

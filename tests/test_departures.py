@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cogtcp.validation.departures import AREAS, PEERS, WHOSE, departures
-from cogtcp.validation.families import FAMILIES
+from cogtcp.kernel.validation.departures import AREAS, PEERS, WHOSE, departures
+from cogtcp.kernel.validation.families import FAMILIES
 from conftest import ROOT
 
 if TYPE_CHECKING:
-    from cogtcp.validation import Departure
+    from cogtcp.kernel.validation import Departure
 
 DOCS = ROOT / "docs"
 KEYS = {family.name: family.draw(random.Random(1)) for family in FAMILIES}

@@ -24,9 +24,9 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, cli
 from cogtcp.cli import verbs
-from cogtcp.runner import Runner
-from cogtcp.spectrum import PuActivity
-from cogtcp.sweeping import plan as planning
+from cogtcp.data.spectrum import PuActivity
+from cogtcp.running.runner import Runner
+from cogtcp.running.sweeping import plan as planning
 from conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])

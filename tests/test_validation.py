@@ -11,14 +11,14 @@ import pytest
 
 from cogtcp import Scenario
 from cogtcp._errors import UsageError
-from cogtcp.mobility import Mobility
-from cogtcp.statistics import Interval
-from cogtcp.validation import Case, Line, Validation, closed_forms, validate
-from cogtcp.validation.families import FAMILIES, movement, why_absent
-from cogtcp.validation.families.closed_forms import Queue
-from cogtcp.validation.families.dumbbell import _scenario
-from cogtcp.validation.families.kernel import Kernel
-from cogtcp.validation.running import draw, drawn_cases, seeds_of
+from cogtcp.data.mobility import Mobility
+from cogtcp.kernel.validation import Case, Line, Validation, closed_forms, validate
+from cogtcp.kernel.validation.families import FAMILIES, movement, why_absent
+from cogtcp.kernel.validation.families.closed_forms import Queue
+from cogtcp.kernel.validation.families.dumbbell import _scenario
+from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.running import draw, drawn_cases, seeds_of
+from cogtcp.model.statistics import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path

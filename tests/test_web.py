@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, _core, compare, headline
-from cogtcp.capture import Point, blocks, find_point
-from cogtcp.figure.run_map import RunMap
+from cogtcp import Scenario, _core, compare
 from cogtcp.lab import controls
+from cogtcp.model import headline
+from cogtcp.model.capture import Point, blocks, find_point
+from cogtcp.showing.figure.run_map import RunMap
 from conftest import ROOT
 from web import drawn, native, of_presets, shortened
 

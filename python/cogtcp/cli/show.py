@@ -12,8 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cogtcp import budget
-from cogtcp.metrics import (
+from cogtcp.model import budget
+from cogtcp.model.metrics import (
     BY_NAME,
     QUANTILES_OF,
     Metric,
@@ -27,9 +27,9 @@ from cogtcp.metrics import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.compare import Comparison
-    from cogtcp.result import Result
-    from cogtcp.tuning.result import Tuning
+    from cogtcp.deciding.tuning.result import Tuning
+    from cogtcp.model.result import Result
+    from cogtcp.running.compare import Comparison
 
 # Of radios that meet primary users, where there are any.
 _PROTECTION = (
