@@ -113,6 +113,7 @@ SPECTRUM = (
 COMPILED = {
     "adding-a-congestion-control.md",
     "adding-a-detector.md",
+    "adding-a-figure.md",
     "adding-a-kind-of-traffic.md",
     "adding-a-metric.md",
     "adding-a-policy.md",
@@ -121,6 +122,7 @@ COMPILED = {
     "adding-a-radio.md",
     "adding-a-routing-protocol.md",
     "adding-a-transport.md",
+    "adding-a-verb.md",
     "adding-an-event.md",
 }
 

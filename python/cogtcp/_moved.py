@@ -32,6 +32,7 @@ MOVED = {
 #: Names that stay. Type checkers and editors read the stub `NAME.pyi` beside this file.
 PUBLIC = frozenset(
     {
+        "airtime",
         "budget",
         "control",
         "emulation",

@@ -2,7 +2,7 @@
 
 Colours are roles of the style sheet, so that a figure follows light and dark.
 
->>> from cogtcp import figure
+>>> from cogtcp.showing import figure
 >>> goodput = figure.Curve("sack", [1, 2, 5], [3.1, 2.9, 2.2], low=[3.0, 2.7, 2.0], high=[3.2, 3.1, 2.4])
 >>> svg = draw(figure.curves([goodput], "Goodput over loss", x_label="Loss, %", y_label="Goodput, Mbit/s"))
 """
