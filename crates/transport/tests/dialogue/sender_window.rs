@@ -1,6 +1,6 @@
 //! Growth of the window, its bounds, the peer's window.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 /// RFC 5681 section 3.1: one segment, then one more per acknowledged segment.

@@ -8,8 +8,8 @@
 //! A failure prints its seed. To replay it, or to try more seeds:
 //!
 //! ```text
-//! COGTCP_FUZZ_SEED=17 cargo test -p cogtcp-transport --test fuzz
-//! COGTCP_FUZZ_SEEDS=100000 cargo test -p cogtcp-transport --test fuzz
+//! COGTCP_FUZZ_SEED=17 cargo test -p cogtcp-transport --test all fuzz
+//! COGTCP_FUZZ_SEEDS=100000 cargo test -p cogtcp-transport --test all fuzz
 //! ```
 
 #![allow(unreachable_pub)]
@@ -27,7 +27,7 @@ struct Replay(u64);
 impl Drop for Replay {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("replay: COGTCP_FUZZ_SEED={} cargo test -p cogtcp-transport --test fuzz", self.0);
+            eprintln!("replay: COGTCP_FUZZ_SEED={} cargo test -p cogtcp-transport --test all fuzz", self.0);
         }
     }
 }
