@@ -95,6 +95,10 @@ def deliveries(
             wait = max(lateness.get(id(sent), math.nan) for sent in group)
         newest = time - wait - base if not math.isnan(wait) else math.nan
         result.append(Delivery(time, sum(sent.size for sent in group), wait, newest))
+    if not sender:
+        # Nothing tells their waits, but the link carried them.
+        result += [Delivery(time, size) for connection in connections for time, size in connection.others]
+        result.sort(key=lambda each: each.time)
     return result
 
 

@@ -24,6 +24,8 @@ _LARGEST = 9000
 #: One leg of a handshake is that of the near host if it takes at most this share of the other: a host
 #: answers within some ms, and a capture in the middle of a path sees two legs of like size.
 _NEAR_LEG = 0.25
+#: A host answers an echo request within this time, s: no link between capture and host.
+_AT_ONCE_S = 1e-4
 #: Fewer samples of a wait say nothing of the end.
 _LEAST_WAITS = 5
 
@@ -71,6 +73,7 @@ class Connection:
         evidence: What tells at which end the capture was taken.
         opened: Whether the capture has the connection's beginning.
         windows: The receiver's window after each acknowledgement: time, bytes; empty if its scale is unknown.
+        others: Packets of other kinds that arrived over the same link, at a receiver: time, bytes.
         returns: Round-trip times that a receiver's timestamps show, s.
         unseen: Acknowledgements of data that the capture does not have: frames that it dropped.
         ack_bytes: Usual size of an acknowledgement.
@@ -91,6 +94,7 @@ class Connection:
     opened: bool = False
     windows: list[tuple[float, int]] = field(default_factory=list)
     returns: list[float] = field(default_factory=list)
+    others: list[tuple[float, int]] = field(default_factory=list)
     unseen: int = 0
     ack_bytes: int = 52
     mss: int = 1448
@@ -145,6 +149,22 @@ def connections(packets: Sequence[Packet], side: Side | None = None) -> list[Con
     return found
 
 
+def arrivals(echoes: Sequence[Echo]) -> list[tuple[float, int]]:
+    """Return the echo requests that came over the link: those answered at once, at the capture's end.
+
+    They take their part of the link's rate.
+    """
+    asked: dict[tuple[Address, int], Echo] = {}
+    found, waits = [], []
+    for echo in echoes:
+        if not echo.reply:
+            asked[echo.source, echo.key] = echo
+            found.append((echo.time, echo.size))
+        elif (request := asked.get((echo.source, echo.key))) is not None:
+            waits.append(echo.time - request.time)
+    return found if waits and max(waits) < _AT_ONCE_S else []
+
+
 def probes(echoes: Sequence[Echo]) -> list[Connection]:
     """Return the echo requests of who asks most, with their replies, as a connection of small packets."""
     by_asker: dict[Address, list[Echo]] = {}
@@ -168,7 +188,7 @@ def probes(echoes: Sequence[Echo]) -> list[Connection]:
     if len(data) < LEAST_PACKETS:
         return []
     waits = [sent.answered - sent.time for sent in data if not sent.lost]
-    if not waits or max(waits) < 1e-4:
+    if not waits or max(waits) < _AT_ONCE_S:
         return []  # taken where the replies come from
     answers = sorted(sent.answered for sent in data if not sent.lost)
     return [Connection("sender", data, answers, ack_bytes=data[0].size, mss=0, probes=True)]
@@ -464,7 +484,7 @@ def _windows(data: list[Packet], answers: list[Packet]) -> list[tuple[float, int
 
 
 def _unseen(data: list[Packet], answers: list[Packet]) -> int:
-    """Return how many acknowledgements are of data beyond what the capture has seen by then."""
+    """Return how many acknowledgements are of data that the capture has not seen: by then, or never."""
     if not data or not answers:
         return 0
     base = next((packet.seq for packet in data if packet.payload), data[0].seq)
@@ -483,4 +503,23 @@ def _unseen(data: list[Packet], answers: list[Packet]) -> int:
             count += 1
             # Each hole counts once.
             highest += _signed(answer.ack - base - highest)
+    return max(count, _holes(data, answers, base))
+
+
+def _holes(data: list[Packet], answers: list[Packet], base: int) -> int:
+    """Return how many stretches of acknowledged data are in no frame."""
+    acked, spans, highest = 0, [], 0
+    for answer in answers:
+        if answer.flags & ACK and not answer.flags & (SYN | RST):
+            acked = max(acked, acked + _signed(answer.ack - base - acked))
+    for packet in data:
+        if packet.payload:
+            seq = highest + _signed(packet.seq - base - highest)
+            spans.append((seq, seq + packet.payload))
+            highest = max(highest, seq + packet.payload)
+    spans.sort()
+    covered = count = 0
+    for low, high in spans:
+        count += covered < low < acked
+        covered = max(covered, high)
     return count

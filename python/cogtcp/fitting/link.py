@@ -41,8 +41,10 @@ ABOVE = 4.0
 #: A gap is at least so many usual distances of deliveries, and so long, s: timers of a host are late by 4 ms
 #: (a kernel with 250 Hz).
 _THRESHOLD, _LEAST_GAP_S = 4, 0.004
-#: Half of a delay's interval: a share, and s. Hosts answer within 0.3 ms; both ways differ a little.
-_DELAY_SHARE, _DELAY_FLOOR_S = 0.01, 0.0005
+#: Half of the interval of a round-trip time, s: hosts answer within 0.3 ms, and their clocks tick.
+_DELAY_FLOOR_S = 0.0005
+#: A packet of less than this share of a full one shows the delay without transmission.
+_SMALL = 0.3
 #: Round-trip times so near to the least one show the floor, a share; so many visits of it are no chance.
 _DELAY_NEAR, _FLOOR_VISITS = 0.02, 10
 #: Share of the stretches at one rate from which on no law of rates is looked for.
@@ -139,7 +141,7 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
     gaps = (
         _gaps_at_sender(same, passages, passing, base, spacing)
         if main.side == "sender"
-        else _gaps_at_receiver(same, passages, base, spacing)
+        else _gaps_at_receiver(same, passages, base, spacing, saturated=found.backlog >= _BACKLOG)
     )
     if not main.probes and (found.backlog < _BACKLOG or limit.by in ("window", "application")):
         # A sender that does not fill the link pauses once in each round trip.
@@ -257,40 +259,39 @@ def _instead_of_rate(found: RateFit) -> str:
 def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Estimate]:
     """Return the round-trip time without queue and transmission, and the delay one way."""
     measured = isinstance(found.capacity, Measured)
-    trips: list[float] = []  # of data, transmission included
-    small: list[float] = []  # of the handshake's packets, whose transmission is short
-    rate = found.rate if measured else math.inf
-    largest = 0
+    # Round-trip times with the bytes that went there and back.
+    samples: list[tuple[float, int, int]] = []
+    opened = False
     for connection in connections:
-        if not math.isnan(connection.handshake_s):
-            small.append(connection.handshake_s - connection.handshake_bytes * 8 / rate)
+        if connection.handshake_s > 0:
+            bytes_ = connection.handshake_bytes // 2
+            samples.append((connection.handshake_s, bytes_, bytes_))
+            opened = True
         if connection.side == "sender":
-            fresh = [sent for sent in connection.data if sent.fresh]
-            trips += [sent.answered - sent.time for sent in fresh]
-            largest = max([largest, *(sent.size + connection.ack_bytes for sent in fresh)])
+            samples += [
+                (sent.answered - sent.time, sent.size, connection.ack_bytes)
+                for sent in connection.data
+                if sent.fresh and sent.answered > sent.time
+            ]
         else:
-            trips += connection.returns
-    opened = bool(small)
-    trips, small = ([each for each in values if each > 0] for values in (trips, small))
-    if not trips and not small:
+            # The size of the data is unknown here: the least that it can be.
+            samples += [
+                (each, connection.ack_bytes, connection.ack_bytes) for each in connection.returns if each > 0
+            ]
+    if not samples:
         what = (
             "one direction was captured" if connections[0].one_way else "no packet has an answer of its own"
         )
         return 0.05, unknown("delay", "s", f"{what}; the scenario has 25 ms")
-    # A shaper with tokens left sends a packet at once; a line needs its transmission time.
-    transmission = largest * 8 / rate
-    floor = min(trips, default=math.inf)
-    trips = trips or small
-    unsure = 0.0
-    if small:
-        base = min(min(small), floor)
-        # A handshake that waited, for a host or a queue, says less than data.
-        base = min(base, max(floor - transmission, base * (1 - _DELAY_SHARE)))
-    else:
-        base = floor - transmission / 2 if floor > transmission else floor
-        unsure = transmission / 2
+    trips = [trip for trip, _, _ in samples]
+    rate = found.rate if measured else math.inf
+    base, unsure = _floor(samples, rate, _packet_bytes(connections))
+    if found.trace:
+        # Which rate the quickest packet met is unknown.
+        unsure += min(samples)[1] * 8 / found.low_rate
+    floor = min(trips)
     near = [value for value in trips if value < floor * (1 + _DELAY_NEAR) + _DELAY_FLOOR_S]
-    half = max(_DELAY_SHARE * base, _DELAY_FLOOR_S)
+    half = _DELAY_FLOOR_S
     if found.batches is not None:
         # Each direction may have waited for a batch.
         half += found.batches.spacing
@@ -315,6 +316,27 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
     low = max(0.0, base - half - unsure)
     high = base + half + (unsure if measured else 0.0)
     return base, Estimate.of("delay", Measured(base / 2, low / 2, high / 2, "s", how))
+
+
+def _floor(samples: Sequence[tuple[float, int, int]], rate: float, packet_bytes: int) -> tuple[float, float]:
+    """Return the round-trip time without queue and transmission, and how far it is unsure, s.
+
+    A line needs its transmission time for each packet; a shaper with tokens left sends a packet at once. A
+    small packet and a full one that both met no queue tell the two apart. Whether the way back has the same
+    rate is unknown: half of its transmission time counts.
+    """
+    trip = min(samples)[0]
+    line, back = min((each - (there + back / 2) * 8 / rate, back) for each, there, back in samples)
+    unsure = back / 2 * 8 / rate
+    if math.isinf(rate) or line <= 0:
+        return trip, 0.0
+    small = min((each for each in samples if each[1] <= _SMALL * packet_bytes), default=None)
+    full = min((each for each in samples if each[1] > _SMALL * packet_bytes), default=None)
+    if small is None or full is None:
+        # Between the two.
+        return (line + trip) / 2, (trip - line) / 2
+    longer, transmission = full[0] - small[0], (full[1] - small[1]) * 8 / rate
+    return (line, unsure) if longer > transmission / 2 else (trip, 0.0)
 
 
 def _jitter(connections: Sequence[Connection], base: float, backlog: float, limit: Limit) -> Estimate | None:
@@ -455,9 +477,18 @@ def _gaps_at_sender(
 
 
 def _gaps_at_receiver(
-    connections: Sequence[Connection], passages: Sequence[float], base: float, spacing: float
+    connections: Sequence[Connection],
+    passages: Sequence[float],
+    base: float,
+    spacing: float,
+    *,
+    saturated: bool,
 ) -> list[Gap]:
-    """Return the gaps that something waited in, told by what came after: a hole, or packets that are late."""
+    """Return the gaps that something waited in, told by what came after: a hole, or packets that are late.
+
+    Without a hole only the length of a gap tells that packets were lost, and only if the sender had data to
+    send (`saturated`): else the application paused.
+    """
     threshold = max(_THRESHOLD * spacing, _LEAST_GAP_S)
     data = _by_time(connections)
     waits = _waits(connections)
@@ -471,7 +502,7 @@ def _gaps_at_receiver(
             continue
         start, end = passages[index], passages[index + 1]
         # A sender that starts again by its timer leaves no hole: then only the length of the gap tells.
-        filled = after.seq > highest or gap > 1.5 * base + 0.1
+        filled = after.seq > highest or (saturated and gap > 1.5 * base + 0.1)
         if waits is not None:
             held = waits.get(id(after), 0.0) > waits.get(id(before), 0.0) + _HELD * gap
         else:
@@ -643,6 +674,8 @@ def _queue(
             Bounded(unit, how, at_least=max(1.0, quantile(seen, 0.5) - _burst(data))),
             f"the scenario has {round(top)} packets",
         )
+    # The packet that the link is sending is in none of its queues.
+    full = [max(1, count - 1) for count in full]
     value = float(median(full))
     low, high = bootstrap(full)
     # A delayed acknowledgement hides one packet or two.

@@ -97,6 +97,8 @@ def _captures(files: Sequence[Path], fit: Fit, found: list[Connection]) -> None:
                 "longer transfer"
             )
         side = ours[0].side if ours else "sender"
+        if side == "receiver":
+            ours[0].others = connections.arrivals(read.echoes)
         count = (
             f"{len(read.packets)} TCP packets" if read.packets else f"{len(read.datagrams)} datagrams of QUIC"
         )

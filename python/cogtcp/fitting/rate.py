@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 BIN = 0.02
 #: Rates this near to the usual one are the link's, a share.
 NEAR = 0.10
+#: Stretches farther from the usual rate than so many median deviations are others, but at least this share.
+_NEAR_DEVIATIONS, _NEAR_LEAST = 5.0, 0.02
 #: Share of the stretches near the usual rate from which on the rate counts as constant.
 CONSTANT = 0.55
-#: What no capture shows, a share of the rate: whether the link counts the framing below IP (14 of 1,514 bytes
-#: with Ethernet), and what timers add.
-FLOOR = 0.01
+#: What no capture shows, a share of the rate: shapers round their rates, and clocks of hosts differ.
+FLOOR = 0.005
 #: A gap longer than so many of the usual ones around it is a silence or a pause, not the link's pace; around
 #: it: so many on each side; and at least s, the lateness of a host's timer (4 ms with 250 Hz).
 _PAUSE, _AROUND, _LEAST_PAUSE_S = 4, 5, 0.004
@@ -137,11 +138,14 @@ def measure(
     rates = [each.rate for each in stretches]
     usual = _mode(stretches)
     near = [each for each in stretches if abs(each.rate / usual - 1) <= NEAR]
+    apart = _NEAR_DEVIATIONS * median([abs(each.rate / usual - 1) for each in near])
     result.constant = sum(each.end - each.start for each in near) / math.fsum(
         each.end - each.start for each in stretches
     )
     if result.constant < CONSTANT and len(stretches) >= 3 * LEAST_WINDOWS:
         return _varies(result, found, waited, count)
+    # Frames that the capture lost make stretches slower: they are told by how near the others are together.
+    near = [each for each in near if abs(each.rate / usual - 1) <= max(_NEAR_LEAST, apart)]
     low, high = block_bootstrap(near)
     value = math.fsum(each.size for each in near) * 8 / math.fsum(each.end - each.start for each in near)
     if math.isnan(low):

@@ -168,6 +168,9 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
     ours = [gap for gap in gaps if gap.held == (mode == "hold")]
     if timetable is not None:
         length, low, high, begin = _folded(ours, period, phase, mode, spacing)
+        # In some cycle packets passed at every time: the timetable is a coincidence.
+        if length <= 0:
+            return None
         return Silences(
             mode, sure, tuple(gaps), period, error, length, low, high, True, len(gaps), phase + begin
         )
