@@ -416,8 +416,8 @@ def _judged(file: Path, record: dict[str, Any]) -> dict[str, Any]:
             row[f"{name} value"] = [quantity.at_least, quantity.at_most, truth]
     if drawn["path"] == "plane" and link.silences is not None:
         row["mode"] = link.silences.mode == drawn["silence"]
-    # `fit` claims to know a link whose capacity it measured, and whose scenario reproduces the capture.
-    row["claims"] = isinstance(estimates["capacity"].quantity, Measured) and not found.doubt
+    row["unsure"] = found.unsure
+    row["claims"] = not found.unsure
     if "goodput" not in record:
         return row
     scenario_ = found.scenario.with_transport(f"linux-{record['other']}").set(

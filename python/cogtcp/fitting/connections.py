@@ -24,6 +24,8 @@ _LARGEST = 9000
 #: One leg of a handshake is that of the near host if it takes at most this share of the other: a host
 #: answers within some ms, and a capture in the middle of a path sees two legs of like size.
 _NEAR_LEG = 0.25
+#: Bytes of the timestamps option in each segment.
+_STAMP_BYTES = 12
 #: A host answers an echo request within this time, s: no link between capture and host.
 _AT_ONCE_S = 1e-4
 #: Fewer samples of a wait say nothing of the end.
@@ -204,8 +206,10 @@ def _connection(data: list[Packet], answers: list[Packet], known: Side | None) -
     mss = max(sizes, key=lambda size: sizes[size] * size) if sizes else 1448
     announced = [packet.mss for packet in (*data, *answers) if packet.mss]
     if announced:
-        # A capture behind the host's offload sees larger segments than the wire.
-        mss = min(mss, min(announced))
+        # A capture behind the host's offload sees larger segments than the wire. Timestamps take their part
+        # of a segment (RFC 7323, 3.2).
+        stamped = any(packet.tsval is not None and packet.payload for packet in data)
+        mss = min(mss, min(announced) - (_STAMP_BYTES if stamped else 0))
     merged = [packet for packet in data if packet.payload > 1.5 * mss]
     if merged:
         most = max(packet.payload for packet in merged) / 1000

@@ -18,7 +18,7 @@ from cogtcp.fitting.capacity import SPREAD, RateLaw, fit_rates
 from cogtcp.fitting.connections import LEAST_PACKETS
 from cogtcp.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
 from cogtcp.fitting.limits import limited
-from cogtcp.fitting.losses import fit_losses
+from cogtcp.fitting.losses import LEAST_RUNS, fit_losses
 from cogtcp.fitting.quantity import Bounded, Measured, Unknown
 from cogtcp.fitting.rate import NEAR, RateFit, late_ones, measure
 from cogtcp.fitting.silences import LEAST_RUN, LEAST_TIMED, Gap, Silences, characterise, tested
@@ -41,8 +41,8 @@ ABOVE = 4.0
 #: A gap is at least so many usual distances of deliveries, and so long, s: timers of a host are late by 4 ms
 #: (a kernel with 250 Hz).
 _THRESHOLD, _LEAST_GAP_S = 4, 0.004
-#: Half of the interval of a round-trip time, s: hosts answer within 0.3 ms, and their clocks tick.
-_DELAY_FLOOR_S = 0.0005
+#: Half of the interval of a round-trip time, s: hosts, and relays on the way, each answer within 0.3 ms.
+_DELAY_FLOOR_S = 0.0006
 #: A packet of less than this share of a full one shows the delay without transmission.
 _SMALL = 0.3
 #: Round-trip times so near to the least one show the floor, a share; so many visits of it are no chance.
@@ -54,6 +54,9 @@ _JITTER_S, _JITTER_SHARE = 0.001, 0.02
 #: Losses at a queue of this share of the longest are those of a full queue; shorter queues than so many
 #: packets are bursts; so many losses show a length.
 _FULL, _LEAST_QUEUE, _FULL_LOSSES = 0.6, 4, 3
+#: A packet that met at most so many others in front of the link met no queue; chance would have lost so many
+#: of them; losses are told from those of the queue if this share of the packets met less than half of it.
+_EMPTY, _EXPECTED, _LOW_SHARE = 2, 3.0, 0.1
 #: Spread of the queue's lengths at losses beyond which a queue has no fixed length, as with CoDel or RED.
 _AQM_SPREAD = 0.35
 
@@ -287,8 +290,8 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
     rate = found.rate if measured else math.inf
     base, unsure = _floor(samples, rate, _packet_bytes(connections))
     if found.trace:
-        # Which rate the quickest packet met is unknown.
-        unsure += min(samples)[1] * 8 / found.low_rate
+        # Which rate the quickest packet met, there and back, is unknown.
+        unsure += sum(min(samples)[1:]) * 8 / found.low_rate
     floor = min(trips)
     near = [value for value in trips if value < floor * (1 + _DELAY_NEAR) + _DELAY_FLOOR_S]
     half = _DELAY_FLOOR_S
@@ -775,10 +778,25 @@ def _loss(
     where = "outside silences, " if silent else ""
     how = f"{lost_count} of {sent_count} packets lost {where}while the queue was less than half full"
     loss = Estimate("loss", share, min(low * scale, share), max(min(1.0, high * scale), share), "share", how)
+    most = loss.high
     if aqm and lost_count:
         # Such a queue loses packets while it is short: they are not told from the link's.
-        bound = Bounded("share", f"{how}; the queue may have dropped some of them", at_most=loss.high)
-        loss = Estimate.of("loss", bound, f"the scenario has {loss.high * 50:.3g} %")
+        bound = Bounded("share", f"{how}; the queue may have dropped some of them", at_most=most)
+        loss = Estimate.of("loss", bound, f"the scenario has {most * 50:.3g} %")
+    empty = [sent for sent in data if id(sent) not in silent and counts[id(sent)] <= _EMPTY]
+    none = len(empty) * share >= _EXPECTED and not any(sent.lost for sent in empty)
+    if none:
+        # Chance would have hit some of them: CoDel and its like drop while packets wait.
+        bound = Bounded(
+            "share", f"{how}; none of the {len(empty)} that met no queue: the queue may have dropped them",
+            at_most=most,
+        )  # fmt: skip
+        loss = Estimate.of("loss", bound, f"the scenario has {most * 50:.3g} %")
+    elif lost_count and (runs < LEAST_RUNS or sent_count < _LOW_SHARE * len(data)) and loss.known:
+        bound = Bounded(
+            "share", f"{how}, in {runs} runs: too few to tell chance from a full queue", at_most=most
+        )
+        loss = Estimate.of("loss", bound, "the scenario has none")
     law = fit_losses(stretches)
     if law is None:
         return loss, unknown("loss run", "packets", "too few losses; assumed independent"), None

@@ -115,7 +115,7 @@ def measure(
     most = at_least(found, span, packet_bytes) if len(found) > 1 else 0.0
     if len(found) < 2 or lasted <= 1e-6:
         return RateFit(Unknown("too few packets"), 10e6, 10e6, 0.0)
-    in_batches = batches(times, round_trip, lasted / max(1, len(times)))
+    in_batches = batches(times, round_trip, lasted / max(1, len(times)), receiver=tick > 0)
     if in_batches is not None:
         found = _collapse(found, in_batches.spacing / 2)
         most = at_least(found, max(span, 10 * in_batches.spacing), packet_bytes)
