@@ -43,6 +43,8 @@ ABOVE = 4.0
 _THRESHOLD, _LEAST_GAP_S = 4, 0.004
 #: Half of the interval of a round-trip time, s: hosts, and relays on the way, each answer within 0.3 ms.
 _DELAY_FLOOR_S = 0.0006
+#: Bytes of a SYN with its usual options.
+_SYN_BYTES = 60
 #: A packet of less than this share of a full one shows the delay without transmission.
 _SMALL = 0.3
 #: Round-trip times so near to the least one show the floor, a share; so many visits of it are no chance.
@@ -243,6 +245,10 @@ def _rate(
 ) -> RateFit:
     if main.probes:
         return RateFit(Unknown("probes do not fill the link"), 10e6, 10e6, 0.0)
+    if main.quic and main.side == "sender":
+        lasted = max(main.data[-1].time - main.data[0].time, 1e-3)
+        sent = sum(each.size for each in main.data) * 8 / lasted
+        return RateFit(Unknown("the sender's end of QUIC does not show what arrived"), sent, sent, 0.0)
     # Probes take their part of the link.
     tcp = [c for c in same if not c.probes or (c.same_clock and main.same_clock)]
     base = least if main.side == "sender" else 0.0
@@ -269,7 +275,7 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         if connection.handshake_s > 0:
             bytes_ = connection.handshake_bytes // 2
             samples.append((connection.handshake_s, bytes_, bytes_))
-            opened = True
+            opened = opened or connection.opened or not connection.quic
         if connection.side == "sender":
             samples += [
                 (sent.answered - sent.time, sent.size, connection.ack_bytes)
@@ -300,9 +306,15 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         half += found.batches.spacing
     if not measured:
         # What packets of unknown transmission time took of it, at the least rate that is sure.
-        unsure = 60 * 8 / found.rate
+        size = sum(min(samples)[1:]) if connections[0].quic else _SYN_BYTES
+        unsure = size * 8 / found.rate
     probes = all(connection.probes for connection in connections)
     often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > 1.1 * base
+    if connections[0].quic and not opened:
+        how = "half of both legs of the QUIC handshake; a host's cryptography may be in them"
+        return base, Estimate.of(
+            "delay", Bounded("s", how, at_most=base / 2), f"the scenario has {base * 500:.3g} ms"
+        )
     if not (opened or often or probes or found.backlog < _BACKLOG):
         how = (
             f"half of the least round-trip time of {len(trips)} packets; the capture begins in the middle, "
@@ -337,7 +349,7 @@ def _floor(samples: Sequence[tuple[float, int, int]], rate: float, packet_bytes:
     full = min((each for each in samples if each[1] > _SMALL * packet_bytes), default=None)
     if small is None or full is None:
         # Between the two.
-        return (line + trip) / 2, (trip - line) / 2
+        return (line + trip) / 2, (trip - line) / 2 + unsure
     longer, transmission = full[0] - small[0], (full[1] - small[1]) * 8 / rate
     return (line, unsure) if longer > transmission / 2 else (trip, 0.0)
 

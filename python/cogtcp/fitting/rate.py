@@ -52,6 +52,8 @@ _LOW = 0.1
 _LEAST_RATE = 0.02
 #: Trains that begin a transfer, by which a receiver without timestamps sees the pace: packets, and how many.
 _TRAIN, _TRAINS = 4, 3
+#: Packets that follow each other faster, s, are handed up by one interrupt: their pace is the host's.
+_HOST_PACE_S = 2e-5
 #: The beginning of a transfer in which trains are looked for, packets: slow start with a window below 64.
 _BEGINNING = 150
 #: The span for a bound, s and in round trips: shorter ones see bursts. At most a third of the transfer.
@@ -274,7 +276,7 @@ def _in_trains(found: Sequence[Delivery], base: float) -> list[bool]:
         return [False] * len(found)
     pace = median(paces)
     agree = sum(abs(each / pace - 1) <= NEAR for each in paces)
-    if agree < _TRAINS or pace <= 0:
+    if agree < _TRAINS or pace < _HOST_PACE_S:
         return [False] * len(found)
     return [False, *(gap < 2.5 * pace for gap in spacing)]
 
