@@ -92,7 +92,7 @@ def seen(connections: Sequence[Connection], start: float, end: float, base: floa
 
 def _episodes(times: Sequence[float], rtts: Sequence[float], base: float) -> int:
     """Return how often retransmissions came: those within two round trips belong together."""
-    apart = 2 * (quantile(rtts, 0.5) if rtts else base if base == base else 0.1)
+    apart = 2 * (quantile(rtts, 0.5) if rtts else base if base == base else _PAUSE_S)
     return sum(after - before > apart for before, after in itertools.pairwise([-math.inf, *times]))
 
 

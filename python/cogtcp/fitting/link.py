@@ -51,6 +51,24 @@ _SMALL = 0.3
 _DELAY_NEAR, _FLOOR_VISITS = 0.02, 10
 #: Share of the stretches at one rate from which on no law of rates is looked for.
 _STEADY = 0.85
+#: What the scenario has where the data show nothing: delay one way, s; rate, bit/s; packet, B.
+_DELAY_S, _DEFAULT, _PACKET = 0.025, 10e6, 1500
+#: Quantiles that stand for the longest wait and the longest queue: a stray packet is not it.
+_TOP, _LONGEST = 0.98, 0.995
+#: Round-trip times vary if nine of ten are not within this of the least: a floor was visited, not a plateau.
+_VARIES = 1.1
+#: A packet that would wait for more than this share of the longest wait found the queue full.
+_FULL_WAIT = 0.95
+#: Usual ticks of timestamps, s (Linux, older kernels, BSD); the measured tick is one of them within a share;
+#: and fewer stamps do not show it.
+_TICKS, _TICK_NEAR, _STAMPS = (0.001, 0.004, 0.01), 0.02, 10
+#: Slow changes of a rate: steps of at least so long, s, and at most so many in a capture.
+_STEP_S, _STEPS = 1.0, 30
+#: A probe is missed if the next one comes after more than so many intervals.
+_MISSED = 1.3
+#: A sender that begins again by its timer is silent for so many round-trip times, and s (half of Linux's
+#: least timeout): shorter gaps are recovery.
+_TIMEOUT, _TIMEOUT_S = 1.5, 0.1
 #: Jitter below this is a host's, s; and a share of the round-trip time.
 _JITTER_S, _JITTER_SHARE = 0.001, 0.02
 #: Losses at a queue of this share of the longest are those of a full queue; shorter queues than so many
@@ -222,7 +240,7 @@ def _share_of(loss: Estimate) -> float:
 
 def _packet_bytes(connections: Sequence[Connection]) -> int:
     sizes = [sent.size for connection in connections if not connection.probes for sent in connection.data]
-    return round(median(sizes or [1500]))
+    return round(median(sizes or [_PACKET]))
 
 
 def _least_round_trip(connections: Sequence[Connection]) -> float:
@@ -244,9 +262,9 @@ def _rate(
     packet_bytes: int,
 ) -> RateFit:
     if main.probes:
-        return RateFit(Unknown("probes do not fill the link"), 10e6, 10e6, 0.0)
+        return RateFit(Unknown("probes do not fill the link"), _DEFAULT, _DEFAULT, 0.0)
     if main.quic and main.side == "sender":
-        lasted = max(main.data[-1].time - main.data[0].time, 1e-3)
+        lasted = max(main.data[-1].time - main.data[0].time, _TICK_S)
         sent = sum(each.size for each in main.data) * 8 / lasted
         return RateFit(Unknown("the sender's end of QUIC does not show what arrived"), sent, sent, 0.0)
     # Probes take their part of the link.
@@ -291,7 +309,7 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         what = (
             "one direction was captured" if connections[0].one_way else "no packet has an answer of its own"
         )
-        return 0.05, unknown("delay", "s", f"{what}; the scenario has 25 ms")
+        return 2 * _DELAY_S, unknown("delay", "s", f"{what}; the scenario has 25 ms")
     trips = [trip for trip, _, _ in samples]
     rate = found.rate if measured else math.inf
     base, unsure = _floor(samples, rate, _packet_bytes(connections))
@@ -309,7 +327,7 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         size = sum(min(samples)[1:]) if connections[0].quic else _SYN_BYTES
         unsure = size * 8 / found.rate
     probes = all(connection.probes for connection in connections)
-    often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > 1.1 * base
+    often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > _VARIES * base
     if connections[0].quic and not opened:
         how = "half of both legs of the QUIC handshake; a host's cryptography may be in them"
         return base, Estimate.of(
@@ -399,7 +417,7 @@ def _departures(connections: Sequence[Connection], rate: float, base: float, mai
     found = _Passing(probes={id(sent) for c in connections if c.probes for sent in c.data})
     data = _by_time(connections)
     # Longer than packets ever wait nothing is in the queue: what finds it full is not.
-    longest = quantile([sent.answered - sent.time - after for sent in data if sent.fresh], 0.98)
+    longest = quantile([sent.answered - sent.time - after for sent in data if sent.fresh], _TOP)
     last = -math.inf
     for sent in data:
         expected = max(sent.time, last) + (sent.size * 8 / rate if rate > 0 else 0.0)
@@ -409,7 +427,9 @@ def _departures(connections: Sequence[Connection], rate: float, base: float, mai
         else:
             # What is lost in a silence or on the way was in the queue before.
             last = (
-                expected if not sent.lost or expected - sent.time <= 0.95 * longest else max(last, sent.time)
+                expected
+                if not sent.lost or expected - sent.time <= _FULL_WAIT * longest
+                else max(last, sent.time)
             )
     return found
 
@@ -444,7 +464,7 @@ def _gaps_at_sender(
     every = [c.data[-1].time - c.data[0].time for c in connections if c.probes]
     if every:
         count = sum(len(c.data) for c in connections if c.probes)
-        threshold = max(threshold, 1.3 * every[0] / count)
+        threshold = max(threshold, _MISSED * every[0] / count)
     by_time = _by_time(connections)
     sent_at = [sent.time for sent in by_time]
     due = sorted(
@@ -517,7 +537,7 @@ def _gaps_at_receiver(
             continue
         start, end = passages[index], passages[index + 1]
         # A sender that starts again by its timer leaves no hole: then only the length of the gap tells.
-        filled = after.seq > highest or (saturated and gap > 1.5 * base + 0.1)
+        filled = after.seq > highest or (saturated and gap > _TIMEOUT * base + _TIMEOUT_S)
         if waits is not None:
             held = waits.get(id(after), 0.0) > waits.get(id(before), 0.0) + _HELD * gap
         else:
@@ -543,14 +563,14 @@ def _waits(connections: Sequence[Connection]) -> dict[int, float] | None:
     found: dict[int, float] = {}
     for connection in connections:
         stamped = [sent for sent in connection.data if sent.stamp is not None]
-        if len(stamped) < 10 or stamped[-1].stamp == stamped[0].stamp:
+        if len(stamped) < _STAMPS or stamped[-1].stamp == stamped[0].stamp:
             # One connection without stamps is enough: all must be judged alike.
             return None
         first, last = stamped[0], stamped[-1]
         ticks = ((last.stamp or 0) - (first.stamp or 0)) % (1 << 32)
         tick = (last.time - first.time) / ticks
-        for usual in (0.001, 0.004, 0.01):
-            if abs(tick / usual - 1) < 0.02:
+        for usual in _TICKS:
+            if abs(tick / usual - 1) < _TICK_NEAR:
                 tick = usual
         late = {
             id(sent): sent.time
@@ -576,11 +596,11 @@ def _varying(
     stretches = found.stretches
     first, last = found.deliveries[0].time, found.deliveries[-1].time
     cuts = [first, last]
-    if silences is not None and len(silences.gaps) >= 4:
+    if silences is not None and len(silences.gaps) >= LEAST_TIMED:
         shift = base / 2  # from the gate to who captured
         cuts[1:1] = [gap.end + shift for gap in silences.gaps]
     else:
-        width = max(1.0, (last - first) / 30)
+        width = max(_STEP_S, (last - first) / _STEPS)
         cuts[1:1] = [first + width * n for n in range(1, int((last - first) / width))]
     cuts.sort()
     starts = [each.start for each in stretches]
@@ -668,7 +688,7 @@ def _queue(
         if id(sent) in silent:
             continue
         (at_loss if sent.lost else seen).append(counts[id(sent)])
-    top = quantile(seen, 0.995) if seen else math.nan
+    top = quantile(seen, _LONGEST) if seen else math.nan
     full = [count for count in at_loss if count > _FULL * top and count > _LEAST_QUEUE]
     if len(full) < _FULL_LOSSES or not seen:
         if not seen or top <= _LEAST_QUEUE:
@@ -749,7 +769,7 @@ def _loss(
                 None,
             )
         return unknown("loss", "share", how + where), unknown("loss run", "packets", how), None
-    top = quantile(list(counts.values()), 0.98) if counts else 0.0
+    top = quantile(list(counts.values()), _TOP) if counts else 0.0
     aqm = queue.bound is not None and "no fixed length" in queue.how
     # A queue that never held more than some packets lost none.
     limit = (queue.value if queue.known else top) if top > _LEAST_QUEUE else math.inf

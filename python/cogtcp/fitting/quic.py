@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A leg of the handshake at most this share of the other is that of the near host; see `connections`.
 _NEAR_LEG = 0.25
+#: Fewer turns of the spin bit show no least time.
+_TURNS = 6
 _LONG, _SPIN = 0x80, 0x20
 
 
@@ -117,6 +119,6 @@ def _spin(datagrams: Sequence[Datagram]) -> float | None:
         if last is not None and bit != last:
             turns.append(each.time)
         last = bit
-    if len(turns) < LEAST_PACKETS // 5:
+    if len(turns) < _TURNS:
         return None
     return min(after - before for before, after in itertools.pairwise(turns))

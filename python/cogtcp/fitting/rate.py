@@ -54,6 +54,13 @@ _LEAST_RATE = 0.02
 _TRAIN, _TRAINS = 4, 3
 #: Packets that follow each other faster, s, are handed up by one interrupt: their pace is the host's.
 _HOST_PACE_S = 2e-5
+#: Trains are apart by this share of the round-trip time; within one, packets by less than so many paces: a
+#: lost packet leaves a hole of two.
+_BETWEEN, _IN_TRAIN = 0.25, 2.5
+#: After a release this share of the distances is not above the link's pace.
+_PACED = 0.7
+#: Round-trip time where the data show none, s; and the rate of the scenario, bit/s.
+_ROUND_S, _DEFAULT = 0.1, 10e6
 #: The beginning of a transfer in which trains are looked for, packets: slow start with a window below 64.
 _BEGINNING = 150
 #: The span for a bound, s and in round trips: shorter ones see bursts. At most a third of the transfer.
@@ -112,11 +119,11 @@ def measure(
     """
     lasted = max(found[-1].time - found[0].time, 1e-9) if found else 0.0
     total = sum(each.size for each in found)
-    round_trip = base if base == base else 0.1
+    round_trip = base if base == base else _ROUND_S
     span = min(max(_SPAN_ROUNDS * round_trip, _SPAN_S), max(lasted / 3, round_trip))
     most = at_least(found, span, packet_bytes) if len(found) > 1 else 0.0
     if len(found) < 2 or lasted <= 1e-6:
-        return RateFit(Unknown("too few packets"), 10e6, 10e6, 0.0)
+        return RateFit(Unknown("too few packets"), _DEFAULT, _DEFAULT, 0.0)
     in_batches = batches(times, round_trip, lasted / max(1, len(times)), receiver=tick > 0)
     if in_batches is not None:
         found = _collapse(found, in_batches.spacing / 2)
@@ -232,7 +239,7 @@ def _released(found: Sequence[Delivery], waited: Sequence[bool]) -> list[bool]:
     for start in late_ones(times):
         around = [b - a for a, b in itertools.pairwise(times[start : start + 8 * _AROUND])]
         # Later ones come at the link's pace again.
-        usual = quantile(around, 0.7)
+        usual = quantile(around, _PACED)
         place = start
         result[start] = False
         while place + 1 < len(times) and times[place + 1] - times[place] < _RELEASED * usual:
@@ -263,7 +270,7 @@ def _in_trains(found: Sequence[Delivery], base: float) -> list[bool]:
     begin = spacing[:_BEGINNING]
     if len(begin) < _TRAIN * _TRAINS:
         return [False] * len(found)
-    pause = 0.25 * base
+    pause = _BETWEEN * base
     trains: list[list[float]] = [[]]
     for gap in begin:
         if gap > pause:
@@ -278,7 +285,7 @@ def _in_trains(found: Sequence[Delivery], base: float) -> list[bool]:
     agree = sum(abs(each / pace - 1) <= NEAR for each in paces)
     if agree < _TRAINS or pace < _HOST_PACE_S:
         return [False] * len(found)
-    return [False, *(gap < 2.5 * pace for gap in spacing)]
+    return [False, *(gap < _IN_TRAIN * pace for gap in spacing)]
 
 
 def _varies(result: RateFit, found: Sequence[Delivery], waited: Sequence[bool], count: int) -> RateFit:

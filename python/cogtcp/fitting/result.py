@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from cogtcp.scenario import Scenario
 
 
+#: Size of a full packet where the data show none, and headers of IPv4 and TCP with timestamps, B.
+_PACKET, _HEADERS = 1500, 52
 #: A goodput within this share counts as known.
 _KNOWN = 0.1
 
@@ -108,13 +110,12 @@ class Fit:
     @property
     def segment(self) -> int:
         """Payload of a full segment, bytes."""
-        # 52: headers of IPv4 and TCP with time stamps.
-        return max(1, (self.link.packet_bytes if self.link is not None else 1500) - 52)
+        return max(1, (self.link.packet_bytes if self.link is not None else _PACKET) - _HEADERS)
 
     @property
     def packet_bytes(self) -> int:
         """Size of a full packet, bytes."""
-        return self.link.packet_bytes if self.link is not None and self.link.flows else 1500
+        return self.link.packet_bytes if self.link is not None and self.link.flows else _PACKET
 
     @property
     def capacity(self) -> float:
