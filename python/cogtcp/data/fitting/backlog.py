@@ -95,6 +95,10 @@ def deliveries(
             wait = max(lateness.get(id(sent), math.nan) for sent in group)
         newest = time - wait - base if not math.isnan(wait) else math.nan
         result.append(Delivery(time, sum(sent.size for sent in group), wait, newest))
+    if not sender:
+        # Nothing tells their waits, but the link carried them.
+        result += [Delivery(time, size) for connection in connections for time, size in connection.others]
+        result.sort(key=lambda each: each.time)
     return result
 
 
@@ -163,6 +167,11 @@ _LATE_S = 0.004
 _TOGETHER_S = 0.0003
 #: Batches: at least this many, of so many deliveries, over a share of all.
 _LEAST_BATCHES, _BATCH_SIZE, _BATCH_SHARE = 6, 3, 0.7
+#: At a receiver two at one time are a batch: a link sends one after the other. At a sender two are one
+#: delayed acknowledgement.
+_PAIR = 2
+#: Batches come apart by so many packets at least: pairs by two, with the error of their ends.
+_APART = 1.9
 #: Batches come apart by less than this share of the round-trip time; a sender's bursts come once in each.
 _BATCH_ROUND = 0.6
 
@@ -182,7 +191,7 @@ class Batches:
     size: float
 
 
-def batches(times: Sequence[float], base: float, packet_s: float) -> Batches | None:
+def batches(times: Sequence[float], base: float, packet_s: float, *, receiver: bool) -> Batches | None:
     """Return how arrivals come in batches; None if they do not.
 
     Args:
@@ -190,7 +199,9 @@ def batches(times: Sequence[float], base: float, packet_s: float) -> Batches | N
         base: Round-trip time without queue, s.
         packet_s: Mean time between packets, s; packets that are as near as `_TOGETHER_S` by themselves are no
             batch.
+        receiver: Whether the times are those of data at their receiver.
     """
+    least = _PAIR if receiver else _BATCH_SIZE
     if len(times) < _LEAST_BATCHES * _BATCH_SIZE or packet_s <= 2 * _TOGETHER_S:
         return None
     starts, sizes = [times[0]], [1]
@@ -200,12 +211,12 @@ def batches(times: Sequence[float], base: float, packet_s: float) -> Batches | N
         else:
             starts.append(after)
             sizes.append(1)
-    inside = sum(size for size in sizes if size >= _BATCH_SIZE)
+    inside = sum(size for size in sizes if size >= least)
     spacings = [after - before for before, after in itertools.pairwise(starts)]
     if len(starts) < _LEAST_BATCHES or inside < _BATCH_SHARE * len(times):
         return None
     spacing = median(spacings)
-    if spacing > _BATCH_ROUND * base or spacing < 2 * packet_s:
+    if spacing > _BATCH_ROUND * base or spacing < _APART * packet_s:
         return None
     return Batches(spacing, quantile(spacings, 0.99), median(sizes))
 

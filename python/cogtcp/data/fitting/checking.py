@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,11 @@ class Seen:
         goodput_bps: New payload per second.
         rtt_p10_s: 10 % quantile of the round-trip times; NaN at a receiver.
         rtt_p50_s: Median.
+        rtt_p93_s: 93 % quantile.
         rtt_p95_s: 95 % quantile.
+        rtt_p97_s: 97 % quantile.
         resent: Share of the packets that were retransmitted.
+        episodes: How often retransmissions came, a round trip apart.
         paused: Share of the time in pauses.
         longest_s: The longest pause, s.
     """
@@ -52,10 +55,13 @@ class Seen:
     goodput_bps: float
     rtt_p10_s: float
     rtt_p50_s: float
+    rtt_p93_s: float
     rtt_p95_s: float
+    rtt_p97_s: float
     resent: float
     paused: float
     longest_s: float
+    episodes: int = 0
 
 
 def seen(connections: Sequence[Connection], start: float, end: float, base: float) -> Seen:
@@ -74,11 +80,20 @@ def seen(connections: Sequence[Connection], start: float, end: float, base: floa
         new * 8 / lasted,
         quantile(rtts, 0.1),
         quantile(rtts, 0.5),
+        quantile(rtts, 0.93),
         quantile(rtts, 0.95),
+        quantile(rtts, 0.97),
         sum(sent.resent for sent in part) / max(1, len(part)),
         math.fsum(gaps) / lasted,
         max(gaps, default=0.0),
+        _episodes([sent.time for sent in part if sent.resent], rtts, base),
     )
+
+
+def _episodes(times: Sequence[float], rtts: Sequence[float], base: float) -> int:
+    """Return how often retransmissions came: those within two round trips belong together."""
+    apart = 2 * (quantile(rtts, 0.5) if rtts else base if base == base else _PAUSE_S)
+    return sum(after - before > apart for before, after in itertools.pairwise([-math.inf, *times]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +149,7 @@ class Held:
         base: Round-trip time without queue, s.
         measured: What the part shows.
         inside: Whether the part was fitted too: the capture is too short to hold a part back.
+        spread: How far the goodput of one more run may lie from the mean of the runs, a share (95 %).
     """
 
     scenario: Scenario
@@ -144,6 +160,7 @@ class Held:
     measured: Seen
     inside: bool = False
     compared: list[Compared] = field(default_factory=list)
+    spread: float = 0.0
 
     def run(self) -> None:
         """Simulate the part with several seeds and compare."""
@@ -162,6 +179,9 @@ class Held:
             ("retransmissions", "share", "resent", 0.0, _RESENT_SHARE),
             ("pauses", "share", "paused", 0.0, _PAUSED),
         ]
+        self.spread = _one_more([each.goodput_bps for each in runs]) / max(
+            math.fsum(each.goodput_bps for each in runs) / len(runs), 1.0
+        )
         self.compared = []
         for name, unit, key, share, extra in rows:
             values = [getattr(each, key) for each in runs]
@@ -169,7 +189,15 @@ class Held:
             measured = getattr(self.measured, key)
             if len(values) < 2 or math.isnan(measured):
                 continue
-            self.compared.append(_compare(name, unit, measured, values, share, extra))
+            if name == "retransmissions":
+                extra += _chance(runs)
+            found = _compare(name, unit, measured, values, share, extra)
+            if key == "rtt_p95_s":
+                # Silences make two kinds of round trips; one silence more or less moves the quantile by 2 %.
+                low = min(each.rtt_p93_s for each in runs) * (1 - share) - extra
+                high = max(each.rtt_p97_s for each in runs) * (1 + share) + extra
+                found = replace(found, low=min(found.low, max(0.0, low)), high=max(found.high, high))
+            self.compared.append(found)
 
     def _simulated(self, seed: int) -> Seen:
         from cogtcp.data.fitting import connections, packets
@@ -184,7 +212,8 @@ class Held:
             result.write_pcap(file, link="link", node=self.side)
             found = connections.connections(packets.read(file).packets, side=self.side)
         if not found:
-            return Seen(0.0, math.nan, math.nan, math.nan, 0.0, 1.0, lasted)
+            nan = math.nan
+            return Seen(0.0, nan, nan, nan, nan, nan, 0.0, 1.0, lasted)
         # The first packet is the SYN: the scenario's clock begins there.
         return seen(found, warmup, warmup + lasted, self.base)
 
@@ -216,16 +245,32 @@ def _compare(
     name: str, unit: str, measured: float, values: Sequence[float], share: float, extra: float
 ) -> Compared:
     """Return a quantity with the interval of one more run of the scenario."""
-    count = len(values)
-    mean = math.fsum(values) / count
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    # Prediction interval of one more run.
-    half = t_quantile(0.975, count - 1) * deviation * math.sqrt(1 + 1 / count)
-    half += share * mean + extra
+    mean = math.fsum(values) / len(values)
+    half = _one_more(values) + share * mean + extra
     low, high = max(0.0, mean - half), mean + half
     if name == "retransmissions":
         low, high = min(low, mean / _RESENT - extra), max(high, mean * _RESENT + extra)
     return Compared(name, unit, measured, mean, max(0.0, low), high)
+
+
+def _chance(runs: Sequence[Seen]) -> float:
+    """Return what chance makes of the share of retransmissions: a full queue more or less, and Poisson's law.
+
+    A queue that overflows drops many packets at once: the episodes are the independent events.
+    """
+    episodes = math.fsum(each.episodes for each in runs) / len(runs)
+    if not episodes:
+        return 0.0
+    each = math.fsum(run.resent for run in runs) / len(runs) / episodes
+    return each * (1 + 1.96 * math.sqrt(episodes))
+
+
+def _one_more(values: Sequence[float]) -> float:
+    """Return half of the 95 % prediction interval of one more run."""
+    count = len(values)
+    mean = math.fsum(values) / count
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    return float(t_quantile(0.975, count - 1) * deviation * math.sqrt(1 + 1 / count))
 
 
 def reproduces(path: str | Path) -> str:

@@ -24,6 +24,21 @@ _LARGEST = 9000
 #: One leg of a handshake is that of the near host if it takes at most this share of the other: a host
 #: answers within some ms, and a capture in the middle of a path sees two legs of like size.
 _NEAR_LEG = 0.25
+#: Payload of a full segment over Ethernet with timestamps, B: where the data do not show it.
+_MSS = 1448
+#: A payload above this many segments was merged by a host: one segment more or less is the size's error.
+_MERGED = 1.5
+#: Acknowledgements after a packet that are searched for its own: a lost packet must not search all the rest.
+_LOOKED = 200
+#: An answer belongs to a copy that is older than this share of the least round-trip time so far, which may
+#: be a little above the true one.
+_LEAST_TRIP = 0.9
+#: The largest scale of a window (RFC 7323, 2.3).
+_MOST_SCALE = 14
+#: Bytes of the timestamps option in each segment.
+_STAMP_BYTES = 12
+#: A host answers an echo request within this time, s: no link between capture and host.
+_AT_ONCE_S = 1e-4
 #: Fewer samples of a wait say nothing of the end.
 _LEAST_WAITS = 5
 
@@ -71,6 +86,7 @@ class Connection:
         evidence: What tells at which end the capture was taken.
         opened: Whether the capture has the connection's beginning.
         windows: The receiver's window after each acknowledgement: time, bytes; empty if its scale is unknown.
+        others: Packets of other kinds that arrived over the same link, at a receiver: time, bytes.
         returns: Round-trip times that a receiver's timestamps show, s.
         unseen: Acknowledgements of data that the capture does not have: frames that it dropped.
         ack_bytes: Usual size of an acknowledgement.
@@ -91,6 +107,7 @@ class Connection:
     opened: bool = False
     windows: list[tuple[float, int]] = field(default_factory=list)
     returns: list[float] = field(default_factory=list)
+    others: list[tuple[float, int]] = field(default_factory=list)
     unseen: int = 0
     ack_bytes: int = 52
     mss: int = 1448
@@ -145,6 +162,22 @@ def connections(packets: Sequence[Packet], side: Side | None = None) -> list[Con
     return found
 
 
+def arrivals(echoes: Sequence[Echo]) -> list[tuple[float, int]]:
+    """Return the echo requests that came over the link: those answered at once, at the capture's end.
+
+    They take their part of the link's rate.
+    """
+    asked: dict[tuple[Address, int], Echo] = {}
+    found, waits = [], []
+    for echo in echoes:
+        if not echo.reply:
+            asked[echo.source, echo.key] = echo
+            found.append((echo.time, echo.size))
+        elif (request := asked.get((echo.source, echo.key))) is not None:
+            waits.append(echo.time - request.time)
+    return found if waits and max(waits) < _AT_ONCE_S else []
+
+
 def probes(echoes: Sequence[Echo]) -> list[Connection]:
     """Return the echo requests of who asks most, with their replies, as a connection of small packets."""
     by_asker: dict[Address, list[Echo]] = {}
@@ -168,7 +201,7 @@ def probes(echoes: Sequence[Echo]) -> list[Connection]:
     if len(data) < LEAST_PACKETS:
         return []
     waits = [sent.answered - sent.time for sent in data if not sent.lost]
-    if not waits or max(waits) < 1e-4:
+    if not waits or max(waits) < _AT_ONCE_S:
         return []  # taken where the replies come from
     answers = sorted(sent.answered for sent in data if not sent.lost)
     return [Connection("sender", data, answers, ack_bytes=data[0].size, mss=0, probes=True)]
@@ -181,12 +214,14 @@ def _connection(data: list[Packet], answers: list[Packet], known: Side | None) -
         if 0 < packet.payload <= _LARGEST:
             sizes[packet.payload] = sizes.get(packet.payload, 0) + 1
     # The size that carries the most bytes: small segments may be more in number.
-    mss = max(sizes, key=lambda size: sizes[size] * size) if sizes else 1448
+    mss = max(sizes, key=lambda size: sizes[size] * size) if sizes else _MSS
     announced = [packet.mss for packet in (*data, *answers) if packet.mss]
     if announced:
-        # A capture behind the host's offload sees larger segments than the wire.
-        mss = min(mss, min(announced))
-    merged = [packet for packet in data if packet.payload > 1.5 * mss]
+        # A capture behind the host's offload sees larger segments than the wire. Timestamps take their part
+        # of a segment (RFC 7323, 3.2).
+        stamped = any(packet.tsval is not None and packet.payload for packet in data)
+        mss = min(mss, min(announced) - (_STAMP_BYTES if stamped else 0))
+    merged = [packet for packet in data if packet.payload > _MERGED * mss]
     if merged:
         most = max(packet.payload for packet in merged) / 1000
         notes.append(
@@ -267,7 +302,7 @@ def _waits_of_both(data: list[Packet], answers: list[Packet]) -> tuple[float, fl
         after = bisect.bisect_left(times, packet.time)
         end = (packet.seq + packet.payload) % _WRAP
         # Bounded, so that a long capture with a lost packet is not searched to its end for each.
-        for answer in answers[after : after + 200]:
+        for answer in answers[after : after + _LOOKED]:
             if (answer.ack - end) % _WRAP < _WRAP // 2:
                 mine = min(mine, answer.time - packet.time)
                 break
@@ -313,7 +348,11 @@ def _data(packets: list[Packet], mss: int) -> list[Sent]:
         header = packet.size - packet.payload
         at = seq
         while at < seq + packet.payload:
-            end = min(at + mss, seq + packet.payload) if packet.payload > 1.5 * mss else seq + packet.payload
+            end = (
+                min(at + mss, seq + packet.payload)
+                if packet.payload > _MERGED * mss
+                else seq + packet.payload
+            )
             result.append(Sent(packet.time, at, end, end - at + header, end <= highest, packet.tsval))
             highest = max(highest, end)
             at = end
@@ -361,8 +400,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         for sent in covered:
             copies.setdefault(sent.seq, []).append(sent)
         for group in copies.values():
-            # 0.9: the least so far may be a little above the true one.
-            able = [sent for sent in group if answer.time - sent.time >= 0.9 * best] or group[:1]
+            able = [sent for sent in group if answer.time - sent.time >= _LEAST_TRIP * best] or group[:1]
             chosen = able[-1] if math.isfinite(best) else group[0]
             chosen.answered = answer.time
             # Karn's rule: for bytes that were sent twice it is unknown which copy was acknowledged.
@@ -455,7 +493,7 @@ def _windows(data: list[Packet], answers: list[Packet]) -> list[tuple[float, int
         return []
     scale = 0
     if ours[0].scale is not None and theirs[0].scale is not None:
-        scale = min(ours[0].scale, 14)
+        scale = min(ours[0].scale, _MOST_SCALE)
     return [
         (packet.time, packet.window << scale)
         for packet in answers
@@ -464,7 +502,7 @@ def _windows(data: list[Packet], answers: list[Packet]) -> list[tuple[float, int
 
 
 def _unseen(data: list[Packet], answers: list[Packet]) -> int:
-    """Return how many acknowledgements are of data beyond what the capture has seen by then."""
+    """Return how many acknowledgements are of data that the capture has not seen: by then, or never."""
     if not data or not answers:
         return 0
     base = next((packet.seq for packet in data if packet.payload), data[0].seq)
@@ -483,4 +521,23 @@ def _unseen(data: list[Packet], answers: list[Packet]) -> int:
             count += 1
             # Each hole counts once.
             highest += _signed(answer.ack - base - highest)
+    return max(count, _holes(data, answers, base))
+
+
+def _holes(data: list[Packet], answers: list[Packet], base: int) -> int:
+    """Return how many stretches of acknowledged data are in no frame."""
+    acked, spans, highest = 0, [], 0
+    for answer in answers:
+        if answer.flags & ACK and not answer.flags & (SYN | RST):
+            acked = max(acked, acked + _signed(answer.ack - base - acked))
+    for packet in data:
+        if packet.payload:
+            seq = highest + _signed(packet.seq - base - highest)
+            spans.append((seq, seq + packet.payload))
+            highest = max(highest, seq + packet.payload)
+    spans.sort()
+    covered = count = 0
+    for low, high in spans:
+        count += covered < low < acked
+        covered = max(covered, high)
     return count

@@ -23,6 +23,10 @@ _PROBE_BYTES = 84
 _NONE = "the scenario has none"
 
 
+#: Probes whose delay is below this share of the capture's show that the capture never saw an empty queue.
+_SMALLER = 0.9
+
+
 def add(file: Path, log: Log, fit: Fit) -> None:
     """Take what a log says into a fit."""
     if isinstance(log, Transfer):
@@ -52,7 +56,7 @@ def merge(fit: Fit, probes: ProbeFit) -> None:
     delay = Estimate.of("delay", probes.delay)
     if not link.delay.known:
         link.delay = delay
-    elif delay.known and delay.value < link.delay.value * 0.9:
+    elif delay.known and delay.value < link.delay.value * _SMALLER:
         fit.notes.append(f"probes had a smaller delay ({delay.describe()}): theirs is taken")
         link.delay = delay
     if link.silences is None:

@@ -26,6 +26,10 @@ _LOST = re.compile(
 )
 
 
+#: Lines of an interval differ from the first by less than this share.
+_SAME_SECOND = 0.02
+
+
 @dataclass
 class Transfer:
     """One direction of a test.
@@ -163,7 +167,7 @@ def _direction(data: dict[str, Any], suffix: str) -> Transfer:
     if isinstance(text, str) and found.udp and not found.counts:
         lines = [(float(b) - float(a), int(lost), int(sent)) for a, b, lost, sent in _LOST.findall(text)]
         # The first line has the length of all but the last ones, a part of a second and the total.
-        whole = [line for line in lines if abs(line[0] - lines[0][0]) < 0.02 * lines[0][0]]
+        whole = [line for line in lines if abs(line[0] - lines[0][0]) < _SAME_SECOND * lines[0][0]]
         found.counts = [(lost, sent) for _, lost, sent in whole]
         found.second = whole[0][0] if whole else 1.0
     ends: list[float] = []

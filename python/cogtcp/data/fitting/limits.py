@@ -22,6 +22,13 @@ _FULL_LOW, _FULL_HIGH = 0.85, 1.15
 #: tenth of the round-trip time: a sender with data sends within a millisecond of the ACK.
 _APPLICATION_SHARE = 0.5
 _IDLE_ROUND = 0.1
+#: Fewer packets do not show what limits a transfer; the first ones are the initial window (RFC 6928).
+_ENOUGH, _INITIAL = 20, 10
+#: A sender with data sends within this time after an acknowledgement, s.
+_PROMPT_S = 0.001
+#: An application's pace is steady if four of five distances lie within this share of the median: acknowledged
+#: data come in bursts, whose distances differ by far more.
+_STEADY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ def _window(main: Connection, base: float) -> Limit | None:
             "window", value, f"the receive window was full at {100 * full / count:.0f} % of the data packets"
         )
     # At a receiver: what arrives in a round trip is the window.
-    if math.isnan(base) or base <= 0 or len(main.data) < 20:
+    if math.isnan(base) or base <= 0 or len(main.data) < _ENOUGH:
         return None
     lasted = main.data[-1].time - main.data[0].time
     half = [sent for sent in main.data if sent.time > main.data[0].time + lasted / 3]
@@ -110,7 +117,7 @@ def _window(main: Connection, base: float) -> Limit | None:
 def _application(main: Connection, base: float) -> Limit | None:
     """Return the rate of an application that had less to send than TCP allowed."""
     data = [sent for sent in main.data if not sent.resent]
-    if len(data) < 20:
+    if len(data) < _ENOUGH:
         return None
     lasted = data[-1].time - data[0].time
     if lasted <= 0:
@@ -118,11 +125,11 @@ def _application(main: Connection, base: float) -> Limit | None:
     share = 0.0
     if main.side == "sender":
         late = 0
-        threshold = max(0.001, _IDLE_ROUND * base)
-        for sent in data[10:]:
+        threshold = max(_PROMPT_S, _IDLE_ROUND * base)
+        for sent in data[_INITIAL:]:
             after = bisect.bisect_right(main.answers, sent.time) - 1
             late += after >= 0 and sent.time - main.answers[after] > threshold
-        share = late / max(1, len(data) - 10)
+        share = late / max(1, len(data) - _INITIAL)
     if main.side == "sender":
         if share < _APPLICATION_SHARE:
             return None
@@ -131,7 +138,8 @@ def _application(main: Connection, base: float) -> Limit | None:
         spacing = [after.time - before.time for before, after in itertools.pairwise(data)]
         middle = median(spacing)
         # Whoever sends as acknowledgements come sends in bursts, at least when it begins.
-        steady = quantile(spacing, 0.9) < 1.5 * middle and quantile(spacing, 0.1) > 0.5 * middle
+        steady = quantile(spacing, 0.9) < (1 + _STEADY) * middle
+        steady = steady and quantile(spacing, 0.1) > (1 - _STEADY) * middle
         if not steady or any(sent.resent for sent in main.data):
             return None
         said = "the data came at a steady pace from the first packet on"

@@ -18,7 +18,7 @@ from cogtcp.data.fitting.capacity import SPREAD, RateLaw, fit_rates
 from cogtcp.data.fitting.connections import LEAST_PACKETS
 from cogtcp.data.fitting.estimate import Estimate, bootstrap, median, quantile, unknown
 from cogtcp.data.fitting.limits import limited
-from cogtcp.data.fitting.losses import fit_losses
+from cogtcp.data.fitting.losses import LEAST_RUNS, fit_losses
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
 from cogtcp.data.fitting.rate import NEAR, RateFit, late_ones, measure
 from cogtcp.data.fitting.silences import LEAST_RUN, LEAST_TIMED, Gap, Silences, characterise, tested
@@ -41,17 +41,42 @@ ABOVE = 4.0
 #: A gap is at least so many usual distances of deliveries, and so long, s: timers of a host are late by 4 ms
 #: (a kernel with 250 Hz).
 _THRESHOLD, _LEAST_GAP_S = 4, 0.004
-#: Half of a delay's interval: a share, and s. Hosts answer within 0.3 ms; both ways differ a little.
-_DELAY_SHARE, _DELAY_FLOOR_S = 0.01, 0.0005
+#: Half of the interval of a round-trip time, s: hosts, and relays on the way, each answer within 0.3 ms.
+_DELAY_FLOOR_S = 0.0006
+#: Bytes of a SYN with its usual options.
+_SYN_BYTES = 60
+#: A packet of less than this share of a full one shows the delay without transmission.
+_SMALL = 0.3
 #: Round-trip times so near to the least one show the floor, a share; so many visits of it are no chance.
 _DELAY_NEAR, _FLOOR_VISITS = 0.02, 10
 #: Share of the stretches at one rate from which on no law of rates is looked for.
 _STEADY = 0.85
+#: What the scenario has where the data show nothing: delay one way, s; rate, bit/s; packet, B.
+_DELAY_S, _DEFAULT, _PACKET = 0.025, 10e6, 1500
+#: Quantiles that stand for the longest wait and the longest queue: a stray packet is not it.
+_TOP, _LONGEST = 0.98, 0.995
+#: Round-trip times vary if nine of ten are not within this of the least: a floor was visited, not a plateau.
+_VARIES = 1.1
+#: A packet that would wait for more than this share of the longest wait found the queue full.
+_FULL_WAIT = 0.95
+#: Usual ticks of timestamps, s (Linux, older kernels, BSD); the measured tick is one of them within a share;
+#: and fewer stamps do not show it.
+_TICKS, _TICK_NEAR, _STAMPS = (0.001, 0.004, 0.01), 0.02, 10
+#: Slow changes of a rate: steps of at least so long, s, and at most so many in a capture.
+_STEP_S, _STEPS = 1.0, 30
+#: A probe is missed if the next one comes after more than so many intervals.
+_MISSED = 1.3
+#: A sender that begins again by its timer is silent for so many round-trip times, and s (half of Linux's
+#: least timeout): shorter gaps are recovery.
+_TIMEOUT, _TIMEOUT_S = 1.5, 0.1
 #: Jitter below this is a host's, s; and a share of the round-trip time.
 _JITTER_S, _JITTER_SHARE = 0.001, 0.02
 #: Losses at a queue of this share of the longest are those of a full queue; shorter queues than so many
 #: packets are bursts; so many losses show a length.
 _FULL, _LEAST_QUEUE, _FULL_LOSSES = 0.6, 4, 3
+#: A packet that met at most so many others in front of the link met no queue; chance would have lost so many
+#: of them; losses are told from those of the queue if this share of the packets met less than half of it.
+_EMPTY, _EXPECTED, _LOW_SHARE = 2, 3.0, 0.1
 #: Spread of the queue's lengths at losses beyond which a queue has no fixed length, as with CoDel or RED.
 _AQM_SPREAD = 0.35
 
@@ -139,7 +164,7 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
     gaps = (
         _gaps_at_sender(same, passages, passing, base, spacing)
         if main.side == "sender"
-        else _gaps_at_receiver(same, passages, base, spacing)
+        else _gaps_at_receiver(same, passages, base, spacing, saturated=found.backlog >= _BACKLOG)
     )
     if not main.probes and (found.backlog < _BACKLOG or limit.by in ("window", "application")):
         # A sender that does not fill the link pauses once in each round trip.
@@ -215,7 +240,7 @@ def _share_of(loss: Estimate) -> float:
 
 def _packet_bytes(connections: Sequence[Connection]) -> int:
     sizes = [sent.size for connection in connections if not connection.probes for sent in connection.data]
-    return round(median(sizes or [1500]))
+    return round(median(sizes or [_PACKET]))
 
 
 def _least_round_trip(connections: Sequence[Connection]) -> float:
@@ -237,7 +262,11 @@ def _rate(
     packet_bytes: int,
 ) -> RateFit:
     if main.probes:
-        return RateFit(Unknown("probes do not fill the link"), 10e6, 10e6, 0.0)
+        return RateFit(Unknown("probes do not fill the link"), _DEFAULT, _DEFAULT, 0.0)
+    if main.quic and main.side == "sender":
+        lasted = max(main.data[-1].time - main.data[0].time, _TICK_S)
+        sent = sum(each.size for each in main.data) * 8 / lasted
+        return RateFit(Unknown("the sender's end of QUIC does not show what arrived"), sent, sent, 0.0)
     # Probes take their part of the link.
     tcp = [c for c in same if not c.probes or (c.same_clock and main.same_clock)]
     base = least if main.side == "sender" else 0.0
@@ -257,48 +286,53 @@ def _instead_of_rate(found: RateFit) -> str:
 def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Estimate]:
     """Return the round-trip time without queue and transmission, and the delay one way."""
     measured = isinstance(found.capacity, Measured)
-    trips: list[float] = []  # of data, transmission included
-    small: list[float] = []  # of the handshake's packets, whose transmission is short
-    rate = found.rate if measured else math.inf
-    largest = 0
+    # Round-trip times with the bytes that went there and back.
+    samples: list[tuple[float, int, int]] = []
+    opened = False
     for connection in connections:
-        if not math.isnan(connection.handshake_s):
-            small.append(connection.handshake_s - connection.handshake_bytes * 8 / rate)
+        if connection.handshake_s > 0:
+            bytes_ = connection.handshake_bytes // 2
+            samples.append((connection.handshake_s, bytes_, bytes_))
+            opened = opened or connection.opened or not connection.quic
         if connection.side == "sender":
-            fresh = [sent for sent in connection.data if sent.fresh]
-            trips += [sent.answered - sent.time for sent in fresh]
-            largest = max([largest, *(sent.size + connection.ack_bytes for sent in fresh)])
+            samples += [
+                (sent.answered - sent.time, sent.size, connection.ack_bytes)
+                for sent in connection.data
+                if sent.fresh and sent.answered > sent.time
+            ]
         else:
-            trips += connection.returns
-    opened = bool(small)
-    trips, small = ([each for each in values if each > 0] for values in (trips, small))
-    if not trips and not small:
+            # The size of the data is unknown here: the least that it can be.
+            samples += [
+                (each, connection.ack_bytes, connection.ack_bytes) for each in connection.returns if each > 0
+            ]
+    if not samples:
         what = (
             "one direction was captured" if connections[0].one_way else "no packet has an answer of its own"
         )
-        return 0.05, unknown("delay", "s", f"{what}; the scenario has 25 ms")
-    # A shaper with tokens left sends a packet at once; a line needs its transmission time.
-    transmission = largest * 8 / rate
-    floor = min(trips, default=math.inf)
-    trips = trips or small
-    unsure = 0.0
-    if small:
-        base = min(min(small), floor)
-        # A handshake that waited, for a host or a queue, says less than data.
-        base = min(base, max(floor - transmission, base * (1 - _DELAY_SHARE)))
-    else:
-        base = floor - transmission / 2 if floor > transmission else floor
-        unsure = transmission / 2
+        return 2 * _DELAY_S, unknown("delay", "s", f"{what}; the scenario has 25 ms")
+    trips = [trip for trip, _, _ in samples]
+    rate = found.rate if measured else math.inf
+    base, unsure = _floor(samples, rate, _packet_bytes(connections))
+    if found.trace:
+        # Which rate the quickest packet met, there and back, is unknown.
+        unsure += sum(min(samples)[1:]) * 8 / found.low_rate
+    floor = min(trips)
     near = [value for value in trips if value < floor * (1 + _DELAY_NEAR) + _DELAY_FLOOR_S]
-    half = max(_DELAY_SHARE * base, _DELAY_FLOOR_S)
+    half = _DELAY_FLOOR_S
     if found.batches is not None:
         # Each direction may have waited for a batch.
         half += found.batches.spacing
     if not measured:
         # What packets of unknown transmission time took of it, at the least rate that is sure.
-        unsure = 60 * 8 / found.rate
+        size = sum(min(samples)[1:]) if connections[0].quic else _SYN_BYTES
+        unsure = size * 8 / found.rate
     probes = all(connection.probes for connection in connections)
-    often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > 1.1 * base
+    often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > _VARIES * base
+    if connections[0].quic and not opened:
+        how = "half of both legs of the QUIC handshake; a host's cryptography may be in them"
+        return base, Estimate.of(
+            "delay", Bounded("s", how, at_most=base / 2), f"the scenario has {base * 500:.3g} ms"
+        )
     if not (opened or often or probes or found.backlog < _BACKLOG):
         how = (
             f"half of the least round-trip time of {len(trips)} packets; the capture begins in the middle, "
@@ -315,6 +349,27 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
     low = max(0.0, base - half - unsure)
     high = base + half + (unsure if measured else 0.0)
     return base, Estimate.of("delay", Measured(base / 2, low / 2, high / 2, "s", how))
+
+
+def _floor(samples: Sequence[tuple[float, int, int]], rate: float, packet_bytes: int) -> tuple[float, float]:
+    """Return the round-trip time without queue and transmission, and how far it is unsure, s.
+
+    A line needs its transmission time for each packet; a shaper with tokens left sends a packet at once. A
+    small packet and a full one that both met no queue tell the two apart. Whether the way back has the same
+    rate is unknown: half of its transmission time counts.
+    """
+    trip = min(samples)[0]
+    line, back = min((each - (there + back / 2) * 8 / rate, back) for each, there, back in samples)
+    unsure = back / 2 * 8 / rate
+    if math.isinf(rate) or line <= 0:
+        return trip, 0.0
+    small = min((each for each in samples if each[1] <= _SMALL * packet_bytes), default=None)
+    full = min((each for each in samples if each[1] > _SMALL * packet_bytes), default=None)
+    if small is None or full is None:
+        # Between the two.
+        return (line + trip) / 2, (trip - line) / 2 + unsure
+    longer, transmission = full[0] - small[0], (full[1] - small[1]) * 8 / rate
+    return (line, unsure) if longer > transmission / 2 else (trip, 0.0)
 
 
 def _jitter(connections: Sequence[Connection], base: float, backlog: float, limit: Limit) -> Estimate | None:
@@ -362,7 +417,7 @@ def _departures(connections: Sequence[Connection], rate: float, base: float, mai
     found = _Passing(probes={id(sent) for c in connections if c.probes for sent in c.data})
     data = _by_time(connections)
     # Longer than packets ever wait nothing is in the queue: what finds it full is not.
-    longest = quantile([sent.answered - sent.time - after for sent in data if sent.fresh], 0.98)
+    longest = quantile([sent.answered - sent.time - after for sent in data if sent.fresh], _TOP)
     last = -math.inf
     for sent in data:
         expected = max(sent.time, last) + (sent.size * 8 / rate if rate > 0 else 0.0)
@@ -372,7 +427,9 @@ def _departures(connections: Sequence[Connection], rate: float, base: float, mai
         else:
             # What is lost in a silence or on the way was in the queue before.
             last = (
-                expected if not sent.lost or expected - sent.time <= 0.95 * longest else max(last, sent.time)
+                expected
+                if not sent.lost or expected - sent.time <= _FULL_WAIT * longest
+                else max(last, sent.time)
             )
     return found
 
@@ -407,7 +464,7 @@ def _gaps_at_sender(
     every = [c.data[-1].time - c.data[0].time for c in connections if c.probes]
     if every:
         count = sum(len(c.data) for c in connections if c.probes)
-        threshold = max(threshold, 1.3 * every[0] / count)
+        threshold = max(threshold, _MISSED * every[0] / count)
     by_time = _by_time(connections)
     sent_at = [sent.time for sent in by_time]
     due = sorted(
@@ -455,9 +512,18 @@ def _gaps_at_sender(
 
 
 def _gaps_at_receiver(
-    connections: Sequence[Connection], passages: Sequence[float], base: float, spacing: float
+    connections: Sequence[Connection],
+    passages: Sequence[float],
+    base: float,
+    spacing: float,
+    *,
+    saturated: bool,
 ) -> list[Gap]:
-    """Return the gaps that something waited in, told by what came after: a hole, or packets that are late."""
+    """Return the gaps that something waited in, told by what came after: a hole, or packets that are late.
+
+    Without a hole only the length of a gap tells that packets were lost, and only if the sender had data to
+    send (`saturated`): else the application paused.
+    """
     threshold = max(_THRESHOLD * spacing, _LEAST_GAP_S)
     data = _by_time(connections)
     waits = _waits(connections)
@@ -471,7 +537,7 @@ def _gaps_at_receiver(
             continue
         start, end = passages[index], passages[index + 1]
         # A sender that starts again by its timer leaves no hole: then only the length of the gap tells.
-        filled = after.seq > highest or gap > 1.5 * base + 0.1
+        filled = after.seq > highest or (saturated and gap > _TIMEOUT * base + _TIMEOUT_S)
         if waits is not None:
             held = waits.get(id(after), 0.0) > waits.get(id(before), 0.0) + _HELD * gap
         else:
@@ -497,14 +563,14 @@ def _waits(connections: Sequence[Connection]) -> dict[int, float] | None:
     found: dict[int, float] = {}
     for connection in connections:
         stamped = [sent for sent in connection.data if sent.stamp is not None]
-        if len(stamped) < 10 or stamped[-1].stamp == stamped[0].stamp:
+        if len(stamped) < _STAMPS or stamped[-1].stamp == stamped[0].stamp:
             # One connection without stamps is enough: all must be judged alike.
             return None
         first, last = stamped[0], stamped[-1]
         ticks = ((last.stamp or 0) - (first.stamp or 0)) % (1 << 32)
         tick = (last.time - first.time) / ticks
-        for usual in (0.001, 0.004, 0.01):
-            if abs(tick / usual - 1) < 0.02:
+        for usual in _TICKS:
+            if abs(tick / usual - 1) < _TICK_NEAR:
                 tick = usual
         late = {
             id(sent): sent.time
@@ -530,11 +596,11 @@ def _varying(
     stretches = found.stretches
     first, last = found.deliveries[0].time, found.deliveries[-1].time
     cuts = [first, last]
-    if silences is not None and len(silences.gaps) >= 4:
+    if silences is not None and len(silences.gaps) >= LEAST_TIMED:
         shift = base / 2  # from the gate to who captured
         cuts[1:1] = [gap.end + shift for gap in silences.gaps]
     else:
-        width = max(1.0, (last - first) / 30)
+        width = max(_STEP_S, (last - first) / _STEPS)
         cuts[1:1] = [first + width * n for n in range(1, int((last - first) / width))]
     cuts.sort()
     starts = [each.start for each in stretches]
@@ -622,7 +688,7 @@ def _queue(
         if id(sent) in silent:
             continue
         (at_loss if sent.lost else seen).append(counts[id(sent)])
-    top = quantile(seen, 0.995) if seen else math.nan
+    top = quantile(seen, _LONGEST) if seen else math.nan
     full = [count for count in at_loss if count > _FULL * top and count > _LEAST_QUEUE]
     if len(full) < _FULL_LOSSES or not seen:
         if not seen or top <= _LEAST_QUEUE:
@@ -643,6 +709,8 @@ def _queue(
             Bounded(unit, how, at_least=max(1.0, quantile(seen, 0.5) - _burst(data))),
             f"the scenario has {round(top)} packets",
         )
+    # The packet that the link is sending is in none of its queues.
+    full = [max(1, count - 1) for count in full]
     value = float(median(full))
     low, high = bootstrap(full)
     # A delayed acknowledgement hides one packet or two.
@@ -701,7 +769,7 @@ def _loss(
                 None,
             )
         return unknown("loss", "share", how + where), unknown("loss run", "packets", how), None
-    top = quantile(list(counts.values()), 0.98) if counts else 0.0
+    top = quantile(list(counts.values()), _TOP) if counts else 0.0
     aqm = queue.bound is not None and "no fixed length" in queue.how
     # A queue that never held more than some packets lost none.
     limit = (queue.value if queue.known else top) if top > _LEAST_QUEUE else math.inf
@@ -742,10 +810,25 @@ def _loss(
     where = "outside silences, " if silent else ""
     how = f"{lost_count} of {sent_count} packets lost {where}while the queue was less than half full"
     loss = Estimate("loss", share, min(low * scale, share), max(min(1.0, high * scale), share), "share", how)
+    most = loss.high
     if aqm and lost_count:
         # Such a queue loses packets while it is short: they are not told from the link's.
-        bound = Bounded("share", f"{how}; the queue may have dropped some of them", at_most=loss.high)
-        loss = Estimate.of("loss", bound, f"the scenario has {loss.high * 50:.3g} %")
+        bound = Bounded("share", f"{how}; the queue may have dropped some of them", at_most=most)
+        loss = Estimate.of("loss", bound, f"the scenario has {most * 50:.3g} %")
+    empty = [sent for sent in data if id(sent) not in silent and counts[id(sent)] <= _EMPTY]
+    none = len(empty) * share >= _EXPECTED and not any(sent.lost for sent in empty)
+    if none:
+        # Chance would have hit some of them: CoDel and its like drop while packets wait.
+        bound = Bounded(
+            "share", f"{how}; none of the {len(empty)} that met no queue: the queue may have dropped them",
+            at_most=most,
+        )  # fmt: skip
+        loss = Estimate.of("loss", bound, f"the scenario has {most * 50:.3g} %")
+    elif lost_count and (runs < LEAST_RUNS or sent_count < _LOW_SHARE * len(data)) and loss.known:
+        bound = Bounded(
+            "share", f"{how}, in {runs} runs: too few to tell chance from a full queue", at_most=most
+        )
+        loss = Estimate.of("loss", bound, "the scenario has none")
     law = fit_losses(stretches)
     if law is None:
         return loss, unknown("loss run", "packets", "too few losses; assumed independent"), None

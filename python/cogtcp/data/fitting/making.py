@@ -32,6 +32,16 @@ _DELAY_S, _RATE = 0.025, 10e6
 _LEAST_S, _PERIODS, _MOST_S = 30.0, 15, 300.0
 #: So many silences of such a length, s, without a timetable are an incumbent's: radios sense for less.
 _INCUMBENTS, _INCUMBENT_S = 3, 1.0
+#: An interval of a silence is wide, and its reason is said, if its ends are apart by this factor.
+_WIDE = 1.3
+#: Losses so few that chance may have made them are none: share, and its lower end.
+_NO_LOSS, _NO_LOSS_LOW = 1e-5, 1e-6
+#: Ranges narrower than this factor are not worth drawing from.
+_NARROW, _LOSS_NARROW = 1.01, 1.05
+#: At least a tenth of a capture is fitted.
+_MOST_HELD = 0.9
+#: The least mean time between silences, s; characters that tell a file's kind; payload of a segment, B.
+_LEAST_OPEN_S, _HEAD, _SEGMENT = 1e-3, 200, 1460
 #: Of a capture shorter than this nothing is held out, s.
 _HELD_S = 8.0
 
@@ -42,8 +52,8 @@ def make(
     """Read the files and fit; see `cogtcp.fit`."""
     if not files:
         raise UsageError("name the files to fit, as in cogtcp fit sender.pcapng")
-    if not 0 <= held_out < 0.9:
-        raise UsageError(f"held_out is {held_out:g}; write a share from 0 to below 0.9")
+    if not 0 <= held_out < _MOST_HELD:
+        raise UsageError(f"held_out is {held_out:g}; write a share from 0 to below {_MOST_HELD:g}")
     fit = Fit(
         name or re.sub(r"[^\w.-]+", "-", Path(files[0]).name.split(".")[0]).strip("-.") or "fitted", transport
     )
@@ -97,6 +107,8 @@ def _captures(files: Sequence[Path], fit: Fit, found: list[Connection]) -> None:
                 "longer transfer"
             )
         side = ours[0].side if ours else "sender"
+        if side == "receiver":
+            ours[0].others = connections.arrivals(read.echoes)
         count = (
             f"{len(read.packets)} TCP packets" if read.packets else f"{len(read.datagrams)} datagrams of QUIC"
         )
@@ -142,7 +154,7 @@ def _read(file: Path, fit: Fit, found: list[Connection], threshold: float | None
         swept = sweeps.occupancy(text, file.name, threshold)
         fit.notes += swept.notes
         _occupancy(file, swept.csv, fit, None, fit.keep("occupancy.csv", swept.csv), swept.cuts)
-    elif re.match(r"\s*time\s*[,;]", text) and "rate_bps" not in text[:200]:
+    elif re.match(r"\s*time\s*[,;]", text) and "rate_bps" not in text[:_HEAD]:
         _occupancy(file, text, fit, threshold, str(file.resolve()))
     elif re.match(r"\s*on_s\s*,\s*off_s", text):
         _spans(file, text, fit)
@@ -323,7 +335,7 @@ def _window(link: LinkFit) -> list[str]:
         return ["window_tuning = true"]
     return [
         f"# The receive window limited the transfer: {limit.how}.",
-        f'receive_buffer = "{max(round(limit.value), 2 * 1460)} B"',
+        f'receive_buffer = "{max(round(limit.value), 2 * _SEGMENT)} B"',
     ]
 
 
@@ -429,7 +441,7 @@ def _of_silences(link: LinkFit) -> list[Estimate]:
         how = f"{count} silences {law}, at irregular times"
     else:
         how = f"{count} silences at regular times, all cycles overlaid"
-    if silences.mode == "drop" and silences.high > 1.3 * max(silences.low, 1e-9):
+    if silences.mode == "drop" and silences.high > _WIDE * max(silences.low, 1e-9):
         how += "; the interval lies between a lost packet and one that arrived"
     found = [Estimate("silence", silences.length, silences.low, silences.high, "s", how)]
     if not math.isnan(silences.period):
@@ -478,7 +490,7 @@ def _link(fit: Fit, by_name: dict[str, Estimate]) -> list[str]:
     if fit.link is not None and loss is not None and loss.bound is not None:
         loss_share = fit.link.loss_share
     # Losses so few that chance may have made them.
-    if loss is not None and loss.known and loss.low * 1e6 < 1 and loss.value < 1e-5:
+    if loss is not None and loss.known and loss.low < _NO_LOSS_LOW and loss.value < _NO_LOSS:
         loss_share = 0.0
     fields = [f'rate = "{round(rate)} bit/s"']
     law = fit.link.rate_law if fit.link is not None else None
@@ -615,7 +627,7 @@ def _exponential_aic(found: Sequence[laws.Law]) -> float:
 def _open_mean(link: LinkFit, silences: Silences) -> float:
     """Return the mean time between silences over all of the capture, not within a cluster, s."""
     closed = math.fsum(silences.lengths)
-    return max((link.lasted - closed) / len(silences.gaps), 1e-3)
+    return max((link.lasted - closed) / len(silences.gaps), _LEAST_OPEN_S)
 
 
 def _ns(seconds: float) -> str:
@@ -717,10 +729,9 @@ def _ranges(fit: Fit, by_name: dict[str, Estimate]) -> dict[str, str]:
         if name == "silence" and (not has_radio or not alike):
             continue
         low, high = round(max(estimate.low, 0.0) * scale), round(estimate.high * scale)
-        # Narrower than a hundredth it is no range worth drawing from.
-        if low >= 1 and high > low * 1.01:
+        if low >= 1 and high > low * _NARROW:
             found[path] = f"{low} {unit}..{high} {unit}"
     loss = by_name.get("loss")
-    if loss is not None and loss.known and 1e-6 < loss.low < loss.high / 1.05:
+    if loss is not None and loss.known and _NO_LOSS_LOW < loss.low < loss.high / _LOSS_NARROW:
         found[f"{link}.loss"] = f"{loss.low:.6g}..{min(loss.high, 0.5):.6g}"
     return found

@@ -144,6 +144,16 @@ def frames(path: str | Path) -> Iterator[tuple[int, int, bytes, int]]:
     return iter(_core.CaptureFrames(str(path)))
 
 
+#: Fewer pings alone say nothing of a link; what the reader writes for a window without a scale.
+_ECHOES, _NO_SCALE = 30, 255
+#: QUIC: bits of a long header, and the least size of an Initial, B (RFC 9000, 17.2 and 14.1).
+_LONG_HEADER, _INITIAL = 0xC0, 1200
+#: Packets after a pause among which a retransmission would be.
+_AFTER = 20
+#: Fewer ticks, or stamps, do not show the length of a tick.
+_LEAST_TICKS, _LEAST_STAMPS = 20, 10
+
+
 def read(path: str | Path) -> Read:
     """Read one capture; see `read_all`."""
     (found,) = read_all([path])
@@ -234,7 +244,7 @@ def _read(group: list[int], files: list[Path], rows: dict[str, Any], columns: di
     packets = [each for each in in_order if isinstance(each, Packet)]
     echoes = [each for each in in_order if isinstance(each, Echo)]
     found.datagrams = list(_datagrams(columns["datagrams"], ours, origin))
-    if not packets and len(echoes) < 30 and not any(map(is_quic, found.datagrams)):
+    if not packets and len(echoes) < _ECHOES and not any(map(is_quic, found.datagrams)):
         kinds = found.others | ({"UDP": len(found.datagrams)} if found.datagrams else {})
         said = ", ".join(f"{count} of {kind}" for kind, count in kinds.items()) or "no packets"
         cut = f" ({found.notes[0]})" if found.notes else ""
@@ -253,7 +263,7 @@ def _read(group: list[int], files: list[Path], rows: dict[str, Any], columns: di
 
 def is_quic(datagram: Datagram) -> bool:
     """Return whether a datagram begins as QUIC's handshake: long header and fixed bit (RFC 9000, 17.2)."""
-    return datagram.first & 0xC0 == 0xC0 and datagram.payload >= 1200
+    return datagram.first & _LONG_HEADER == _LONG_HEADER and datagram.payload >= _INITIAL
 
 
 def _notes(found: Read, group: list[int], rows: dict[str, Any]) -> None:
@@ -289,7 +299,7 @@ def _packets(
             yield order, Packet(
                 (time - origin) / 1e9, (connection, forward), (connection, not forward), seq, ack, flags,
                 payload, size, tuple(sacks.get(row, ())), tsval if stamped else None,
-                tsecr if stamped else None, mss, window, None if scale == 255 else scale,
+                tsecr if stamped else None, mss, window, None if scale == _NO_SCALE else scale,
             )  # fmt: skip
 
 
@@ -383,7 +393,7 @@ def _step(packets: list[Packet | Echo], number: int, pause: float) -> float:
         return 0.0
     again = any(
         packet.payload and packet.source in flying and packet.seq < highest[packet.source]
-        for packet in after[:20]
+        for packet in after[:_AFTER]
     )
     return 0.0 if again else pause
 
@@ -396,10 +406,10 @@ def _late(first: Packet, packet: Packet, tick: float) -> float:
 def _tick(packets: Iterable[Packet]) -> float:
     """Return the tick of a host's timestamps, s; 0 if too few packets show it."""
     found = list(packets)
-    if len(found) < 10:
+    if len(found) < _LEAST_STAMPS:
         return 0.0
     ticks = ((found[-1].tsval or 0) - (found[0].tsval or 0)) % (1 << 32)
-    if ticks < 20:
+    if ticks < _LEAST_TICKS:
         return 0.0
     tick = (found[-1].time - found[0].time) / ticks
     # Queues change the distance of two packets: a frequent tick is the more likely one.

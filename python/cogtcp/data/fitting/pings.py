@@ -51,6 +51,9 @@ _STAMP = re.compile(
 )
 #: A sequence number of ping starts again at 0 after this.
 _TURN = 65536
+#: Times of requests that drift by less than this are stamps of the lines themselves, s.
+_STAMP_S = 0.02
+_HALF_DAY_S = 43_200
 #: Interval of all programs without an option, s.
 _USUAL = 1.0
 #: Requests that many intervals apart were not sent for a while: the program or the machine was stopped.
@@ -272,8 +275,8 @@ class _Clock:
             day = datetime.fromisoformat(match["date"]).replace(tzinfo=UTC)
             return day.timestamp() + time, rest
         # Half a day back is midnight; a little back is a line that was late.
-        if time < self.last - 43_200:
-            self.days += 86_400
+        if time < self.last - _HALF_DAY_S:
+            self.days += 2 * _HALF_DAY_S
         self.last = time
         return self.days + time, rest
 
@@ -338,7 +341,7 @@ def _times(
         notes.append(f"{file}: the times of requests jump {steps} times; the jumps are closed")
     drifts = [abs(b - a) for (_, a), (_, b) in itertools.pairwise(offsets)]
     # Stamps of a whole second, or of lines that a pipe held back, are worse than the line.
-    fine = quantile(drifts, 0.9) < max(interval / 2, 0.02) if drifts else bool(offsets)
+    fine = quantile(drifts, 0.9) < max(interval / 2, _STAMP_S) if drifts else bool(offsets)
     if offsets and not fine:
         notes.append(
             f"{file}: the times of lines are coarse or late; requests are taken {interval:.4g} s apart"

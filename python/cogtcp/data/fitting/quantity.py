@@ -100,12 +100,16 @@ def describe(quantity: Quantity) -> str:
     return ", ".join(parts)
 
 
+#: From this rate on, bit/s, Mbit/s is the readable unit.
+_MEGABIT = 1e5
+
+
 def shown(unit: str, value: float) -> tuple[float, str]:
     """Return the factor to a readable unit for a value, and that unit."""
     if unit == "s":
         return (1e3, "ms") if abs(value) < 1 else (1.0, "s")
     if unit == "bit/s":
-        return (1e-6, "Mbit/s") if abs(value) >= 1e5 else (1e-3, "kbit/s")
+        return (1e-6, "Mbit/s") if abs(value) >= _MEGABIT else (1e-3, "kbit/s")
     if unit == "share":
         return 100.0, "%"
     return 1.0, unit

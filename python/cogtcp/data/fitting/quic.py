@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A leg of the handshake at most this share of the other is that of the near host; see `connections`.
 _NEAR_LEG = 0.25
+#: Fewer turns of the spin bit show no least time.
+_TURNS = 6
 _LONG, _SPIN = 0x80, 0x20
 
 
@@ -45,25 +47,26 @@ def _connection(group: list[Datagram]) -> Connection | None:
     answers = [each for each in group if each.forward != way]
     if len(data) < LEAST_PACKETS:
         return None
-    side, evidence, handshake = _handshake(group, sends_first=way)
+    side, evidence, handshake, bytes_, sure = _handshake(group, sends_first=way)
     at = 0
     sent = []
     for each in data:
         sent.append(Sent(each.time, at, at + each.payload, each.size, False, None, each.time, False))
         at += each.payload
-    notes = ["QUIC is encrypted: losses, queue and silences are not visible, and rates are lower bounds"]
+    notes = ["QUIC is encrypted: losses, queue and silences are not visible"]
     spin = _spin(data if side == "receiver" else answers)
     if spin is not None and math.isnan(handshake):
-        handshake = spin
+        handshake, bytes_, sure = spin, 0, True
         evidence += f"; the spin bit turns after {spin * 1000:.1f} ms at least"
-    # Arrivals are known at the receiver only; at the sender times of sending stand for them, as bounds.
+    # Arrivals are known at the receiver only; at the sender these are times of sending.
     return Connection(
         side,
         sent,
         [each.time for each in answers],
         handshake,
+        bytes_,
         evidence=evidence,
-        opened=not math.isnan(handshake),
+        opened=sure,
         mss=max(each.payload for each in data),
         notes=notes,
         one_way=not answers,
@@ -71,33 +74,38 @@ def _connection(group: list[Datagram]) -> Connection | None:
     )
 
 
-def _handshake(group: list[Datagram], *, sends_first: bool) -> tuple[Side, str, float]:
-    """Return the end, its evidence, and the round-trip time to the far end; NaN without a handshake."""
+def _handshake(group: list[Datagram], *, sends_first: bool) -> tuple[Side, str, float, int, bool]:
+    """Return the end, its evidence, the round-trip time to the far end, its bytes, and whether it is sure.
+
+    The time is NaN without a handshake. Where both legs take long, the path or a host's cryptography does:
+    their sum is then a bound.
+    """
     first = group[0]
     if not is_quic(first):
-        return "receiver", "receiver, assumed: the capture has no QUIC handshake", math.nan
-    second = next((each for each in group if each.forward != first.forward and each.first & _LONG), None)
-    third = next(
-        (
-            each
-            for each in group
-            if second is not None and each.forward == first.forward and each.time > second.time
-        ),
-        None,
+        return "receiver", "receiver, assumed: the capture has no QUIC handshake", math.nan, 0, False
+    answered = next(
+        (n for n, each in enumerate(group) if each.forward != first.forward and each.first & _LONG), None
     )
-    if second is None or third is None:
-        return "receiver", "receiver, assumed: the QUIC handshake has no answer", math.nan
+    if answered is None:
+        return "receiver", "receiver, assumed: the QUIC handshake has no answer", math.nan, 0, False
+    second = group[answered]
+    # By order: a host that needs no time to answer has the same time.
+    third = next((each for each in group[answered + 1 :] if each.forward == first.forward), None)
+    if third is None:
+        return "receiver", "receiver, assumed: the QUIC handshake has no end", math.nan, 0, False
     one, two = second.time - first.time, third.time - second.time
     near, far = sorted((one, two))
-    if near > _NEAR_LEG * far:
-        far = near + far
-    opener_near = one > two
+    sure = near <= _NEAR_LEG * far
     opener_sends = sends_first == first.forward
-    side: Side = "sender" if opener_near == opener_sends else "receiver"
+    side: Side = "sender" if (one > two) == opener_sends else "receiver"
     return (
         side,
-        f"{side}: Initial answered after {one * 1000:.1f} ms, the answer after {two * 1000:.1f} ms",
-        far,
+        f"{side}{'' if sure else ', assumed'}: Initial answered after {one * 1000:.1f} ms, the answer after "
+        f"{two * 1000:.1f} ms",
+        far if sure else near + far,
+        # Both ways of the far leg.
+        (first.size if one > two else third.size) + second.size,
+        sure,
     )
 
 
@@ -111,6 +119,6 @@ def _spin(datagrams: Sequence[Datagram]) -> float | None:
         if last is not None and bit != last:
             turns.append(each.time)
         last = bit
-    if len(turns) < LEAST_PACKETS // 5:
+    if len(turns) < _TURNS:
         return None
     return min(after - before for before, after in itertools.pairwise(turns))

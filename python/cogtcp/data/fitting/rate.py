@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 BIN = 0.02
 #: Rates this near to the usual one are the link's, a share.
 NEAR = 0.10
+#: Stretches farther from the usual rate than so many median deviations are others, but at least this share.
+_NEAR_DEVIATIONS, _NEAR_LEAST = 5.0, 0.02
 #: Share of the stretches near the usual rate from which on the rate counts as constant.
 CONSTANT = 0.55
-#: What no capture shows, a share of the rate: whether the link counts the framing below IP (14 of 1,514 bytes
-#: with Ethernet), and what timers add.
-FLOOR = 0.01
+#: What no capture shows, a share of the rate: shapers round their rates, and clocks of hosts differ.
+FLOOR = 0.005
 #: A gap longer than so many of the usual ones around it is a silence or a pause, not the link's pace; around
 #: it: so many on each side; and at least s, the lateness of a host's timer (4 ms with 250 Hz).
 _PAUSE, _AROUND, _LEAST_PAUSE_S = 4, 5, 0.004
@@ -51,6 +52,15 @@ _LOW = 0.1
 _LEAST_RATE = 0.02
 #: Trains that begin a transfer, by which a receiver without timestamps sees the pace: packets, and how many.
 _TRAIN, _TRAINS = 4, 3
+#: Packets that follow each other faster, s, are handed up by one interrupt: their pace is the host's.
+_HOST_PACE_S = 2e-5
+#: Trains are apart by this share of the round-trip time; within one, packets by less than so many paces: a
+#: lost packet leaves a hole of two.
+_BETWEEN, _IN_TRAIN = 0.25, 2.5
+#: After a release this share of the distances is not above the link's pace.
+_PACED = 0.7
+#: Round-trip time where the data show none, s; and the rate of the scenario, bit/s.
+_ROUND_S, _DEFAULT = 0.1, 10e6
 #: The beginning of a transfer in which trains are looked for, packets: slow start with a window below 64.
 _BEGINNING = 150
 #: The span for a bound, s and in round trips: shorter ones see bursts. At most a third of the transfer.
@@ -109,12 +119,12 @@ def measure(
     """
     lasted = max(found[-1].time - found[0].time, 1e-9) if found else 0.0
     total = sum(each.size for each in found)
-    round_trip = base if base == base else 0.1
+    round_trip = base if base == base else _ROUND_S
     span = min(max(_SPAN_ROUNDS * round_trip, _SPAN_S), max(lasted / 3, round_trip))
     most = at_least(found, span, packet_bytes) if len(found) > 1 else 0.0
     if len(found) < 2 or lasted <= 1e-6:
-        return RateFit(Unknown("too few packets"), 10e6, 10e6, 0.0)
-    in_batches = batches(times, round_trip, lasted / max(1, len(times)))
+        return RateFit(Unknown("too few packets"), _DEFAULT, _DEFAULT, 0.0)
+    in_batches = batches(times, round_trip, lasted / max(1, len(times)), receiver=tick > 0)
     if in_batches is not None:
         found = _collapse(found, in_batches.spacing / 2)
         most = at_least(found, max(span, 10 * in_batches.spacing), packet_bytes)
@@ -137,11 +147,14 @@ def measure(
     rates = [each.rate for each in stretches]
     usual = _mode(stretches)
     near = [each for each in stretches if abs(each.rate / usual - 1) <= NEAR]
+    apart = _NEAR_DEVIATIONS * median([abs(each.rate / usual - 1) for each in near])
     result.constant = sum(each.end - each.start for each in near) / math.fsum(
         each.end - each.start for each in stretches
     )
     if result.constant < CONSTANT and len(stretches) >= 3 * LEAST_WINDOWS:
         return _varies(result, found, waited, count)
+    # Frames that the capture lost make stretches slower: they are told by how near the others are together.
+    near = [each for each in near if abs(each.rate / usual - 1) <= max(_NEAR_LEAST, apart)]
     low, high = block_bootstrap(near)
     value = math.fsum(each.size for each in near) * 8 / math.fsum(each.end - each.start for each in near)
     if math.isnan(low):
@@ -226,7 +239,7 @@ def _released(found: Sequence[Delivery], waited: Sequence[bool]) -> list[bool]:
     for start in late_ones(times):
         around = [b - a for a, b in itertools.pairwise(times[start : start + 8 * _AROUND])]
         # Later ones come at the link's pace again.
-        usual = quantile(around, 0.7)
+        usual = quantile(around, _PACED)
         place = start
         result[start] = False
         while place + 1 < len(times) and times[place + 1] - times[place] < _RELEASED * usual:
@@ -257,7 +270,7 @@ def _in_trains(found: Sequence[Delivery], base: float) -> list[bool]:
     begin = spacing[:_BEGINNING]
     if len(begin) < _TRAIN * _TRAINS:
         return [False] * len(found)
-    pause = 0.25 * base
+    pause = _BETWEEN * base
     trains: list[list[float]] = [[]]
     for gap in begin:
         if gap > pause:
@@ -270,9 +283,9 @@ def _in_trains(found: Sequence[Delivery], base: float) -> list[bool]:
         return [False] * len(found)
     pace = median(paces)
     agree = sum(abs(each / pace - 1) <= NEAR for each in paces)
-    if agree < _TRAINS or pace <= 0:
+    if agree < _TRAINS or pace < _HOST_PACE_S:
         return [False] * len(found)
-    return [False, *(gap < 2.5 * pace for gap in spacing)]
+    return [False, *(gap < _IN_TRAIN * pace for gap in spacing)]
 
 
 def _varies(result: RateFit, found: Sequence[Delivery], waited: Sequence[bool], count: int) -> RateFit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from cogtcp.data.fitting.probing import ProbeFit
     from cogtcp.data.link_trace import LinkTrace
     from cogtcp.model.scenario import Scenario
+
+
+#: Size of a full packet where the data show none, and headers of IPv4 and TCP with timestamps, B.
+_PACKET, _HEADERS = 1500, 52
+#: A goodput within this share counts as known.
+_KNOWN = 0.1
 
 
 @dataclass(frozen=True)
@@ -102,13 +109,12 @@ class Fit:
     @property
     def segment(self) -> int:
         """Payload of a full segment, bytes."""
-        # 52: headers of IPv4 and TCP with time stamps.
-        return max(1, (self.link.packet_bytes if self.link is not None else 1500) - 52)
+        return max(1, (self.link.packet_bytes if self.link is not None else _PACKET) - _HEADERS)
 
     @property
     def packet_bytes(self) -> int:
         """Size of a full packet, bytes."""
-        return self.link.packet_bytes if self.link is not None and self.link.flows else 1500
+        return self.link.packet_bytes if self.link is not None and self.link.flows else _PACKET
 
     @property
     def capacity(self) -> float:
@@ -120,6 +126,30 @@ class Fit:
     def doubt(self) -> str:
         """What the scenario does not reproduce of the capture; empty if nothing is known against it."""
         return self.held.doubt if self.held is not None else ""
+
+    @property
+    def unsure(self) -> str:
+        """Why another transport's goodput is not known to 10 %; empty if nothing speaks against it."""
+        if self.link is None or self.held is None:
+            return "no capture of a transfer was checked"
+        if self.doubt:
+            return "the scenario does not reproduce the capture"
+        if not any(estimate.name == "capacity" and estimate.known for estimate in self.estimates):
+            return "the capacity is not measured"
+        silences = self.link.silences
+        opened = next((each for each in self.estimates if each.name == "open" and each.known), None)
+        if silences is not None and math.isnan(silences.period):
+            count = len(silences.gaps)
+            if opened is None:
+                return "one silence does not tell how often they come"
+            # Share of the time that the link is open, at both ends of the interval.
+            low, high = (each / (each + silences.length) for each in (opened.low, opened.high))
+            if high - low > 2 * _KNOWN * (high + low) / 2:
+                spans = f"{low * 100:.0f} to {high * 100:.0f} % of the time"
+                return f"{count} silences leave the link open for {spans}"
+        if self.held.spread > _KNOWN:
+            return f"one more run of the scenario differs by up to {self.held.spread * 100:.0f} %"
+        return ""
 
     @property
     def known(self) -> list[Estimate]:
@@ -138,6 +168,8 @@ class Fit:
         if self.link is not None and self.link.evidence:
             lines.append(f"capture taken at the {self.link.evidence}.")
         lines += [f"{estimate.name}: {estimate.describe()}. {estimate.how}." for estimate in self.estimates]
+        if self.held is not None and self.unsure:
+            lines.append(f"another transport's goodput is not known to {_KNOWN * 100:.0f} %: {self.unsure}.")
         for channel in self.channels:
             lines.append(
                 f"channel {channel.band}: busy {channel.duty * 100:.1f} % of the time; "
@@ -154,6 +186,7 @@ class Fit:
                 "name": self.name,
                 "reproduces": None if self.held is None else not self.doubt,
                 "doubt": self.doubt,
+                "unsure": self.unsure,
                 "side": self.link.side if self.link is not None else None,
                 "sources": [{"file": name, "what": what} for name, what in self.sources],
                 "notes": self.notes,

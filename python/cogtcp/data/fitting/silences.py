@@ -38,6 +38,16 @@ _FULL = 0.5
 _LOOSER = (1, 2, 4)
 #: Clocks of two hosts differ by up to 100 ppm, and timers that silences keep to are as exact; a share.
 _CLOCKS = 2e-4
+#: Ends of a gap are off by so many packet times: two at each end.
+_ERROR = 4.0
+#: Timers that silences keep to are late by up to this, s: a tick of a kernel with 250 Hz, and the host.
+_TIMER_S = 0.005
+#: Lengths within this share of the usual one are alike; most are alike if this share of them is.
+_ALIKE, _MOSTLY = 0.25, 0.75
+#: Lengths have one value if four of five lie within this share of it.
+_FIXED = 0.2
+#: A grid with half of its beginnings missing is the double of the true one: it gets 3/4 of the score.
+_DOUBLE = 1.5
 #: Silences that candidates for a period are taken from.
 _MOST = 80
 
@@ -168,6 +178,9 @@ def characterise(gaps: Sequence[Gap], spacing: float) -> Silences | None:
     ours = [gap for gap in gaps if gap.held == (mode == "hold")]
     if timetable is not None:
         length, low, high, begin = _folded(ours, period, phase, mode, spacing)
+        # In some cycle packets passed at every time: the timetable is a coincidence.
+        if length <= 0:
+            return None
         return Silences(
             mode, sure, tuple(gaps), period, error, length, low, high, True, len(gaps), phase + begin
         )
@@ -184,8 +197,8 @@ def _seen(gaps: Sequence[Gap], ours: Sequence[Gap], spacing: float) -> list[Gap]
     gap of less than half of the length is no silence of its own.
     """
     usual = median([gap.most for gap in ours])
-    alike = [gap for gap in ours if abs(gap.most - usual) <= max(0.25 * usual, 4 * spacing)]
-    if len(alike) < 0.75 * len(ours):
+    alike = [gap for gap in ours if abs(gap.most - usual) <= max(_ALIKE * usual, _ERROR * spacing)]
+    if len(alike) < _MOSTLY * len(ours):
         return list(ours)
     kind = ours[0].held
     return [
@@ -196,7 +209,7 @@ def _seen(gaps: Sequence[Gap], ours: Sequence[Gap], spacing: float) -> list[Gap]
 
 
 def _tolerance(spacing: float) -> float:
-    return max(4 * spacing, 0.005)
+    return max(_ERROR * spacing, _TIMER_S)
 
 
 def _off(time: float, period: float, phase: float) -> float:
@@ -240,7 +253,7 @@ def _timetable(starts: Sequence[float], tolerance: float) -> tuple[float, float,
         whole = round(span / period) + 1
         if slots < _FULL * whole:
             continue  # beginnings that the timetable has and nobody saw
-        score *= min(1.0, 1.5 * slots / whole)  # half of the beginnings of a grid missing: its double
+        score *= min(1.0, _DOUBLE * slots / whole)
         if len(keepers) >= _LEAST and (best is None or score > best[0] + 1e-9):
             best = (score, period, keepers)
     if best is None:
@@ -351,7 +364,7 @@ def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, s
         lengths = [gap.most - spacing / 3 for gap in gaps]
         middle = median(lengths)
         spread = quantile(lengths, 0.9) - quantile(lengths, 0.1)
-        fixed = spread < max(0.2 * middle, 4 * spacing)
+        fixed = spread < max(_FIXED * middle, _ERROR * spacing)
         low, high = middle - 2 * spacing, middle + 2 * spacing
         if not fixed:
             low, high = bootstrap(lengths)
@@ -362,7 +375,7 @@ def _loose(ours: Sequence[Gap], every: Sequence[Gap], mode: Mode, sure: float, s
     spare = 1 if len(gaps) >= _SPARE else 0
     top, bottom = most[spare], least[-1 - spare]
     # One length fits all of them if no silence is surely longer than another can be.
-    fixed = bottom <= 1.1 * top + 2 * spacing
+    fixed = bottom <= (1 + _FIXED / 2) * top + _ERROR / 2 * spacing
     if fixed:
         low, high = sorted((bottom, top))
         return Silences(mode, sure, seen, length=(low + high) / 2, low=low, high=high, fixed=True)
