@@ -168,14 +168,14 @@ def first_difference(
     from cogtcp.kernel.emulation.launch import check, emulate
 
     check(scenario)
-    simulation = run(scenario, seed, "packets")
-    point = _at_sender(scenario, simulation, flow)
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(max(1, tries)):
             file = Path(folder) / "packets.journal"
             real = (emulated or emulate)(scenario, seed, journal=file, captures=True, announce=False)
             if real.is_evidence:
                 break
+        simulation = run(real.kernel.modelled(scenario) if real.kernel else scenario, seed, "packets")
+        point = _at_sender(scenario, simulation, flow)
         pieces = b"".join(journal.capture(file, real, point))
     ours = b"".join(blocks(simulation, point))
     mine = read(ours, lambda ports: max(ports) - _FIRST_DYNAMIC == flow)

@@ -8,13 +8,18 @@ import re
 import shutil
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import NoKernelPlaneError, UsageError
 from cogtcp._names import meant
 
+if TYPE_CHECKING:
+    from cogtcp.scenario import Scenario
+
 #: What a kernel may be called.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+#: From this version on Linux tunes the receive window by other rules.
+_NEW_WINDOW = (6, 16)
 _MANIFEST, _PROGRAM, _CONFIG, _USED = "kernel.json", "linux", "config", "used"
 
 
@@ -77,6 +82,19 @@ class Kernel:
             "edits": self.edits_hash[:16],
             "compiler": self.compiler,
         }
+
+    def modelled(self, scenario: Scenario) -> Scenario:
+        """Return the scenario for the simulator: Linux as this kernel is, its HZ and its receive window.
+
+        The presets have the HZ of Debian's kernels, 250, and `window_tuning` the rules of Linux 6.16.
+        """
+        flows = scenario.to_dict().get("flow", [])
+        if not any("linux" in str(flow["transport"]) for flow in flows):
+            return scenario
+        changed = scenario.set("tcp.timer_tick", f"{1000 // self.hz} ms")
+        found = re.match(r"(\d+)\.(\d+)", self.release)
+        version = (int(found[1]), int(found[2])) if found else _NEW_WINDOW
+        return changed.set("tcp.window_margin", value=True) if version < _NEW_WINDOW else changed
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

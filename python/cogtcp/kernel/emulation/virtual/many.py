@@ -77,7 +77,9 @@ def make_all(
 
         try:
             real = emulate(scenario, seed, virtual=kernel.name, told=going_on, quiet=True)
-            simulation = run(scenario, seed, "full" if (scenario.name, transport) in shown else "summary")
+            simulation = run(
+                kernel.modelled(scenario), seed, "full" if (scenario.name, transport) in shown else "summary"
+            )
         except NoKernelPlaneError:
             raise
         except RunError as error:
