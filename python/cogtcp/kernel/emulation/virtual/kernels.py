@@ -14,7 +14,7 @@ from cogtcp._errors import NoKernelPlaneError, UsageError
 from cogtcp._names import meant
 
 if TYPE_CHECKING:
-    from cogtcp.scenario import Scenario
+    from cogtcp.model.scenario import Scenario
 
 #: What a kernel may be called.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
