@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from cogtcp.validation.families.closed_forms import Loss, Queue, Sawtooth
+from cogtcp.validation.families.controls import (
+    Bbr,
+    Bbr3,
+    Cubic,
+    Ledbat,
+    LedbatPlusPlus,
+    RandomLoss,
+    TfrcEquation,
+    Westwood,
+)
 from cogtcp.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.validation.families.family import Family, NoEvidenceError
 from cogtcp.validation.families.kernel import Kernel
 from cogtcp.validation.families.lte import Ns3Lte
 from cogtcp.validation.families.movement import Movement
 from cogtcp.validation.families.peers import why_absent
+from cogtcp.validation.families.scalable import Prague, PragueGrowth, PragueMarks
+from cogtcp.validation.families.spectrum_users import EnergyDetection, PrimaryUsers
 from cogtcp.validation.families.stations import (
     Bianchi,
     Cell,
@@ -43,4 +55,17 @@ FAMILIES: tuple[Family, ...] = (
     Sawtooth(),
     Loss(),
     Bianchi(),
+    RandomLoss(),
+    Cubic(),
+    Westwood(),
+    Bbr(),
+    Bbr3(),
+    Ledbat(),
+    LedbatPlusPlus(),
+    Prague(),
+    PragueMarks(),
+    PragueGrowth(),
+    TfrcEquation(),
+    PrimaryUsers(),
+    EnergyDetection(),
 )
