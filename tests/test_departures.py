@@ -63,6 +63,14 @@ def test_what_it_explains_can_be_drawn(entry: Departure) -> None:
                 assert isinstance(condition, list if words else dict)
 
 
+@pytest.mark.parametrize("entry", departures(), ids=lambda entry: entry.id)
+def test_what_explains_has_a_measured_range(entry: Departure) -> None:
+    assert bool(entry.range) == bool(entry.explains)
+    if entry.range:
+        low, high = entry.range
+        assert 0 < low < high
+
+
 def test_names_are_unique() -> None:
     names = [entry.id for entry in departures()]
     assert len(names) == len(set(names))

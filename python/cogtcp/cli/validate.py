@@ -101,12 +101,15 @@ def _list(args: argparse.Namespace, families: list[str], peers: list[str]) -> in
 
 def _show(result: Validation) -> None:
     from cogtcp.cli import show
-    from cogtcp.kernel.validation.outcome import HEADINGS, cells
+    from cogtcp.kernel.validation.outcome import HEADINGS, SUMMARY, cells, summary, summary_cells
 
     rows = [cells(line) for line in result.lines]
     if rows:
         show.print_table(f"Ours beside its peers, seed {result.seed}", list(HEADINGS), rows, left=2)
     _explain(result)
+    if rows:
+        families = [summary_cells(row) for row in summary(result)]
+        show.print_table("By family", list(SUMMARY), families, left=3)
     for peer, reason in result.absent.items():
         print(f"not compared with {peer}: {reason}")
     for reason in result.failed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -37,6 +38,7 @@ class Departure:
     effect: str
     page: str
     explains: tuple[Mapping[str, Any], ...] = ()
+    range: tuple[float, ...] = ()
     scripts: tuple[str, ...] = ()
 
     @property
@@ -44,8 +46,21 @@ class Departure:
         """Whether nobody knows the cause yet."""
         return self.whose == "unknown"
 
-    def bears_on(self, family: str, drawn: Mapping[str, Any], measure: str) -> bool:
-        """Return whether it explains a difference in this measure of a case with these drawn values."""
+    def bears_on(
+        self, family: str, drawn: Mapping[str, Any], measure: str, ratio: tuple[float, float]
+    ) -> bool:
+        """Return whether it explains a difference in this measure of a case with these drawn values.
+
+        Args:
+            family: The case's family.
+            drawn: What the seed drew.
+            measure: The metric.
+            ratio: Least and greatest ratio that the runs allow. Beyond the measured `range` nothing is
+                explained.
+        """
+        low, high = self.range or (0.0, math.inf)
+        if ratio[1] < low or ratio[0] > high:
+            return False
         return any(_meets(where, {**drawn, "family": family, "measure": measure}) for where in self.explains)
 
 
@@ -67,13 +82,15 @@ def departures() -> tuple[Departure, ...]:
     """Return all that are listed, in the order of their file."""
     text = resources.files("cogtcp.kernel.validation").joinpath("departures.toml").read_text("utf-8")
     entries = tomllib.loads(text)["departure"]
-    lists = ("explains", "scripts")
+    lists = ("explains", "scripts", "range")
     return tuple(
         Departure(**{**entry, **{name: tuple(entry.get(name, ())) for name in lists}}) for entry in entries
     )
 
 
-def explaining(family: str, drawn: Mapping[str, Any], measure: str) -> list[Departure]:
+def explaining(
+    family: str, drawn: Mapping[str, Any], measure: str, ratio: tuple[float, float]
+) -> list[Departure]:
     """Return those that bear on a measure of a case, the ones with a cause first."""
-    found = [entry for entry in departures() if entry.bears_on(family, drawn, measure)]
+    found = [entry for entry in departures() if entry.bears_on(family, drawn, measure, ratio)]
     return sorted(found, key=lambda entry: entry.is_unknown)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import statistics
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.kernel.validation.departures import explaining
@@ -22,6 +23,14 @@ METRICS = {
     "delay_s": ("Delay, ms", 1e3),
     "rtt_mean_s": ("RTT, mean, ms", 1e3),
     "retransmitted": ("Retransmitted, %", 100.0),
+    "utilisation": ("Utilisation, %", 100.0),
+    "marked": ("Marked, %", 100.0),
+    "dropped": ("Dropped, %", 100.0),
+    "share": ("Share, %", 100.0),
+    "detected": ("P_d, %", 100.0),
+    "false_alarms": ("P_f, %", 100.0),
+    "ratio": ("Ratio", 1.0),
+    "queue_packets": ("Queue, packets", 1.0),
 }
 
 
@@ -65,22 +74,26 @@ class Line:
     band: float
 
     @property
+    def span(self) -> tuple[float, float]:
+        """Return the least and greatest ratio that the runs allow."""
+        # One run has no interval: its ratio decides alone.
+        return (self.ratio.low, self.ratio.high) if self.ratio.n > 1 else (self.ratio.mean, self.ratio.mean)
+
+    @property
     def verdict(self) -> str:
         """Return `within`: the interval of the ratio lies in the band; `beyond`: outside; else `unclear`."""
-        low, high = (
-            # One run has no interval: its ratio decides alone.
-            (self.ratio.low, self.ratio.high) if self.ratio.n > 1 else (self.ratio.mean, self.ratio.mean)
-        )
+        low, high = self.span
         if 1 - self.band <= low and high <= 1 + self.band:
             return "within"
         return "beyond" if low > 1 + self.band or high < 1 - self.band else "unclear"
 
     @property
     def causes(self) -> list[str]:
-        """Return the ids of the departures that bear on it, unless it lies within its band."""
-        if self.verdict == "within":
+        """Return the ids of the departures that bear on it, if its mean lies outside its band."""
+        if abs(self.ratio.mean - 1) <= self.band:
             return []
-        return [entry.id for entry in explaining(self.case.family, self.case.drawn, self.measure)]
+        found = explaining(self.case.family, self.case.drawn, self.measure, self.span)
+        return [entry.id for entry in found]
 
 
 @dataclass
@@ -130,6 +143,7 @@ class Validation:
             "absent": self.absent,
             "failed": self.failed,
             "answer": self.answer,
+            "families": [asdict(row) for row in summary(self)],
             "lines": [
                 {
                     "family": line.case.family,
@@ -150,6 +164,79 @@ class Validation:
         }
 
 
+@dataclass(frozen=True)
+class FamilyRow:
+    """One metric of a family over its cases.
+
+    Attributes:
+        family: The family.
+        peer: Who it is compared with.
+        measure: The metric.
+        cases: How many were compared.
+        median: Median of the ratios, ours over the peer's.
+        least: Least ratio.
+        greatest: Greatest ratio.
+        within_3: Share of the cases whose ratio lies within 3 % of 1.
+        within_5: The same within 5 %.
+        beyond: Cases outside the band.
+        unexplained: Of these, cases without a known departure.
+    """
+
+    family: str
+    peer: str
+    measure: str
+    cases: int
+    median: float
+    least: float
+    greatest: float
+    within_3: float
+    within_5: float
+    beyond: int
+    unexplained: int
+
+
+def summary(result: Validation) -> list[FamilyRow]:
+    """Return a row for each family and metric, in the order of the run."""
+    groups: dict[tuple[str, str, str], list[Line]] = {}
+    for line in result.lines:
+        groups.setdefault((line.case.family, line.peer, line.measure), []).append(line)
+    rows = []
+    for (family, peer, measure), lines in groups.items():
+        ratios = [line.ratio.mean for line in lines]
+        within_3, within_5 = (
+            sum(abs(ratio - 1) <= band for ratio in ratios) / len(ratios) for band in (0.03, 0.05)
+        )
+        beyond = [line for line in lines if line.verdict == "beyond"]
+        lost = sum(not line.causes for line in beyond)
+        spread = (len(lines), statistics.median(ratios), min(ratios), max(ratios))
+        rows.append(FamilyRow(family, peer, measure, *spread, within_3, within_5, len(beyond), lost))
+    return rows
+
+
+#: Headings of `summary_cells`.
+SUMMARY = (
+    "Family",
+    "Peer",
+    "Metric",
+    "Cases",
+    "Median",
+    "Range",
+    "In 3 %",
+    "In 5 %",
+    "Beyond",
+    "Unexplained",
+)
+
+
+def summary_cells(row: FamilyRow) -> list[str]:
+    """Return a row as text, by `SUMMARY`."""
+    ratios = [f"{row.median:.3f}", f"{row.least:.3f} to {row.greatest:.3f}"]
+    shares = [f"{value:.0%}" for value in (row.within_3, row.within_5)]
+    name = METRICS[row.measure][0].partition(",")[0]
+    ends = [str(row.beyond), str(row.unexplained)]
+    return [row.family, row.peer, name, str(row.cases), *ratios, *shares, *ends]
+
+
 def cells(line: Line) -> list[str]:
     """Return a line as text, by `HEADINGS`."""
     ratio, (title, scale) = line.ratio, METRICS[line.measure]
@@ -166,6 +253,8 @@ def to_markdown(result: Validation) -> str:
         name, *rest = cells(line)
         causes = ", ".join(line.causes)
         lines.append(f"| {' | '.join([name, line.case.told, line.peer, *rest, causes])} |")
+    lines += ["", f"| {' | '.join(SUMMARY)} |", "|---" * len(SUMMARY) + "|"]
+    lines += [f"| {' | '.join(summary_cells(row))} |" for row in summary(result)]
     lines += ["", result.answer]
     lines += [f"Not compared with {peer}: {reason}" for peer, reason in result.absent.items()]
     lines += [f"No evidence: {reason}" for reason in result.failed]

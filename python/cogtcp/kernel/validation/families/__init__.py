@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from cogtcp.kernel.validation.families.closed_forms import Loss, Queue, Sawtooth
+from cogtcp.kernel.validation.families.controls import (
+    Bbr,
+    Bbr3,
+    Cubic,
+    Ledbat,
+    LedbatPlusPlus,
+    RandomLoss,
+    TfrcEquation,
+    Westwood,
+)
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.lte import Ns3Lte
 from cogtcp.kernel.validation.families.movement import Movement
 from cogtcp.kernel.validation.families.peers import why_absent
+from cogtcp.kernel.validation.families.scalable import Prague, PragueGrowth, PragueMarks
+from cogtcp.kernel.validation.families.spectrum_users import EnergyDetection, PrimaryUsers
 from cogtcp.kernel.validation.families.stations import (
     Bianchi,
     Cell,
@@ -43,4 +55,17 @@ FAMILIES: tuple[Family, ...] = (
     Sawtooth(),
     Loss(),
     Bianchi(),
+    RandomLoss(),
+    Cubic(),
+    Westwood(),
+    Bbr(),
+    Bbr3(),
+    Ledbat(),
+    LedbatPlusPlus(),
+    Prague(),
+    PragueMarks(),
+    PragueGrowth(),
+    TfrcEquation(),
+    PrimaryUsers(),
+    EnergyDetection(),
 )

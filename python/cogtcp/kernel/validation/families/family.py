@@ -29,6 +29,8 @@ class Family:
     bands: ClassVar[Mapping[str, float]]
     #: Whether runs of the peer go on side by side.
     is_parallel: ClassVar[bool] = True
+    #: Whether runs differ by their seeds; else one run is made.
+    is_random: ClassVar[bool] = True
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Return what the seed draws for a case, in SI units."""
