@@ -41,6 +41,8 @@ class Study:
     quick_seeds: int
     claims: tuple[ClaimRow, ...]
     unsaid: tuple[Unsaid, ...]
+    question: str = ""
+    """What the study answers, in a short sentence; without one: the title."""
     design: int = 96
     """Settings of the joint design that the search tries."""
     design_seeds: int = 4
@@ -127,6 +129,7 @@ def load(folder: Path) -> Study:
             folder=folder,
             title=text(data, "title"),
             paper=text(data, "paper"),
+            question=text(data, "question") if "question" in data else text(data, "title"),
             seeds=_count(data, "seeds"),
             quick_seeds=_count(data, "quick_seeds"),
             claims=tuple(read_claim(row) for row in under.each("claim", data.pop("claim", []))),
@@ -142,7 +145,7 @@ def load(folder: Path) -> Study:
         under.path = "search."
         known_only(search, ("settings", "seeds", "second_look", "confirm", "starts"))
         under.path = ""
-        known_only(data, ("title", "paper", "seeds", "quick_seeds"))
+        known_only(data, ("title", "question", "paper", "seeds", "quick_seeds"))
     except ValueError as error:
         # What a message quotes first is the key, if it is about one.
         key = re.search(r"`(\w+)`", str(error))

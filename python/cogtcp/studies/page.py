@@ -134,10 +134,10 @@ def _printed(claim: Claim) -> list[Printed]:
     def stored(found: Sequence[tuple[str, float, float]]) -> list[Interval]:
         return [Interval(value, math.nan, math.nan, 1) for _, _, value in found]
 
-    shown = [("base", measured(outcome.base))]
+    shown = [("default values", measured(outcome.base))]
     if reading is not None:
         best = outcome.best
-        shown.append(("best reading", stored(reading.numbers) if best is None else measured(best)))
+        shown.append(("best values", stored(reading.numbers) if best is None else measured(best)))
         if reading.nearest is not None and reading.nearest.setting != reading.setting:
             shown.append(("nearest setting", stored(reading.nearest.numbers)))
     return [
@@ -149,14 +149,14 @@ def _printed(claim: Claim) -> list[Printed]:
 def _lab_links(claim: Claim) -> list[tuple[str, str]]:
     """Return the presets of the lab that show a claim, each with what its link says."""
     base, best = claim_presets(claim.row.id)
-    links = [(base, "Open the base in the lab")]
+    links = [(base, "Open in the lab")]
     outcome = claim.outcome
     if (
         outcome is not None
         and outcome.reading is not None
         and outcome.reading.setting != outcome.base.setting
     ):
-        links.append((best, "Open the best reading in the lab"))
+        links.append((best, "Open at the best parameter values"))
     return links
 
 

@@ -178,14 +178,14 @@ def read(study: Study) -> Search | None:
     since, is not among its claims.
 
     Raises:
-        StudyError: It was made for other unsaid parameters.
+        StudyError: It was made for other parameters.
     """
     path = study.folder / FILE
     data = read_json(path)
     if data is None:
         return None
     if set(data["parameters"]) != set(study.space.base):
-        raise StudyError(f"{path}: made for other unsaid parameters; repeat: cogtcp reproduce --search")
+        raise StudyError(f"{path}: made for other parameters; repeat: cogtcp reproduce --search")
     return _parsed(study, data)
 
 

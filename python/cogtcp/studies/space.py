@@ -227,9 +227,7 @@ class Space:
             name, _, value = part.partition("=")
             known = {parameter.name: parameter for parameter in self.varied}
             if name not in known:
-                raise StudyError(
-                    f"no unsaid parameter {name!r}; {meant(name, known)} known: {', '.join(known)}"
-                )
+                raise StudyError(f"no parameter {name!r}; {meant(name, known)} known: {', '.join(known)}")
             setting = setting.but(**{name: known[name].parsed(value)})
         return setting
 
