@@ -83,8 +83,19 @@ def studies_folder() -> Path:
 
 
 def list_studies() -> list[Study]:
-    """Return every study, by name."""
-    return [load(path.parent) for path in sorted(studies_folder().glob("*/study.toml"))]
+    """Return every study, by name.
+
+    Raises:
+        StudyError: A study is wrong, or two of them have a claim of one name.
+    """
+    found = [load(path.parent) for path in sorted(studies_folder().glob("*/study.toml"))]
+    owners: dict[str, str] = {}
+    for study in found:
+        for row in study.claims:
+            if row.id in owners:
+                raise StudyError(f"{row.id} is a claim of {owners[row.id]} and of {study.name}: rename one")
+            owners[row.id] = study.name
+    return found
 
 
 def find(name: str) -> tuple[Study, str | None]:

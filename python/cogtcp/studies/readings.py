@@ -32,8 +32,8 @@ class Part:
         says: The statement.
         answer: Whether it holds there.
         estimate: What was measured, in the scale of its test.
-        low: Lower end of the 95 % interval.
-        high: Upper end.
+        low: Lower end of the tested interval; minus infinity where a one-sided test has none.
+        high: Upper end; infinite where a one-sided test has none.
         slack: How far the estimate is on the right side of the bound, in shares of it; negative: short of it.
         clearance: (effect - bound) / standard error; NaN where its test has none.
     """
@@ -243,10 +243,17 @@ def _parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
 
 
 def _read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
-    return tuple(
-        Part(says, answer, *(math.nan if value is None else value for value in values))
-        for says, (answer, *values) in kept.items()
-    )
+    return tuple(_read_part(says, *values) for says, values in kept.items())
+
+
+def _read_part(says: str, answer: Verdict, estimate: float | None, *rest: float | None) -> Part:
+    """Read a statement. JSON has no infinity: an end that is missing beside another is without bound."""
+    low, high, *others = rest
+    ends = (math.nan, math.nan)
+    if (low, high) != (None, None):
+        ends = (-math.inf if low is None else low, math.inf if high is None else high)
+    found = [math.nan if value is None else value for value in (estimate, *others)]
+    return Part(says, answer, found[0], *ends, *found[1:])
 
 
 def _unlike(setting: Setting, base: Setting) -> dict[str, Value]:
