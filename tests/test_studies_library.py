@@ -13,7 +13,6 @@ import pytest
 from cogtcp import Scenario, models, run, runner, studies
 from cogtcp.studies import code
 from cogtcp.studies.common_tests import functions_of
-from cogtcp.studies.quantities import seconds
 
 if TYPE_CHECKING:
     from pathlib import Path

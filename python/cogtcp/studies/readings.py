@@ -150,8 +150,8 @@ class Reading:
         return {
             **({"tests": self.tests} if self.tests else {}),
             "setting": _unlike(self.setting, base),
-            "statements": _parts(self.parts),
-            **({"mechanisms": _parts(self.mechanisms)} if self.mechanisms else {}),
+            "statements": plain_parts(self.parts),
+            **({"mechanisms": plain_parts(self.mechanisms)} if self.mechanisms else {}),
             "seeds": list(self.seeds),
             "evaluated": self.evaluated,
             "least": _number(self.least),
@@ -174,7 +174,7 @@ class Reading:
         """Read what `to_dict` returned."""
         return cls(
             base.but(**data["setting"]),
-            _read_parts(data["statements"]),
+            read_parts(data["statements"]),
             (data["seeds"][0], data["seeds"][1]),
             data["evaluated"],
             data["least"],
@@ -188,7 +188,7 @@ class Reading:
                 Hangs(*data["nearest"]["hangs"]) if "hangs" in data["nearest"] else None,
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
-            _read_parts(data.get("mechanisms", {})),
+            read_parts(data.get("mechanisms", {})),
             data.get("tests", ""),
         )
 
@@ -232,7 +232,8 @@ def keep(study: Study, claim: str, reading: Reading, version: str) -> Path:
     return path
 
 
-def _parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
+def plain_parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
+    """Return statements as plain data, by what they say."""
     return {
         part.says: [
             part.answer,
@@ -242,7 +243,8 @@ def _parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
     }
 
 
-def _read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
+def read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
+    """Read what `plain_parts` returned."""
     return tuple(_read_part(says, *values) for says, values in kept.items())
 
 

@@ -41,6 +41,7 @@ class Told:
         card: All of it but the values of the best reading, which a table of the page has.
         lines: The best reading, then what fails there or turns it over and the seeds that are missing: two
             lines that may be cut short.
+        fails: The statements that do not hold where it was measured, with what was measured; else empty.
         turn: The smallest change of one parameter that turns it over; empty where none is known.
         lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
             there are none.
@@ -56,6 +57,7 @@ class Told:
     reading: str = ""
     card: str = ""
     lines: tuple[str, str] = ("", "")
+    fails: str = ""
     turn: str = ""
     lacking: str = ""
     statements: Table | None = None
@@ -77,6 +79,7 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
         why=_joined(share, reading, turn, lacking),
         card=_joined(measured, share, counted_there, missing, turn, lacking),
         lines=_lines(study, outcome, where, turn),
+        fails=_fails(outcome),
         share=share,
         reading=reading,
         turn=turn,
@@ -93,6 +96,7 @@ def _place(at: str) -> str:
         "base": "the base",
         "best": "the best reading",
         "nearest": "the setting nearest to the printed numbers",
+        "joint": "the joint setting",
     }.get(at, at)
 
 
@@ -112,6 +116,16 @@ def _statements_counted(outcome: Outcome) -> str:
     if len(found) == 1:
         return f"its one statement {counted(found).removeprefix('1 ')}"
     return f"of its {len(found)} statements {counted(found)}"
+
+
+def _fails(outcome: Outcome) -> str:
+    told = [
+        f"{statement.says.rstrip('.')} ({finding.verdict}: {interval_text(finding)}"
+        + (f" at {finding.where})" if finding.where else ")")
+        for statement, finding in zip(outcome.row.statements, outcome.base.findings, strict=True)
+        if finding.verdict != "holds"
+    ]
+    return f"Not there: {'; '.join(told)}." if told else ""
 
 
 def _share(outcome: Outcome) -> str:
