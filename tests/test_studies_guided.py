@@ -551,7 +551,10 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     reached = 2.5 * best["mechanisms"][0]["estimate"]
     short = 100 * (1 - reached / 3)
     why = f"the second number is not above 2.5 (value {reached:.3g} "
-    assert f"short by {short:.2g} % of its bound, because {why}" in claim.told.reading
+    # It was seen, not removed: no cause.
+    assert f"short by {short:.2g} % of its bound; seen there: {why}" in claim.told.reading
+    assert "cause not found" in claim.told.reading
+    assert "because" not in claim.told.reading
     assert "above 1 " not in claim.told.reading
     # The model changes; the kept reading is measured on its seeds again, without a search.
     kept_before = studies.readings.read(folder.find("t")[0])["t-f1"]
@@ -572,6 +575,22 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     studies.search_space("t", only="t-f1", settings=0, trials=0, seeds=20)
     assert studies.readings.read(folder.find("t")[0])["t-f1"].seeds == (5001, 5020)
     assert [part.answer for part in after.mechanisms] == ["fails", "fails"]
+
+
+@pytest.mark.parametrize(("rate", "is_cause"), [(5, True), (1.2, False)])
+def test_a_cause_is_one_that_was_removed(
+    study: Path, simulated: list[Any], rate: float, is_cause: bool
+) -> None:
+    removed = MECHANISM.replace("than = 2.5\n", f"than = 2.5\nwithout = {{ rate = {rate} }}\n")
+    (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', removed))
+    # One setting, the base: 2 at x = 2, short of three. With a rate of 5 it is 10, with 1.2 it is 2.4.
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    kept_reading = studies.readings.read(folder.find("t")[0])["t-f1"]
+    assert kept_reading.removed == {"the second number is not above 2.5": "holds" if is_cause else "fails"}
+    (claim,) = studies.reproduce("t", only="t-f1").claims
+    assert ("because the second number" in claim.told.reading) is is_cause
+    assert ("without that it holds" in claim.told.reading) is is_cause
+    assert ("cause not found" in claim.told.reading) is not is_cause
 
 
 def test_a_statement_that_names_its_estimate_is_told_by_it(study: Path, simulated: list[Any]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RANDOM = 8
 """Settings that are drawn at random before the sampler has seen enough."""
-EVERY = 4
+EVERY = 10
 """Of so many proposals one is the sampler's, the others are the local search's."""
 WIDTH, NARROW, WIDE = 0.2, 0.02, 0.5
 """Width of a step at first, and its bounds, as shares of the range."""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.search import Search
     from cogtcp.studies.space import Setting, Unsaid, Value
     from cogtcp.studies.statements import Statement
-    from cogtcp.studies.verdicts import Finding
+    from cogtcp.studies.verdicts import Finding, Verdict
 
 SEARCH_SEED = 2001
 """First seed of the guided search; a reproduction counts from 1, the random design from 101."""
@@ -188,6 +188,7 @@ def find_reading(
         turn=turn,
         mechanisms=_mechanisms(claim, confirmed),
         tests=tests_of(claim),
+        removed=_removed(study, claim, confirmed),
     )
 
 
@@ -229,6 +230,7 @@ def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: in
         numbers=tuple(numbers(claim, judged.grid)),
         mechanisms=_mechanisms(claim, judged),
         tests=tests_of(claim),
+        removed=_removed(study, claim, judged),
     )
 
 
@@ -252,6 +254,23 @@ def _parts(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
 def _mechanisms(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
     tests = [mechanism.test for mechanism in claim.mechanisms]
     return tuple(part(*both) for both in zip(tests, judged.mechanisms, strict=True))
+
+
+def _removed(study: Context, claim: ClaimRow, judged: Judged) -> dict[str, Verdict]:
+    """Remove each mechanism that is seen at a reading; return what its statement comes to then."""
+    seeds = len(next(iter(judged.grid.values())).records)
+    known = {
+        statement.says: finding.verdict
+        for statement, finding in zip(claim.statements, judged.findings, strict=True)
+    }
+    found: dict[str, Verdict] = {}
+    for mechanism, seen in zip(claim.mechanisms, judged.mechanisms, strict=True):
+        if not mechanism.without or seen.verdict != "holds" or known[mechanism.against] == "holds":
+            continue
+        there = _judge(study, claim, judged.setting.but(**mechanism.without), CONFIRM_SEED, seeds)
+        says = [statement.says for statement in claim.statements]
+        found[mechanism.test.says] = there.findings[says.index(mechanism.against)].verdict
+    return found
 
 
 def part(statement: Statement, finding: Finding) -> Part:

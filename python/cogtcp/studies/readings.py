@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.model.output import write_file
@@ -122,6 +122,7 @@ class Reading:
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
         mechanisms: Why statements cannot hold, tested there.
         tests: Digest of what was tested (`claims.tests_of`); empty in older files.
+        removed: For each mechanism that was removed, by what it says, the verdict of its statement then.
     """
 
     setting: Setting
@@ -134,6 +135,7 @@ class Reading:
     turn: Turn | None
     mechanisms: tuple[Part, ...] = ()
     tests: str = ""
+    removed: Mapping[str, Verdict] = field(default_factory=dict)
 
     @property
     def settings(self) -> list[Setting]:
@@ -152,6 +154,7 @@ class Reading:
             "setting": _unlike(self.setting, base),
             "statements": plain_parts(self.parts),
             **({"mechanisms": plain_parts(self.mechanisms)} if self.mechanisms else {}),
+            **({"removed": dict(self.removed)} if self.removed else {}),
             "seeds": list(self.seeds),
             "evaluated": self.evaluated,
             "least": _number(self.least),
@@ -190,6 +193,7 @@ class Reading:
             None if data["turn"] is None else Turn(*data["turn"]),
             read_parts(data.get("mechanisms", {})),
             data.get("tests", ""),
+            data.get("removed", {}),
         )
 
 

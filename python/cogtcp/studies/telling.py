@@ -182,15 +182,20 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
     for statement, part in zip(row.statements, reading.parts, strict=True):
         if part.answer == "holds":
             continue
-        reasons = [
-            f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})"
+        seen = [
+            (why.says, f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})")
             for mechanism in row.mechanisms
             for why in reading.mechanisms
             if (mechanism.against, mechanism.test.says, why.answer) == (part.says, why.says, "holds")
         ]
-        if part.answer == "inconclusive" and not reasons:
+        if part.answer == "inconclusive" and not seen:
             continue  # the answer says how many seeds it lacks
-        because = f", because {'; '.join(reasons)}" if reasons else ""
+        # A cause is one that was removed, and the statement came to hold.
+        causes = [text for says, text in seen if reading.removed.get(says) == "holds"]
+        others = [text for says, text in seen if reading.removed.get(says) != "holds"]
+        because = f", because {'; '.join(causes)}; without that it holds" if causes else ""
+        if others and not causes:
+            because = f"; seen there: {'; '.join(others)}; cause not found"
         # A test that names its estimate is told by it: its bound is in what it says.
         short = _short(part.answer, part.slack)
         if "estimate" in statement.options and part.answer == "fails":
