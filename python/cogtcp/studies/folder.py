@@ -57,6 +57,10 @@ class Study:
     """What is measured, by name, in words with the unit."""
     stacks: Comparison | None = None
     """Where stacks of today are compared."""
+    question: str = ""
+    """What the paper asks, in one sentence."""
+    main: str = ""
+    """The claim whose figure is the paper's main one."""
 
     @property
     def space(self) -> Space:
@@ -85,8 +89,19 @@ def studies_folder() -> Path:
 
 
 def list_studies() -> list[Study]:
-    """Return every study, by name."""
-    return [load(path.parent) for path in sorted(studies_folder().glob("*/study.toml"))]
+    """Return every study, by name.
+
+    Raises:
+        StudyError: A study is wrong, or two of them have a claim of one name.
+    """
+    found = [load(path.parent) for path in sorted(studies_folder().glob("*/study.toml"))]
+    owners: dict[str, str] = {}
+    for study in found:
+        for row in study.claims:
+            if row.id in owners:
+                raise StudyError(f"{row.id} is a claim of {owners[row.id]} and of {study.name}: rename one")
+            owners[row.id] = study.name
+    return found
 
 
 def find(name: str) -> tuple[Study, str | None]:
@@ -98,12 +113,33 @@ def find(name: str) -> tuple[Study, str | None]:
     for study in studies:
         if any(claim.id == name for claim in study.claims):
             return study, name
+    for study in studies:
+        if any(re.fullmatch(rf"{re.escape(name)}[a-z]", claim.id) for claim in study.claims):
+            return study, name
     # An id begins with its study's name, which may itself begin with another's: the longest is meant.
     own = [study for study in studies if name.startswith(f"{study.name}-")]
     if own:
         select(max(own, key=lambda study: len(study.name)), [name])
     known = [study.name for study in studies]
     raise StudyError(f"unknown study {name!r}; {_suggest(name, known)}")
+
+
+def chosen(study: Study, only: list[str] | None) -> list[ClaimRow]:
+    """Return the claims named in `only`, or all; a figure's name names all of its claims.
+
+    "chain-f3" names chain-f3a and chain-f3b, if no claim has that id.
+
+    Raises:
+        StudyError: There is no such claim.
+    """
+    if only is None:
+        return list(study.claims)
+    ids = [claim.id for claim in study.claims]
+    named: list[str] = []
+    for name in only:
+        of_figure = [known for known in ids if re.fullmatch(rf"{re.escape(name)}[a-z]", known)]
+        named += of_figure if name not in ids and of_figure else [name]
+    return select(study, named)
 
 
 def select(study: Study, only: list[str] | None) -> list[ClaimRow]:
@@ -141,6 +177,8 @@ def load(folder: Path) -> Study:
             starts=tuple(search.pop("starts", ())),
             stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
+            question=str(data.pop("question", "")),
+            main=str(data.pop("main", "")),
         )
         under.path = "search."
         known_only(search, ("settings", "seeds", "second_look", "confirm", "starts"))
@@ -154,6 +192,8 @@ def load(folder: Path) -> Study:
     ids = [claim.id for claim in study.claims]
     if not ids or len(set(ids)) != len(ids):
         raise StudyError(f"{path}: a study needs claims with ids that differ, not {ids}")
+    if study.main not in ("", *ids):
+        raise StudyError(f"{path}: `main` must be one of {', '.join(ids)}, not {study.main!r}")
     return study
 
 

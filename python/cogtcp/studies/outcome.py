@@ -49,7 +49,7 @@ class Outcome:
     Attributes:
         row: The claim.
         base: The claim at the scenario's own setting, or at the best reading where that was asked for.
-        best: The claim at its best reading, on the seeds of this run; None where none is kept, or if quick.
+        best: The claim at its best reading, on the seeds of this run; None where none is kept.
         reading: The best reading, as the guided search confirmed it; None where none is kept.
         search: The random design; None where none is kept for this claim.
         effects: What each unsaid parameter does to it.

@@ -68,6 +68,16 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
     )
 
 
+def alone(study: Context, row: ClaimRow, judged: Judged) -> Figure | None:
+    """Draw the first figure of a claim at one setting; None where nothing of it can be drawn."""
+    plot = next(iter(row.plots), None) or automatic(row, study.study.quantities, judged.grid)
+    if plot is None:
+        return None
+    drawn = redraw(study, row, plot, judged, None)
+    stars = " Stars: what the paper prints." if any(curve.style == "given" for curve in drawn.curves) else ""
+    return replace(drawn, caption=f"{drawn.title}. Mean and 95 % interval over the seeds.{stars}")
+
+
 def _given(row: ClaimRow, plot: Plot, points: Sequence[Point], words: Sequence[str]) -> list[Curve]:
     """Return the numbers that the paper prints for what a figure draws."""
     found = []

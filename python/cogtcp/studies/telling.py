@@ -41,7 +41,8 @@ class Told:
         card: All of it but the values of the best reading, which a table of the page has.
         lines: The best reading, then what fails there or reverses it and the seeds that are missing: two
             lines that may be cut short.
-        turn: The smallest change of one parameter that reverses the verdict; empty where none is known.
+        fails: The statements that do not hold where it was measured, with what was measured; else empty.
+        turn: The smallest change of one parameter that turns it over; empty where none is known.
         lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
             there are none.
         statements: The statement table; None where a simulation failed.
@@ -56,6 +57,7 @@ class Told:
     reading: str = ""
     card: str = ""
     lines: tuple[str, str] = ("", "")
+    fails: str = ""
     turn: str = ""
     lacking: str = ""
     statements: Table | None = None
@@ -77,6 +79,7 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
         why=_joined(share, reading, turn, lacking),
         card=_joined(measured, share, counted_there, missing, turn, lacking),
         lines=_lines(study, outcome, where, turn),
+        fails=_fails(outcome),
         share=share,
         reading=reading,
         turn=turn,
@@ -93,6 +96,7 @@ def _place(at: str) -> str:
         "base": "the default values",
         "best": "the best parameter values",
         "nearest": "the setting nearest to the printed numbers",
+        "joint": "the joint setting",
     }.get(at, at)
 
 
@@ -112,6 +116,16 @@ def _statements_counted(outcome: Outcome) -> str:
     if len(found) == 1:
         return f"its one statement {counted(found).removeprefix('1 ')}"
     return f"of its {len(found)} statements {counted(found)}"
+
+
+def _fails(outcome: Outcome) -> str:
+    told = [
+        f"{statement.says.rstrip('.')} ({finding.verdict}: {interval_text(finding)}"
+        + (f" at {finding.where})" if finding.where else ")")
+        for statement, finding in zip(outcome.row.statements, outcome.base.findings, strict=True)
+        if finding.verdict != "holds"
+    ]
+    return f"Not there: {'; '.join(told)}." if told else ""
 
 
 def _share(outcome: Outcome) -> str:
@@ -168,15 +182,20 @@ def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
     for statement, part in zip(row.statements, reading.parts, strict=True):
         if part.answer == "holds":
             continue
-        reasons = [
-            f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})"
+        seen = [
+            (why.says, f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})")
             for mechanism in row.mechanisms
             for why in reading.mechanisms
             if (mechanism.against, mechanism.test.says, why.answer) == (part.says, why.says, "holds")
         ]
-        if part.answer == "inconclusive" and not reasons:
+        if part.answer == "inconclusive" and not seen:
             continue  # the answer says how many seeds it lacks
-        because = f", because {'; '.join(reasons)}" if reasons else ""
+        # A cause is one that was removed, and the statement came to hold.
+        causes = [text for says, text in seen if reading.removed.get(says) == "holds"]
+        others = [text for says, text in seen if reading.removed.get(says) != "holds"]
+        because = f", because {'; '.join(causes)}; without that it holds" if causes else ""
+        if others and not causes:
+            because = f"; seen there: {'; '.join(others)}; cause not found"
         # A test that names its estimate is told by it: its bound is in what it says.
         short = _short(part.answer, part.slack)
         if "estimate" in statement.options and part.answer == "fails":
