@@ -57,8 +57,6 @@ class Study:
     """What is measured, by name, in words with the unit."""
     stacks: Comparison | None = None
     """Where stacks of today are compared."""
-    question: str = ""
-    """What the paper asks, in one sentence."""
     main: str = ""
     """The claim whose figure is the paper's main one."""
 
@@ -177,7 +175,6 @@ def load(folder: Path) -> Study:
             starts=tuple(search.pop("starts", ())),
             stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
-            question=str(data.pop("question", "")),
             main=str(data.pop("main", "")),
         )
         under.path = "search."
