@@ -55,7 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # `make test` has two workers (pytest-xdist). A file's tests stay together, as they share what it sets up.
 #: Begun first: what runs on the kernel takes the time that it takes, the others are long.
-FIRST = ("test_emulation", "test_kernel", "test_packaging", "test_recipes", "test_pages_browser", "test_sweep")
+FIRST = (
+    "test_emulation",
+    "test_kernel",
+    "test_packaging",
+    "test_recipes",
+    "test_pages_browser",
+    "test_sweep",
+)
 #: Files on the real clock. One worker has them all, so that they do not keep each other from being in time.
 CLOCKED = ("test_emulation", "test_kernel")
 
