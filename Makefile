@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ POINTS ?= 5000
 atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes on where it stopped), judge it, and write docs/atlas.md (POINTS=5000)
 	$(BIN)/python docs/generate_atlas.py survey --points $(POINTS)
 	$(BIN)/python docs/generate_atlas.py write --points $(POINTS)
+
+validate: $(VENV)/.core ## Compare cases that SEED draws with ns-2, ns-3, Linux and theory, as far as they are here (an hour at most)
+	$(BIN)/cogtcp validate $(SEED) --cases $(or $(CASES),3) --runs 3 --out results/validate-$(SEED) --force
 
 fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on this machine's kernel, in real time (200: three hours; needs root, iperf3, tcpdump)
 	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),200) --out results/fit-truth-$(SEED)

@@ -1,12 +1,10 @@
-"""A link in user space that shares no code with cogtcp: the peer by which `cogtcp fit` is judged.
+"""Links that share no code with cogtcp: the peers by which `cogtcp fit` is judged. Runs in a guest, as root.
 
-Runs as root. Three network namespaces, `sender` - `middle` - `receiver`; `middle` forwards into a TUN device
-whose packets this process holds for the delay, loses or queues, and writes to the receiver's TUN device. With
-`shaper = tbf` the kernel's token bucket is the bottleneck, and this process only delays.
+`path = "relay"`: namespaces s (sender), m (middle), r (receiver); m forwards into a TUN device whose packets
+this process holds for the delay, loses or queues, and writes to the receiver's TUN device.
 
-    python benches/relay.py LINK.json FOLDER
-
-LINK.json has the keys of `DEFAULTS`. FOLDER gets `sender.pcap`, `receiver.pcap` (headers) and `load.json`.
+`path = "kernel"`: s, m, n, r, and nothing but the kernel's queueing disciplines: tbf (under it fq_codel,
+codel or pie) from m to n, and netem for the delay, losses and outages.
 """
 
 from __future__ import annotations
@@ -19,15 +17,17 @@ import json
 import os
 import random
 import select
+import shutil
 import struct
 import subprocess
-import sys
 import time
 from collections import deque
 from pathlib import Path
 from typing import Any
 
 _SETNS_NET, _TUNSETIFF, _IFF_TUN_NO_PI = 0x40000000, 0x400454CA, 0x1001
+#: Bytes of a full frame with Ethernet, as tbf counts them.
+FRAME = 1514
 
 DEFAULTS: dict[str, Any] = {
     "rate": 10e6,  # bit/s; 0 for no bottleneck
@@ -39,8 +39,12 @@ DEFAULTS: dict[str, Any] = {
     "loss": 0.0,  # of data
     "batch": 0.0,  # s between deliveries of data; 0 for none
     "outages": [],  # [[from_s, to_s], ...]: both directions lose all
-    "shaper": "relay",  # or tbf
+    "path": "relay",  # or kernel
+    "aqm": "",  # kernel: fq_codel, codel or pie above tbf
+    "burst": 1600,  # kernel: tbf's bucket, B
+    "loss_run": 1.0,  # kernel: mean run of losses, packets
     "seed": 1,
+    "end": "",  # where to capture: sender or receiver; empty for nowhere
     "control": "cubic",
     "timestamps": True,
     "offload": False,  # TSO and GRO in the hosts
@@ -69,7 +73,7 @@ class Direction:
 
     def rate(self, now: float) -> float:
         """Return the rate at a time, bit/s."""
-        if not self.data or self.link["shaper"] == "tbf":
+        if not self.data:
             return 0.0
         rates = self.link["rates"]
         if not rates:
@@ -168,93 +172,122 @@ def _tun(namespace: str, name: str) -> int:
     return device
 
 
-def _wire(link: dict[str, Any], tag: str) -> tuple[int, int]:
-    s, m, r = f"s{tag}", f"m{tag}", f"r{tag}"
-    for each in (s, m, r):
+def _wire(link: dict[str, Any]) -> tuple[int, int] | None:
+    """Make the namespaces; return the two devices of a relay."""
+    kernel = link["path"] == "kernel"
+    for each in ("s", "m", "n", "r") if kernel else ("s", "m", "r"):
         _sh("ip", "netns", "add", each)
         _sh("ip", "-n", each, "link", "set", "lo", "up")
-    _sh("ip", "-n", s, "link", "add", "out", "type", "veth", "peer", "name", "in", "netns", m)
-    ours, theirs = _tun(m, "far"), _tun(r, "near")
-    for each, device, address in (
-        (s, "out", "10.9.1.1/24"),
-        (m, "in", "10.9.1.2/24"),
-        (m, "far", "10.9.2.1/24"),
-        (r, "near", "10.9.2.2/24"),
-    ):
+        _sh("ip", "netns", "exec", each, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+    _sh("ip", "-n", "s", "link", "add", "out", "type", "veth", "peer", "name", "in", "netns", "m")
+    addresses = [("s", "out", "10.9.1.1/24"), ("m", "in", "10.9.1.2/24")]
+    devices = None
+    if kernel:
+        _sh("ip", "-n", "m", "link", "add", "far", "type", "veth", "peer", "name", "in", "netns", "n")
+        _sh("ip", "-n", "n", "link", "add", "far", "type", "veth", "peer", "name", "near", "netns", "r")
+        addresses += [("m", "far", "10.9.3.1/24"), ("n", "in", "10.9.3.2/24"), ("n", "far", "10.9.2.1/24")]
+    else:
+        devices = _tun("m", "far"), _tun("r", "near")
+        addresses += [("m", "far", "10.9.2.1/24")]
+    for each, device, address in (*addresses, ("r", "near", "10.9.2.2/24")):
         _sh("ip", "-n", each, "addr", "add", address, "dev", device)
         _sh("ip", "-n", each, "link", "set", device, "up", "txqueuelen", "1000")
-    _sh("ip", "-n", s, "route", "add", "default", "via", "10.9.1.2")
-    _sh("ip", "-n", r, "route", "add", "default", "via", "10.9.2.1")
-    _sh("ip", "netns", "exec", m, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
-    for each in (s, r):
-        stamps = int(link["timestamps"])
-        _sh("ip", "netns", "exec", each, "sysctl", "-q", "-w", f"net.ipv4.tcp_timestamps={stamps}")
-        _sh("ip", "netns", "exec", each, "sysctl", "-q", "-w", "net.ipv4.tcp_no_metrics_save=1")
-    if not link["offload"]:
-        for each, device in ((s, "out"), (m, "in")):
+        if not link["offload"] and not device.startswith(("far", "near") if devices else "-"):
             _sh(
                 "ip", "netns", "exec", each, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"
             )
-    if link["shaper"] == "tbf":
-        # One packet of burst: a larger one would pass back to back.
-        limit = f"{link['queue'] * 1500}"
-        shape = ["root", "tbf", "rate", f"{round(link['rate'])}bit", "burst", "1600", "limit", limit]
-        _sh("ip", "netns", "exec", m, "tc", "qdisc", "replace", "dev", "far", *shape)
-    return ours, theirs
-
-
-def run(link: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Run iperf3 over a link; capture at both ends; return what iperf3 said."""
-    link = {**DEFAULTS, **link}
-    folder.mkdir(parents=True, exist_ok=True)
-    tag = str(os.getpid())
-    s, m, r = f"s{tag}", f"m{tag}", f"r{tag}"
-    started: list[subprocess.Popen[bytes]] = []
-    try:
-        ours, theirs = _wire(link, tag)
-        for each, device, file in ((s, "out", "sender"), (r, "near", "receiver")):
-            command = [
-                "tcpdump",
-                "-i",
-                device,
-                "-s",
-                "128",
-                "-U",
-                "-w",
-                str(folder / f"{file}.pcap"),
-                "-Z",
-                "root",
-            ]
-            command += ["--time-stamp-precision=nano"]
-            started.append(_start(each, command))
-        window = ["-w", str(link["window"])] if link["window"] else []
-        started.append(_start(r, ["iperf3", "-s", "-1"]))
-        time.sleep(0.7)
-        command = ["iperf3", "-c", "10.9.2.2", "-C", link["control"], "-J", "-t", str(link["seconds"])]
-        load = subprocess.Popen(  # noqa: S603
-            ["ip", "netns", "exec", s, *command, *window, *link["load"]],  # noqa: S607
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+    _sh("ip", "-n", "s", "route", "add", "default", "via", "10.9.1.2")
+    _sh("ip", "-n", "r", "route", "add", "default", "via", "10.9.2.1")
+    for each in ("s", "r"):
+        stamps = int(link["timestamps"])
+        _sh("ip", "netns", "exec", each, "sysctl", "-q", "-w", f"net.ipv4.tcp_timestamps={stamps}")
+        _sh("ip", "netns", "exec", each, "sysctl", "-q", "-w", "net.ipv4.tcp_no_metrics_save=1")
+    if kernel:
+        _sh("ip", "-n", "m", "route", "add", "10.9.2.0/24", "via", "10.9.3.2")
+        _sh("ip", "-n", "n", "route", "add", "10.9.1.0/24", "via", "10.9.3.1")
+        limit = f"{link['queue'] * FRAME}"
+        shape = ["root", "handle", "1:", "tbf", "rate", f"{round(link['rate'])}bit"]
+        _sh(
+            "tc", "-n", "m", "qdisc", "add", "dev", "far", *shape, "burst", str(link["burst"]), "limit", limit
         )
-        if link["ping"]:
-            started.append(_start(s, ["ping", "-q", "-n", "-i", "0.02", "10.9.2.2"]))
-        late = _forward(link, ours, theirs, load)
-        said, _ = load.communicate(timeout=20)
-        found: dict[str, Any] = {"late_s": late}
-        with contextlib.suppress(ValueError):
-            document = json.loads(said)
-            found["goodput"] = document["end"]["sum_received"]["bits_per_second"]
-            found["resent"] = document["end"]["sum_sent"]["retransmits"]
-        (folder / "load.json").write_text(json.dumps(found))
-        return found
-    finally:
-        for each in started:
-            each.terminate()
-        for each in started:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                each.wait(3)
-        for name in (s, m, r):
-            _sh("ip", "netns", "del", name, check=False)
+        if link["aqm"]:
+            _sh("tc", "-n", "m", "qdisc", "add", "dev", "far", "parent", "1:1", link["aqm"])
+        _netem(link, "add", lose_all=False)
+    return devices
+
+
+def _netem(link: dict[str, Any], how: str, *, lose_all: bool) -> None:
+    """Set the kernel's delay and losses, both ways."""
+    fixed = ["root", "netem", "limit", "100000", "delay", f"{link['delay'] * 1e6:.0f}us"]
+    chance: list[str] = []
+    if lose_all:
+        chance = ["loss", "100%"]
+    elif link["loss"] and link["loss_run"] > 1:
+        # Gilbert's chain: into the state that loses, and back.
+        back = 1 / link["loss_run"]
+        into = link["loss"] * back / (1 - link["loss"])
+        chance = ["loss", "gemodel", f"{100 * into:.6f}%", f"{100 * back:.6f}%"]
+    elif link["loss"]:
+        chance = ["loss", f"{100 * link['loss']:.6f}%"]
+    _sh("tc", "-n", "n", "qdisc", how, "dev", "far", *fixed, *chance)
+    back_loss = ["loss", "100%"] if lose_all else []
+    _sh("tc", "-n", "m", "qdisc", how, "dev", "in", *fixed, *back_loss)
+
+
+def guest(told: dict[str, Any]) -> dict[str, Any]:
+    """Run iperf3 over a link; leave a capture in a folder; return what iperf3 said."""
+    link, folder = {**DEFAULTS, **told["link"]}, Path(told["folder"])
+    started: list[subprocess.Popen[bytes]] = []
+    captures = []
+    devices = _wire(link)
+    if link["end"]:
+        each, device = {"sender": ("s", "out"), "receiver": ("r", "near")}[link["end"]]
+        command = ["tcpdump", "-i", device, "-s", "114", "-w", "/tmp/captured.pcap", "-Z", "root"]  # noqa: S108
+        captures.append(_start(each, [*command, "--time-stamp-precision=nano"]))
+    window = ["-w", str(link["window"])] if link["window"] else []
+    started.append(_start("r", ["iperf3", "-s", "-1"]))
+    time.sleep(0.7)
+    command = ["iperf3", "-c", "10.9.2.2", "-C", link["control"], "-J"]
+    if "-n" not in link["load"]:
+        command += ["-t", str(link["seconds"])]
+    load = subprocess.Popen(  # noqa: S603
+        ["ip", "netns", "exec", "s", *command, *window, *link["load"]],  # noqa: S607
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    if link["ping"]:
+        started.append(_start("s", ["ping", "-q", "-n", "-i", "0.02", "10.9.2.2"]))
+    late = 0.0
+    if devices is not None:
+        late = _forward(link, *devices, load)
+    else:
+        _interrupt(link)
+    said, _ = load.communicate(timeout=60)
+    # What is under way still arrives.
+    time.sleep(1)
+    for each in (*captures, *started):
+        each.terminate()
+    for each in (*captures, *started):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            each.wait(3)
+    if link["end"]:
+        shutil.copy("/tmp/captured.pcap", folder)  # noqa: S108 (the guest's own)
+    found: dict[str, Any] = {"late_s": late}
+    with contextlib.suppress(ValueError):
+        document = json.loads(said)
+        found["goodput"] = document["end"]["sum_received"]["bits_per_second"]
+        found["resent"] = document["end"]["sum_sent"]["retransmits"]
+    return found
+
+
+def _interrupt(link: dict[str, Any]) -> None:
+    """Lose all packets during the outages of a kernel's link."""
+    begun = time.monotonic()
+    for begins, ends in link["outages"]:
+        time.sleep(max(0.0, begun + begins - time.monotonic()))
+        _netem(link, "change", lose_all=True)
+        time.sleep(max(0.0, begun + ends - time.monotonic()))
+        _netem(link, "replace", lose_all=False)
 
 
 def _start(namespace: str, command: list[str]) -> subprocess.Popen[bytes]:
@@ -297,7 +330,3 @@ def _forward(link: dict[str, Any], ours: int, theirs: int, load: subprocess.Pope
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     late.sort()
     return late[int(0.999 * (len(late) - 1))] if late else 0.0
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]))))

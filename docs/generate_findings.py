@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import studies
-from cogtcp.figure import Drawing, Surface, surfaces
-from cogtcp.report.alone import alone
+from cogtcp.showing.figure import Drawing, Surface, surfaces
+from cogtcp.showing.report.alone import alone
 from cogtcp.studies import kept, search, stacks
 
 if TYPE_CHECKING:

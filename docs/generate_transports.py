@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from measured_transports import PLACES, goodputs, measure
 
 from cogtcp import Scenario, ScenarioError
-from cogtcp.runner import Case, Runner
-from cogtcp.statistics import holm, mean_interval, p_value, ratio_interval
+from cogtcp.model.statistics import holm, mean_interval, p_value, ratio_interval
+from cogtcp.running.runner import Case, Runner
 from cogtcp.studies import list_studies, stacks
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp import studies
-from cogtcp.report.alone import alone
+from cogtcp.showing.report.alone import alone
 from cogtcp.studies import answers, kept
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_text
 
 if TYPE_CHECKING:
-    from cogtcp.figure import Drawing
+    from cogtcp.showing.figure import Drawing
 
 ROOT = Path(__file__).resolve().parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "verdicts.md"

@@ -24,9 +24,9 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, cli
 from cogtcp.cli import verbs
-from cogtcp.runner import Runner
-from cogtcp.spectrum import PuActivity
-from cogtcp.sweeping import plan as planning
+from cogtcp.data.spectrum import PuActivity
+from cogtcp.running.runner import Runner
+from cogtcp.running.sweeping import plan as planning
 from conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -113,6 +113,7 @@ SPECTRUM = (
 COMPILED = {
     "adding-a-congestion-control.md",
     "adding-a-detector.md",
+    "adding-a-figure.md",
     "adding-a-kind-of-traffic.md",
     "adding-a-metric.md",
     "adding-a-policy.md",
@@ -121,6 +122,7 @@ COMPILED = {
     "adding-a-radio.md",
     "adding-a-routing-protocol.md",
     "adding-a-transport.md",
+    "adding-a-verb.md",
     "adding-an-event.md",
 }
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import cogtcp
 from cogtcp import Scenario, UsageError, fit
-from cogtcp.fitting import packets, reproduces
-from cogtcp.fitting.backlog import Delivery, at_least, batches, queued
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown, describe
+from cogtcp.data.fitting import packets, reproduces
+from cogtcp.data.fitting.backlog import Delivery, at_least, batches, queued
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe
 from conftest import ROOT
 
 DATA = ROOT / "tests" / "data" / "captures"
@@ -239,12 +239,20 @@ def test_batches_of_any_spacing_are_found(spacing: float, packets_: int, seed: i
     chance = random.Random(seed)
     pace = spacing / chance.uniform(4, 12)
     times = sorted((n * pace // spacing + 1) * spacing for n in range(packets_ * 3))
-    found = batches(times, 1.0, pace)
+    found = batches(times, 1.0, pace, receiver=chance.random() < 0.5)
     if pace > 0.0006:
         assert found is not None
         assert found.spacing == pytest.approx(spacing, rel=0.05)
     even = [n * pace for n in range(packets_)]
-    assert batches(even, 1.0, pace) is None
+    assert batches(even, 1.0, pace, receiver=True) is None
+
+
+def test_two_at_a_time_are_a_batch_at_a_receiver_and_a_delayed_ack_at_a_sender() -> None:
+    pairs = [0.0064 * (n // 2) for n in range(200)]
+    found = batches(pairs, 1.0, 0.0032, receiver=True)
+    assert found is not None
+    assert found.spacing == pytest.approx(0.0064)
+    assert batches(pairs, 1.0, 0.0032, receiver=False) is None
 
 
 def test_a_packet_waited_if_it_was_sent_before_the_one_in_front_had_left() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cogtcp.report.alone import alone
+from cogtcp.showing.report.alone import alone
 from cogtcp.studies import Setting, Unsaid, answers, causes, kept, list_studies
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import Space

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import Scenario, cli, studies
-from cogtcp.runner import case as runner_case
+from cogtcp.running.runner import case as runner_case
 from cogtcp.studies import (
     Setting,
     StudyError,

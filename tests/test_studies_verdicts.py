@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogtcp.statistics import Interval, mean_interval, ratio_interval, t_quantile
+from cogtcp.model.statistics import Interval, mean_interval, ratio_interval, t_quantile
 from cogtcp.studies import verdicts
 
 # Values to ten digits: for 1 and 2 degrees of freedom from the closed forms tan(pi (p - 1/2)) and

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import cogtcp
 from cogtcp import studies
-from cogtcp.report import bars
-from cogtcp.report.alone import alone
-from cogtcp.report.surface import surface
+from cogtcp.showing.report import bars
+from cogtcp.showing.report.alone import alone
+from cogtcp.showing.report.surface import surface
 from cogtcp.studies.drawing import draw
 
 if TYPE_CHECKING:
-    from cogtcp.figure import Drawing
+    from cogtcp.showing.figure import Drawing
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import site_lab
 
 from cogtcp import studies
-from cogtcp.report.alone import alone
+from cogtcp.showing.report.alone import alone
 from cogtcp.studies.drawing import draw
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from cogtcp.studies.folder import select
 if TYPE_CHECKING:
     import argparse
 
-    from cogtcp.runner import Launcher
+    from cogtcp.running.runner import Launcher
     from cogtcp.studies import Study, StudyResult
 
 _STYLES = {
@@ -139,7 +139,7 @@ def _stacks(args: argparse.Namespace) -> int:
 def _launcher(args: argparse.Namespace) -> Launcher | None:
     if args.ray is None:
         return None
-    from cogtcp.runner.on_ray import OnRay
+    from cogtcp.running.runner.on_ray import OnRay
 
     return OnRay(args.ray)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _core
 from cogtcp._shipped import locate, shipped
 from cogtcp.lab.controls import Control, controls_of
-from cogtcp.scenario import Scenario
+from cogtcp.model.scenario import Scenario
 from cogtcp.studies import readings
 from cogtcp.studies.folder import list_studies
 from cogtcp.studies.showing import claim_presets, show

@@ -17,11 +17,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import provenance
 from cogtcp._errors import RunError
-from cogtcp.output import prepare_folder, rewriting, write_file
-from cogtcp.result import plain
-from cogtcp.runner import Case, Runner
+from cogtcp.model import provenance
+from cogtcp.model.output import prepare_folder, rewriting, write_file
+from cogtcp.model.result import plain
+from cogtcp.running.runner import Case, Runner
 from cogtcp.studies import code, guided, readings, search, stacks, verdicts
 from cogtcp.studies.claims import ClaimRow
 from cogtcp.studies.context import Context
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from cogtcp.runner import Launcher
-    from cogtcp.scenario import Scenario
+    from cogtcp.model.scenario import Scenario
+    from cogtcp.running.runner import Launcher
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.readings import Reading
 

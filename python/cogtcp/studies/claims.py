@@ -9,14 +9,14 @@ import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.statistics import mean_interval, ratio_interval
+from cogtcp.model.statistics import mean_interval, ratio_interval
 from cogtcp.studies.space import Point, Unsaid, Value
 from cogtcp.studies.statements import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.statistics import Interval
+    from cogtcp.model.statistics import Interval
     from cogtcp.studies.statements import Cell
 
 

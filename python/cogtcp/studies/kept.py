@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cogtcp.runner import Runner
-from cogtcp.statistics import fisher
+from cogtcp.model.statistics import fisher
+from cogtcp.running.runner import Runner
 from cogtcp.studies import answers, code, power, readings, search
 from cogtcp.studies.guided import part
 from cogtcp.studies.judging import judge

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from cogtcp.report import page
-from cogtcp.statistics import Interval
+from cogtcp.model.statistics import Interval
+from cogtcp.showing.report import page
 from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.picture import Dot, picture, share_of
@@ -17,7 +17,7 @@ from cogtcp.studies.showing import claim_presets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.figure import Drawing
+    from cogtcp.showing.figure import Drawing
     from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.drawing import Printed
     from cogtcp.studies.exhibits import Table

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Text, Whiskers, series, shape
-from cogtcp.figure.scale import Scale
+from cogtcp.showing.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Text, Whiskers, series, shape
+from cogtcp.showing.figure.scale import Scale
 from cogtcp.studies.answers import FRAGILE, ROBUST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.statistics import Interval
+    from cogtcp.model.statistics import Interval
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.support import Support
 

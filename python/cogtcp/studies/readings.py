@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.output import write_file
+from cogtcp.model.output import write_file
 from cogtcp.studies.claims import tests_of
 from cogtcp.studies.stored import read_json
 

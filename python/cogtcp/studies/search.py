@@ -21,7 +21,7 @@ import statistics
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.output import write_file
+from cogtcp.model.output import write_file
 from cogtcp.studies import power
 from cogtcp.studies.answers import Lack
 from cogtcp.studies.causes import Effect, causes, effects

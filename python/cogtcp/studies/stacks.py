@@ -17,10 +17,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.output import write_file
-from cogtcp.runner import Case, Runner
-from cogtcp.scenario import Scenario
-from cogtcp.statistics import mean_interval
+from cogtcp.model.output import write_file
+from cogtcp.model.scenario import Scenario
+from cogtcp.model.statistics import mean_interval
+from cogtcp.running.runner import Case, Runner
 from cogtcp.studies import code
 from cogtcp.studies.context import Context
 from cogtcp.studies.errors import StudyError

@@ -16,7 +16,7 @@ from cogtcp.studies.verdicts import ends_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.statistics import Interval
+    from cogtcp.model.statistics import Interval
     from cogtcp.studies.answers import Lack
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.context import Context

@@ -16,7 +16,7 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from cogtcp.statistics import Interval, mean_interval, ratio_interval
+from cogtcp.model.statistics import Interval, mean_interval, ratio_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
