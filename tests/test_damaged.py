@@ -22,7 +22,7 @@ from cogtcp.cli import main
 from cogtcp.model.output import MARKER
 from cogtcp.running.sweeping import dataset, plan
 from cogtcp.running.sweeping.store import Store
-from conftest import SMALL, Command, command_line
+from conftest import PATIENCE, SMALL, Command, command_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -261,7 +261,7 @@ def test_removing_the_folder_of_a_running_sweep_is_an_error(
     try:
         _wait(lambda: any(path.stat().st_size for path in out.glob("runs/*.runs")))
         change(out)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 1, said
@@ -281,7 +281,7 @@ def test_a_folder_that_goes_after_the_last_run_is_an_error(tmp_path: Path) -> No
 
 
 def _wait(until: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             if until():

@@ -23,7 +23,7 @@ def start(tmp_path: Path, *args: object) -> subprocess.Popen[str]:
 
 def wait_for_work(tmp_path: Path) -> None:
     """Wait until the folder in the making is there, or that of finished runs: then it simulates."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not list(tmp_path.glob(".out.*.tmp")) and not (tmp_path / "out" / "runs").exists():
         assert time.monotonic() < deadline, "nothing happens"
         time.sleep(0.02)
@@ -91,7 +91,7 @@ def test_ctrl_c_stops_the_writing_of_results(small: Path, tmp_path: Path) -> Non
     settings = ["radio.0.sensing.off=1 us", "radio.0.sensing.on=100 us", "run.duration=30 s"]
     changes = [part for setting in settings for part in ("--set", setting)]
     process = start(tmp_path, "run", small, "--out", "out", *changes)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not list(tmp_path.glob(".out.*.tmp/*.parquet")):
         assert time.monotonic() < deadline, "nothing is written"
         assert process.poll() is None, "it was faster"

@@ -25,7 +25,7 @@ from cogtcp import Scenario
 from cogtcp.lab import app, controls, presets
 from cogtcp.studies import readings, showing
 from cogtcp.studies.folder import list_studies
-from conftest import ROOT, SMALL
+from conftest import PATIENCE, ROOT, SMALL
 
 LINK = ROOT / "scenarios" / "sensed-link.toml"
 OFF = "radio.0.sensing.off"
@@ -43,7 +43,7 @@ class Server:
         self.url: str = json.loads(self.process.stdout.readline())["url"]
         self.base, self.token = self.url.rstrip("/").rsplit("/", 1)
         self.port = int(self.base.rpartition(":")[2])
-        for _ in range(200):
+        for _ in range(10 * PATIENCE):
             try:
                 self.get("index.html")
                 return
@@ -66,7 +66,7 @@ class Server:
 
     def _send(self, request: urllib.request.Request) -> tuple[int, bytes]:
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:  # noqa: S310
                 return response.status, response.read()
         except urllib.error.HTTPError as error:
             with error:
@@ -79,7 +79,7 @@ class Server:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(timeout=20)
+        code = self.process.wait(timeout=PATIENCE)
         assert self.process.stdout
         self.process.stdout.close()
         return code
@@ -134,7 +134,7 @@ def test_others_are_refused(server: Server, headers: dict[str, str], status: int
 def test_who_does_not_know_the_token_is_refused(server: Server, token: str) -> None:
     assert server.ask(question(), token=token)[0] in (403, 404, 405)
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(f"{server.base}/{token or 'index.html'}", timeout=60)  # noqa: S310
+        urllib.request.urlopen(f"{server.base}/{token or 'index.html'}", timeout=PATIENCE)  # noqa: S310
 
 
 def test_only_files_of_the_page_are_served(server: Server) -> None:
@@ -234,7 +234,7 @@ def test_a_run_whose_page_is_gone_ends(server: Server) -> None:
         start = server.processor_time()
         while server.processor_time() - start < 0.2:  # it computes
             time.sleep(0.05)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         before = server.processor_time()
         time.sleep(0.5)

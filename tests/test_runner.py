@@ -17,7 +17,7 @@ from cogtcp import OutputError, Result, RunError, Scenario
 from cogtcp.running.runner import Case, Journal, Keys, Outcome, Progress, Runner, journal
 from cogtcp.running.runner.progress import duration
 from cogtcp.running.sweeping import dataset
-from conftest import SMALL
+from conftest import PATIENCE, SMALL
 
 CONTROLS = """
 import time
@@ -40,7 +40,7 @@ class Spins(Base):
 
 class Sleeps(Base):
     def cong_avoid(self, now, tcp, ack):
-        time.sleep(30)
+        time.sleep(100_000)
 """
 
 
@@ -134,10 +134,8 @@ def test_a_control_that_never_returns_is_given_up(
 ) -> None:
     scenario = scenario.allowing([f"{controls}:{name}"])
     asked = [Case(scenario, 1, goodput, transport=f"{controls}:{name}"), *cases(scenario, 3)]
-    started = time.monotonic()
-    outcomes = Runner(tmp_path / "runs", jobs=1, time_limit=1).outcomes(asked)
-    assert time.monotonic() - started < 25
-    assert "time limit of 1 s" in outcomes[0].error
+    outcomes = Runner(tmp_path / "runs", jobs=1, time_limit=3).outcomes(asked)
+    assert "time limit of 3 s" in outcomes[0].error
     assert [outcome.error for outcome in outcomes[1:]] == ["", "", ""]
 
 
@@ -263,7 +261,7 @@ def test_what_a_kill_at_any_moment_leaves_is_whole(small: Path, scenario: Scenar
         process = worker(small, folder, seeds)
         assert process.stdout is not None
         process.stdout.readline()
-        before, deadline = len(kept(folder)), time.monotonic() + 60
+        before, deadline = len(kept(folder)), time.monotonic() + PATIENCE
         while len(kept(folder)) <= before and time.monotonic() < deadline:
             time.sleep(0.003 * attempt)
         process.send_signal(signal.SIGKILL)
@@ -280,7 +278,7 @@ def test_two_processes_on_one_folder_share_the_work(small: Path, tmp_path: Path)
     seeds = 200
     small.write_text(small.read_text().replace('"20 s"', '"1000 s"'))
     both = [worker(small, tmp_path / "runs", seeds) for _ in range(2)]
-    made = [int(process.communicate(timeout=300)[0].split()[-1]) for process in both]
+    made = [int(process.communicate(timeout=PATIENCE)[0].split()[-1]) for process in both]
     assert len(set(kept(tmp_path / "runs"))) == seeds
     assert sum(made) < 1.7 * seeds, "most runs are made by one of them"
 

@@ -1,15 +1,17 @@
-"""Rust's tests are all built and run: one program for each crate, and no crate whose tests are switched off."""
+"""Rust's tests are all built and run: one program for each crate, and none is switched off."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CRATES = sorted(path.parent for path in ROOT.glob("crates/*/Cargo.toml"))
 #: Programs beside the one, and why.
@@ -50,7 +52,7 @@ def test_a_file_that_no_module_names_is_found() -> None:
 
 @pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.name)
 def test_only_tests_that_there_are_not_are_switched_off(crate: Path) -> None:
-    """rustdoc reads a crate in search of examples, and the compiler builds it for its tests: both take seconds."""
+    """A crate without unit tests or examples is not built for them, which takes seconds."""
     library = manifest(crate).get("lib", {})
     text = sources(crate)
     tested = bool(re.search(r"^\s*#\[test\]", text, re.MULTILINE))

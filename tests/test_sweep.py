@@ -32,7 +32,7 @@ from cogtcp.running.sweeping.answer import in_memory, tally
 from cogtcp.running.sweeping.axes import halton
 from cogtcp.running.sweeping.picked import thinned
 from cogtcp.running.sweeping.query import query
-from conftest import ROOT, Command, command_line, files
+from conftest import PATIENCE, ROOT, Command, command_line, files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -406,7 +406,7 @@ def killed_again_and_again(sweep_file: Path, out: Path, kills: int, chance: rand
     met = 0
     for _ in range(kills):
         process = begin(sweep_file, out)
-        began, deadline = len(before), time.monotonic() + 60
+        began, deadline = len(before), time.monotonic() + PATIENCE
         # From the first new run on, or in every fourth case from the beginning on.
         waits = chance.random() < 0.75
         while waits and process.poll() is None and time.monotonic() < deadline:
@@ -486,7 +486,7 @@ def test_two_at_once_on_one_folder(sweep_file: Path, tmp_path: Path) -> None:
     sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 30"))
     both = [begin(sweep_file, tmp_path / "out") for _ in range(2)]
     for process in both:
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, told(err)) == (0, [])
     done = subprocess.run(
         command_line("sweep", sweep_file, "--out", tmp_path / "out"),
@@ -502,12 +502,12 @@ def test_two_at_once_on_one_folder(sweep_file: Path, tmp_path: Path) -> None:
 def test_ctrl_c_leaves_a_page_of_what_is_finished(sweep_file: Path, tmp_path: Path) -> None:
     sweep_file.write_text(SWEEP.replace("seeds = 3", "seeds = 3000"))
     process = begin(sweep_file, tmp_path / "out")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not ((tmp_path / "out" / "runs").exists() and len(kept(tmp_path / "out")) > 50):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "repeat the command to go on" in err
     assert "was interrupted" in (tmp_path / "out" / "report.html").read_text()

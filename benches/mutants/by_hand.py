@@ -16,14 +16,7 @@ from pathlib import Path
 from mutants import HERE, _command, _copy, _test
 
 #: Arguments of one `cargo test` after another, each only if those before noticed nothing: the quick first.
-STAGES = {
-    "wireless": [
-        ["--lib"],
-        ["--test=exchange", "--test=rendezvous", "--test=terminals"],
-        ["--test=primary_users", "--test=propagation", "--test=whole"],
-        ["--test=random", "--test=saturation"],
-    ]
-}
+STAGES = [["--lib"], ["--tests"]]
 #: Tests that run longer have noticed.
 TIMEOUT_S = 300
 
@@ -50,7 +43,7 @@ def _run(tree: Path, crate: str, mutants: list[dict[str, str]], only: list[str])
         mutant for mutant in mutants if any(text in mutant["rule"] for text in only) and "same" not in mutant
     ]
     test = ["cargo", "test", "--quiet", f"--package=cogtcp-{crate}"]
-    stages = [[*test, *stage] for stage in STAGES.get(crate, [["--lib"], ["--tests"]])]
+    stages = [[*test, *stage] for stage in STAGES]
     if any(_command(stage, tree, 3600) != 0 for stage in stages):
         print(f"{crate}: the tests fail without any mutant")
         return False

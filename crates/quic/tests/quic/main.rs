@@ -118,6 +118,28 @@ fn a_connection_closes_and_opens_again() {
     }
 }
 
+/// The client's address changes once in a run, whatever number of connections the run has.
+#[test]
+fn an_address_changes_in_the_first_connection_alone() {
+    let rebinds_after = Some(Duration::from_millis(100));
+    let mut net = Net::new(&QuicSettings { rebinds_after, ..settings("quinn-newreno") }, 1, path());
+    let mut ports = Vec::new();
+    for _ in 0..3 {
+        let at = net.now;
+        net.sent.clear();
+        net.sender.supply(at, Supply::Bytes(400_000));
+        net.sender.open(at);
+        net.sender.close(at);
+        net.run(at + Duration::from_secs(2));
+        let mut of_client: Vec<u16> =
+            net.sent.iter().filter(|(_, out, _)| *out).map(|(_, _, sent)| sent.port).collect();
+        of_client.dedup();
+        ports.push(of_client);
+    }
+    assert_eq!(ports, [vec![0, 1], vec![1], vec![1]]);
+    assert_eq!(net.counts()["connections"], 3.0);
+}
+
 #[test]
 fn the_same_seed_sends_the_same_bytes() {
     let run = |seed| {

@@ -268,3 +268,28 @@ impl Endpoint for TfrcReceiver {
         show("loss_event_rate", self.loss_event_rate());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loss event rate after packets with these numbers, whose sender knows no round-trip time yet.
+    fn rate_after(numbers: impl IntoIterator<Item = u64>) -> f64 {
+        let mut receiver = TfrcReceiver::new(1000, false);
+        for number in numbers {
+            let at = Time::from_millis(number);
+            let data = Data { number, sent: at, rtt: Duration::ZERO, restarts: false };
+            let packet = Datagram { bytes: data.encode(), ..Datagram::default() };
+            receiver.handle_packet(at, Received { packet: &packet, path: PathId::default(), marked: false });
+        }
+        receiver.loss_event_rate()
+    }
+
+    /// TCP's equation needs a round-trip time. Without one the first interval is the packets before the loss.
+    #[test]
+    fn without_a_round_trip_time_the_first_interval_is_counted() {
+        assert_eq!(rate_after((0..50).chain(51..54)), 1.0 / 50.0);
+        // Only the very first packet is lost: the four packets since then.
+        assert_eq!(rate_after(1..4), 1.0 / 4.0);
+    }
+}
