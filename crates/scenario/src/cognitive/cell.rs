@@ -333,7 +333,7 @@ impl CellSettings {
     ///
     /// # Panics
     ///
-    /// Settings that [`check`](Self::check) refuses.
+    /// Settings that `check` refuses.
     #[expect(clippy::expect_used, reason = "the scenario has been checked")]
     pub fn config(&self, links: &[&str], delays: impl Iterator<Item = [Duration; 2]>) -> CellConfig {
         let technology = self.technology();
