@@ -90,7 +90,7 @@ def _scenario(args: argparse.Namespace) -> int:
 
 
 def _search(args: argparse.Namespace) -> int:
-    """Search the space of what the paper leaves unsaid; the outcome stays with the study."""
+    """Search the parameters that the paper does not give; the outcome stays with the study."""
     from cogtcp.studies import search_space
 
     out = _folder(args, "search")

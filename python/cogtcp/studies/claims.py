@@ -65,7 +65,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """Why a statement cannot hold: a sentence of our own, tested like a statement at the best reading.
+    """Why a statement cannot hold: a sentence of our own, tested like a statement at the best values.
 
     Attributes:
         against: The statement that it explains, by what that says.
@@ -255,11 +255,11 @@ def read_unsaid(data: Mapping[str, Any]) -> Unsaid:
     row["why"] = text(row, "why")
     unsaid: Unsaid = _read(Unsaid, row, "unsaid")
     if unsaid.choices and unsaid.base not in unsaid.choices:
-        raise ValueError(f"unsaid `{unsaid.name}`: the base {unsaid.base!r} is not among its choices")
+        raise ValueError(f"parameter `{unsaid.name}`: the default {unsaid.base!r} is not among its choices")
     if not math.isnan(unsaid.low) and not unsaid.low <= float(unsaid.base) <= unsaid.high:
-        raise ValueError(f"unsaid `{unsaid.name}`: the base {unsaid.base!r} is not within `between`")
+        raise ValueError(f"parameter `{unsaid.name}`: the default {unsaid.base!r} is not within `between`")
     if unsaid.log and not unsaid.low > 0:
-        raise ValueError(f"unsaid `{unsaid.name}`: `log` needs a range above 0")
+        raise ValueError(f"parameter `{unsaid.name}`: `log` needs a range above 0")
     return unsaid
 
 

@@ -226,7 +226,7 @@ impl CellSettings {
         }
     }
 
-    /// Reports what is wrong with it, by its place below `path`; `users`: links of the radio.
+    /// Reports wrong settings by their place below `path`; `users`: links of the radio.
     pub(crate) fn check(
         &self,
         links: &[String],

@@ -139,7 +139,7 @@ fn recovery_conserves_packets_and_gives_the_window_back() {
     assert_eq!(bench.tcp.cwnd, before);
 }
 
-/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five, of which the older
+/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five; the older
 /// is forgotten.
 #[test]
 fn aggregation_is_remembered_for_two_spans_of_five_rounds() {
