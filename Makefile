@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -157,6 +157,9 @@ docs: $(VENV)/.core $(VENV)/.dev ## Build the site of the documentation in targe
 	@echo "measuring the studies in short and running the notebooks: two to six minutes the first time, by what else the machine does"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "now open target/site/index.html"
+
+rustdoc: | $(RUST) ## Build the documentation of the crates in target/doc; a warning is an error
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 web: $(WASM) $(VENV)/.core bundles ## Build the lab as static files in target/lab (the engine as WebAssembly; any web server serves them)
 	rm -rf target/lab

@@ -62,6 +62,7 @@ NOT_RUN = {
     "make test": "is what runs this",
     "make quick": "runs a part of these tests; test_quick.py tests how it chooses",
     "make lint": "runs beside this",
+    "make rustdoc": "takes minutes; the workflow ci runs it",
     "make format": "changes the sources",
     "make docs": "test_site.py builds it",
     "make web": "test_web_browser.py opens what it makes",

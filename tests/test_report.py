@@ -568,3 +568,26 @@ def test_a_template_is_compiled_once_and_again_when_it_changed(
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert rendered("{{ 1 + 3 }}", 1) == "4"
     assert rendered("{{ 1 + 3 }}", 1) == "4"
+
+
+@pytest.mark.parametrize(
+    "title", ["Short", "Throughput of the variants over the sensing time, with both ends apart"]
+)
+def test_headings_stay_within_a_figure_on_a_phone(title: str) -> None:
+    """A panel far from the left edge: its title is moved, and gets a second line if one does not hold it."""
+    up = Axis(
+        scale.Scale(0, 1), "Goodput of all flows together", "Mbit/s", ((0.5, "a long name of a transport"),)
+    )
+    panel = Panel(Axis(scale.Scale(0, 1), "Time between two silences of the radio", "s"), up, 90, title=title)
+    drawn = svg.draw(Drawing("a figure", [[panel]], width=760), narrow=True)
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+)', drawn)[0])
+    texts = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="([\d.]+)"([^>]*)>([^<]*)<', drawn)
+    assert " ".join(text for *_, text in texts if text in title) == title
+    for x, y, size, more, text in texts:
+        wide = len(text) * float(size) * 0.54
+        left = float(x) - wide * (
+            0.5 if 'anchor="middle"' in more else 1.0 if 'anchor="end"' in more else 0.0
+        )
+        assert left >= 0, text
+        assert left + wide <= width, text
+        assert float(y) >= float(size) / 2, text

@@ -636,12 +636,18 @@ def test_it_works_without_a_network_by_keyboard_and_on_a_phone(browser: Any, add
     before = found.settled()
     found.page.locator(f"input[data-path='{OFF}']").focus()
 
-    def press() -> None:
-        for _ in range(5):
-            found.page.keyboard.press("PageUp")
-
-    assert found.after(press) != before
+    for _ in range(5):
+        found.page.keyboard.press("PageUp")
+    found.page.wait_for_function("(text) => document.querySelector('#bars').innerText !== text", arg=before)
     assert found.page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
+    # The answer is above the sliders, and stays in view where the page scrolls to the last of them.
+    tops = """() => ['#answer', '#sliders', '#bars'].map(
+      (name) => document.querySelector(name).getBoundingClientRect().top)"""
+    answer, sliders, bars = found.page.evaluate(tops)
+    assert answer < sliders < bars
+    found.page.locator("#sliders input").last.scroll_into_view_if_needed()
+    assert found.page.evaluate("() => window.scrollY") > 0
+    assert 0 <= found.page.evaluate(tops)[0] < 400
     found.close()
 
 

@@ -53,6 +53,12 @@ def test_ci_runs_what_a_change_needs() -> None:
     assert {image.partition(":")[0] for image in systems} == {"debian", "ubuntu"}
     assert any(".ci/run" in step.get("run", "") for step in jobs["linux"]["steps"])
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
+    # Docs of the crates and the site are built, and a warning is an error.
+    built = {step.get("run") for step in jobs["docs"]["steps"]}
+    assert {"make rustdoc", "make docs"} <= built
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.search(r'^rustdoc:.*\n\tRUSTDOCFLAGS="-D warnings" cargo doc', makefile, re.MULTILINE)
+    assert re.search(r"^docs:.*\n(\t.*\n)*\t.*mkdocs build .*--strict", makefile, re.MULTILINE)
     others = jobs["others"]["strategy"]["matrix"]["include"]
     assert any(entry["os"].startswith("macos") for entry in others)
     assert any(entry["python"] == "3.x" for entry in others)

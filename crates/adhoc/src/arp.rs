@@ -140,7 +140,7 @@ impl<P> ArpTable<P> {
         }
     }
 
-    /// Asks again for those who have not answered. Returns those who are gone, with what waited for them.
+    /// Asks again for nodes that have not answered. Returns nodes that are gone, with the packets that waited.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<(u32, Vec<P>)> {
         if self.asked == 0 {
             return Vec::new();

@@ -1,8 +1,8 @@
 //! Reads captures by their headers: pcap and pcapng, packed or not, to columns of TCP packets, echoes and
 //! datagrams. No address and no payload leaves this crate: connections are numbers.
 //!
-//! Reading order: [`source`] opens and unpacks a file, [`file`] finds its frames, [`peel`] removes what lies
-//! around IP. [`packet`] reads IP and its payload, [`read`] numbers connections and leaves copies out.
+//! Reading order: `source` opens and unpacks a file, [`file`] finds its frames, `peel` removes what lies
+//! around IP. `packet` reads IP and its payload, [`read`] numbers connections and leaves copies out.
 //! Memory is bounded: a frame's first bytes are read, the rest is skipped, and rows have a limit.
 
 mod file;

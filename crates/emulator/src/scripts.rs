@@ -30,7 +30,7 @@ const PEER_PORT: u16 = 40_000;
 const HEADERS: u32 = 40;
 /// packetdrill's own device.
 const DRILL_MTU: u32 = 1500;
-/// Timers of the kernel end at ticks (4 ms with HZ 250), of which two may meet in one span.
+/// Timers of the kernel end at ticks (4 ms with HZ 250), and two may meet in one span.
 const EARLY: Duration = Duration::from_millis(10);
 /// How late a packet may be: more than a busy machine makes it.
 const LATE: Duration = Duration::from_millis(1500);

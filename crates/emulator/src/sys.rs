@@ -309,7 +309,7 @@ pub(crate) fn set_variable(name: &str, value: &str) {
     unsafe { std::env::set_var(name, value) };
 }
 
-/// Copies the process into a process namespace of its own, of which the copy is the first process. Only to be
+/// Copies the process into a process namespace of its own; the copy is its first process. Only to be
 /// called as long as there is one thread. (`unshare` would keep us from making threads.)
 pub(crate) fn fork_apart() -> io::Result<Fork> {
     let flags = (libc::CLONE_NEWPID | libc::SIGCHLD) as libc::c_long;

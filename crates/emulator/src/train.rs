@@ -140,7 +140,7 @@ impl Train {
         }
     }
 
-    /// How long the source of a flow was held by the manager of which client; `None`: there is none.
+    /// How long which manager held the source of a flow; `None`: there is none.
     pub(crate) fn frozen(&self, flow: usize, now: Time) -> Option<(usize, Duration)> {
         let (client, frozen) = (*self.frozen.get(flow)?)?;
         let own = self.connections.values().filter(|connection| connection.flow == Some(flow));

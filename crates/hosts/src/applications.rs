@@ -163,7 +163,7 @@ impl Spans {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    /// The quantile of times of which some are known only to be longer than `waits`: the estimator of Kaplan
+    /// The quantile of times; some are known only to be longer than `waits`: the estimator of Kaplan
     /// and Meier (1958). Without the unanswered a network would look the better the more it leaves open. A
     /// quantile that no answer reaches is the longest wait, which it exceeds.
     fn quantile_beside(&self, waits: &Self, p: f64) -> f64 {

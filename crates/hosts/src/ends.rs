@@ -10,7 +10,7 @@ use cogtcp_records::{Code, EventKind};
 use cogtcp_units::{Duration, Time};
 use std::sync::Arc;
 
-/// A point of a flow's series of which nothing is known.
+/// An unknown point of a flow's series.
 pub const UNKNOWN: FlowSample = FlowSample {
     time_s: f64::NAN,
     flow: Code(0),

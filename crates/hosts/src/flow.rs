@@ -1,4 +1,4 @@
-//! One flow: its two connection ends, its application and what is measured of it.
+//! One flow: its two connection ends, its application and its measurements.
 
 mod managed;
 mod measured;

@@ -10,7 +10,7 @@ use cogtcp_train::{MobileRouter, RouterConfig};
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::sync::Arc;
 
-/// The mobile router of a train on its node, with what it sees of the radio and what the results say of it.
+/// The mobile router of a train on its node, with what it sees of the radio and its results.
 #[derive(Debug)]
 pub struct RouterHost {
     /// Settings of the train.

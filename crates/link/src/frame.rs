@@ -3,8 +3,8 @@
 use cogtcp_units::Duration;
 use std::fmt::Debug;
 
-/// What a link carries: a small value, which may be a handle of what lies elsewhere. What queue disciplines
-/// ask of it has defaults that suit packets of one flow that cannot be marked.
+/// What a link carries: a small value, which may be a handle of what lies elsewhere. The defaults suit
+/// packets of one flow that cannot be marked.
 pub trait LinkPayload: Copy + Debug + Default + Send + 'static {
     /// Which flow it belongs to, for disciplines that keep flows apart.
     fn flow(&self) -> u32 {
@@ -29,7 +29,7 @@ pub trait LinkPayload: Copy + Debug + Default + Send + 'static {
     fn enter(&mut self) {}
 }
 
-/// A packet with its size and what links keep of it on its way: one cache line for a payload of up to 44
+/// A packet with its size and the state that links keep for it: one cache line for a payload of up to 44
 /// bytes.
 #[derive(Clone, Copy, Debug, Default)]
 // So that a frame never straddles two cache lines.

@@ -1,4 +1,4 @@
-//! The gate of a link: what a radio's phase does to it.
+//! The gate of a link: the effect of a radio's phase.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

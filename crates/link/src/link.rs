@@ -104,7 +104,7 @@ pub enum OfferOutcome {
     Managed,
 }
 
-/// A frame that a silence destroys while it is on the air. What was sent of it counted as carried until then.
+/// A frame that a silence destroys while it is on the air. The part that was sent counted as carried until then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cut {
     begun: u64,
@@ -169,16 +169,16 @@ pub struct Link<P> {
     /// The same, of a link that is watched: whether it was idle before packets that are no data. The next
     /// packet of data says why.
     pub awaits_data: bool,
-    /// The same: whether the owner decides what becomes of a frame that arrives.
+    /// True if the owner decides the fate of an arriving frame.
     pub settles: bool,
-    /// The same: whether the owner has scheduled a batch, or the first packet of a link that hands packets on
+    /// True if the owner has scheduled a batch, or the first packet of a link that hands packets on
     /// early.
     pub has_entry: bool,
-    /// The same: whether the owner is to hand packets on at some time.
+    /// True if the owner is to hand packets on at some time.
     pub has_call: bool,
-    /// The same: whether the owner hands on packets before they arrive.
+    /// True if the owner hands packets on before they arrive.
     pub is_early: bool,
-    /// The same: whether packets are offered before they arrive here.
+    /// True if packets are offered before they arrive here.
     pub is_fed_early: bool,
     /// A number of the owner's, kept where a hop finds it: where it keeps the packets that this link hands on.
     pub place: u32,

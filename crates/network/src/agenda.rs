@@ -25,7 +25,7 @@ pub enum Due {
     Network(Change),
     /// The driver plays the host at the end of this link direction, which takes its packets in batches.
     Batch(u32),
-    /// Something of the driver's own, by its code ([`host_code`]). The network knows nothing of it.
+    /// Something of the driver's own, by its code ([`host_code`]). The network does not interpret it.
     Host(u32),
 }
 

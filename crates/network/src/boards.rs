@@ -93,7 +93,7 @@ impl Boards {
         !self.fresh.is_empty() || !self.calls.is_empty()
     }
 
-    /// The next entry that listeners have not heard, and who is to hear it.
+    /// The next entry that listeners have not heard, and its recipients.
     #[inline]
     pub fn take_heard(&mut self) -> Option<(BoardEntry, &[u32])> {
         self.take_heard_at().map(|(_, entry, listeners)| (entry, listeners))

@@ -104,7 +104,7 @@ struct Watch {
     lost_until: u64,
     /// Of a link that a MAC serves: what goes on.
     served: Option<Occupation>,
-    /// How long an exchange has gone on of which it is not known what it comes to.
+    /// How long an exchange with an unknown outcome has gone on.
     undecided: u64,
     begin: Option<Account>,
     end: Option<Account>,

@@ -1,4 +1,4 @@
-//! From what a scenario specifies to the things of which a network consists: links, radios, pairs of CR
+//! From a scenario to the parts of a network: links, radios, pairs of CR
 //! users, the air. [`Network::build`](crate::Network::build) puts them together.
 
 mod air;

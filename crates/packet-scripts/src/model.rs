@@ -1,5 +1,5 @@
 //! The model's endpoints under a clock made by hand: `connect` makes a [`Sender`], `listen` a [`Receiver`];
-//! in packetdrill's language either makes an end of both ([`duplex`]).
+//! in packetdrill's language either makes an end of both (`duplex`).
 
 mod duplex;
 mod fields;

@@ -12,7 +12,7 @@ use blocked::Blocked;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// An instant of which is known that it lies between two times. The model's is exact; of a real clock one
+/// An instant between two times. The model's is exact; of a real clock one
 /// knows when a queue was last seen empty and when a packet was read from it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Moment {

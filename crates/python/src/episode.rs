@@ -24,7 +24,7 @@ pub(crate) struct CongestionView {
     mss: u64,
 }
 
-/// A run of which an agent sets the congestion window of one flow. One thread at a time may use it.
+/// A run in which an agent sets the congestion window of one flow. One thread at a time may use it.
 #[pyclass(unsendable, module = "cogtcp._core")]
 #[derive(Debug)]
 pub(crate) struct CongestionEpisode {
@@ -91,7 +91,7 @@ pub(crate) struct SensingView {
     interfered_s: f64,
 }
 
-/// A run of which an agent sets the cycle of one CR user. One thread at a time may use it.
+/// A run in which an agent sets the cycle of one CR user. One thread at a time may use it.
 #[pyclass(unsendable, module = "cogtcp._core")]
 #[derive(Debug)]
 pub(crate) struct SensingEpisode {

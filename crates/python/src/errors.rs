@@ -31,7 +31,7 @@ pub(crate) fn located_error(py: Python<'_>, file: &str, line: usize, message: &s
 /// Line, column, lines with carets, and what is wrong with a text that is no TOML.
 type LocationTuple = (usize, usize, String, Option<String>);
 
-/// Where the value at `path` of a TOML text stands, or what is nearest to it.
+/// Where the value at `path` of a TOML text stands, or the nearest place.
 #[pyfunction]
 pub(crate) fn toml_place(text: &str, path: &str) -> Option<LocationTuple> {
     let place = cogtcp_scenario::toml_place(text, path)?;

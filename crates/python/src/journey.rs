@@ -1,4 +1,4 @@
-//! Journeys of trains, for those who look at a map without a transport over it.
+//! Journeys of trains, for maps without a transport.
 
 use crate::errors::{input_error, scenario_error};
 use cogtcp_scenario::JourneyMap;

@@ -1,4 +1,4 @@
-//! Mobility, for those who look at it without a network over it.
+//! Mobility, without a network.
 
 use crate::errors::{input_error, located_error};
 use cogtcp_mobility::trace::{csv, setdest};

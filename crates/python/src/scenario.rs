@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A scenario as its author wrote it. Immutable: what changes it returns another.
+/// A scenario as its author wrote it. Immutable: a change returns another scenario.
 #[pyclass(frozen, module = "cogtcp._core")]
 #[derive(Debug)]
 pub(crate) struct Scenario {

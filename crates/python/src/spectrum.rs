@@ -1,4 +1,4 @@
-//! Primary users and detectors, for those who look at the spectrum without a transport over it.
+//! Primary users and detectors, without a transport.
 
 use crate::errors::{input_error, located_error};
 use cogtcp_spectrum::activity::{ActivityLaw, PuSpec, SpanLaw, StartState, scatter};
@@ -323,7 +323,7 @@ fn law(name: &str, values: &[f64]) -> Option<SpanLaw> {
     })
 }
 
-/// A detector by its name and parameters, of which each takes those that it has.
+/// A detector by its name and parameters; each detector takes its own parameters.
 fn detector(
     py: Python<'_>,
     name: &str,

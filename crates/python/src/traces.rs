@@ -1,4 +1,4 @@
-//! Link traces, for those who look at them without a network.
+//! Link traces, without a network.
 
 use crate::errors::located_error;
 use cogtcp_link::schedule::{Schedule, text as files};

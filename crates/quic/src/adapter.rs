@@ -281,7 +281,7 @@ impl Adapter {
         self.settle();
     }
 
-    /// Drops groups of which quinn does not know: packets of a handshake whose keys are gone.
+    /// Drops groups that quinn does not know: packets of a handshake whose keys are gone.
     fn drop_leftovers(&mut self, in_flight: u64) {
         // quinn's sum is the truth: what is in flight here beyond it is from the oldest groups.
         while let Some(left) = self.flight.front().map(|group| group.left)

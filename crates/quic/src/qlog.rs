@@ -227,7 +227,7 @@ impl Log {
         }
     }
 
-    /// The recovery's state, of which only what changed is logged.
+    /// The recovery's state; only changes are logged.
     pub(crate) fn metrics(&mut self, at: Time, new: Metrics) {
         if self.metrics == Some(new) {
             return;

@@ -537,7 +537,7 @@ tables! {
         drops_mac: u64 in "packets",
     }
 
-    /// One row per stream of packets over an ad hoc network and cause of which packets were dropped,
+    /// One row per stream of packets over an ad hoc network and cause of drops,
     /// measured.
     DropRow, DropsBuilder = "drops" {
         /// Name of the flow or of the source.

@@ -180,7 +180,7 @@ tables! {
         /// Of that, ON time later than the radio's regulation allows, measured. Not-a-number without a
         /// regulation.
         pu_overdue_s: f64 in "s",
-        /// ON periods of which any part was interfered with, measured.
+        /// ON periods with interference in any part, measured.
         pu_collisions: u64 in "",
         /// Times that the radio left a primary user that it had been open over, measured.
         vacated: u64 in "",
@@ -237,7 +237,7 @@ tables! {
         /// 802.11: waiting for the medium with a packet to send (interframe space, backoff), and while the
         /// other direction has it.
         contention_s: f64 in "s",
-        /// 802.11: exchanges that failed, of which no primary user was the cause, and those that repeat a
+        /// 802.11: exchanges that failed without a primary user as the cause, and those that repeat a
         /// packet whose acknowledgement was lost.
         retry_s: f64 in "s",
         /// What a primary user destroyed: exchanges of 802.11, blocks of a cell, frames of a link without a

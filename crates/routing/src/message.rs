@@ -167,7 +167,7 @@ impl RoutingMessage {
             }
     }
 
-    /// What kind it is.
+    /// The kind of the message.
     pub fn kind(&self) -> MessageKind {
         match self {
             Self::Request(_) => MessageKind::Request,

@@ -117,7 +117,7 @@ pub struct RadioSpec {
     pub name: String,
     /// The links that it gates, both directions of each.
     pub links: Vec<usize>,
-    /// What moves it.
+    /// The cause of its moves.
     pub kind: RadioKind,
 }
 

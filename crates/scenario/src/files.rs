@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Why a file gave no text.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
-    /// What is wrong with it, to follow its name.
+    /// The fault, to follow the file's name.
     pub(crate) message: String,
     /// What would be right, where the reason tells.
     pub(crate) remedy: &'static str,

@@ -35,7 +35,7 @@ pub trait Buffers {
 
 /// What else is in the air.
 pub trait Interference {
-    /// Something of a direction is on the air. Returns true if what is received of it is destroyed.
+    /// Something of a direction is on the air. Returns true if the reception is destroyed.
     fn strikes(&mut self, direction: Direction, from: Time, until: Time) -> bool;
 
     /// Returns true if a block that could be received is lost all the same, by the channel's own errors.

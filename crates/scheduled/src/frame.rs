@@ -1,4 +1,4 @@
-//! Frames: which symbols of which slot carry downlink and uplink.
+//! Frames: the symbols of each slot that carry downlink and uplink.
 
 use cogtcp_units::{Duration, Time};
 

@@ -181,7 +181,7 @@ impl Bearer {
         self.join();
     }
 
-    /// Moves the prefix over what touches it.
+    /// Moves the prefix over adjacent data.
     fn join(&mut self) {
         let joined = self.ahead.iter().take_while(|range| range.0 <= self.prefix).count();
         if joined > 0 {

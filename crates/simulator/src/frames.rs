@@ -1,5 +1,5 @@
-//! The frames of an ad hoc network, where packets are recorded: the table `frames`, of which captures are
-//! made.
+//! The frames of an ad hoc network, where packets are recorded: the table `frames`, the source of
+//! captures.
 
 use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};

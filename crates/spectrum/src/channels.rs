@@ -171,7 +171,7 @@ impl ChannelTable {
         self.noise_spans(id, from, until).map(|(watts, _)| watts).fold(0.0, f64::max)
     }
 
-    /// The mean noise power on the channel over [from, until), in watts: what an energy detector hears of it.
+    /// The mean noise power on the channel over [from, until), in watts: the input of an energy detector.
     pub fn mean_noise(&self, id: ChannelId, from: Time, until: Time) -> f64 {
         let spans = self.noise_spans(id, from, until);
         let (energy, time) = spans.fold((0.0, 0.0), |(energy, time), (watts, span)| {

@@ -173,7 +173,7 @@ pub struct CognitiveRadio {
 
 impl CognitiveRadio {
     /// The CR user `name` in the run of seed `seed`. It opens its own random streams:
-    /// `radio/<name>/detection`, of which every sensing takes one draw, `radio/<name>/decision`, and
+    /// `radio/<name>/detection` (one draw for each sensing), `radio/<name>/decision`, and
     /// `radio/<name>/jitter`, one for every transmission.
     pub fn new(
         config: CognitiveConfig,

@@ -40,7 +40,7 @@ pub struct Request {
     pub response: u64,
 }
 
-/// A request and what became of it.
+/// A request and its outcome.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RequestRecord {
     /// When it was sent first.

@@ -144,7 +144,7 @@ pub struct Chunk {
     pub stall_began: bool,
 }
 
-/// Whether the video plays: what of it had been played at a moment.
+/// Whether the video plays, and the part played at a moment.
 #[derive(Clone, Copy, Debug)]
 enum Playback {
     /// Since this moment; so much had been played before.

@@ -77,7 +77,7 @@ pub trait PredictorKind: std::fmt::Debug {
 /// What predictors may be built of. Each takes what is its own.
 #[derive(Debug)]
 pub struct Known<'a> {
-    /// The outages to come, for those who know the future.
+    /// The outages to come, for predictors that know the future.
     pub outages: &'a [Outage],
     /// The line, and what the names of the random streams of its journeys begin with; `None`: no journey.
     pub journey: Option<(&'a Line, &'a str)>,

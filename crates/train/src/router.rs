@@ -39,7 +39,7 @@ pub struct Warning {
     pub until: Time,
 }
 
-/// A prediction, and what became of it.
+/// A prediction and its outcome.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Predicted {
     /// What the predictor said.

@@ -58,7 +58,7 @@ impl Offload {
         self.left == 0 && self.several
     }
 
-    /// The next segment belongs to a packet of which some have left.
+    /// The next segment belongs to a packet that has left in part.
     pub(crate) const fn is_within(self) -> bool {
         self.left > 0
     }

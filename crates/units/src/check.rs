@@ -1,4 +1,4 @@
-//! How a configuration says what is wrong with it.
+//! How a configuration reports its wrong settings.
 
 use crate::{Duration, Rate};
 use std::fmt::Display;

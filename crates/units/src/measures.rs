@@ -30,7 +30,7 @@ pub struct Speed(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acceleration(pub f64);
 
-/// A number with one of `units`, in the first of which it is returned.
+/// A number with one of `units`, returned in the first of these.
 fn parse(text: &str, what: &str, example: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let wrong =
         |why: &str| format!("\"{text}\" is not {what}: {why}; write a number and a unit, as \"{example}\"");

@@ -1,7 +1,7 @@
 //! Settings of a scenario that override a profile's.
 
 /// Makes two structures of one list of fields: the complete configuration, and the settings of a scenario,
-/// each field of which may be left to a profile. A field has its documentation once; comments (`//`) hold for
+/// whose fields may be left to a profile. A field has its documentation once; comments (`//`) hold for
 /// the configuration alone.
 ///
 /// - `pub struct Config { ... }` has the fields that no scenario sets.

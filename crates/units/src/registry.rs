@@ -78,7 +78,7 @@ pub struct Entry {
     pub reference: &'static str,
 }
 
-/// A registry whose entries are [`Named`]: what reads it from a scenario. [`registry!`](crate::registry)
+/// A registry whose entries are [`Named`]: the reader of a scenario's choice. [`registry!`](crate::registry)
 /// implements it.
 pub trait Registry: Sized {
     /// The word for one of its entries.

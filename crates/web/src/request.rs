@@ -19,7 +19,7 @@ pub enum LabRequest {
         /// Which, as `about` lists them.
         kind: String,
     },
-    /// Reads a scenario and says what is in it, or what is wrong with it.
+    /// Returns the content of a scenario, or its error.
     Check {
         /// The scenario.
         scenario: Given,

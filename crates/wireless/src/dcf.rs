@@ -97,7 +97,7 @@ impl Dcf {
         self.long_retry_limit.map_or(4, RetryLimit::times)
     }
 
-    /// Tells `check` what is wrong with it.
+    /// Reports wrong settings to `check`.
     pub fn check(&self, check: &mut impl Check) {
         check.span("slot", self.slot, false, LONGEST_GAP);
         check.span("sifs", self.sifs, false, LONGEST_GAP);

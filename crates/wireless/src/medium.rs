@@ -105,7 +105,7 @@ pub struct Medium<T, P, S = ()> {
     agenda: Agenda,
     grid: Grid,
     points: Vec<Position>,
-    /// By station: who may be in reach, as of which drawing of the squares.
+    /// By station: candidates in reach, and the drawing of the squares that they are from.
     candidates: Vec<(u64, Vec<u32>)>,
     drawings: u64,
     /// By station, where nobody moves: who is in reach, and how loud its frames are there (before fading).

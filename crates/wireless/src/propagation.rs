@@ -69,7 +69,7 @@ impl PathLoss {
     /// ns-2's defaults: 914 MHz, antennas at 1.5 m.
     pub const NS2_TWO_RAY: Self = Self::TwoRay(TwoRay { frequency: Frequency(914e6), height: Length(1.5) });
 
-    /// Tells `check` what is wrong with it.
+    /// Reports wrong settings to `check`.
     pub fn check(&self, check: &mut impl Check) {
         let frequency = match *self {
             Self::Paper(attenuation) => return check_exponent("paper", attenuation, check),
@@ -197,7 +197,7 @@ impl Propagation {
         Self { path_loss, shadowing: None, fading: Fading::None }
     }
 
-    /// Tells `check` what is wrong with it.
+    /// Reports wrong settings to `check`.
     pub fn check(&self, check: &mut impl Check) {
         self.path_loss.check(&mut check.within("path_loss"));
         if let Some(Shadowing { deviation, .. }) = self.shadowing

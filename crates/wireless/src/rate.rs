@@ -46,7 +46,7 @@ impl RateControl {
     /// Minstrel with Linux's parameters.
     pub const MINSTREL: Self = Self::Minstrel(Minstrel::LINUX);
 
-    /// Tells `check` what is wrong with it. `longest` is the longest span of anything.
+    /// Reports wrong settings to `check`. `longest` is the longest span of anything.
     pub fn check(&self, longest: Duration, check: &mut impl Check) {
         match *self {
             Self::Arf(Arf { up, down }) => {

@@ -128,7 +128,7 @@ def _search_joint(args: argparse.Namespace) -> int:
 
 
 def _search(args: argparse.Namespace) -> int:
-    """Search the space of what the paper leaves unsaid; the outcome stays with the study."""
+    """Search the parameters that the paper does not give; the outcome stays with the study."""
     from cogtcp.studies import search_space
 
     out = _folder(args, "search")

@@ -1,7 +1,7 @@
 """The lab as one file that opens from a disk.
 
 Browsers load no modules, workers or WebAssembly from `file://`. Here the files of the page stand inside it as
-text; `offline.js` makes them addresses of the page's own (`blob:`), of which browsers load everything.
+text; `offline.js` makes them addresses of the page's own (`blob:`), and browsers load these.
 """
 
 from __future__ import annotations

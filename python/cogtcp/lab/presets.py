@@ -64,7 +64,7 @@ class Preset:
 
     @cached_property
     def controls(self) -> dict[str, Control]:
-        """What of it can be changed."""
+        """The settings that can be changed."""
         return controls_of(self.scenario)
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def presets(file: str | None) -> dict[str, Preset]:
 
 
 def _of_claims(study: Study) -> Iterator[Preset]:
-    """Return how claims are seen: at the base, and at the best reading where that is another."""
+    """Return how claims are seen: at the default values, and at the best ones where they differ."""
     kept = readings.read(study)
     for claim in study.claims:
         if not claim.points:

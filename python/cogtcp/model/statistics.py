@@ -127,7 +127,7 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
 
 
 def share_interval(count: int, total: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share of which `count` of `total` were seen (Wilson 1927).
+    """Return the 95 % interval of a share, `count` of `total` (Wilson 1927).
 
     The whole range where nothing was seen.
     """

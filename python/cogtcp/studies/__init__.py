@@ -1,6 +1,6 @@
 """Studies: what a paper claims, measured.
 
-A study is a folder with a `study.toml` (the claims as statements, and the space of unsaid parameters),
+A study is a folder with a `study.toml` (claims as statements, and parameters that the paper does not give),
 `scenarios/` and `figures/` (the paper's figures as data). It also has `runs.py` (the scenario of each point)
 and a `README.md`. `docs/adding-a-study.md` says how to write one. Read in this order: `folder` (where studies
 are), `statements` and `space`, `judging` (from runs to findings), `verdicts` (the statistical tests). Then
@@ -277,7 +277,7 @@ def search_space(
     launcher: Launcher | None = None,
     at: str = "base",
 ) -> list[Path]:
-    """Search the space of what a study's paper leaves unsaid, and keep the outcome in the study's folder.
+    """Search the parameters that a study's paper does not give, and keep the outcome in the study's folder.
 
     First the random design: in how much of the space each claim holds, and what decides (`search.json`).
     Then the guided search of each claim: the reading that reproduces it, confirmed on fresh seeds
@@ -462,7 +462,7 @@ def compare_stacks(
 
 
 def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim, ...]:
-    """Judge claims at the base and at the best reading; what fails is told."""
+    """Judge claims at the default and the best values; what fails is told."""
     kept, found = search.read(context.study), readings.read(context.study)
     kept_at = at in ("best", "nearest")
     base = context.study.space.base if kept_at else _named_setting(context.study, at)
@@ -524,7 +524,7 @@ def _named_setting(study: Study, at: str) -> Setting:
 
 
 def _kept_setting(row: ClaimRow, reading: Reading | None, at: str) -> Setting:
-    """Return the setting of a kept reading that `at` names."""
+    """Return the kept setting that `at` names."""
     if reading is None:
         raise StudyError(
             f"no reading of {row.id} is saved; search with: cogtcp reproduce {row.id} --search --settings 0"

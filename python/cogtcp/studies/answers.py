@@ -196,7 +196,7 @@ class Answer:
 
 
 def reproduced(held: int, of: int) -> Reproduced:
-    """Return the word for so many statements that hold at the best reading."""
+    """Return the word for so many statements that hold at the best values."""
     return "reproduced" if held == of else "in part" if held else "not reproduced"
 
 

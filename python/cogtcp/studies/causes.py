@@ -38,7 +38,7 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one unsaid parameter does to a claim.
+    """What one parameter does to a claim.
 
     Attributes:
         parameter: Its name.
@@ -168,7 +168,7 @@ def _explained(split: _Split, held: Sequence[bool]) -> float:
 
 
 def _between(count: int, inside: int, total: int, n: int) -> float:
-    """Return the variance share between `count` of `n` settings, `inside` of which hold, and the rest."""
+    """Return the variance share between `count` of `n` settings, where `inside` hold, and the rest."""
     if not 0 < total < n:
         return 0.0
     mean = total / n

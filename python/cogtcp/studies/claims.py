@@ -65,9 +65,9 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """What may keep a statement from holding: a sentence of our own, with a test.
+    """A sentence of our own about a statement that fails, with a test.
 
-    It is told where it holds at the best reading; as the cause if the statement holds once it is removed.
+    It is shown where it holds at the best values; as the cause if the statement holds once it is removed.
 
     Attributes:
         against: The statement that it explains, by what that says.
@@ -260,11 +260,11 @@ def read_unsaid(data: Mapping[str, Any]) -> Unsaid:
     row["why"] = text(row, "why")
     unsaid: Unsaid = _read(Unsaid, row, "unsaid")
     if unsaid.choices and unsaid.base not in unsaid.choices:
-        raise ValueError(f"unsaid `{unsaid.name}`: the base {unsaid.base!r} is not among its choices")
+        raise ValueError(f"parameter `{unsaid.name}`: the default {unsaid.base!r} is not among its choices")
     if not math.isnan(unsaid.low) and not unsaid.low <= float(unsaid.base) <= unsaid.high:
-        raise ValueError(f"unsaid `{unsaid.name}`: the base {unsaid.base!r} is not within `between`")
+        raise ValueError(f"parameter `{unsaid.name}`: the default {unsaid.base!r} is not within `between`")
     if unsaid.log and not unsaid.low > 0:
-        raise ValueError(f"unsaid `{unsaid.name}`: `log` needs a range above 0")
+        raise ValueError(f"parameter `{unsaid.name}`: `log` needs a range above 0")
     return unsaid
 
 

@@ -61,7 +61,7 @@ def deviates_more(statement: Statement, grid: Grid, setting: Setting) -> Finding
 def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Finding:
     """Test in which share of single runs an order appears: in more than half of them.
 
-    A paper that shows one run shows what a run shows. `options.above` lists pairs of points, of which the
+    A paper that shows one run shows what a run shows. `options.above` lists pairs of points; the
     first has more in that run. The estimate is the share of the runs, with its exact binomial interval.
 
     Raises:

@@ -15,7 +15,7 @@ __all__ = ["Curve", "Figure", "Style", "Surface", "Table"]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A redrawn figure beside what the paper says about it: curves, or surfaces in panels."""
+    """A redrawn figure beside the words of the paper: curves, or surfaces in panels."""
 
     id: str
     title: str
@@ -36,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts: sensitivity to what the paper leaves unsaid, a breakdown of a difference."""
+    """A table of texts: sensitivity to parameters, a breakdown of a difference."""
 
     title: str
     header: Sequence[str]

@@ -62,7 +62,7 @@ class Study:
 
     @property
     def space(self) -> Space:
-        """The space of what the paper leaves unsaid."""
+        """The space of the parameters that the paper does not give."""
         return Space(self.unsaid)
 
     def published(self, figure: str) -> dict[str, Any]:

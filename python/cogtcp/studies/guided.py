@@ -14,8 +14,8 @@ statements are clear of their bounds, it is the distance to the paper's numbers.
 - *Confirmation.* The best settings are judged on seeds that had no part in the search, on as many as find the
   effects that the search saw with a power of 0.9. At most three are tried, so a claim is confirmed by chance
   with a probability of at most 15 %.
-- *What turns it over.* From a confirmed reading one parameter at a time moves to the nearest value at which a
-  statement no longer holds. The value is sought on few seeds; the smallest change is shown on twelve.
+- *What reverses the verdict.* From confirmed values one parameter at a time moves to the nearest value at
+  which a statement no longer holds. The value is sought on few seeds; the smallest change is shown on twelve.
 
 The same study and the same trials give the same outcome. Runs are kept by the runner: an interrupted search
 repeats its proposals without running them again. The outcome is `readings.json` in the study's folder;
@@ -207,10 +207,10 @@ def _nearer(study: Context, claim: ClaimRow, nearest: Nearest | None, kept: Read
 
 
 def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: int | None = None) -> Reading:
-    """Measure a kept reading on its seeds again, or on so many; what the search found besides stays.
+    """Measure kept values on their seeds again, or on so many; what the search found besides stays.
 
-    Where all statements hold that did not before, what turns the claim over is looked for. What the nearness
-    to the paper's numbers hangs on is looked for where it is not known.
+    Where all statements hold that did not before, the change that reverses the verdict is sought. What the
+    nearness to the paper's numbers hangs on is looked for where it is not known.
     """
     first, last = reading.seeds
     count = seeds or last - first + 1

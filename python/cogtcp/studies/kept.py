@@ -117,7 +117,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
     """Judge a sample of the stored results again, and say in a line each which have changed.
 
     Settings of the random design have their own seeds again: what held there must not fail, nor the other way
-    round. As many fresh settings must not contradict the kept share (Fisher's exact test). Best readings have
+    round. As many fresh settings must not contradict the kept share (Fisher's exact test). Best values have
     fresh seeds: what held there must not fail.
     """
     design, found = search.read(study), readings.read(study)

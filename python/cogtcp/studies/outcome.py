@@ -203,8 +203,8 @@ ALONG, ALONG_SEEDS, QUICK_SEEDS = 4, 6, 2
 def _along(study: Context, outcome: Outcome) -> Along | None:
     """Measure a claim at values of the parameter that decides; None where none does.
 
-    It is the one that decides most over the random design, from the base on. Where none does, it is the one
-    that turns the best reading over, from that reading on.
+    It is the one that decides most over the random design, from the default values on. Where none does,
+    it is the one that reverses the verdict at the best values, from these on.
     """
     row, base = outcome.row, outcome.base.setting
     turn = None if outcome.reading is None else outcome.reading.turn

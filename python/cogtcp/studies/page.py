@@ -169,9 +169,9 @@ def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:
 
 
 def _printed(claim: Claim) -> list[Printed]:
-    """Return the paper's numbers with ours: at the base, the best reading and the nearest setting.
+    """Return the paper's numbers with ours: at the default, best and nearest values.
 
-    What this run measured has intervals. A quick run shows stored values at the best reading, and every run
+    What this run measured has intervals. A quick run shows stored numbers at the best values, and every run
     at the nearest setting.
     """
     outcome = claim.outcome

@@ -29,7 +29,7 @@ UNITS = {"s": "s", "ms": "ms", "mbps": "Mbit/s", "kbps": "kbit/s", "bps": "bit/s
 
 
 def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged | None) -> Figure:
-    """Draw a figure of the paper from the points of a claim, at the base and at the best reading."""
+    """Draw a figure of the paper from the points of a claim, at the default and the best values."""
     points = [point for point in row.points if point.matches(plot.where or {}) and plot.x in point]
     words = _words([point[plot.x] for point in points])
     shown = [(base, "points")]

@@ -109,7 +109,7 @@ def within(numbers: Sequence[tuple[str, float, float]]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The best reading of a claim, measured on seeds that had no part in the search.
+    """The best parameter values of a claim, measured on seeds that had no part in the search.
 
     Attributes:
         setting: The reading.

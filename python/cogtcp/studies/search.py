@@ -1,6 +1,6 @@
-"""The random design over the space that a paper leaves unsaid: how robust its claims are.
+"""The random design over parameters that a paper does not give: how robust its claims are.
 
-A Latin hypercube over all unsaid parameters together, on seeds that no reproduction uses; each claim is
+A Latin hypercube over all parameters together, on seeds that no reproduction uses; each claim is
 judged at each setting. From it come the shares and what decides. No setting is chosen by its result, so the
 shares are free of selection. A claim that is inconclusive at a setting is looked at again there, on four
 times the seeds each time, up to the study's `second_look`. Each look tests at the 5 % level, so three looks
@@ -132,11 +132,11 @@ class Search:
         return told
 
     def touching(self, study: Study, claim: str) -> list[Unsaid]:
-        """Return the unsaid parameters that can change a claim."""
+        """Return the parameters that can change a claim."""
         return [p for p in study.space.varied if p.name in self.claims[claim].touches]
 
     def effects(self, study: Study, claim: str) -> list[Effect]:
-        """Return what each unsaid parameter does to a claim, the one that explains most first."""
+        """Return what each parameter does to a claim, the one that explains most first."""
         verdicts = self.claims[claim].claim_verdicts()
         return effects(self.touching(study, claim), self.settings, verdicts)
 

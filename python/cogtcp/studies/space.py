@@ -1,6 +1,6 @@
-"""The space of what a paper leaves unsaid: its parameters, one joint design over them, and single settings.
+"""The parameters that a paper does not give, one joint design over them, and single settings.
 
-A `Setting` gives every unsaid parameter one value; a `Point` gives a value to what a figure varies. Both are
+A `Setting` gives every parameter one value; a `Point` gives a value to what a figure varies. Both are
 read by attribute (`setting.queue_bdp`, `point.transport`) where a study builds its scenarios.
 """
 
@@ -86,7 +86,7 @@ class Point(Values):
 
 
 class Setting(Values):
-    """What the paper leaves unsaid, at one value each."""
+    """The parameters that the paper does not give, one value each."""
 
     __slots__ = ()
 
@@ -190,7 +190,7 @@ class Unsaid:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All that a paper leaves unsaid."""
+    """All parameters that a paper does not give."""
 
     unsaid: tuple[Unsaid, ...]
 

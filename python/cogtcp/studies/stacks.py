@@ -2,7 +2,7 @@
 
 `[stacks]` of `study.toml` names a point of the study. Its scenario runs with each of twelve stacks in all
 flows: four on the paper's host (the study's `[tcp]`), eight on hosts of their own, whose presets decide. This
-is done at the base, and at the base with one unsaid parameter changed at a time: each other choice, both ends
+is done at the default values, and with one parameter changed at a time: each other choice, both ends
 of a range. A *rank flip* is a pair of stacks whose order at the base is not their order at a changed
 parameter. Both orders are shown by a t-test paired by seed at the 1 % level.
 
@@ -277,7 +277,7 @@ def _measure(context: Context, setting: Setting, point: Point) -> dict[str, list
 def _flipped(
     base: Mapping[str, Sequence[float]], there: Mapping[str, Sequence[float]]
 ) -> list[tuple[str, str]]:
-    """Return the pairs of which the first has more at the base, and the second there."""
+    """Return pairs: the first has more at the default values, the second there."""
     found = []
     for a, b in itertools.permutations(base, 2):
         here = mean_interval([x - y for x, y in zip(base[a], base[b], strict=True)], CONFIDENCE)

@@ -1,4 +1,4 @@
-"""In how much of the space of what a paper leaves unsaid a statement holds, or a whole claim.
+"""In how much of the space of parameters a statement holds, or a whole claim.
 
 Every statement of a claim is tested at each setting of a joint design. An inconclusive setting counts neither
 for nor against; the share is over the settings that give a clear result.

@@ -1,4 +1,4 @@
-"""Which unsaid parameters can change a claim at all: those that change a scenario of its points.
+"""Which parameters can change a claim at all: those that change a scenario of its points.
 
 The others cannot decide the claim: searches leave them at the base, and tests of what decides do not count
 them among the comparisons made.
@@ -20,7 +20,7 @@ CORNERS, CORNERS_SEED = 4, 7
 
 
 def touching(study: Context, claim: ClaimRow) -> list[Unsaid]:
-    """Return the unsaid parameters that change a scenario of the claim, in the study's order."""
+    """Return the parameters that change a scenario of the claim, in the study's order."""
     make = code.function(study.study, "runs", "scenario")
     space = study.study.space
     found: dict[str, Unsaid] = {}

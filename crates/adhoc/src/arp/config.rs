@@ -96,7 +96,7 @@ impl ArpSettings {
         }
     }
 
-    /// Tells `check` what is wrong with it under `profile`.
+    /// Reports wrong settings to `check` under `profile`.
     pub fn check(&self, profile: Profile, check: &mut impl Check) {
         if let Some(field) = self.first_set()
             && self.over(profile).is_none()

@@ -35,7 +35,7 @@ impl Request {
         self
     }
 
-    /// What an interface is like: `ifinfomsg` of any family and type, of which no flag is to be changed.
+    /// What an interface is like: `ifinfomsg` of any family and type, without a change of flags.
     fn interface(self, number: i32) -> Self {
         self.put(&[0; 4]).put(&number.to_ne_bytes()).put(&[0; 8])
     }
@@ -194,7 +194,7 @@ pub(super) struct End<'a> {
 }
 
 /// Makes a pair of virtual Ethernet devices (veth(4)): `near` in the namespace that this thread is in, `far`
-/// in the one of which `namespace` is the descriptor.
+/// in the namespace of the descriptor `namespace`.
 pub(super) fn add_pair(near: End<'_>, far: End<'_>, namespace: i32, mtu: u32) -> io::Result<()> {
     let end = |request: Request, end: End<'_>| {
         let name = [end.name.as_bytes(), &[0]].concat();
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!((request.len(), request[0], request[20], request[32]), (40, 40, 7, 8));
     }
 
-    /// An attribute of 5 bytes takes 12, of which its length counts 9; what holds it counts the padding.
+    /// An attribute of 5 bytes takes 12: its length counts 9, and its container counts the padding.
     #[test]
     fn attributes_are_whole_words() {
         let request = Request::new(1, 0).nested(9, |it| it.attribute(3, b"abcde")).bytes();

@@ -8,7 +8,7 @@ use cogtcp_train::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::Segment;
 use cogtcp_units::{Duration, Time};
 
-/// A connection manager and what is measured of it.
+/// A connection manager and its measurements.
 #[derive(Debug)]
 pub(super) struct Managed {
     manager: ConnectionManager,

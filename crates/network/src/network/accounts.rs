@@ -56,7 +56,7 @@ impl<P: Payload> Network<P> {
     ///
     /// # Errors
     ///
-    /// The first link direction of which that is not so.
+    /// The first link direction that breaks the rule.
     pub fn check_budget(&self) -> Result<(), String> {
         self.budget.check(&self.directions)
     }

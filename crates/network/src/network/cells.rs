@@ -221,7 +221,7 @@ impl<P: Payload> Network<P> {
         has_arrived
     }
 
-    /// The cell plays what is due, but for what leaves it.
+    /// Plays what is due in the cell, except departures.
     fn play_cell(&mut self, now: Time, place: usize, observer: &mut impl Observer<P>) {
         let Self { cells, radios, directions: links, .. } = self;
         let CellLinks { radio, cell, directions, .. } = &mut cells[place];

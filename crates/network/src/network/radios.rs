@@ -188,7 +188,7 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// A frame has left `direction`, whose channel primary users share: what they do to it, and it to them.
+    /// A frame has left `direction`, whose channel primary users share: computes the interference between both.
     /// Returns why it is lost.
     #[cold]
     pub(super) fn settle(

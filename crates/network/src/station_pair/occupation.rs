@@ -15,7 +15,7 @@ pub enum Occupation {
     Other,
     /// An exchange of its own.
     Exchange(Exchange),
-    /// An exchange of its own of which it is not known yet what it comes to.
+    /// An exchange of its own with an outcome that is still unknown.
     Undecided,
     /// A packet waits for a slot or a grant of a cell.
     Granted,

@@ -8,7 +8,7 @@ use cogtcp_units::{Duration, Time};
 #[derive(Debug)]
 pub(super) struct Blocked {
     step: Step,
-    /// What is left of it.
+    /// The rest of the step.
     call: Call,
     /// What it has done.
     done: u64,

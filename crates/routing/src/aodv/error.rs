@@ -8,7 +8,7 @@ use crate::{NodeAddress, RoutingEvent, RoutingMessage};
 use cogtcp_units::Time;
 use std::collections::BTreeSet;
 
-/// What is out of reach, with numbers, and who is to hear of it.
+/// What is out of reach, with numbers, and the recipients of the RERR.
 #[derive(Debug, Default)]
 struct Unreachable {
     unreachable: Vec<(NodeAddress, Option<u32>)>,
@@ -69,7 +69,7 @@ impl Aodv {
         self.tell(now, due, told);
     }
 
-    /// Ends routes. Returns those who are to hear of it: who used them, or everybody of every route over a
+    /// Ends routes. Returns the recipients of the RERR: users of the routes, or everybody of every route over a
     /// broken link.
     fn end_routes(
         &mut self,

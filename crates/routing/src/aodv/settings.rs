@@ -38,7 +38,7 @@ overlay! {
         wire: WireFormat,
     }
 
-    /// AODV in a scenario: a profile, and what differs from it.
+    /// AODV in a scenario: a profile and its exceptions.
     pub struct AodvSettings {
         /// Whose defaults the others have: rfc.
         profile: AodvProfile,

@@ -226,7 +226,7 @@ impl CellSettings {
         }
     }
 
-    /// Reports what is wrong with it, by its place below `path`; `users`: links of the radio.
+    /// Reports wrong settings by their place below `path`; `users`: links of the radio.
     pub(crate) fn check(
         &self,
         links: &[String],
@@ -333,7 +333,7 @@ impl CellSettings {
     ///
     /// # Panics
     ///
-    /// Settings that [`check`](Self::check) refuses.
+    /// Settings that `check` refuses.
     #[expect(clippy::expect_used, reason = "the scenario has been checked")]
     pub fn config(&self, links: &[&str], delays: impl Iterator<Item = [Duration; 2]>) -> CellConfig {
         let technology = self.technology();

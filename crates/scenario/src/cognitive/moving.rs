@@ -144,7 +144,7 @@ fn check_sinr(sinr: Decibel, path: &KeyPath, report: Report) {
 }
 
 impl Handover {
-    /// Reports what is wrong with it, by its place below `path`.
+    /// Reports wrong settings by their place below `path`.
     pub(super) fn check(&self, links: &[String], rlc: RlcMode, path: &KeyPath, report: Report) {
         if !(2..=MOST_STATIONS).contains(&self.stations) {
             let message = format!("{} stations are out of range", self.stations);
@@ -243,7 +243,7 @@ impl Handover {
 }
 
 impl Drx {
-    /// Reports what is wrong with it, by its place below `path`; `slot`: the cell's.
+    /// Reports wrong settings by their place below `path`; `slot`: the cell's.
     pub(super) fn check(&self, slot: Duration, path: &KeyPath, report: Report) {
         let spans =
             [("inactivity", self.inactivity, slot), ("on", self.on, slot), ("cycle", self.cycle, slot)];

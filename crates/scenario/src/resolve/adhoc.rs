@@ -29,7 +29,7 @@ pub(super) fn trace(topology: &Topology) -> Option<&String> {
     }
 }
 
-/// What belongs to an ad hoc network alone stands with no other, and what belongs to links not with it.
+/// What belongs to an ad hoc network alone stands with no other, and keys of links do not stand with an ad hoc network.
 pub(super) fn check_use(scenario: &Scenario, findings: &mut Findings) {
     let is_ad_hoc = matches!(scenario.topology, Topology::AdHoc(_));
     let here = [

@@ -50,7 +50,7 @@ impl Uplink {
 }
 
 impl Cell {
-    /// A user enters a station that knows nothing of it. The answer to its random access is its first grant,
+    /// A user arrives without context (random access). The answer to its random access is its first grant,
     /// from slot `number` on (TS 36.321 section 5.1.4).
     pub(super) fn enter(&mut self, user: usize, number: u64, buffers: &impl Buffers) {
         let sent = self.streams[2 * user + 1].bearer.sent();

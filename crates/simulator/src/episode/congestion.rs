@@ -34,7 +34,7 @@ pub struct CongestionView {
     pub mss: u64,
 }
 
-/// A run of which an agent sets the congestion window of one flow.
+/// A run in which an agent sets the congestion window of one flow.
 #[derive(Debug)]
 pub struct CongestionEpisode {
     simulation: Simulation<'static>,

@@ -51,7 +51,7 @@ pub struct SensingView {
     pub interfered: Duration,
 }
 
-/// A run of which an agent sets the cycle of one CR user.
+/// A run in which an agent sets the cycle of one CR user.
 #[derive(Debug)]
 pub struct SensingEpisode {
     simulation: Simulation<'static>,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// 2 s).
 const MEMORY: Duration = Duration::from_secs(2);
 
-/// By flow and node: the link of the route in front of which the node is (`None`: over the air), and how long
+/// By flow and node: the route's link that leaves the node (`None`: over the air), and how long
 /// its messages take.
 #[derive(Debug, Default)]
 pub(super) struct RouteNews(BTreeMap<(u32, usize), (Option<u32>, Duration)>);

@@ -17,7 +17,7 @@ pub struct Protection {
     pub interfered: Duration,
     /// Of that, ON time later than a regulation allows; `None` without a regulation.
     pub overdue: Option<Duration>,
-    /// ON periods of which any part was interfered with.
+    /// ON periods with interference in any part.
     pub collisions: u64,
     /// Sensings that missed a PU.
     pub missed_detections: u64,

@@ -38,7 +38,7 @@ pub struct Line {
     /// Places where the train changes network, whatever the signal.
     #[serde(rename = "border", default)]
     pub borders: Vec<Border>,
-    /// How the signal spreads, and what the radio makes of it.
+    /// How the signal spreads, and the resulting rate of the radio.
     pub signal: Signal,
 }
 

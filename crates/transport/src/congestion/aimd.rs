@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// A window of 20 segments of which 6 are in flight.
+    /// A window of 20 segments with 6 in flight.
     #[test]
     fn a_loss_reduces_what_is_in_flight_or_cwnd() {
         for (reduce_cwnd, expected) in [(false, 3), (true, 10)] {

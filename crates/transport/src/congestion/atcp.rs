@@ -13,7 +13,7 @@
 //! - ATCP is a layer between IP and an unchanged TCP, which it puts into persist mode while it retransmits by
 //!   itself. Here the sender retransmits, by NewReno's recovery or, after a timeout, in order as cwnd allows;
 //!   what this control adds is that cwnd and ssthresh stay. The paper was not at hand: this is from memory
-//!   and from what surveys say of it.
+//!   and from surveys.
 //! - ATCP was built into FreeBSD, whose persist mode pulls SND.NXT back: after a disconnection what was
 //!   outstanding goes again at once, from a cwnd of one segment.
 //! - ECN is not negotiated, and its echo is per ACK: the receiver echoes the mark of each segment, and there

@@ -382,7 +382,7 @@ impl C2 {
         }
     }
 
-    /// cwnd changes by `segments` per round trip, of which this ACK is `acked` of cwnd bytes.
+    /// cwnd changes by `segments` per round trip; this ACK covers `acked` of cwnd bytes.
     fn change(&mut self, tcp: &mut TcpState, segments: f64, acked: u64) {
         let share = acked as f64 / tcp.cwnd as f64 * tcp.mss as f64;
         self.credit += (segments * share).min(acked as f64);

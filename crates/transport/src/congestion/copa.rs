@@ -20,7 +20,7 @@
 //! - cwnd is two segments at least (genericCC, mvfst).
 //!
 //! Choices of our own: the least and greatest RTTs are Nichols's filters with three samples, as in mvfst. A
-//! timeout, of which the paper says nothing, leaves two segments and begins slow start. A window that the
+//! timeout (not in the paper) leaves two segments and begins slow start. A window that the
 //! application does not use does not grow. Equal RTTs are an empty queue.
 
 use super::windowed_max::WindowedMax;

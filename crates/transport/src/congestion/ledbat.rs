@@ -36,9 +36,9 @@ const NAME: &str = "ledbat";
 const MIN_CWND: u64 = 2;
 /// Segments that cwnd may be over the flight size (RFC 6817: ALLOWED_INCREASE).
 const ALLOWED_INCREASE: u64 = 1;
-/// Minutes of which the base delay is the least (RFC 6817: BASE_HISTORY).
+/// Minutes over which the base delay is the least (RFC 6817: BASE_HISTORY).
 const BASE_HISTORY: usize = 10;
-/// RTT samples of which the current delay is the least (RFC 6817: CURRENT_FILTER).
+/// RTT samples whose least is the current delay (RFC 6817: CURRENT_FILTER).
 const CURRENT_FILTER: usize = 4;
 /// RTTs from the first slow start to the first slowdown, and RTTs that a slowdown keeps cwnd low.
 const SLOWDOWN_RTTS: u64 = 2;

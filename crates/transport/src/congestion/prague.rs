@@ -349,7 +349,7 @@ mod tests {
             self.tcp.ca_state = state;
         }
 
-        /// A round trip of one ACK per segment, of which the first `marked` are.
+        /// A round trip of one ACK per segment; the first `marked` are marked.
         fn round(&mut self, marked: u64) {
             let segments = self.tcp.cwnd / MSS;
             for k in 0..segments {

@@ -10,7 +10,7 @@
 //! a segment in order, or SACKed  window + 2 segments, up to the room that this segment and the queue leave
 //! ```
 //!
-//! Linux counts memory, of which packets take more than their data ([`share_of_data`]). So 1448 bytes let the
+//! Linux counts memory, and packets take more than their data ([`share_of_data`]). So 1448 bytes let the
 //! window grow from the first segment on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). All of it
 //! captured on Linux 6.18. Before 6.16 (`window_margin`) a fuller round trip gives room for 2 new + 16 segments, more
 //! in slow start likewise, and segments behind a gap give none.

@@ -128,7 +128,7 @@ impl Window {
 mod tests {
     use super::Window;
 
-    /// A buffer of less than a segment, of which the tuning leaves less than the edge moves at least.
+    /// A buffer of less than a segment: the tuning leaves less than the edge moves at least.
     #[test]
     fn an_empty_buffer_opens_a_closed_window() {
         let mut window = Window::new(838, 1000);

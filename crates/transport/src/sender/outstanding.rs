@@ -1,4 +1,4 @@
-//! What a sender has outstanding, in segments: for those who look at a connection from outside.
+//! What a sender has outstanding, in segments: as seen from outside of the connection.
 
 use super::Sender;
 use crate::scoreboard::{LOST, RETRANSMITTED, SACKED};

@@ -196,7 +196,7 @@ impl Sender {
         }
     }
 
-    /// FlightSize at a loss event, of which a control takes its share. It excludes limited transmit's
+    /// FlightSize at a loss event; a control takes its share. It excludes limited transmit's
     /// segments (RFC 5681 section 3.2). After a timeout it counts later segments only, since the rest is
     /// lost. It never exceeds cwnd.
     ///
@@ -328,7 +328,7 @@ impl Sender {
         self.frto = Frto::Idle;
     }
 
-    /// With [`paced_resume`](crate::SenderConfig::paced_resume): cwnd over SRTT, until what goes out of it is
+    /// With [`paced_resume`](crate::SenderConfig::paced_resume): cwnd over SRTT, until this window is
     /// acknowledged.
     fn pace_resume(&mut self) {
         if self.config.paced_resume && !self.tcp.srtt.is_zero() {

@@ -1,4 +1,4 @@
-//! The exchange of frames: RTS, CTS, data, ACK, and what becomes of it when one of them is missing.
+//! The exchange of frames: RTS, CTS, data, ACK, and the outcome if one of them is missing.
 
 use super::Medium;
 use super::station::{Mac, Phase};

@@ -176,7 +176,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         });
     }
 
-    /// Whether those who cannot receive a frame may come after those who can, each in the order of their
+    /// Whether stations that cannot receive a frame may come after stations that can, each in the order of their
     /// numbers: a processor predicts runs of the same. Who can is the same for all frames, unless rates
     /// differ in what they need. Where a frame that fails at a station can end that station's wait for an
     /// answer, events follow, and stations come by number.

@@ -148,7 +148,7 @@ impl<T> Stations<T> {
         &mut self.ears[number as usize]
     }
 
-    /// A station's contention, with what goes with it.
+    /// A station's contention and its state.
     #[inline(always)]
     pub(super) fn contention(&mut self, number: u32) -> (&mut Contention, &mut Attempts) {
         (&mut self.ears[number as usize].contention, &mut self.all[number as usize].attempts)
@@ -206,7 +206,7 @@ impl<T> Stations<T> {
         self.ear(number).is_sending && at < self[number].sends_until
     }
 
-    /// Whether it was sending until now: a radio that does knows nothing of other frames.
+    /// Whether it was sending until now: a sending radio does not notice other frames.
     #[inline]
     pub(super) fn was_deaf(&mut self, number: u32, now: Time) -> bool {
         // The mark first: the time is in another line of memory.
@@ -270,7 +270,7 @@ impl<T> Stations<T> {
         }
     }
 
-    /// It knows nothing of what is in the air: its radio has come to another channel.
+    /// Forgets the frames in the air: the radio has come to another channel.
     pub(super) fn forget_air(&mut self, number: u32) {
         self.ear_mut(number).nav = Time::ZERO;
         self.set_guard(number, Time::MAX);

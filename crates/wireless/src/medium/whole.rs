@@ -198,7 +198,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.reschedule(whole.sender);
     }
 
-    /// A frame of an exchange: what spoils it at the other end.
+    /// A frame of an exchange: its interference at the other end.
     fn put_on_air(
         &mut self,
         terms: &Terms,

@@ -124,7 +124,7 @@ def queued(found: Sequence[Delivery], tick: float = 0.0) -> list[bool]:
 
 
 def windows(found: Sequence[Delivery], waited: Sequence[bool], count: int = WINDOW) -> list[Stretch]:
-    """Return disjoint stretches of `count` deliveries of which each waited for the one before."""
+    """Return disjoint stretches of `count` deliveries; each waited for the delivery before."""
     result = []
     start = 0
     while start + count < len(found):

@@ -137,7 +137,7 @@ class LinkFit:
 
 
 def fit_link(connections: Sequence[Connection]) -> LinkFit:
-    """Return what connections over the same link say of it."""
+    """Return the fit of a link from its connections."""
     main = connections[0]
     same = [connection for connection in connections if connection.side == main.side]
     notes = [note for connection in same for note in connection.notes]

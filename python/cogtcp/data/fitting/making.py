@@ -401,7 +401,7 @@ def _estimates(fit: Fit) -> list[Estimate]:
 
 
 def _poisson(count: int, mean: float) -> tuple[float, float]:
-    """Return the 95 % interval of a mean time of which `count` ended (Byar's approximation)."""
+    """Return the 95 % interval of a mean time from `count` ends (Byar's approximation)."""
     low = count * (1 - 1 / (9 * count) - 1.96 / (3 * math.sqrt(count))) ** 3
     high = (count + 1) * (1 - 1 / (9 * (count + 1)) + 1.96 / (3 * math.sqrt(count + 1))) ** 3
     return mean * count / high, mean * count / max(low, 1e-9)

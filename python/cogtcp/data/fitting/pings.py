@@ -306,7 +306,7 @@ def _requests(found: _Read, file: str) -> Probes:
 
 
 def _interval(stamped: list[tuple[int, float]], found: _Read, count: int) -> tuple[float, Timing]:
-    """Return the usual time between requests, and what shows it."""
+    """Return the usual time between requests, with its evidence."""
     steps = [(b - a) / (m - n) for (n, a), (m, b) in itertools.pairwise(stamped) if b > a]
     if len(steps) > 1 or (steps and len(stamped) == 2):
         # Pairs far apart average the delays of single lines; the median ignores a clock that was set.

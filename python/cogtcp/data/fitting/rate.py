@@ -310,7 +310,7 @@ def _varies(result: RateFit, found: Sequence[Delivery], waited: Sequence[bool], 
 
 
 def _merged(pieces: Sequence[Stretch]) -> list[Stretch]:
-    """Return stretches of which neighbours with one rate are joined: a step is as long as the data need."""
+    """Return stretches, neighbours with one rate joined: a step is as long as the data need."""
     result: list[Stretch] = []
     for each in pieces:
         last = result[-1] if result else None

@@ -1,4 +1,4 @@
-"""Silences of a link, from what passed it and what did not.
+"""Silences of a link, from packets that passed and packets that did not.
 
 A silence shows as a gap in what passes the gate while something wanted to. What happened to the packets sent
 meanwhile tells the kind: held packets arrive late, dropped ones never. Where the gate falls silent on a fixed

@@ -188,7 +188,7 @@ class Race:
         return mean_interval(self.values[name]).mean
 
     def ranked(self) -> list[str]:
-        """Return the winner, others in the race by mean, then those who left, the last to go first.
+        """Return the winner, others in the race by mean, then the candidates that left, the last first.
 
         Candidates that failed or break a limit are left out. So is, behind the others, who may break one.
         """

@@ -128,7 +128,7 @@ class Tuning:
 
     @property
     def undecided(self) -> list[Finalist]:
-        """Finalists of which the fresh seeds do not show whether they keep the constraints."""
+        """Finalists whose constraints the fresh seeds leave undecided."""
         return [final for final in self.finalists if self.keeps(final) == "unclear"]
 
     @property

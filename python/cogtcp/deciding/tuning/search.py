@@ -262,7 +262,7 @@ def _simulate(
 
 
 def _checked(plan: Plan, found: Evaluation) -> Evaluation:
-    """Return the evaluation, failed if it lacks what is wanted of it."""
+    """Return the evaluation, failed if it lacks a wanted metric."""
     if found.error:
         return found
     error = found.missing(plan.objective.metric)

@@ -29,7 +29,7 @@ def sawtooth_goodput_bps(segment_bytes: float, rtt_s: float, packets_per_loss: i
 def bianchi_packets_per_second(stations: int, packet_bytes: int, *, rts: bool) -> float:
     """Return the saturation throughput of a cell (Bianchi, JSAC 18(3), 2000, equations 7 to 13).
 
-    A collision costs its longest frame and EIFS, with which those who heard it resume.
+    A collision costs its longest frame and EIFS, and stations that heard it resume then.
     """
 
     def frame(size: int) -> float:

@@ -74,7 +74,7 @@ def packet(
     interface: int = 0,
     comments: Iterable[str] = (),
 ) -> bytes:
-    """Return the block of a packet of which `data` was captured of `length` bytes.
+    """Return the block of a packet: `data` was captured, of `length` bytes.
 
     `outgoing` None: the capturing host neither sent the packet nor was its destination.
     """

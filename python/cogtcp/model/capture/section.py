@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def header(result: Result) -> bytes:
-    """Return the block with which the capture of a run begins: it says of which."""
+    """Return the first block of a capture, which names the run."""
     return pcapng.section_header(
         f"cogtcp {provenance.version()}",
         f"scenario {result.scenario.name} ({result.scenario.hash}), seed {result.seed}, "

@@ -196,7 +196,7 @@ def repair(folder: Path, journal: Journal) -> list[Path]:
 
 
 def _is_whole(name: str, path: Path) -> bool:
-    """Whether every row of a file can be read, and a run's has what tells it from others."""
+    """Whether every row of a file can be read, and a run's has its identity."""
     wanted = {"seed": pa.int64(), "key": pa.string()}
     wanted |= {"error": pa.string(), "limit_s": pa.float64()} if name == RUNS else {"row": pa.int32()}
     try:
@@ -215,7 +215,7 @@ def _is_whole(name: str, path: Path) -> bool:
 
 
 def _tables_of(broken: Sequence[Path], transport: str) -> set[str]:
-    """Return the tables, besides `runs`, of which a file of a transport is damaged."""
+    """Return the tables, besides `runs`, with a damaged file of a transport."""
     return {path.parent.parent.name for path in broken if path.parent.name == _segment(transport)} - {RUNS}
 
 
@@ -379,7 +379,7 @@ def _of_runs(tables: Iterable[pa.Table], place: list[str]) -> Iterator[pa.Table]
 def _schema(
     name: str, schemas: Sequence[pa.Schema], of_runs: Sequence[pa.Schema], kinds: dict[str, pa.DataType]
 ) -> tuple[pa.Schema, bool]:
-    """Return the columns of a table of which there are several parts, and whether some sort differently."""
+    """Return the columns of a table in several parts, and whether some sort differently."""
     there = {axis for schema in schemas for axis in axes_of(name, schema.names)}
     there |= {axis for schema in of_runs for axis in axes_of(RUNS, schema.names)}
     axes_ = [(axis, kind) for axis, kind in kinds.items() if axis in there]

@@ -79,7 +79,7 @@ def _own(sweep: Sweep, columns: Sequence[str] | None) -> Iterator[pa.Table]:
 
 
 def thinned(values: Sequence[Sequence[Any]], most: int) -> list[list[Any]]:
-    """Return values of each axis, ends included, evenly spread, of which there are at most so many points.
+    """Return values of each axis, ends included, evenly spread, with at most so many points.
 
     >>> thinned([[1, 2, 3, 4, 5], [1, 2]], 6)
     [[1, 3, 5], [1, 2]]

@@ -151,7 +151,7 @@ class Sweep:
         return list(dataset.failures(self.folder))
 
     def about(self) -> dict[str, Any]:
-        """Return what was asked for and how much of it was done, as plain data."""
+        """Return the request and the part that was done, as plain data."""
         counts = self.progress
         return {
             "scenario": self.plan.scenario.name,

@@ -1,7 +1,7 @@
 """A figure as data: panels of axes and marks in the units of the data, and a legend.
 
 Colours are roles of the pages' style sheet: `ink`, `muted`, `accent`, `alarm`, `series-1`, ... `series-6`.
-Sizes are units of which a page is `Drawing.width` wide. Marks are tuples: these load faster.
+Sizes are in units: a page is `Drawing.width` units wide. Marks are tuples: these load faster.
 """
 
 from __future__ import annotations

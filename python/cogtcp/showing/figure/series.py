@@ -99,7 +99,7 @@ class Series:
 
     @classmethod
     def of(cls, result: Result) -> Series:
-        """Take from a run what is drawn of it."""
+        """Take the drawn series from a run."""
         names = result.flows.column("flow").to_pylist()
         shown = names[:MOST_FLOWS]
         link = _busiest_bottleneck(result)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ _PHONE = 360.0
 _SQUARE = 620.0
 #: Units right of the panels for a colour bar.
 _BAR = 84.0
+#: Units from one line of a heading to the next.
+_LINE = 15.0
 #: Units beside a label of a tick that stay free.
 _APART = 5.0
 
@@ -56,16 +59,17 @@ def draw(drawing: model.Drawing, *, narrow: bool = False) -> str:
     legend: list[str] = []
     top = 0.0 if drawing.below else _legend(legend, 2, drawing.legend, width)
     bar = _BAR if drawing.shades is not None else 0.0
-    first = top + _head(rows[0])
     lefts = _left_margins(rows, width)
     shares = max(sum(panel.share for panel in row) for row in rows)
+    first = top + _head(rows[0], (width - bar) / shares)
     for row in rows:
-        top += _head(row)
+        top += _head(row, (width - bar) / shares)
         at, lowest = 0.0, 0.0
         for column, panel in enumerate(row):
             slot = (width - bar) * panel.share / shares
             left = lefts[len(row), column]
             place = _placed(panel, at + left, top, slot - left - _right(panel))
+            place.room = (at, at + slot)
             parts += _panel(place, drawing.shades)
             lowest = max(lowest, place.height)
             at += slot
@@ -115,9 +119,18 @@ def _legend(parts: list[str], top: float, entries: Sequence[model.Entry], width:
     return row + 10
 
 
-def _head(row: Sequence[model.Panel]) -> float:
-    """Return the units above the panels of a row: for titles and for what the axes upwards show."""
-    return 8.0 + 22 * any(panel.title for panel in row) + 18 * any(panel.y.label for panel in row)
+def _head(row: Sequence[model.Panel], share: float) -> float:
+    """Return the units above the panels of a row: for titles and for labels of the axes upwards."""
+    lines = max(len(_lines(panel.title, share * panel.share)) for panel in row)
+    more = _LINE * max(0, lines - 1)
+    return 8.0 + 22 * bool(lines) + more + 18 * any(panel.y.label for panel in row)
+
+
+def _lines(text: str, room: float) -> list[str]:
+    """Return a heading in lines that fit into so many units."""
+    if not text or _bold_width(text) <= room - 4:
+        return [text] if text else []
+    return textwrap.wrap(text, max(8, int((room - 4) / _bold_width("x"))), break_long_words=False)
 
 
 def _foot(row: Sequence[model.Panel]) -> float:
@@ -154,6 +167,8 @@ class _Place:
     height: float
     #: Texts that may reach out of the panel.
     texts: list[str] = field(default_factory=list)
+    #: From where to where they may reach.
+    room: tuple[float, float] = (0.0, math.inf)
 
     def x(self, value: float) -> float:
         return max(-1e4, min(1e4, self.panel.x.scale.place(value) * self.width))
@@ -166,6 +181,17 @@ class _Place:
     def write(self, text: model.Text) -> None:
         left, top = self.left + self.x(text.x) + text.dx, self.top + self.y(text.y) + text.dy
         self.texts.append(_text(left, top, text))
+
+    def head(self, x: float, y: float, text: model.Text) -> None:
+        """Write a title or a label of an axis, moved and in as many lines as it needs: none is cut off."""
+        low, high = self.room
+        lines = _lines(text.text, high - low)
+        for number, line in enumerate(lines):
+            wide = _bold_width(line)
+            before = wide / 2 if text.anchor == "middle" else 0.0
+            left = max(low + 2 + before, min(x, high - 2 - wide + before))
+            above = _LINE * (len(lines) - 1 - number)
+            self.texts.append(_text(left, y - above, text._replace(text=line)))
 
 
 def _placed(panel: model.Panel, left: float, top: float, width: float) -> _Place:
@@ -193,7 +219,7 @@ def _panel(place: _Place, shades: model.Shades | None) -> list[str]:
         place.write(model.Text(panel.x.scale.high, y, text, dx=8, size=12, middle=True))
     if panel.title:
         above = model.Text(0, 0, panel.title, bold=True)
-        place.texts.append(_text(place.left, place.top - (30 if panel.y.label else 10), above))
+        place.head(place.left, place.top - (30 if panel.y.label else 10), above)
     size = f'width="{_n(place.width)}" height="{_n(place.height)}"'
     start = f'<svg x="{_n(place.left)}" y="{_n(place.top)}" {size}>'
     return [*grid, start, *filter(None, inside), "</svg>", *place.texts]
@@ -230,12 +256,10 @@ def _axes(place: _Place) -> list[str]:
     across, up = _labelled(panel.x), _labelled(panel.y)
     if across:
         middle = left + place.width / 2
-        place.texts.append(
-            _text(middle, bottom + 35, model.Text(0, 0, across, color="muted", anchor="middle"))
-        )
+        place.head(middle, bottom + 35, model.Text(0, 0, across, color="muted", anchor="middle"))
     if up:
         # Above the axis and not turned: read without tilting one's head, and never cut off.
-        place.texts.append(_text(left, top - 8, model.Text(0, 0, up, color="muted")))
+        place.head(left, top - 8, model.Text(0, 0, up, color="muted"))
     return out
 
 
@@ -442,6 +466,10 @@ def _text(x: float, y: float, text: model.Text) -> str:
     more += f' stroke="{_color("paper")}" stroke-width="3" paint-order="stroke"' if text.halo else ""
     start = f'<text x="{_n(x)}" y="{_n(y)}" font-size="{text.size:g}" fill="{_color(text.color)}"{more}>'
     return f"{start}{escape(text.text)}</text>"
+
+
+def _bold_width(text: str) -> float:
+    return 1.06 * _width(text)
 
 
 def _width(text: str, size: float = FONT) -> float:

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{MSS, tcp};
 
-    /// Intervals of four rounds of 100 ms, of which so many segments of 100 arrive.
+    /// Intervals of four rounds of 100 ms; so many of 100 segments arrive.
     fn interval(long_term: &mut LongTerm, tcp: &mut TcpState, arrived: u64) {
         for round in 0..5 {
             tcp.delivered += arrived * MSS;

@@ -176,7 +176,7 @@ fn the_flight_is_that_at_the_next_departure() {
     assert_eq!(bbr.in_flight_at_departure(at, MSS, &tcp), 0.0);
 }
 
-/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five, of which the older
+/// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five; the older
 /// is forgotten.
 #[test]
 fn aggregation_is_remembered_for_two_spans_of_five_rounds() {

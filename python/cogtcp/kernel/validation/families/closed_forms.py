@@ -126,7 +126,7 @@ class Sawtooth(Family):
 
 
 class Loss(Family):
-    """One flow of Reno, of which the formula is, over a link that loses by chance (Padhye and others)."""
+    """One flow of Reno, the subject of the formula, over a link that loses by chance (Padhye and others)."""
 
     name = "loss"
     peer = "theory"

@@ -127,7 +127,7 @@ class Exposed(Pairs):
 
 
 class String(Stations):
-    """A row of relays, of which the first always has packets."""
+    """A row of relays; the first always has packets."""
 
     name = "string"
     script = "strings.tcl"

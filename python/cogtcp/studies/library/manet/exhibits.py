@@ -164,7 +164,7 @@ def _beside_paper(
 
 
 def _printed(study: Context, base: Judged, quantity: str, net: str, transport: str) -> float:
-    """Return the number that the paper prints: of the claim of which these are the points."""
+    """Return the number that the paper prints for the claim with these points."""
     (value,) = {
         number.value
         for claim in study.study.claims

@@ -89,7 +89,7 @@ def rivals(study: Context, base: Judged) -> list[Table]:
 
 
 def what_a_sensing_costs(study: Context, base: Judged) -> list[Table]:
-    """Say what freezing costs and saves by sensing duration, and what of it is the burst at resumption."""
+    """Say what freezing costs and saves by sensing duration, and the part of the burst at resumption."""
     times = sorted({float(point.sensing_s) for point in base.grid})
     kinds = {
         "no manager": {"manager": False},
