@@ -159,6 +159,8 @@ def turn(study: studies.Study, item: kept.Known) -> str:
     if item.reading is None or item.answer.reproduced != "reproduced":
         return ""
     found = item.reading.turn
+    if not item.reading.turn_known:
+        return "not looked for"
     if found is None:
         return "no single parameter"
     (parameter,) = (p for p in study.space.varied if p.name == found.parameter)

@@ -260,6 +260,8 @@ def _turn(study: Context, outcome: Outcome) -> str:
     if reading is None or reading.held < len(reading.parts):
         return ""
     turn = reading.turn
+    if not reading.turn_known:
+        return ""
     if turn is None:
         return "No change of one parameter alone turns it over."
     (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
