@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import studies
 from cogtcp.showing.report.alone import alone
-from cogtcp.studies import answers, kept
+from cogtcp.studies import answers, joint, kept, search
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_text
@@ -123,6 +123,7 @@ def page(found: Found) -> str:
     parts.append(COLUMNS)
     for study, known in found:
         parts.append(f"## {study.name}: {study.title}\n\n{study.paper}.\n")
+        parts += [f"{line}\n" for line in (together(study), narrower(study)) if line]
         rows = [
             "| claim | says | verdict | share of the settings | best reading | turned over by |",
             "|---|---|---|---|---|---|",
@@ -138,6 +139,26 @@ def page(found: Found) -> str:
             )
         parts.append("\n".join(rows) + "\n")
     return "\n".join(parts)
+
+
+def together(study: studies.Study) -> str:
+    """Say how many claims hold together at one setting, and at which."""
+    found = joint.read(study)
+    if found is None:
+        return ""
+    failing = [name for name, there in found.claims.items() if there.verdict != "holds"]
+    text = (
+        f"{found.text} (`cogtcp reproduce {study.name} --joint`): {study.space.differences(found.setting)}."
+    )
+    return f"{text} Not there: {', '.join(failing)}." if failing else text
+
+
+def narrower(study: studies.Study) -> str:
+    """Say from which other values the design drew parameters."""
+    design = search.read(study)
+    told = [] if design is None else design.narrower(study)
+    names = [f"{p.label or p.name.replace('_', ' ')} from {values}" for p, values in told]
+    return f"The random design drew {'; '.join(names)}." if names else ""
 
 
 def reading(study: studies.Study, item: kept.Known) -> str:
