@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import studies
 from cogtcp.showing.report.alone import alone
-from cogtcp.studies import answers, kept
+from cogtcp.studies import answers, joint, kept, search
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_apart
@@ -124,6 +124,7 @@ def page(found: Found) -> str:
     parts.append(COLUMNS)
     for study, known in found:
         parts.append(f"## {study.name}: {study.title}\n\n{study.paper}.\n")
+        parts += [f"{line}\n" for line in (together(study), narrower(study)) if line]
         rows = ["| claim | says | verdict | changed by |", "|---|---|---|---|"]
         for item in known.values():
             ours = " (ours)" if item.row.ours else ""
@@ -168,11 +169,33 @@ def values(study: studies.Study, reading: Reading) -> str:
     return "\n".join(rows) + "\n"
 
 
+def together(study: studies.Study) -> str:
+    """Say how many claims hold together at one setting, and at which."""
+    found = joint.read(study)
+    if found is None:
+        return ""
+    failing = [name for name, there in found.claims.items() if there.verdict != "holds"]
+    text = (
+        f"{found.text} (`cogtcp reproduce {study.name} --joint`): {study.space.differences(found.setting)}."
+    )
+    return f"{text} Not there: {', '.join(failing)}." if failing else text
+
+
+def narrower(study: studies.Study) -> str:
+    """Say from which other values the design drew parameters."""
+    design = search.read(study)
+    told = [] if design is None else design.narrower(study)
+    names = [f"{p.label or p.name.replace('_', ' ')} from {values}" for p, values in told]
+    return f"The random design drew {'; '.join(names)}." if names else ""
+
+
 def turn(study: studies.Study, item: kept.Known) -> str:
     """Return the smallest change that reverses the verdict of a reproduced claim."""
     if item.reading is None or item.answer.reproduced != "reproduced":
         return ""
     found = item.reading.turn
+    if not item.reading.turn_known:
+        return "not looked for"
     if found is None:
         return "no single parameter"
     (parameter,) = (p for p in study.space.varied if p.name == found.parameter)

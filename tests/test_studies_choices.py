@@ -63,11 +63,6 @@ def c2(data: Data) -> Any:
     return flow["transport"], flow.get("tcp", {}).get("parameters", {}).get("compete")
 
 
-def least_timeouts(data: Data) -> float:
-    """Return how many timeouts, each twice the one before, fill the silence of 2 s and the dead time."""
-    return round(math.log2(1 + (2 + 1.0) / seconds(data["tcp"]["min_rto"])), 3)
-
-
 def mac_rules(data: Data) -> Any:
     """Return whose rules the MAC has, and whether a packet of 1500 bytes has an RTS."""
     threshold = data["mac"]["rts_threshold"]
@@ -122,7 +117,6 @@ READ: dict[str, dict[str, Any]] = {
             },
         ),
         "silence": ({"run": "alone"}, lambda d: d["radio"][0]["silence"], same("drop", "hold")),
-        "timeouts": ({"run": "alone"}, least_timeouts, same(2, 3)),
         "segment_bytes": ({"run": "alone"}, size("segment_size"), same(536, 1000, 1460)),
         "timer": ({"run": "alone"}, tcp("newreno_variant"), TIMER),
         "timestamps": ({"run": "alone"}, tcp("timestamps"), same(True, False)),
@@ -286,7 +280,7 @@ READ: dict[str, dict[str, Any]] = {
     },
     "trains": {
         "silence": ({}, lambda d: d["radio"][0]["silence"], same("drop", "hold", "refuse")),
-        "window": ({}, lambda d: number(d["tcp"]["max_window"]), same(20, 50, 1000)),
+        "window": ({}, lambda d: number(d["tcp"]["max_window"]), same(5, 10, 20, 50, 1000)),
         "min_rto_s": ({}, lambda d: seconds(d["tcp"]["min_rto"]), same(0.2, 1)),
         "clock_ms": ({}, lambda d: 1e3 * seconds(d["tcp"]["clock_granularity"]), same(10, 100, 500)),
         "rtt": ({}, lambda d: d["train"]["rtt"], same("smoothed", "least", "greatest")),

@@ -253,11 +253,11 @@ def test_a_quick_run_draws_the_best_values_too() -> None:
 
 
 def test_the_search_finds_planted_corners() -> None:
-    # Fifteen corners of at most 0.5 % of the space; all of fifty: python tests/planted.py.
-    corners = range(100, 115)
+    # Twenty corners of at most 0.5 % of the space; 45 of fifty: python tests/planted.py.
+    corners = range(20)
     assert all(planted.planted(number).share <= 0.005 for number in corners)
     found = [planted.found_in(exploring.explored, guided.objective, number, 300) for number in corners]
-    assert sum(count is not None for count in found) >= 13, found
+    assert sum(count is not None for count in found) >= 18, found
 
 
 def test_json_of_the_cli_names_the_file(capsys: pytest.CaptureFixture[str], study: Path) -> None:

@@ -151,11 +151,8 @@ def trains() -> list[str]:
     def kept(word: str) -> tuple[str, int]:
         return count("trains-f6", where=lambda s: s.plain_acks == word)
 
-    short = count("trains-f7", where=lambda s: s.queue <= 43)
     return [
-        "`f4` comes out at {} of {} settings, `f6` at {} of {}, `f7` at {} of {}".format(
-            *hold("f4"), *hold("f6"), *hold("f7")
-        ),
+        "`f4` comes out at {} of {} settings, `f6` at {} of {}".format(*hold("f4"), *hold("f6")),
         "`f3` comes out at {} of {}".format(*hold("f3")),
         "`f5` comes out at {} of {} settings with it, at {} of {} with the least, and at {} of {} w".format(
             *rtt("f5", "greatest"), *rtt("f5", "least"), *rtt("f5", "smoothed")
@@ -164,7 +161,6 @@ def trains() -> list[str]:
         "(`f6`) at {} of {} settings; if it does not, at {} of {}.".format(
             *kept("held"), *kept("as all packets")
         ),
-        f"`f7` comes out at {short[0]} of the settings with 20 to 43 packets",
         "comes out at {} of the {} settings of the design".format(*count("trains-x5")),
     ]
 

@@ -256,7 +256,7 @@ def scenario_at(study: Study, claim: ClaimRow, at: str = "base") -> Scenario:
         StudyError: There is no such setting, or none is kept.
     """
     kept_at = at in ("best", "nearest")
-    reading = readings.read(study).get(claim.id)
+    reading = joint.with_readings(study).get(claim.id)
     setting = _kept_setting(claim, reading, at) if kept_at else _named_setting(study, at)
     context = Context(study=study, seeds=(1,), quick=False, _runner=Runner())
     make = code.function(study, "runs", "scenario")
@@ -355,7 +355,7 @@ def search_joint(
     runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
     context = Context(study=found, seeds=(), quick=False, _runner=runner)
     with _ready(found, launcher):
-        outcome = joint.find(
+        for outcome in joint.find(
             context,
             search.read(found),
             readings.read(found),
@@ -363,8 +363,10 @@ def search_joint(
             progress,
             joint.read(found),
             [] if at == "base" and (found.folder / joint.FILE).exists() else [found.space.parsed(at)],
-        )
-    return joint.keep(found, outcome, provenance.version())
+        ):
+            # At once: what takes long comes after it.
+            path = joint.keep(found, outcome, provenance.version())
+    return path
 
 
 def _searched(
@@ -463,7 +465,7 @@ def compare_stacks(
 
 def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim, ...]:
     """Judge claims at the default and the best values; what fails is told."""
-    kept, found = search.read(context.study), readings.read(context.study)
+    kept, found = search.read(context.study), joint.with_readings(context.study)
     kept_at = at in ("best", "nearest")
     base = context.study.space.base if kept_at else _named_setting(context.study, at)
     shared: dict[str, Judged] = {}

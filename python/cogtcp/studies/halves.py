@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.support import Support
     from cogtcp.studies.verdicts import Verdict
 
-HOLDS: dict[Verdict, str] = {"holds": "yes", "fails": "no", "inconclusive": "unclear"}
+HOLDS: dict[Verdict, str] = {"holds": "yes", "fails": "no", "inconclusive": "inconclusive"}
 """A verdict as the answer to "holds?"."""
 
 

@@ -26,13 +26,13 @@ from cogtcp.studies import readings
 from cogtcp.studies.claims import tests_of
 from cogtcp.studies.exploring import step
 from cogtcp.studies.guided import RUNGS, SEARCH_SEED, clearance, part
-from cogtcp.studies.judging import judge
+from cogtcp.studies.judging import judge, numbers
 from cogtcp.studies.stored import read_json
 from cogtcp.studies.touching import touching
 from cogtcp.studies.verdicts import combine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from cogtcp.studies.claims import ClaimRow
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.readings import Part, Reading
     from cogtcp.studies.search import Search
-    from cogtcp.studies.space import Setting, Value
+    from cogtcp.studies.space import Setting, Unsaid, Value
     from cogtcp.studies.verdicts import Verdict
 
 FILE = "joint.json"
 FIRST_SEED, SEEDS = 6001, 40
 """The fresh seeds of a confirmation."""
-FEW_SEEDS = 12
+FEW_SEEDS = 8
 """Seeds on which a claim may fail before it has had all of them."""
 STARTS = 4
 """Settings of the random design from which the search starts."""
@@ -80,11 +80,17 @@ class There:
         parts: Its statements.
         change: What must change for it; None where it holds, or where no such change was found.
         tests: Digest of what was tested (`claims.tests_of`).
+        seeds: How many of the fresh seeds it had.
+        numbers: What the paper prints beside what was measured: says, paper, measured.
+        mechanisms: What may keep statements from holding, tested there.
     """
 
     parts: tuple[Part, ...]
     change: Change | None
     tests: str
+    seeds: int = SEEDS
+    numbers: tuple[tuple[str, float, float], ...] = ()
+    mechanisms: tuple[Part, ...] = ()
 
     @property
     def held(self) -> int:
@@ -144,9 +150,37 @@ def read(study: Study) -> Joint | None:
             readings.read_parts(kept["statements"]),
             None if change is None else Change(change["values"], change["held"]),
             kept["tests"],
+            kept["seeds"],
+            readings.read_numbers(kept["numbers"]),
+            readings.read_parts(kept["mechanisms"]),
         )
     first, last = data["seeds"]
     return Joint(study.space.base.but(**data["setting"]), (first, last), data["evaluated"], claims)
+
+
+def with_readings(study: Study) -> dict[str, Reading]:
+    """Return the best reading of each claim: the joint setting where more of it holds there."""
+    found, together = readings.read(study), read(study)
+    if together is None:
+        return found
+    for name, there in together.claims.items():
+        if name in found and found[name].held >= there.held:
+            continue
+        first = together.seeds[0]
+        found[name] = readings.Reading(
+            setting=together.setting,
+            parts=there.parts,
+            seeds=(first, first + there.seeds - 1),
+            evaluated=together.evaluated,
+            least=math.nan,
+            numbers=there.numbers,
+            nearest=None,
+            turn=None,
+            mechanisms=there.mechanisms,
+            tests=there.tests,
+            turn_known=False,
+        )
+    return found
 
 
 def keep(study: Study, joint: Joint, version: str) -> Path:
@@ -175,6 +209,9 @@ def _plain(there: There) -> dict[str, Any]:
         "tests": there.tests,
         "statements": readings.plain_parts(there.parts),
         "change": None if change is None else {"values": dict(change.values), "held": change.held},
+        "seeds": there.seeds,
+        "numbers": readings.plain_numbers(there.numbers),
+        "mechanisms": readings.plain_parts(there.mechanisms),
     }
 
 
@@ -183,16 +220,21 @@ class Bench:
 
     Attributes:
         rows: The claims.
-        touches: For each claim the parameters that can change its runs.
         judged: How many settings were judged.
     """
 
     def __init__(self, study: Context, rows: Sequence[ClaimRow]) -> None:
         self.rows = rows
-        self.touches = {row.id: touching(study, row) for row in rows}
         self.judged = 0
+        self._touches: dict[str, list[Unsaid]] = {}
         self._study = replace(study, seeds=tuple(range(SEARCH_SEED, SEARCH_SEED + RUNGS[0])))
         self._known: dict[tuple[str, tuple[Value, ...]], tuple[float, ...]] = {}
+
+    def touches(self, row: ClaimRow) -> list[Unsaid]:
+        """Return the parameters that can change a claim's runs."""
+        if row.id not in self._touches:
+            self._touches[row.id] = touching(self._study, row)
+        return self._touches[row.id]
 
     def clearances(
         self, setting: Setting, only: Sequence[ClaimRow] | None = None
@@ -200,7 +242,7 @@ class Bench:
         """Return the clearances of each claim's statements, in standard errors on the last rung's seeds."""
         rows = self.rows if only is None else only
         keys = {
-            row.id: (row.id, tuple(setting[parameter.name] for parameter in self.touches[row.id]))
+            row.id: (row.id, tuple(setting[parameter.name] for parameter in self.touches(row)))
             for row in rows
         }
         new = [row for row in rows if keys[row.id] not in self._known]
@@ -233,8 +275,10 @@ def find(
     progress: Callable[[str], None] = lambda _: None,
     before: Joint | None = None,
     named: Iterable[Setting] = (),
-) -> Joint:
-    """Search the joint setting of a paper's claims, and confirm it.
+) -> Iterator[Joint]:
+    """Search the joint setting of a paper's claims, confirm it, and find what must change for the others.
+
+    Yields the confirmed setting, and again with each change that was found.
 
     Args:
         study: The study; its seeds are set here.
@@ -253,40 +297,69 @@ def find(
     if trials:
         starts += [study.study.space.base, *_best(design, rows), *best_alone.values()]
         starts += [_mixed(bench, start, best_alone) for start in list(starts)]
-    starts = starts[:1] if not trials else starts
+    evaluated = before.evaluated if before is not None else 0
+    if trials:
+        ranked, judged_now = _searched(study, bench, starts, best_alone, trials, progress)
+        evaluated += judged_now
+    else:
+        # A setting that is only measured again was not searched.
+        ranked, evaluated = starts[:1], max(evaluated, 1)
+    confirmed = [_confirmed(study, rows, setting, progress) for setting in ranked]
+    setting, judged = max(confirmed, key=lambda item: _order(item[1]))
+    found = Joint(
+        setting,
+        (FIRST_SEED, FIRST_SEED + SEEDS - 1),
+        evaluated,
+        {
+            row.id: There(
+                tuple(part(*both) for both in zip(row.statements, item.findings, strict=True)),
+                None,
+                tests_of(row),
+                len(next(iter(item.grid.values())).records),
+                tuple(numbers(row, item.grid)),
+                tuple(
+                    part(mechanism.test, finding)
+                    for mechanism, finding in zip(row.mechanisms, item.mechanisms, strict=True)
+                ),
+            )
+            for row, item in zip(rows, judged, strict=True)
+        },
+    )
+    yield found
+    for row in rows:
+        there = found.claims[row.id]
+        if there.verdict == "holds":
+            continue
+        change = _change(study, bench, row, setting, best_alone.get(row.id))
+        if change is not None:
+            found = replace(found, claims={**found.claims, row.id: replace(there, change=change)})
+            progress(f"joint: {row.id} holds with {len(change.values)} values changed")
+            yield found
+
+
+def _searched(
+    study: Context,
+    bench: Bench,
+    starts: Sequence[Setting],
+    alone: Mapping[str, Setting],
+    trials: int,
+    progress: Callable[[str], None],
+) -> tuple[list[Setting], int]:
+    """Return the best settings that the search found, and how many it judged."""
     known: dict[Setting, tuple[int, float, float]] = {}
 
     def look(setting: Setting) -> None:
         if setting not in known:
             known[setting] = bench.score(setting)
-            progress(f"joint: setting {len(known)}, {known[setting][0]} of {len(rows)} claims")
+            progress(f"joint: setting {len(known)}, {known[setting][0]} of {len(bench.rows)} claims")
 
     for setting in starts:
         look(setting)
     stream = random.Random(f"joint/{study.study.name}")  # noqa: S311 - a documented draw, no secret
     for _ in range(trials):
         here = max(known, key=lambda setting: known[setting])
-        look(_moved(stream, bench, here, best_alone, list(known)))
-    ranked = sorted(known, key=lambda setting: known[setting], reverse=True)[:CANDIDATES]
-    confirmed = [_confirmed(study, rows, setting) for setting in ranked]
-    setting, judged = max(confirmed, key=lambda item: _order(item[1]))
-    changes = {
-        row.id: _change(study, bench, row, setting, best_alone.get(row.id))
-        for row, found in zip(rows, judged, strict=True)
-        if found.verdict != "holds"
-    }
-    claims = {
-        row.id: There(
-            tuple(part(*both) for both in zip(row.statements, found.findings, strict=True)),
-            changes.get(row.id),
-            tests_of(row),
-        )
-        for row, found in zip(rows, judged, strict=True)
-    }
-    evaluated = before.evaluated if before is not None else 0
-    # A setting that is only measured again was not searched.
-    evaluated += len(known) if trials or not evaluated else 0
-    return Joint(setting, (FIRST_SEED, FIRST_SEED + SEEDS - 1), evaluated, claims)
+        look(_moved(stream, bench, here, alone, list(known)))
+    return sorted(known, key=lambda setting: known[setting], reverse=True)[:CANDIDATES], len(known)
 
 
 def _best(design: Search | None, rows: Sequence[ClaimRow]) -> list[Setting]:
@@ -308,11 +381,11 @@ def _mixed(bench: Bench, start: Setting, alone: Mapping[str, Setting]) -> Settin
     """Return a start with each figure's own parameters as in that figure's best setting."""
     owners: dict[str, set[str]] = {}
     for row in bench.rows:
-        for parameter in bench.touches[row.id]:
+        for parameter in bench.touches(row):
             owners.setdefault(parameter.name, set()).add(row.figure)
     changes: dict[str, Value] = {}
     for row in bench.rows:
-        for parameter in bench.touches[row.id]:
+        for parameter in bench.touches(row):
             if row.id in alone and len(owners[parameter.name]) == 1:
                 changes.setdefault(parameter.name, alone[row.id][parameter.name])
     mixed: Setting = start.but(**changes)
@@ -331,7 +404,7 @@ def _moved(
     Half of the moves take values over from the claim's best setting or another known one, half are steps.
     """
     row = stream.choice(bench.failing(here) or list(bench.rows))
-    parameters = bench.touches[row.id]
+    parameters = bench.touches(row)
     moved: Setting = here
     for _ in range(20):
         count = min(stream.choice((1, 1, 2, 3)), len(parameters))
@@ -346,16 +419,23 @@ def _moved(
     return moved
 
 
-def _confirmed(study: Context, rows: Sequence[ClaimRow], setting: Setting) -> tuple[Setting, list[Judged]]:
+def _confirmed(
+    study: Context,
+    rows: Sequence[ClaimRow],
+    setting: Setting,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Setting, list[Judged]]:
     """Judge claims on the fresh seeds; one that fails on the first few of them needs no more."""
     few, all_of_them = (
         replace(study, seeds=tuple(range(FIRST_SEED, FIRST_SEED + count))) for count in (FEW_SEEDS, SEEDS)
     )
-    found = dict(zip([row.id for row in rows], judge(few, rows, setting), strict=True))
-    left = [row for row in rows if found[row.id].verdict != "fails"]
-    if left:
-        found |= zip([row.id for row in left], judge(all_of_them, left, setting), strict=True)
-    return setting, [found[row.id] for row in rows]
+    found = {}
+    for row in rows:
+        (found[row.id],) = judge(few, [row], setting)
+        if found[row.id].verdict != "fails":
+            (found[row.id],) = judge(all_of_them, [row], setting)
+        progress(f"joint: {row.id} {found[row.id].verdict} on fresh seeds")
+    return setting, list(found.values())
 
 
 def _order(judged: Sequence[Judged]) -> tuple[int, float]:
@@ -374,7 +454,7 @@ def _change(
         return None
     values = {
         parameter.name: there[parameter.name]
-        for parameter in bench.touches[row.id]
+        for parameter in bench.touches(row)
         if there[parameter.name] != setting[parameter.name]
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp.model.statistics import fisher
 from cogtcp.running.runner import Runner
-from cogtcp.studies import answers, code, power, readings, search
+from cogtcp.studies import answers, code, joint, power, search
 from cogtcp.studies.guided import part
 from cogtcp.studies.judging import judge
 from cogtcp.studies.support import Support
@@ -51,7 +51,7 @@ class Known:
 
 def answers_of(study: Study) -> dict[str, Known]:
     """Return the stored answer of each claim of a study, in its order."""
-    design, found = search.read(study), readings.read(study)
+    design, found = search.read(study), joint.with_readings(study)
     known = {}
     for row in study.claims:
         mine = None if design is None else design.claims.get(row.id)
@@ -120,7 +120,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
     round. As many fresh settings must not contradict the kept share (Fisher's exact test). Best values have
     fresh seeds: what held there must not fail.
     """
-    design, found = search.read(study), readings.read(study)
+    design, found = search.read(study), joint.with_readings(study)
     from cogtcp.studies.context import Context
 
     code.forget(study)

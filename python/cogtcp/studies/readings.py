@@ -122,6 +122,7 @@ class Reading:
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
         mechanisms: Why statements cannot hold, tested there.
         tests: Digest of what was tested (`claims.tests_of`); empty in older files.
+        turn_known: Whether it was looked for what turns the claim over.
         removed: For each mechanism that was removed, by what it says, the verdict of its statement then.
     """
 
@@ -136,6 +137,7 @@ class Reading:
     mechanisms: tuple[Part, ...] = ()
     tests: str = ""
     removed: Mapping[str, Verdict] = field(default_factory=dict)
+    turn_known: bool = True
 
     @property
     def settings(self) -> list[Setting]:
@@ -158,13 +160,13 @@ class Reading:
             "seeds": list(self.seeds),
             "evaluated": self.evaluated,
             "least": _number(self.least),
-            "numbers": _numbers(self.numbers),
+            "numbers": plain_numbers(self.numbers),
             "nearest": None
             if self.nearest is None
             else {
                 "setting": _unlike(self.nearest.setting, base),
                 "distance": _number(self.nearest.distance),
-                "numbers": _numbers(self.nearest.numbers),
+                "numbers": plain_numbers(self.nearest.numbers),
                 **_hangs(self.nearest.hangs),
             },
             "turn": None
@@ -181,13 +183,13 @@ class Reading:
             (data["seeds"][0], data["seeds"][1]),
             data["evaluated"],
             data["least"],
-            _read_numbers(data["numbers"]),
+            read_numbers(data["numbers"]),
             None
             if data["nearest"] is None
             else Nearest(
                 base.but(**data["nearest"]["setting"]),
                 data["nearest"]["distance"],
-                _read_numbers(data["nearest"]["numbers"]),
+                read_numbers(data["nearest"]["numbers"]),
                 Hangs(*data["nearest"]["hangs"]) if "hangs" in data["nearest"] else None,
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
@@ -270,11 +272,13 @@ def _hangs(hangs: Hangs | None) -> dict[str, list[Any]]:
     return {} if hangs is None else {"hangs": [hangs.parameter, hangs.there, _number(hangs.distance)]}
 
 
-def _numbers(found: tuple[tuple[str, float, float], ...]) -> list[list[Any]]:
+def plain_numbers(found: tuple[tuple[str, float, float], ...]) -> list[list[Any]]:
+    """Return numbers as plain data."""
     return [[says, paper, _number(measured)] for says, paper, measured in found]
 
 
-def _read_numbers(kept: list[list[Any]]) -> tuple[tuple[str, float, float], ...]:
+def read_numbers(kept: list[list[Any]]) -> tuple[tuple[str, float, float], ...]:
+    """Read what `plain_numbers` returned."""
     return tuple((says, paper, math.nan if measured is None else measured) for says, paper, measured in kept)
 
 

@@ -261,6 +261,8 @@ def _turn(study: Context, outcome: Outcome) -> str:
     if reading is None or reading.held < len(reading.parts):
         return ""
     turn = reading.turn
+    if not reading.turn_known:
+        return ""
     if turn is None:
         return "No single parameter reverses the verdict."
     (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
