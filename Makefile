@@ -103,8 +103,8 @@ atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes 
 	$(BIN)/python docs/generate_atlas.py survey --points $(POINTS)
 	$(BIN)/python docs/generate_atlas.py write --points $(POINTS)
 
-fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on this machine's kernel, in real time (200: three hours; needs root, iperf3, tcpdump)
-	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),200) --out results/fit-truth-$(SEED)
+fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on Linux in virtual time (60: an hour; needs make kernel, iperf3, tcpdump, ns3)
+	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),60) --out results/fit-truth-$(SEED)
 	$(BIN)/python benches/fit_truth.py judge --out results/fit-truth-$(SEED)
 
 kernel: $(VENV)/.core ## Build Linux for `--virtual`, once (6 minutes of CPU; KERNEL=PATH another tree, NAME=, HZ=250; see docs/virtual-time.md)

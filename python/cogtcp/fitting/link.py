@@ -485,6 +485,15 @@ def _gaps_at_sender(
         lost = [time for time, sent in waiting if sent.lost]
         if not first:
             continue
+        # The first packets of a gap may be lost and later ones held: a radio hears late of an incumbent.
+        within = by_time[
+            bisect.bisect_right(sent_at, before + base) : bisect.bisect_left(
+                sent_at, after - _HELD * (after - before)
+            )
+        ]
+        if any(not sent.lost and sent.answered - base / 2 >= after - spacing for sent in within):
+            found.append(Gap(before, after, True))
+            continue
         if 2 * sum(sent.lost for _, sent in first) > len(first) and (probing or not every):
             if len(lost) > 1 or every:
                 unanswered = sum(sent.lost for _, sent in probing)
