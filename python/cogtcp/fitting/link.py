@@ -333,6 +333,13 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         return base, Estimate.of(
             "delay", Bounded("s", how, at_most=base / 2), f"the scenario has {base * 500:.3g} ms"
         )
+    if connections[0].side == "receiver" and not opened and found.backlog < _BACKLOG:
+        how = (
+            f"half of the least time from an acknowledgement to its data, of {len(trips)}; a sender that has "
+            "nothing to send answers late"
+        )
+        bound = Bounded("s", how, at_most=base / 2 + half / 2)
+        return base, Estimate.of("delay", bound, f"the scenario has {base * 500:.3g} ms")
     if not (opened or often or probes or found.backlog < _BACKLOG):
         how = (
             f"half of the least round-trip time of {len(trips)} packets; the capture begins in the middle, "
