@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help demo setup test test-rust test-python quick studies lint words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +47,10 @@ test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	@if $(WASM_TARGET); then $(MAKE) --no-print-directory $(WASM); else \
 	  echo "no Rust for wasm32-unknown-unknown: the tests of the lab in a web page will be skipped" >&2; fi
 	@$(MAKE) --no-print-directory bundles
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+# Python's tests run in so many processes. On more than the machine has cores, those on the real clock fail.
+WORKERS ?= 2
 
 quick: $(VENV)/.dev ## Test what a change touches, and as much else as fits into a minute
 	@if test -e $(EXTENSION); then $(BIN)/python tests/quick.py; else $(MAKE) --no-print-directory $(VENV)/.core && $(BIN)/python tests/quick.py; fi
@@ -103,6 +106,9 @@ atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes 
 	$(BIN)/python docs/generate_atlas.py survey --points $(POINTS)
 	$(BIN)/python docs/generate_atlas.py write --points $(POINTS)
 
+validate: $(VENV)/.core ## Compare cases that SEED draws with ns-2, ns-3, Linux and theory, as far as they are here (an hour at most)
+	$(BIN)/cogtcp validate $(SEED) --cases $(or $(CASES),3) --runs 3 --out results/validate-$(SEED) --force
+
 fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on Linux in virtual time (60: an hour; needs make kernel, iperf3, tcpdump, ns3)
 	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),60) --out results/fit-truth-$(SEED)
 	$(BIN)/python benches/fit_truth.py judge --out results/fit-truth-$(SEED)
@@ -121,7 +127,7 @@ testbeds: $(VENV)/.core ## Simulate the testbeds of docs/testbeds.md, and write 
 fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-multipath --test mptcp conformance
-	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-rate --test conformance
+	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-rate --test all conformance
 	COGTCP_CASES=20000 cargo test --quiet --locked -p cogtcp-captures --test files
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)

@@ -138,7 +138,7 @@ fn memory() {
 /// Pairs of a run of one island here and one of ns-2.
 fn beside_ns2(speed: f64, count: u32) {
     const SECONDS: f64 = 100.0;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/cogtcp/validation/ns2/mobile.tcl");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/cogtcp/kernel/validation/ns2/mobile.tcl");
     let movement = std::env::temp_dir().join(format!("cogtcp-adhoc-{}.tcl", std::process::id()));
     std::fs::write(&movement, setdest(&islands(1, SECONDS, speed))).expect("a temporary file");
     let flows = flows(ISLAND, Layout::Islands).into_iter();

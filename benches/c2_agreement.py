@@ -17,7 +17,7 @@ from pathlib import Path
 from over_time import difference, resampled, total
 
 from cogtcp import Scenario, run
-from cogtcp.emulation import emulate
+from cogtcp.kernel.emulation import emulate
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "tests/agreement_c2"
 #: How many run at a time.

@@ -15,8 +15,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.advising.racing import Race
-from cogtcp.statistics import share_interval
+from cogtcp.deciding.advising.racing import Race
+from cogtcp.model.statistics import share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -24,8 +24,8 @@ from typing import TypedDict
 import cogtcp
 from cogtcp import Result, Scenario
 from cogtcp._core import Cancel
-from cogtcp.packets import play, scripts
-from cogtcp.runner import case
+from cogtcp.kernel.packets import play, scripts
+from cogtcp.running.runner import case
 from cogtcp.studies import list_studies, reproduce
 
 ROOT = Path(__file__).resolve().parent.parent

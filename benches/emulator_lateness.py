@@ -14,7 +14,7 @@ import os
 import platform
 
 from cogtcp import Scenario
-from cogtcp.emulation import emulate
+from cogtcp.kernel.emulation import emulate
 
 TEXT = """\
 name = "lateness"

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import cogtcp
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown
-from cogtcp.fitting.slim import MOST, slim
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
+from cogtcp.data.fitting.slim import MOST, slim
 
 #: Seconds of a transfer; incumbents of seconds need more.
 _LASTS, _INCUMBENTS = 12, 60
@@ -191,7 +191,7 @@ def capture(folder: Path, seed: int, number: int) -> str:
 
 def befall(source: Path, target: Path, drawn: dict[str, Any]) -> None:
     """Write the headers of a capture, after what befell it."""
-    from cogtcp.fitting.packets import frames
+    from cogtcp.data.fitting.packets import frames
 
     chance = random.Random(drawn["seed"])  # noqa: S311 (no secret)
     found = list(frames(source))
@@ -228,8 +228,8 @@ def _in_guest(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path
 
 
 def _relay(folder: Path, link: dict[str, Any]) -> dict[str, Any]:
-    from cogtcp.emulation.virtual.kernels import find
-    from cogtcp.emulation.virtual.script import run_script
+    from cogtcp.kernel.emulation.virtual.kernels import find
+    from cogtcp.kernel.emulation.virtual.script import run_script
 
     folder.mkdir()
     told = {"link": link, "folder": str(folder)}
@@ -295,7 +295,7 @@ def _ours(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | N
     if not found or not (out / f"link@{drawn['end']}.pcapng").is_file():
         return None
     record["silences"] = _silences(out)
-    from cogtcp.emulation.launch import emulate
+    from cogtcp.kernel.emulation.launch import emulate
 
     file.write_text(scenario(drawn, f"linux-{record['other']}"))
     other = emulate(cogtcp.Scenario.from_file(file), drawn["seed"], virtual=True, quiet=True)

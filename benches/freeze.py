@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import Result, Scenario, run
 from cogtcp._shipped import shipped
-from cogtcp.emulation import emulate
+from cogtcp.kernel.emulation import emulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

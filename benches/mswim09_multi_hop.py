@@ -13,7 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import cogtcp
-from cogtcp.runner import Runner, available_processors
+from cogtcp.running.runner import Runner, available_processors
 from cogtcp.studies import Context, Point, find
 from cogtcp.studies.code import function
 

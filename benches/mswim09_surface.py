@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cogtcp
-from cogtcp.runner import available_processors
+from cogtcp.running.runner import available_processors
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "studies" / "mswim09" / "scenarios"
 T_S = (0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cogtcp.result import Result
+    from cogtcp.model.result import Result
 
 #: Times between the points that are compared, s.
 STEP_S = 0.1

@@ -109,9 +109,9 @@ def worker(kind: str, jobs: int, count: int, duration: str) -> None:
     """Make runs when told so, and print wall and processor time."""
     import cogtcp
     from cogtcp import _core
-    from cogtcp.runner import Keys, Runner
-    from cogtcp.sweeping import dataset
-    from cogtcp.sweeping import plan as planning
+    from cogtcp.running.runner import Keys, Runner
+    from cogtcp.running.sweeping import dataset
+    from cogtcp.running.sweeping import plan as planning
 
     scenario = cogtcp.Scenario.from_file(SCENARIO).set("run.duration", duration)
     _core.run(scenario._core, 1, "summary", _core.Cancel())
@@ -175,8 +175,8 @@ def commanded(
 def planning() -> None:
     """Print what it takes to plan a million points."""
     import cogtcp
-    from cogtcp.runner import Keys
-    from cogtcp.sweeping import plan as planning
+    from cogtcp.running.runner import Keys
+    from cogtcp.running.sweeping import plan as planning
 
     vary: dict[str, Any] = {
         "radio.0.sensing.on": [f"{n} ms" for n in range(1000, 2000)],
@@ -195,9 +195,9 @@ def ray(duration: str, one: float, pairs: int) -> None:
     import ray as cluster
 
     import cogtcp
-    from cogtcp.runner import Local, Runner
-    from cogtcp.runner.on_ray import OnRay
-    from cogtcp.sweeping import plan as planning
+    from cogtcp.running.runner import Local, Runner
+    from cogtcp.running.runner.on_ray import OnRay
+    from cogtcp.running.sweeping import plan as planning
 
     scenario = cogtcp.Scenario.from_file(SCENARIO).set("run.duration", duration)
     jobs, count = 2, 2 * max(200, int(4 / one))

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from cogtcp import Scenario, run
-from cogtcp.emulation.agreement import MEASURES, Agreement, Line, Pair
+from cogtcp.kernel.emulation.agreement import MEASURES, Agreement, Line, Pair
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, DATA = ROOT / "docs" / "agreement.md", ROOT / "docs" / "agreement.json"

@@ -4,7 +4,7 @@
     .venv/bin/python docs/generate_atlas.py write                  # the Parquet file, fresh points, the page
 
 The survey keeps its runs in results/atlas; `--ray ADDRESS` makes them on a cluster. With another version of
-the engine, or one more transport in `cogtcp.atlas.transports`, the same commands make it again.
+the engine, or one more transport in `cogtcp.deciding.atlas.transports`, the same commands make it again.
 """
 
 # ruff: noqa: E501 - a row of a table stands on a line
@@ -21,17 +21,17 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from cogtcp import provenance
-from cogtcp.atlas import lookup, survey
-from cogtcp.atlas.rules import RULES
-from cogtcp.atlas.space import AXES, SILENCES, SurveyPoint, point
-from cogtcp.atlas.transports import CANDIDATES, OTHERS, SURVEYED
-from cogtcp.output import write_file, write_table
-from cogtcp.runner import Runner
-from cogtcp.statistics import share_interval
+from cogtcp.deciding.atlas import lookup, survey
+from cogtcp.deciding.atlas.rules import RULES
+from cogtcp.deciding.atlas.space import AXES, SILENCES, SurveyPoint, point
+from cogtcp.deciding.atlas.transports import CANDIDATES, OTHERS, SURVEYED
+from cogtcp.model import provenance
+from cogtcp.model.output import write_file, write_table
+from cogtcp.model.statistics import share_interval
+from cogtcp.running.runner import Runner
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "python" / "cogtcp" / "atlas" / "atlas.parquet"
+DATA = ROOT / "python" / "cogtcp" / "deciding" / "atlas" / "atlas.parquet"
 JUDGED, PAGE = ROOT / "docs" / "data" / "atlas.json", ROOT / "docs" / "atlas.md"
 #: Fresh points: far beyond those of any survey.
 FRESH, COUNT = 1_000_000, 200
@@ -273,7 +273,7 @@ def main() -> None:
     parser.add_argument("--ray", metavar="ADDRESS")
     args = parser.parse_args()
     if args.what == "survey":
-        from cogtcp.runner.on_ray import OnRay
+        from cogtcp.running.runner.on_ray import OnRay
 
         launcher = OnRay(args.ray) if args.ray else None
         done = survey.survey(args.points, args.folder, jobs=args.jobs, progress=_Lines(), launcher=launcher)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cogtcp.validation.departures import AREAS, PEERS, WHOSE, Departure, departures
+from cogtcp.kernel.validation.departures import AREAS, PEERS, WHOSE, Departure, departures
 
 PAGE = Path(__file__).parent / "departures.md"
 
@@ -13,7 +13,7 @@ _HEAD = """\
 
 Where cogtcp and those it is compared with are known to differ, with the cause. `cogtcp validate`
 ([validation](validation.md)) names an entry beside each case that it explains. This page is written by
-`docs/generate_departures.py` of [departures.toml](../python/cogtcp/validation/departures.toml)
+`docs/generate_departures.py` of [departures.toml](../python/cogtcp/kernel/validation/departures.toml)
 (`make reference`); it is not typed.
 """
 

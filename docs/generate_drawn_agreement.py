@@ -9,9 +9,9 @@ import json
 import sys
 from pathlib import Path
 
-from cogtcp.emulation.agreement import Agreement
-from cogtcp.emulation.shares import page
-from cogtcp.validation.families.wide import kind_of
+from cogtcp.kernel.emulation.agreement import Agreement
+from cogtcp.kernel.emulation.shares import page
+from cogtcp.kernel.validation.families.wide import kind_of
 
 DOCS = Path(__file__).resolve().parent
 PAGE, DATA = DOCS / "agreement-drawn.md", DOCS / "agreement-drawn.json"

@@ -13,8 +13,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from cogtcp import NoKernelPlaneError, packets
-from cogtcp.validation.departures import departures
+from cogtcp import NoKernelPlaneError
+from cogtcp.kernel import packets
+from cogtcp.kernel.validation.departures import departures
 
 PAGE = Path(__file__).parent / "packetdrill.md"
 #: Where google/packetdrill has its scripts of TCP.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import cogtcp
 from cogtcp import Scenario
-from cogtcp.statistics import mean_interval
+from cogtcp.model.statistics import mean_interval
 
 if TYPE_CHECKING:
     from cogtcp import Result

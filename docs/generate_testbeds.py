@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cogtcp import Scenario, run
-from cogtcp.statistics import mean_interval
+from cogtcp.model.statistics import mean_interval
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "testbeds.md"

@@ -53,8 +53,53 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_deadline] = time.monotonic() + seconds
 
 
+# `make test` has two workers (pytest-xdist). A file's tests stay together, as they share what it sets up.
+#: Begun first: what runs on the kernel takes the time that it takes, the others are long.
+FIRST = (
+    "test_emulation",
+    "test_kernel",
+    "test_packaging",
+    "test_recipes",
+    "test_pages_browser",
+    "test_sweep",
+)
+#: Files on the real clock. One worker has them all, so that they do not keep each other from being in time.
+CLOCKED = ("test_emulation", "test_kernel")
+
+
+def _rank(item: pytest.Item) -> int:
+    name = item.path.name
+    return next((rank for rank, start in enumerate(FIRST) if name.startswith(start)), len(FIRST))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0].rpartition("/")[2]
+            return "the clock" if file.startswith(CLOCKED) else file
+
+    config.option.loadscopereorder = False  # the order is of `_rank`
+    return ByFile(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what the tests of a worker cost."""
+    node.config.stash[_costs] |= getattr(node, "workeroutput", {}).get("costs", {})
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["costs"] = session.config.stash[_costs]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     cache = config.cache
+    if hasattr(config, "workerinput"):
+        items.sort(key=_rank)
     if _deadline not in config.stash or cache is None:
         return
     known = cache.get(_COSTS, {})

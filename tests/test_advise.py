@@ -14,15 +14,15 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, UsageError, advise
-from cogtcp.advising import inputs
-from cogtcp.advising.around import fields
-from cogtcp.advising.confirming import Confirmation
-from cogtcp.advising.inputs import Inputs
-from cogtcp.advising.telling import pretty
-from cogtcp.advising.wanted import Wanted
 from cogtcp.cli import main
-from cogtcp.metrics import BY_NAME
-from cogtcp.scenario import DOUBT
+from cogtcp.deciding.advising import inputs
+from cogtcp.deciding.advising.around import fields
+from cogtcp.deciding.advising.confirming import Confirmation
+from cogtcp.deciding.advising.inputs import Inputs
+from cogtcp.deciding.advising.telling import pretty
+from cogtcp.deciding.advising.wanted import Wanted
+from cogtcp.model.metrics import BY_NAME
+from cogtcp.model.scenario import DOUBT
 from conftest import PATIENCE, ROOT, SMALL
 
 
@@ -291,7 +291,7 @@ def test_objectives() -> None:
 
 
 def test_sizes_have_the_units_of_scenarios() -> None:
-    from cogtcp.advising.wanted import Wanted
+    from cogtcp.deciding.advising.wanted import Wanted
 
     assert Wanted.of("completion:10MiB").size == 10 * 2**20
     assert Wanted.of("completion:1.5kB").size == 1500

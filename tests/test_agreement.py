@@ -13,8 +13,8 @@ import pytest
 
 from cogtcp import UsageError
 from cogtcp.cli import agree
-from cogtcp.emulation.agreement import Agreement, Pair
-from cogtcp.validation.families.kernel import drawn_scenarios
+from cogtcp.kernel.emulation.agreement import Agreement, Pair
+from cogtcp.kernel.validation.families.kernel import drawn_scenarios
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, airtime, run
-from cogtcp.airtime import Positions, around, exchanges
+from cogtcp import Scenario, run
+from cogtcp.model import airtime
+from cogtcp.model.airtime import Positions, around, exchanges
 
 #: A chain n0, n1, n2, n3, 200 m apart, and n9 far away.
 PLACES = [

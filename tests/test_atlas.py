@@ -10,11 +10,11 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, UsageError
-from cogtcp.atlas import lookup, rules, survey
-from cogtcp.atlas.space import AXES, FLOWS, LAWS, SILENCES, place_of, point
-from cogtcp.atlas.transports import CANDIDATES, SURVEYED
 from cogtcp.cli import main
-from cogtcp.report.atlas import atlas_page
+from cogtcp.deciding.atlas import lookup, rules, survey
+from cogtcp.deciding.atlas.space import AXES, FLOWS, LAWS, SILENCES, place_of, point
+from cogtcp.deciding.atlas.transports import CANDIDATES, SURVEYED
+from cogtcp.showing.report.atlas import atlas_page
 from conftest import ROOT, SMALL
 
 
@@ -87,7 +87,7 @@ def test_the_shipped_atlas_is_what_its_page_says() -> None:
     judged = json.loads((ROOT / "docs" / "data" / "atlas.json").read_text())
     assert len(atlas.places) == judged["points"]
     file = ROOT / "docs" / "data" / "atlas.parquet"
-    assert file.resolve() == (ROOT / "python/cogtcp/atlas/atlas.parquet").resolve()
+    assert file.resolve() == (ROOT / "python/cogtcp/deciding/atlas/atlas.parquet").resolve()
     assert file.stat().st_size < 10_000_000
     assert atlas.provenance["runs"] == str(judged["runs"])
     spec = importlib.util.spec_from_file_location("generate_atlas", ROOT / "docs" / "generate_atlas.py")
@@ -208,7 +208,7 @@ def test_no_column_of_the_survey_is_read_twice(monkeypatch: pytest.MonkeyPatch) 
     assert len(asked) == len(set(asked))
     assert len(opened) == 1
     assert list(found) == list(SURVEYED)
-    table = pyarrow.parquet.read_table(ROOT / "python/cogtcp/atlas/atlas.parquet")
+    table = pyarrow.parquet.read_table(ROOT / "python/cogtcp/deciding/atlas/atlas.parquet")
     for name in SURVEYED:
         of_file = [math.nan if value is None else value for value in table[f"{name}:efficiency"].to_pylist()]
         assert found[name] == pytest.approx(of_file, nan_ok=True)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cogtcp import Scenario, budget, compare, headline, run
-from cogtcp.report import budget as report_budget
+from cogtcp import Scenario, budget, compare, run
+from cogtcp.model import headline
+from cogtcp.showing.report import budget as report_budget
 from conftest import SMALL, Command
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import cogtcp
 from cogtcp import OutputError, Result, Scenario, UsageError
-from cogtcp.capture import file_name, find_point, headers
+from cogtcp.model.capture import file_name, find_point, headers
 from conftest import PATIENCE, ROOT, Command, files
 
 needs_tshark = pytest.mark.skipif(

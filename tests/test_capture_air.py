@@ -102,7 +102,7 @@ def test_a_packet_that_comes_over_three_hops_by_hand() -> None:
 
 
 def _options(frame: dict[str, object]) -> bytes:
-    from cogtcp.capture import headers
+    from cogtcp.model.capture import headers
 
     return headers.options(frame)
 

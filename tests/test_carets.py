@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Scenario, ScenarioError, UsageError, journey, mobility, spectrum
-from cogtcp.link_trace import LinkTrace
+from cogtcp.data.link_trace import LinkTrace
+from cogtcp.running.sweeping import plan
 from cogtcp.studies import folder
-from cogtcp.sweeping import plan
 from conftest import ROOT
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import Scenario, _core, provenance, run
+from cogtcp import Scenario, _core, run
 from cogtcp.cli import verbs
 from cogtcp.cli.help import GROUPS
+from cogtcp.model import provenance
 from conftest import ROOT, SMALL, Command, files
 
 RESULTS = {
@@ -300,7 +301,9 @@ def test_only_the_verb_that_is_given_is_loaded() -> None:
 def test_the_commit_is_that_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "python" / "cogtcp").mkdir(parents=True)
     (tmp_path / "crates").mkdir()
-    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "python" / "cogtcp" / "provenance.py"))
+    monkeypatch.setattr(
+        provenance, "__file__", str(tmp_path / "python" / "cogtcp" / "model" / "provenance.py")
+    )
     monkeypatch.setattr(provenance, "commit", provenance.commit.__wrapped__)
     for name in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
         monkeypatch.setenv(name, "a@example.org")

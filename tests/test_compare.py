@@ -11,12 +11,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import Comparison, Outcome, RunError, Scenario, ScenarioError, UsageError, compare, headline, run
-from cogtcp.metrics import BY_NAME, METRICS
-from cogtcp.runner import Runner
-from cogtcp.runner import case as runner_case
-from cogtcp.statistics import mean_interval
-from cogtcp.sweeping.plan import plan
+from cogtcp import Comparison, Outcome, RunError, Scenario, ScenarioError, UsageError, compare, run
+from cogtcp.model import headline
+from cogtcp.model.metrics import BY_NAME, METRICS
+from cogtcp.model.statistics import mean_interval
+from cogtcp.running.runner import Runner
+from cogtcp.running.runner import case as runner_case
+from cogtcp.running.sweeping.plan import plan
 from conftest import SMALL
 
 TRANSPORTS = ("newreno", "sack", "tahoe")
@@ -298,7 +299,7 @@ def test_plain_data_has_all_transports_and_pairs_all_but_the_first() -> None:
 
 
 def test_a_transport_that_sends_little_is_not_marked_for_its_delay() -> None:
-    from cogtcp.report import _best
+    from cogtcp.showing.report import _best
 
     def around(mean: float) -> list[float]:
         return [mean * (1 + 0.001 * seed) for seed in range(10)]

@@ -19,9 +19,9 @@ import pytest
 import cogtcp
 from cogtcp import CogtcpError, OutputError, Scenario, UsageError
 from cogtcp.cli import main
-from cogtcp.output import MARKER
-from cogtcp.sweeping import dataset, plan
-from cogtcp.sweeping.store import Store
+from cogtcp.model.output import MARKER
+from cogtcp.running.sweeping import dataset, plan
+from cogtcp.running.sweeping.store import Store
 from conftest import SMALL, Command, command_line
 
 if TYPE_CHECKING:

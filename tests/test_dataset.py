@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogtcp.runner import Journal, Outcome
-from cogtcp.sweeping import columns, dataset, ordered
+from cogtcp.running.runner import Journal, Outcome
+from cogtcp.running.sweeping import columns, dataset, ordered
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from cogtcp.advising.racing import Chances, Left, Race, bounds, schedule, weights
+from cogtcp.deciding.advising.racing import Chances, Left, Race, bounds, schedule, weights
 from conftest import ROOT
 
 SPEC = importlib.util.spec_from_file_location("decisions", ROOT / "benches" / "decisions.py")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cogtcp.validation.departures import AREAS, PEERS, WHOSE, departures
-from cogtcp.validation.families import FAMILIES
+from cogtcp.kernel.validation.departures import AREAS, PEERS, WHOSE, departures
+from cogtcp.kernel.validation.families import FAMILIES
 from conftest import ROOT
 
 if TYPE_CHECKING:
-    from cogtcp.validation import Departure
+    from cogtcp.kernel.validation import Departure
 
 DOCS = ROOT / "docs"
 KEYS = {family.name: family.draw(random.Random(1)) for family in FAMILIES}
@@ -45,7 +45,7 @@ def test_the_setting_that_undoes_it_is_there(entry: Departure) -> None:
     """The name of the setting is one of a scenario's."""
     if entry.undo:
         setting = re.sub(r"^\[[\w.]+\] ", "", entry.undo).split()[0]
-        reference = (DOCS / "scenario.md").read_text("utf-8")
+        reference = "".join(page.read_text("utf-8") for page in (DOCS / "scenario").glob("*.md"))
         assert f"`{setting}`" in reference, entry.undo
 
 
@@ -61,6 +61,14 @@ def test_what_it_explains_can_be_drawn(entry: Departure) -> None:
                 assert key in KEYS[family], key
                 words = isinstance(KEYS[family][key], str)
                 assert isinstance(condition, list if words else dict)
+
+
+@pytest.mark.parametrize("entry", departures(), ids=lambda entry: entry.id)
+def test_what_explains_has_a_measured_range(entry: Departure) -> None:
+    assert bool(entry.range) == bool(entry.explains)
+    if entry.range:
+        low, high = entry.range
+        assert 0 < low < high
 
 
 def test_names_are_unique() -> None:

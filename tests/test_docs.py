@@ -24,9 +24,9 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, cli
 from cogtcp.cli import verbs
-from cogtcp.runner import Runner
-from cogtcp.spectrum import PuActivity
-from cogtcp.sweeping import plan as planning
+from cogtcp.data.spectrum import PuActivity
+from cogtcp.running.runner import Runner
+from cogtcp.running.sweeping import plan as planning
 from conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -114,6 +114,7 @@ SPECTRUM = (
 COMPILED = {
     "adding-a-congestion-control.md",
     "adding-a-detector.md",
+    "adding-a-figure.md",
     "adding-a-kind-of-traffic.md",
     "adding-a-metric.md",
     "adding-a-policy.md",
@@ -122,6 +123,7 @@ COMPILED = {
     "adding-a-radio.md",
     "adding-a-routing-protocol.md",
     "adding-a-transport.md",
+    "adding-a-verb.md",
     "adding-an-event.md",
 }
 
@@ -387,7 +389,7 @@ def test_every_extra_is_on_the_page_about_installing() -> None:
 def test_defaults_beside_those_of_ns_are_ours() -> None:
     rows = cells((ROOT / "docs/how-to/coming-from-ns.md").read_text())
     ours = {row[0]: row[3] for row in rows if len(row) == 4}
-    tcp = (ROOT / "docs/scenario.md").read_text().partition("### `[tcp]`")[2].partition("\n### ")[0]
+    tcp = (ROOT / "docs/scenario/tcp.md").read_text().partition("## `[tcp]`")[2].partition("\n## ")[0]
     default = {row[0].strip("`"): row[3].strip('`"') for row in cells(tcp)}
     assert "newreno" in ours["setting"]
     assert (ours["segment"], default["segment_size"]) == ("1460 B", "1.46 kB")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp.cli.kept_pairs import KeptPairs
-from cogtcp.emulation import check
-from cogtcp.emulation.agreement import Agreement
-from cogtcp.emulation.pairs import Pair
-from cogtcp.emulation.shares import exceptions, page, shares
-from cogtcp.validation.families.wide import CONTROLS, KINDS, drawn_wide, kind_of
+from cogtcp.kernel.emulation import check
+from cogtcp.kernel.emulation.agreement import Agreement
+from cogtcp.kernel.emulation.pairs import Pair
+from cogtcp.kernel.emulation.shares import exceptions, page, shares
+from cogtcp.kernel.validation.families.wide import CONTROLS, KINDS, drawn_wide, kind_of
 from conftest import ROOT
 from test_virtual import in_virtual_time
 

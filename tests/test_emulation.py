@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, fit, run
-from cogtcp.emulation import check, emulate
-from cogtcp.emulation.agreement import Agreement, Pair, agree, verdict
-from cogtcp.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
-from cogtcp.emulation.launch import MARK, mark
-from cogtcp.emulation.leftovers import find
-from cogtcp.statistics import Interval
+from cogtcp.kernel.emulation import check, emulate
+from cogtcp.kernel.emulation.agreement import Agreement, Pair, agree, verdict
+from cogtcp.kernel.emulation.journal import ARRIVED, CAPACITY, DROPPED, OFFERED, REFUSED, read
+from cogtcp.kernel.emulation.launch import MARK, mark
+from cogtcp.kernel.emulation.leftovers import find
+from cogtcp.model.statistics import Interval
 from conftest import PATIENCE, ROOT, Command, command_line, files, side_by_side
 from kernel_needs import soon
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from cogtcp import Result
-    from cogtcp.emulation import Emulation
+    from cogtcp.kernel.emulation import Emulation
 
 LINK = """\
 name = "emulated"

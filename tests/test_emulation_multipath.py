@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from cogtcp import Scenario, ScenarioError, run
-from cogtcp.emulation import check, emulate
+from cogtcp.kernel.emulation import check, emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 from test_virtual import in_virtual_time

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cogtcp import Scenario, run
-from cogtcp.emulation import emulate
+from cogtcp.kernel.emulation import emulate
 from conftest import ROOT, side_by_side
 from test_emulation import as_in_time, moves, on_kernel
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp import Scenario, UsageError, run
-from cogtcp.emulation import emulate
-from cogtcp.emulation.journal import ARRIVED, OFFERED, read
+from cogtcp.kernel.emulation import emulate
+from cogtcp.kernel.emulation.journal import ARRIVED, OFFERED, read
 from conftest import Command, command_line, side_by_side
 from test_emulation import PLAIN, as_in_time, on_kernel, scenario, text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cogtcp.emulation import Emulation
+    from cogtcp.kernel.emulation import Emulation
 
 REQUESTS = """\
 traffic = { requests = { response = { fixed = "50 kB" }, pace = { think = { fixed = "100 ms" } }%s } }
@@ -235,7 +235,7 @@ def test_the_process_of_an_emulation_loads_nothing_that_has_threads() -> None:
 TRACED = """
 import os, pickle, sys, threading
 from cogtcp import RunError, Scenario, _core
-from cogtcp.emulation.job import Job
+from cogtcp.kernel.emulation.job import Job
 
 scenario = Scenario.from_file("link.toml").set("topology.single_hop.link.trace", os.path.abspath("up.trace"))
 job = Job(scenario, 1, 0.2, [], [], None, False, False, "any", None, None, os.getppid())

@@ -11,7 +11,7 @@ import pytest
 
 from cogtcp import Scenario, run
 from cogtcp._shipped import shipped
-from cogtcp.emulation import emulate
+from cogtcp.kernel.emulation import emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 

@@ -8,7 +8,7 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, ScenarioError, run
-from cogtcp.emulation import check, emulate
+from cogtcp.kernel.emulation import check, emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 

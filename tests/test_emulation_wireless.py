@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp import Scenario, ScenarioError, UsageError, run
-from cogtcp.capture import find_point
-from cogtcp.emulation import check, emulate
+from cogtcp.kernel.emulation import check, emulate
+from cogtcp.model.capture import find_point
 from conftest import ROOT, side_by_side
 from test_emulation import as_in_time, moves, on_kernel
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cogtcp import NoKernelPlaneError, Scenario, UsageError, run
-from cogtcp.capture import blocks, find_point
-from cogtcp.emulation.first_difference import Difference, Seen, compare, first_difference, read
-from cogtcp.validation.families.kernel import drawn_scenarios
+from cogtcp.kernel.emulation.first_difference import Difference, Seen, compare, first_difference, read
+from cogtcp.kernel.validation.families.kernel import drawn_scenarios
+from cogtcp.model.capture import blocks, find_point
 from conftest import ROOT, Command
 
 CLEAR = ROOT / "tests/agreement/clear.toml"

@@ -12,14 +12,14 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, UsageError, fit
 from cogtcp.cli import main
-from cogtcp.fitting import connections, packets
-from cogtcp.fitting.capacity import fit_rates
-from cogtcp.fitting.connections import Connection, Sent
-from cogtcp.fitting.estimate import Estimate
-from cogtcp.fitting.laws import fit_laws
-from cogtcp.fitting.link import fit_link
-from cogtcp.fitting.losses import fit_losses
-from cogtcp.fitting.silences import Gap, characterise
+from cogtcp.data.fitting import connections, packets
+from cogtcp.data.fitting.capacity import fit_rates
+from cogtcp.data.fitting.connections import Connection, Sent
+from cogtcp.data.fitting.estimate import Estimate
+from cogtcp.data.fitting.laws import fit_laws
+from cogtcp.data.fitting.link import fit_link
+from cogtcp.data.fitting.losses import fit_losses
+from cogtcp.data.fitting.silences import Gap, characterise
 from conftest import ROOT
 
 LINK = """\
@@ -273,7 +273,7 @@ def test_ranges_are_read_by_advise(tmp_path: Path) -> None:
     found = fit(captured(tmp_path, RADIO.format(silence="drop", off="60 ms", on='"1.7 s"')), held_out=0)
     files = found.write(tmp_path / "mine.toml")
     assert [file.name for file in files] == ["mine.toml", "mine.ranges.toml", "mine.html"]
-    from cogtcp.advising import inputs
+    from cogtcp.deciding.advising import inputs
 
     assert inputs.beside(tmp_path / "mine.toml") == found.ranges
     assert found.ranges

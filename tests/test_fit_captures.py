@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import cogtcp
 from cogtcp import Scenario, UsageError, fit
-from cogtcp.fitting import packets, reproduces
-from cogtcp.fitting.backlog import Delivery, at_least, batches, queued
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown, describe
+from cogtcp.data.fitting import packets, reproduces
+from cogtcp.data.fitting.backlog import Delivery, at_least, batches, queued
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe
 from conftest import ROOT
 
 DATA = ROOT / "tests" / "data" / "captures"

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogtcp import CogtcpError
-from cogtcp.fitting import iperf3, irtt, logs, pings, sigmf, sweeps, throughput
-from cogtcp.fitting.probes import Counts, Probe, Probes
-from cogtcp.fitting.probing import of_probes
-from cogtcp.fitting.quantity import Bounded, Measured
+from cogtcp.data.fitting import iperf3, irtt, logs, pings, sigmf, sweeps, throughput
+from cogtcp.data.fitting.probes import Counts, Probe, Probes
+from cogtcp.data.fitting.probing import of_probes
+from cogtcp.data.fitting.quantity import Bounded, Measured
 from conftest import ROOT
 
 if TYPE_CHECKING:

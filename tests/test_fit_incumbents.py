@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import cogtcp
-from cogtcp.fitting.connections import connections
-from cogtcp.fitting.packets import ACK, Packet
+from cogtcp.data.fitting.connections import connections
+from cogtcp.data.fitting.packets import ACK, Packet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cogtcp.fitting.connections import Sent
+    from cogtcp.data.fitting.connections import Sent
 
 #: The starter `cbrs` with incumbents of seconds, on one channel that the radio leaves.
 _CHANGES: dict[str, Any] = {

@@ -16,11 +16,11 @@ import pytest
 
 import cogtcp
 from cogtcp import UsageError, fit
-from cogtcp.fitting import iperf3, irtt, logs, pings, probing, throughput
-from cogtcp.fitting.iperf3 import Transfer
-from cogtcp.fitting.probes import Counts, Probe, Probes
-from cogtcp.fitting.probing import ProbeFit, of_probes
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown, describe
+from cogtcp.data.fitting import iperf3, irtt, logs, pings, probing, throughput
+from cogtcp.data.fitting.iperf3 import Transfer
+from cogtcp.data.fitting.probes import Counts, Probe, Probes
+from cogtcp.data.fitting.probing import ProbeFit, of_probes
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe
 from conftest import ROOT
 
 if TYPE_CHECKING:

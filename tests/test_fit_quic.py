@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import cogtcp
-from cogtcp.fitting.packets import Datagram
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown
-from cogtcp.fitting.quic import connections
+from cogtcp.data.fitting.packets import Datagram
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
+from cogtcp.data.fitting.quic import connections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def _datagrams(second: float, third: float) -> list[Datagram]:
 
 
 def test_a_slow_handshake_at_both_legs_is_a_bound() -> None:
-    from cogtcp.fitting.link import fit_link
+    from cogtcp.data.fitting.link import fit_link
 
     fast, slow = connections(_datagrams(0.04, 0.0))[0], connections(_datagrams(0.04, 0.03))[0]
     assert (fast.side, fast.opened, fast.handshake_s) == ("sender", True, 0.04)

@@ -11,7 +11,7 @@ import pytest
 import cogtcp
 from cogtcp import UsageError, fit
 from cogtcp.cli import main
-from cogtcp.fitting import sigmf, sweeps
+from cogtcp.data.fitting import sigmf, sweeps
 from conftest import ROOT
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cogtcp.fitting.quantity import Bounded, Measured, Unknown
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benches"))

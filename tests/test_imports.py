@@ -1,4 +1,4 @@
-"""Imports of the Python package run one way: a part imports only parts of lower levels, without loops.
+"""Imports of the Python package run one way: a room imports only lower rooms, and nothing is in a loop.
 
 Imports within functions count. Those for type checkers alone (`if TYPE_CHECKING`) never run and do not.
 """
@@ -6,69 +6,63 @@ Imports within functions count. Those for type checkers alone (`if TYPE_CHECKING
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import cogtcp
+from conftest import ROOT
 
 PACKAGE = Path(cogtcp.__file__).parent
 
-#: The parts of the package, from the lowest level up. A part imports from its own level only within itself.
-LEVELS: tuple[tuple[str, ...], ...] = (
-    # words, units, numbers of a run
-    ("_arrays", "_errors", "_replace", "_start", "_units", "_views"),
-    ("_files", "_names", "_parquet"),
-    ("_places", "budget", "metrics", "models", "of_tcp", "provenance", "statistics"),
-    (
-        "_arrow",
-        "_kernel_program",
-        "airtime",
-        "control",
-        "headline",
-        "results_schema",
-        "tables",
-    ),
-    ("_shipped", "capture", "output", "spectrum"),
-    # a scenario and its run
-    ("result", "scenario"),
-    ("emulation", "gym", "journey", "link_trace", "mobility", "runner", "warmup"),
-    # many runs
-    ("packets", "tuning", "validation"),
-    ("atlas", "sweeping"),
-    ("compare",),
-    ("advising",),
-    ("fitting",),
-    # the public names
-    ("cogtcp",),
-    # what is shown, and the command line
-    ("figure",),
-    ("report",),
-    ("plot", "studies"),
-    ("lab",),
-    ("cli",),
-    ("__main__",),
+#: The rooms of the package, from the lowest up. A room imports only rooms below it.
+ROOMS = (
+    "_",  # the modules `cogtcp._name`, which everything uses
+    "model",
+    "data",
+    "running",
+    "kernel",
+    "deciding",
+    "cogtcp",  # the public names
+    "showing",
+    "studies",
+    "lab",
+    "cli",
+    "__main__",
 )
 
 
 def test_no_import_runs_upward() -> None:
-    level = {part: index for index, parts in enumerate(LEVELS) for part in parts}
+    level = {room: index for index, room in enumerate(ROOMS)}
     upward = [
         f"{module} imports {target}"
         for module, targets in _imports().items()
         for target in targets
-        if _part(module) != _part(target) and level[_part(module)] <= level[_part(target)]
+        if _room(module) != _room(target) and level[_room(module)] < level[_room(target)]
     ]
     assert upward == []
 
 
+def test_the_map_has_the_rooms_in_this_order() -> None:
+    drawn = re.findall(r"^python/cogtcp/(\w+)", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    assert drawn[::-1] == [room for room in ROOMS if room not in ("cogtcp", "__main__")]
+
+
+def test_no_parts_of_a_room_import_each_other_in_a_loop() -> None:
+    parts: dict[str, set[str]] = {}
+    for module, targets in _imports().items():
+        parts.setdefault(_part(module), set()).update({_part(target) for target in targets} - {_part(module)})
+    TopologicalSorter(parts).prepare()  # raises CycleError, which names the loop
+
+
 def test_no_modules_import_each_other_in_a_loop() -> None:
-    TopologicalSorter(_imports()).prepare()  # raises CycleError, which names the loop
+    TopologicalSorter(_imports()).prepare()
 
 
-def test_every_part_has_a_level() -> None:
-    assert {_part(module) for module in _imports()} == {part for parts in LEVELS for part in parts}
+def test_every_module_has_a_room() -> None:
+    assert {_room(module) for module in _imports()} == set(ROOMS)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +81,15 @@ def test_an_import_is_found_in_each_form(statement: str, found: set[str]) -> Non
     assert _targets(ast.parse(statement), {"cogtcp", "cogtcp.report", "cogtcp.result"}) == found
 
 
+def _room(module: str) -> str:
+    """Return the room of a module: the package directly below `cogtcp`, or that of the modules beside it."""
+    name = module.split(".")[1] if "." in module else module
+    return "_" if name.startswith("_") and name != "__main__" else name
+
+
 def _part(module: str) -> str:
-    """Return the part that a module belongs to: the module or package directly below `cogtcp`."""
-    return module.split(".")[1] if "." in module else module
+    """Return the part of a room that a module belongs to: the module or package directly below the room."""
+    return ".".join(module.split(".")[:3])
 
 
 def _imports() -> dict[str, set[str]]:

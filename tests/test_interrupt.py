@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp.output import is_ours
+from cogtcp.model.output import is_ours
 from conftest import PATIENCE, command_line, files
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, ScenarioError
-from cogtcp.journey import Line, summarise
+from cogtcp.data.journey import Line, summarise
 from conftest import ROOT, Command
 
 MAP = ROOT / "scenarios" / "maps" / "kelmere-line.toml"

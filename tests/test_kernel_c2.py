@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import RunError, Scenario, ScenarioError, emulation, packets, run
+from cogtcp import RunError, Scenario, ScenarioError, emulation, run
+from cogtcp.kernel import packets
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
 
@@ -126,7 +127,7 @@ def share(entry: dict[str, Any], n: int) -> int:
 
 def test_without_the_program_it_says_how_to_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from cogtcp import RunError
-    from cogtcp import _kernel_program as kernel_program
+    from cogtcp.kernel import _kernel_program as kernel_program
 
     monkeypatch.setattr(kernel_program, "__file__", str(tmp_path / "a/b/c/d.py"))
     monkeypatch.setattr(kernel_program, "_SEARCHED", str(tmp_path))

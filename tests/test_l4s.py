@@ -9,9 +9,9 @@ import pytest
 
 import cogtcp
 from cogtcp import RunError, Scenario
-from cogtcp.capture import find_point
-from cogtcp.emulation import emulate, journal
-from cogtcp.statistics import mean_interval
+from cogtcp.kernel.emulation import emulate, journal
+from cogtcp.model.capture import find_point
+from cogtcp.model.statistics import mean_interval
 from conftest import side_by_side
 from test_capture import needs_tshark, tshark
 from test_emulation import on_kernel

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from cogtcp.statistics import t_quantile
+from cogtcp.model.statistics import t_quantile
 from cogtcp.studies import verdicts
 
 N = 10

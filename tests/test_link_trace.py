@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Scenario, ScenarioError, UsageError, run
-from cogtcp.link_trace import LinkTrace, export, generate_leo, generate_lte
+from cogtcp.data.link_trace import LinkTrace, export, generate_leo, generate_lte
 from conftest import ROOT, Command
 
 PLAIN = """

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cogtcp.metrics import BY_NAME, METRICS, Metric, measure_rows, plus_minus
-from cogtcp.statistics import Interval
+from cogtcp.model.metrics import BY_NAME, METRICS, Metric, measure_rows, plus_minus
+from cogtcp.model.statistics import Interval
 
 NAN = math.nan
 

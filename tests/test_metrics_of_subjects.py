@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import cogtcp
-from cogtcp import Scenario, UsageError, headline
-from cogtcp.metrics import (
+from cogtcp import Scenario, UsageError
+from cogtcp.model import headline
+from cogtcp.model.metrics import (
     METRICS,
     SUBJECT_METRICS,
     Subject,
@@ -197,7 +198,7 @@ def test_a_comparison_answers_by_applications_first(scenario: Scenario, tmp_path
 
 def test_significance_of_what_users_notice_is_a_family_of_its_own(scenario: Scenario) -> None:
     """The same delays in every seed: sure, whatever the other metrics do."""
-    from cogtcp.compare import Comparison, Outcome
+    from cogtcp.running.compare import Comparison, Outcome
 
     outcomes = tuple(
         Outcome(name, seed, {"call.delay_p95": delay + seed * 1e-3, "goodput_bps": 1e6})
@@ -231,8 +232,8 @@ def test_a_sweep_has_the_metrics_as_columns(scenario: Scenario, tmp_path: Path) 
 
 def test_the_two_shares_of_a_cell() -> None:
     """W = 1 + 2 + 5 = 8 s, D = 1 - 2 / 8 = 0.75; alone 1 / (10 x 0.75), beside 1 / (7.5 - 5) = 0.4."""
-    from cogtcp.metrics import with_cell_shares
-    from cogtcp.metrics.cells import _BUSY
+    from cogtcp.model.metrics import with_cell_shares
+    from cogtcp.model.metrics.cells import _BUSY
 
     times = {
         "link": "air", "direction": "forward", "measured_s": 11.0, "silent_s": 1.0,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cogtcp import ScenarioError, UsageError
-from cogtcp.mobility import Mobility
+from cogtcp.data.mobility import Mobility
 from conftest import Command
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogtcp import models
-from cogtcp.models import Regime
+from cogtcp.model.models import Regime
 
 # Fig. 3 of the paper: BW = 15 Mb/s, RTT = 150 ms. With 1000-byte packets, BDP = 15e6 * 0.15 / 8000 = 281.25.
 FIGURE_3 = {"bandwidth_bps": 15e6, "rtt_s": 0.150, "segment_size_bytes": 1000.0, "t_rto_s": 1.0}

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import cogtcp
-from cogtcp import Result, Scenario, ScenarioError, budget, headline, report
-from cogtcp.capture import section
+from cogtcp import Result, Scenario, ScenarioError, budget
 from cogtcp.cli import main
-from cogtcp.statistics import mean_interval
+from cogtcp.model import headline
+from cogtcp.model.capture import section
+from cogtcp.model.statistics import mean_interval
+from cogtcp.showing import report
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogtcp import Scenario, ScenarioError, _core
-from cogtcp.sweeping import dataset
+from cogtcp.running.sweeping import dataset
 from conftest import ROOT, SMALL, Command
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, _core, compare
 from cogtcp.cli import show
-from cogtcp.tables import comparison_tables
+from cogtcp.model.tables import comparison_tables
 from conftest import SMALL, Command
 
 if TYPE_CHECKING:

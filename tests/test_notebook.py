@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, compare, headline, run, tune
+from cogtcp import Scenario, compare, run, tune
+from cogtcp.model import headline
 from conftest import ROOT, SMALL
 from test_report import Page
 

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import UsageError, _core, results_schema
+from cogtcp import UsageError, _core
 from cogtcp.cli import main
-from cogtcp.plot.saved import Saved
-from cogtcp.sweeping.folders import manifest
+from cogtcp.model import results_schema
+from cogtcp.running.sweeping.folders import manifest
+from cogtcp.showing.plot.saved import Saved
 
 OLD = Path(__file__).parent / "data" / "results-0.1"
 
@@ -48,7 +49,7 @@ def test_the_verbs_read_version_0_1(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_questions_use_the_names_of_today() -> None:
     pytest.importorskip("duckdb")
-    from cogtcp.sweeping.query import query
+    from cogtcp.running.sweeping.query import query
 
     found = query(OLD / "run", "SELECT count(predicted_start_s) AS n FROM predictions")
     assert found.column("n").to_pylist()[0] > 0
@@ -61,7 +62,7 @@ def test_the_tables_of_version_3_have_the_names_of_today(tmp_path: Path) -> None
     assert Saved(folder).table("streams").column("rerouted_packets").to_pylist() == [2]
     assert set(Saved(folder).tables()) == {"streams", "events"}
     pytest.importorskip("duckdb")
-    from cogtcp.sweeping.query import query
+    from cogtcp.running.sweeping.query import query
 
     assert query(folder, "SELECT rerouted_packets AS n FROM streams").column("n").to_pylist() == [2]
 

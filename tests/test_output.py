@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cogtcp import OutputError, _replace
-from cogtcp.output import MARKER, OutputFolder, is_ours, prepare_folder, write_file, write_pieces
+from cogtcp.model.output import MARKER, OutputFolder, is_ours, prepare_folder, write_file, write_pieces
 from conftest import files
 
 JOB = {"verb": "run", "scenario": "a", "seeds": [1]}
@@ -199,7 +199,7 @@ def test_without_an_exchange_a_target_that_a_kill_took_is_put_back(
 import os, signal
 from pathlib import Path
 from cogtcp import _replace
-from cogtcp.output import OutputFolder
+from cogtcp.model.output import OutputFolder
 _replace._renameat2 = lambda: None
 real = Path.rename
 def rename(self, to):
@@ -225,7 +225,7 @@ with OutputFolder({str(target)!r}, job={JOB!r}) as folder:
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from pathlib import Path
-from cogtcp.output import OutputFolder, write_pieces
+from cogtcp.model.output import OutputFolder, write_pieces
 def pieces():
     yield b"half"
     os.kill(os.getpid(), signal.SIGKILL)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cogtcp import NoKernelPlaneError, ScenarioError, UsageError, packets
-from cogtcp.emulation.leftovers import find
+from cogtcp import NoKernelPlaneError, ScenarioError, UsageError
+from cogtcp.kernel import packets
+from cogtcp.kernel.emulation.leftovers import find
 from conftest import ROOT, Command
 from kernel_needs import soon
 

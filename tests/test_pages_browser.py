@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from cogtcp import Scenario, compare, run, studies, sweep, tune
-from cogtcp.atlas import lookup
-from cogtcp.atlas.space import place_of
-from cogtcp.atlas.transports import CANDIDATES
 from cogtcp.cli import main
-from cogtcp.report.atlas import atlas_page
+from cogtcp.deciding.atlas import lookup
+from cogtcp.deciding.atlas.space import place_of
+from cogtcp.deciding.atlas.transports import CANDIDATES
+from cogtcp.showing.report.atlas import atlas_page
 from conftest import ROOT, SMALL
 
 CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cogtcp import Comparison, Result, Scenario, UsageError, compare, figure, plot, run, sweep, tune
-from cogtcp.figure import compared
-from cogtcp.figure.model import Text
-from cogtcp.figure.run_map import RunMap
-from cogtcp.figure.series import Series
-from cogtcp.figure.timeline import Timeline
-from cogtcp.metrics import BY_NAME
-from cogtcp.plot import KINDS, draw, paper, save
-from cogtcp.plot.compared import values_of
-from cogtcp.report import svg
-from cogtcp.sweeping.axes import title
+from cogtcp import Comparison, Result, Scenario, UsageError, compare, plot, run, sweep, tune
+from cogtcp.model.metrics import BY_NAME
+from cogtcp.running.sweeping.axes import title
+from cogtcp.showing import figure
+from cogtcp.showing.figure import compared
+from cogtcp.showing.figure.model import Text
+from cogtcp.showing.figure.run_map import RunMap
+from cogtcp.showing.figure.series import Series
+from cogtcp.showing.figure.timeline import Timeline
+from cogtcp.showing.plot import KINDS, draw, paper, save
+from cogtcp.showing.plot.compared import values_of
+from cogtcp.showing.report import svg
 from conftest import ROOT, SMALL
 
 

@@ -19,9 +19,9 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, ScenarioError, UsageError
-from cogtcp.control import permitted
-from cogtcp.runner import Case, identity
-from cogtcp.runner.case import Keys
+from cogtcp.model.control import permitted
+from cogtcp.running.runner import Case, identity
+from cogtcp.running.runner.case import Keys
 from conftest import ROOT, SMALL, Command, command_line
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, UsageError
-from cogtcp.output import MARKER
-from cogtcp.sweeping.query import connect, query
+from cogtcp.model.output import MARKER
+from cogtcp.running.sweeping.query import connect, query
 from conftest import SMALL, Command, files
 
 if TYPE_CHECKING:

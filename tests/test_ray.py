@@ -12,9 +12,9 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, UsageError, studies
-from cogtcp.runner import Case, Progress, Runner
-from cogtcp.runner.on_ray import OnRay
-from cogtcp.sweeping import dataset
+from cogtcp.running.runner import Case, Progress, Runner
+from cogtcp.running.runner.on_ray import OnRay
+from cogtcp.running.sweeping import dataset
 from conftest import SMALL, files
 
 if TYPE_CHECKING:

@@ -41,6 +41,9 @@ RECIPES = [
     ),
 ]
 
+#: Recipes that add Python, and how many edits they are.
+PYTHON_RECIPES = {"adding-a-verb": 4, "adding-a-figure": 6}
+
 #: Compiled once to run seconds: without optimisation, which takes most of the compiler's time.
 BUILD = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_INCREMENTAL": "0"}
 
@@ -165,7 +168,7 @@ def named(page: str) -> set[str]:
 
 def test_the_map_says_how_many_files_each_recipe_changes() -> None:
     table = re.findall(r"^\| [\w ]+ \| (\d+) \| `([\w-]+)` \|$", (ROOT / "ARCHITECTURE.md").read_text(), re.M)
-    pages = {page for page, *_ in RECIPES} | {"adding-an-event", "adding-a-metric"}
+    pages = {page for page, *_ in RECIPES} | {"adding-an-event", "adding-a-metric", *PYTHON_RECIPES}
     assert {page for _, page in table} == pages
     assert {page: int(count) for count, page in table} == {page: len(files(page)) for page in pages}
 
@@ -182,6 +185,32 @@ def test_the_recipe_of_an_event_calls_what_its_place_calls() -> None:
     assert call + "FlowStart" in (ROOT / "crates/hosts/src/flow.rs").read_text()
     for path in named("adding-an-event"):
         assert "EventKind::" in (ROOT / path).read_text() or "event_kinds!" in (ROOT / path).read_text(), path
+
+
+def test_the_recipes_of_a_verb_and_of_a_figure_run(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "python", tmp_path / "python", ignore=shutil.ignore_patterns("__pycache__"))
+    for page, steps in PYTHON_RECIPES.items():
+        assert follow(page, tmp_path)[0] == steps, page
+
+    def cogtcp(*words: str) -> str:
+        command = [sys.executable, "-m", "cogtcp", *words]
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path / "python")}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert cogtcp("flows", "sensed-link") == "flow: linux-cubic\n"
+    listed = json.loads(cogtcp("flows", "sensed-link", "--json"))
+    assert listed == {"flows": [{"flow": "flow", "transport": "linux-cubic"}]}
+    assert re.search(r"^ *flows +list the flows", cogtcp("--help"), re.MULTILINE)
+    assert "cogtcp flows my.toml --json" in cogtcp("flows", "--help")
+    compare = ["compare", "sensed-link", "--transport", "sack,tahoe", "--seeds", "2", "--out", "results"]
+    cogtcp(*compare, "--set", 'run.duration="8 s"')
+    cogtcp("plot", "results", "--kind", "medians", "--out", "medians.svg")
+    assert "<svg" in (tmp_path / "medians.svg").read_text()
+    assert "medians" in cogtcp("plot", "--help")
 
 
 def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
@@ -222,7 +251,7 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
     build = ("--quiet", "--offline", "--target-dir", str(TARGET / "build"), "--profile", "dev")
     run("test", *build, "-p", "cogtcp-simulator", "--test", "recipes")
     run("run", *build, "-p", "cogtcp-scenario", "--example", "generate")
-    reference = (tree / "docs/scenario.md").read_text()
+    reference = "".join(page.read_text() for page in (tree / "docs/scenario").glob("*.md"))
     for row in (
         "`{ half_window = ... }`",
         "`{ step = ... }`",
@@ -232,7 +261,7 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
         "`{ constant = ... }`",
         "`{ direct = ... }`",
         "`{ pulses = ... }`",
-        "### `[radio.blink]`",
+        "## `[radio.blink]`",
     ):
         assert row in reference, f"the reference does not list {row}"
 

@@ -17,19 +17,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogtcp import Comparison, Scenario, compare, headline, run
+from cogtcp import Comparison, Scenario, compare, run
 from cogtcp._arrays import array_of
-from cogtcp.figure import Axis, Curve, Drawing, Entry, Panel, Surface, curves, scale, surfaces
-from cogtcp.figure.compared import reach_of
-from cogtcp.figure.contour import contour
-from cogtcp.figure.model import Line, series
-from cogtcp.figure.reduce import Grid, thin_marks
-from cogtcp.figure.series import Series, Silence, silences
-from cogtcp.figure.timeline import Timeline
-from cogtcp.metrics import BY_NAME, plus_minus
-from cogtcp.report import comparison_report, page, run_report, svg
-from cogtcp.report.alone import alone
-from cogtcp.report.tables import Table
+from cogtcp.model import headline
+from cogtcp.model.metrics import BY_NAME, plus_minus
+from cogtcp.showing.figure import Axis, Curve, Drawing, Entry, Panel, Surface, curves, scale, surfaces
+from cogtcp.showing.figure.compared import reach_of
+from cogtcp.showing.figure.contour import contour
+from cogtcp.showing.figure.model import Line, series
+from cogtcp.showing.figure.reduce import Grid, thin_marks
+from cogtcp.showing.figure.series import Series, Silence, silences
+from cogtcp.showing.figure.timeline import Timeline
+from cogtcp.showing.report import comparison_report, page, run_report, svg
+from cogtcp.showing.report.alone import alone
+from cogtcp.showing.report.tables import Table
 from conftest import ROOT, SMALL
 
 TRANSPORTS = ("newreno", "sack")

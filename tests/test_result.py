@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogtcp import Result, RunError, Scenario, UsageError, _core, run
-from cogtcp.result import TABLES
+from cogtcp.model.result import TABLES
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Result, Scenario, UsageError, compare, run
-from cogtcp.figure import run_map
-from cogtcp.figure.run_map import RunMap
-from cogtcp.plot import draw, style
-from cogtcp.report import run_report, svg
+from cogtcp.showing.figure import run_map
+from cogtcp.showing.figure.run_map import RunMap
+from cogtcp.showing.plot import draw, style
+from cogtcp.showing.report import run_report, svg
 
 SCENARIO = """
 name = "map"

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from cogtcp import OutputError, Result, RunError, Scenario
-from cogtcp.runner import Case, Journal, Keys, Outcome, Progress, Runner, journal
-from cogtcp.runner.progress import duration
-from cogtcp.sweeping import dataset
+from cogtcp.running.runner import Case, Journal, Keys, Outcome, Progress, Runner, journal
+from cogtcp.running.runner.progress import duration
+from cogtcp.running.sweeping import dataset
 from conftest import SMALL
 
 CONTROLS = """
@@ -240,7 +240,7 @@ WORKER = """
 import sys
 sys.path.insert(0, {tests!r})
 from cogtcp import Scenario
-from cogtcp.runner import Runner
+from cogtcp.running.runner import Runner
 from test_runner import cases
 scenario = Scenario.from_file({scenario!r})
 runner = Runner({folder!r}, jobs=2)
@@ -296,7 +296,7 @@ def test_a_full_disk_is_reported_and_what_is_kept_is_whole(
         room -= written
         return written
 
-    monkeypatch.setattr("cogtcp.runner.journal.os.write", write)
+    monkeypatch.setattr("cogtcp.running.runner.journal.os.write", write)
     with pytest.raises(OutputError, match=r"No space left.*finished runs are not repeated"):
         Runner(tmp_path / "runs").run(cases(scenario, 20))
     monkeypatch.undo()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cogtcp import Result, Scenario, UsageError
-from cogtcp.runner import identity
+from cogtcp.running.runner import identity
 
 CONTROL = """\
 from {helper} import STEP

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cogtcp import ScenarioError, UsageError
-from cogtcp.spectrum import LAWS, ChannelTable, Format, PuActivity, sensing, sensing_time
+from cogtcp.data.spectrum import LAWS, ChannelTable, Format, PuActivity, sensing, sensing_time
 from conftest import Command, files
 
 

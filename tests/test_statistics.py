@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cogtcp.statistics import (
+from cogtcp.model.statistics import (
     fisher,
     holm,
     mean_interval,

@@ -15,7 +15,7 @@ import pytest
 
 import cogtcp
 from cogtcp import OutputError, Scenario, UsageError
-from cogtcp.results_schema import RESULTS_SCHEMA
+from cogtcp.model.results_schema import RESULTS_SCHEMA
 from conftest import SMALL, files
 
 if TYPE_CHECKING:

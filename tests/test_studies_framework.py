@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cogtcp import OutputError, RunError, studies
-from cogtcp.report import svg
-from cogtcp.runner import case as runner_case
+from cogtcp.running.runner import case as runner_case
+from cogtcp.showing.report import svg
 from cogtcp.studies.drawing import draw
 from study_folders import SCENARIO
 
@@ -267,7 +267,7 @@ def test_progress_counts_recalled_and_new_runs(folder: Path, simulated: list[int
 
 
 def test_output_folder_is_written_and_recognised(folder: Path, simulated: list[int], tmp_path: Path) -> None:
-    from cogtcp.output import is_ours
+    from cogtcp.model.output import is_ours
 
     out = tmp_path / "deep" / "out"
     result = studies.reproduce("t", out=out, command="cogtcp reproduce t")

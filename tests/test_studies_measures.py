@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cogtcp import run
-from cogtcp.runner import Runner
+from cogtcp.running.runner import Runner
 from cogtcp.studies import Context, Point, code, folder
 from cogtcp.studies.quantities import bits_per_second
 

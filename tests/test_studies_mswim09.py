@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from cogtcp import Scenario, run, spectrum, studies
-from cogtcp.runner import Runner
+from cogtcp.running.runner import Runner
 from cogtcp.studies import code, power
 from conftest import Command
 

@@ -21,17 +21,17 @@ import pytest
 import cogtcp
 from cogtcp import OutputError, Scenario, UsageError, _core
 from cogtcp.cli import main
-from cogtcp.result import run
-from cogtcp.runner import Journal, Keys, Outcome, Runner
-from cogtcp.runner.case import make
-from cogtcp.statistics import mean_interval, quantile_interval
-from cogtcp.sweeping import budget as budgeting
-from cogtcp.sweeping import dataset, ordered
-from cogtcp.sweeping import plan as planning
-from cogtcp.sweeping.answer import in_memory, tally
-from cogtcp.sweeping.axes import halton
-from cogtcp.sweeping.picked import thinned
-from cogtcp.sweeping.query import query
+from cogtcp.model.result import run
+from cogtcp.model.statistics import mean_interval, quantile_interval
+from cogtcp.running.runner import Journal, Keys, Outcome, Runner
+from cogtcp.running.runner.case import make
+from cogtcp.running.sweeping import budget as budgeting
+from cogtcp.running.sweeping import dataset, ordered
+from cogtcp.running.sweeping import plan as planning
+from cogtcp.running.sweeping.answer import in_memory, tally
+from cogtcp.running.sweeping.axes import halton
+from cogtcp.running.sweeping.picked import thinned
+from cogtcp.running.sweeping.query import query
 from conftest import ROOT, Command, command_line, files
 
 if TYPE_CHECKING:
@@ -670,7 +670,7 @@ def test_pieces_are_merged_some_rows_at_a_time(tmp_path: Path) -> None:
 def test_the_summary_does_not_depend_on_how_rows_come(short: Scenario) -> None:
     import pyarrow as pa
 
-    from cogtcp.sweeping.summary import summarise
+    from cogtcp.running.sweeping.summary import summarise
 
     chance = random.Random(5)
     rows = [
@@ -701,7 +701,7 @@ def test_a_point_that_goes_on_in_the_next_rows_is_one_row_of_the_summary() -> No
     """Arrow gives groups in an order of its own: the last group need not be the last point."""
     import pyarrow as pa
 
-    from cogtcp.sweeping.summary import summarise
+    from cogtcp.running.sweeping.summary import summarise
 
     points = [(queue, on) for queue in ("100 packets", "20 kB", "9 packets") for on in (0.2, 1.0, 5.0)]
     schema = pa.schema([("queue", pa.string()), ("on", pa.float64()), ("seed", pa.int64()),
@@ -721,7 +721,7 @@ def test_a_point_that_goes_on_in_the_next_rows_is_one_row_of_the_summary() -> No
 
 
 def test_the_table_is_in_the_order_of_values(tmp_path: Path, short: Scenario) -> None:
-    from cogtcp.report.sweep import rows_in_words
+    from cogtcp.showing.report.sweep import rows_in_words
 
     axes = {
         "radio.0.sensing.on": ["5 s", "200 ms", "1 s"],
@@ -818,7 +818,7 @@ def test_shipped_example_can_be_run(command: Command) -> None:
 
 
 def test_a_warm_up_is_given_or_found(small: Path, scenario: Scenario) -> None:
-    from cogtcp.warmup import suggest
+    from cogtcp.running.warmup import suggest
 
     path = small.with_name("warm.toml")
     path.write_text('scenario = "small.toml"\nwarmup = "3 s"\n')

@@ -14,8 +14,8 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, ScenarioError
 from cogtcp.cli import main
-from cogtcp.of_tcp import OF_TCP, columns_of_tcp
-from cogtcp.plot.saved import Saved
+from cogtcp.model.of_tcp import OF_TCP, columns_of_tcp
+from cogtcp.showing.plot.saved import Saved
 
 TEXT = """
 name = "both"
@@ -135,7 +135,7 @@ def _as_before(result: cogtcp.Result, folder: Path, old: Path) -> None:
 
 def test_folders_of_0_2_are_read_as_those_of_today(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    from cogtcp.sweeping.query import query
+    from cogtcp.running.sweeping.query import query
 
     result = cogtcp.run(Scenario.from_toml(TEXT).set("flow.0.transport", "sack"), trace="packets")
     result.save(tmp_path / "new")

@@ -17,16 +17,18 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import RunError, Scenario, ScenarioError, UsageError, headline, models, run, spectrum, tune
+from cogtcp import RunError, Scenario, ScenarioError, UsageError, models, run, spectrum, tune
 from cogtcp.cli import main
+from cogtcp.deciding.tuning import charged, goal, search
+from cogtcp.deciding.tuning.result import Tuning
+from cogtcp.deciding.tuning.theory import Theory
 from cogtcp.lab import controls
-from cogtcp.metrics import METRICS
-from cogtcp.output import is_ours
-from cogtcp.runner import Journal, Outcome
-from cogtcp.statistics import mean_interval
-from cogtcp.tuning import charged, goal, search, space
-from cogtcp.tuning.result import Tuning
-from cogtcp.tuning.theory import Theory
+from cogtcp.model import headline
+from cogtcp.model.metrics import METRICS
+from cogtcp.model.output import is_ours
+from cogtcp.model.statistics import mean_interval
+from cogtcp.running import space
+from cogtcp.running.runner import Journal, Outcome
 from conftest import PATIENCE, ROOT, SMALL, Command, command_line, files
 
 T_S, T_P = "radio.0.cr.sensing_time", "radio.0.cr.transmission_time"
@@ -229,8 +231,8 @@ def test_a_constraint_is_kept_only_beyond_chance(values: Sequence[float], verdic
 
 
 def test_the_map_marks_the_winner_and_what_is_not_significantly_worse(found: Tuning) -> None:
-    from cogtcp.figure.model import Dots
-    from cogtcp.report.surface import surface
+    from cogtcp.showing.figure.model import Dots
+    from cogtcp.showing.report.surface import surface
 
     drawing = surface(found)
     dots = [mark for mark in drawing.rows[0][0].marks if isinstance(mark, Dots)]

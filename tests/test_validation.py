@@ -11,14 +11,15 @@ import pytest
 
 from cogtcp import Scenario
 from cogtcp._errors import UsageError
-from cogtcp.mobility import Mobility
-from cogtcp.statistics import Interval
-from cogtcp.validation import Case, Line, Validation, closed_forms, validate
-from cogtcp.validation.families import FAMILIES, movement, why_absent
-from cogtcp.validation.families.closed_forms import Queue
-from cogtcp.validation.families.dumbbell import _scenario
-from cogtcp.validation.families.kernel import Kernel
-from cogtcp.validation.running import draw, drawn_cases, seeds_of
+from cogtcp.data.mobility import Mobility
+from cogtcp.kernel.validation import Case, Line, Validation, closed_forms, validate
+from cogtcp.kernel.validation.families import FAMILIES, movement, why_absent
+from cogtcp.kernel.validation.families.closed_forms import Queue
+from cogtcp.kernel.validation.families.dumbbell import _scenario
+from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.outcome import summary, summary_cells
+from cogtcp.kernel.validation.running import draw, drawn_cases, seeds_of
+from cogtcp.model.statistics import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +90,22 @@ def test_causes_stand_beside_what_they_explain() -> None:
     assert line(0.9, 0.94, queue=8).causes == ["ns2-fractions-of-cwnd"]
     assert line(0.9, 0.94, recovery="sack").causes == ["ns2-sack-pipe"]
     assert "ns2-rto-in-ticks" not in line(0.9, 0.94, loss=0.03).causes
+    # A mean within the band needs no cause, and a departure explains no more than was measured of it.
+    assert line(0.93, 0.99, loss=0.03).causes == []
+    assert line(0.5, 0.6, loss=0.03).causes == []
+    assert line(1.06, 1.08, loss=0.03).causes == ["ns2-fractions-of-cwnd"]
+
+
+def test_families_are_summed_up() -> None:
+    result = Validation(1, [line(0.97, 1.03), line(0.95, 0.97), line(0.9, 0.94, loss=0.03), line(0.9, 0.94)])
+    (row,) = summary(result)
+    assert (row.family, row.peer, row.cases) == ("dumbbell", "ns-2", 4)
+    # Ratios of 1, 0.96, 0.92 and 0.92.
+    assert (row.median, row.least, row.greatest) == pytest.approx((0.94, 0.92, 1.0))
+    assert (row.within_3, row.within_5, row.beyond, row.unexplained) == (0.25, 0.5, 2, 1)
+    assert summary_cells(row) == [
+        *("dumbbell", "ns-2", "Goodput", "4", "0.940", "0.920 to 1.000", "25%", "50%", "2", "1")
+    ]
 
 
 def test_the_answer_counts_what_nobody_explains() -> None:
@@ -123,9 +140,9 @@ def test_bianchi_by_hand() -> None:
 
 
 def test_against_theory() -> None:
-    result = validate(11, cases=2, runs=3, peers=["theory"])
-    families = {"queue", "sawtooth", "loss", "bianchi"}
-    assert {each.case.family for each in result.lines} == families
+    families = ["queue", "sawtooth", "loss", "bianchi"]
+    result = validate(11, cases=2, runs=3, families=families)
+    assert {each.case.family for each in result.lines} == set(families)
     assert (len(result.lines), result.absent, result.failed) == (8, {}, [])
     for each in result.lines:
         assert each.verdict != "beyond" or each.causes, (each.case.told, each.ratio)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, UsageError, run
-from cogtcp.emulation import emulate
-from cogtcp.emulation.virtual import build, edits, kernels, launch
+from cogtcp.kernel.emulation import emulate
+from cogtcp.kernel.emulation.virtual import build, edits, kernels, launch
 from conftest import command_line
 from kernel_needs import soon
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from cogtcp import Scenario, _core
-from cogtcp.capture import Point, blocks, find_point
-from cogtcp.figure.run_map import RunMap
+from cogtcp import Scenario, _core, compare
 from cogtcp.lab import controls
+from cogtcp.model import headline
+from cogtcp.model.capture import Point, blocks, find_point
+from cogtcp.showing.figure.run_map import RunMap
 from conftest import ROOT
 from web import drawn, native, of_presets, shortened
 
@@ -317,3 +318,19 @@ def test_2000_flows_fit_and_more_memory_than_there_is_has_a_message(wasm: Path) 
     assert found["broken"]
     assert "4 GB" in found["told"]
     assert "run it with cogtcp" in found["told"]
+
+
+def test_the_page_says_of_applications_what_a_comparison_says(wasm: Path, lab_data: dict[str, Any]) -> None:
+    text = (ROOT / "examples" / "cell-call.toml").read_text(encoding="utf-8")
+    scenario = Scenario.from_toml(text).set("run.duration", "8 s")
+    transports, seeds = ["linux-cubic", "linux-bbr"], [1, 2, 3]
+    given = {"text": text, "file": "scenario.toml", "files": {}, "set": [["run.duration", "8 s"]]}
+    asked = {
+        "scenarios": {name: {**given, "transport": name} for name in transports},
+        "seeds": seeds,
+        "random": True,
+    }
+    (found,) = node(wasm, registry(lab_data), [asked], "answers.mjs")
+    expected = headline.of_applications(compare(scenario, transports, seeds))
+    assert found["sentence"].startswith("The delay at the 95th percentile of call is ")
+    assert found["sentence"] in expected

@@ -564,7 +564,7 @@ def test_parquet_holds_the_table(browser: Any, whole: str, tmp_path: Path) -> No
     import pyarrow.parquet
 
     from cogtcp import run
-    from cogtcp.of_tcp import columns_of_tcp
+    from cogtcp.model.of_tcp import columns_of_tcp
 
     found = Lab(browser, f"{whole}#sensed-link")
     state = found.state()
@@ -591,7 +591,7 @@ def test_parquet_holds_the_table(browser: Any, whole: str, tmp_path: Path) -> No
 
 
 def test_numbers_have_what_tcp_alone_has(browser: Any, whole: str) -> None:
-    from cogtcp.metrics import BY_NAME
+    from cogtcp.model.metrics import BY_NAME
 
     found = Lab(browser, f"{whole}#sensed-link")
     heads = found.page.locator("#numbers thead").inner_text()

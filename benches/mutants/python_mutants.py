@@ -34,17 +34,20 @@ THRESHOLD = 0.85
 
 #: Files, and the tests that should notice.
 FILES = {
-    "metrics/metric.py": ["test_metrics.py"],
-    "metrics/run.py": ["test_metrics.py"],
-    "metrics/subjects.py": ["test_metrics_of_subjects.py"],
-    "statistics.py": ["test_statistics.py"],
+    "model/metrics/metric.py": ["test_metrics.py"],
+    "model/metrics/run.py": ["test_metrics.py"],
+    "model/metrics/subjects.py": ["test_metrics_of_subjects.py"],
+    "model/statistics.py": ["test_statistics.py"],
     "studies/verdicts.py": ["test_studies_verdicts.py", "test_studies_statements.py", "test_levels.py"],
-    "compare.py": ["test_compare.py", "test_newcomers.py"],
+    "running/compare.py": ["test_compare.py", "test_newcomers.py"],
 }
 
 #: Mutants that no test can tell from the code, and why: file, line's text after the change.
 EQUIVALENT: dict[tuple[str, str], str] = {
-    ("compare.py", "if len(set(chosen)) != len(chosen):"): "a set is never larger than what it is made of",
+    (
+        "running/compare.py",
+        "if len(set(chosen)) != len(chosen):",
+    ): "a set is never larger than what it is made of",
 }
 
 # Whoever writes a bit operator by a slip sees it at once; the last takes names as arguments.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import cogtcp
 from cogtcp import Scenario
-from cogtcp.emulation import emulate
+from cogtcp.kernel.emulation import emulate
 
 WARMUP_S, DURATION_S = 5, 20
 SCENARIO = f"""\

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 #: Where the scripts for ns-2 are.
-SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
-NS3_SOURCE = HERE.parents[1] / "python/cogtcp/validation/ns3/stations-ns3.cc"
+SCRIPTS = HERE.parents[1] / "python/cogtcp/kernel/validation/ns2"
+NS3_SOURCE = HERE.parents[1] / "python/cogtcp/kernel/validation/ns3/stations-ns3.cc"
 OURS = HERE.parents[1] / "target/release/examples/saturated"
 NS3_PARTS = ("wifi", "propagation", "mobility", "network", "core")
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from statistics import mean, median, stdev
 
 import cogtcp
-from cogtcp.models import jain_index
+from cogtcp.model.models import jain_index
 
 HERE = Path(__file__).parent
 #: Where the scripts for ns-2 are.
-SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
+SCRIPTS = HERE.parents[1] / "python/cogtcp/kernel/validation/ns2"
 #: ns-2's agent and its sink, by our recovery.
 AGENTS = {
     "tahoe": ("Agent/TCP", "TCPSink"),

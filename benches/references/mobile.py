@@ -28,7 +28,7 @@ import cogtcp
 
 HERE = Path(__file__).parent
 #: Where the scripts for ns-2 are.
-SCRIPTS = HERE.parents[1] / "python/cogtcp/validation/ns2"
+SCRIPTS = HERE.parents[1] / "python/cogtcp/kernel/validation/ns2"
 REQUEST = re.compile(r"^([sr]) (\S+) _(\d+)_ RTR .*\[0x2 \d+ \d+ \[(\d+) \d+\] \[(\d+) \d+\]\] \(REQUEST\)")
 REPLY = re.compile(r"^r (\S+) _(\d+)_ RTR .*\[0x4 \d+ \[(\d+) \d+\] \S+\] \(REPLY\)")
 

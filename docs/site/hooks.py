@@ -9,6 +9,7 @@ variable COGTCP_SITE_MEASURES names (with commas between). Finished runs of stud
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import posixpath
@@ -24,8 +25,8 @@ import site_notebooks
 import site_studies
 from mkdocs.structure.files import File, Files
 
-from cogtcp.atlas import lookup
-from cogtcp.report.atlas import atlas_page
+from cogtcp.deciding.atlas import lookup
+from cogtcp.showing.report.atlas import atlas_page
 from cogtcp.studies.folder import list_studies
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ PAGES = {
     "CONTRIBUTING.md": "developers/contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
-    "python/cogtcp/report/README.md": "developers/pages.md",
+    "python/cogtcp/showing/report/README.md": "developers/pages.md",
 }
 
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
@@ -83,7 +84,9 @@ def _is_measured(name: str) -> bool:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here."""
     made = {page: (ROOT / source).read_text(encoding="utf-8") for source, page in PAGES.items()}
-    made |= {f"api/{name}.md": f"# {name}\n\n::: {name}\n" for name in _modules()}
+    made |= {
+        f"api/{name}.md": f"# {name}\n\n::: {importlib.import_module(name).__name__}\n" for name in _modules()
+    }
     made["studies/index.md"] = site_studies.index()
     lab = "lab/index.html" if site_lab.is_there() else ""
     made["atlas-map.html"] = atlas_page(lookup.load(), lab=lab)

@@ -16,11 +16,11 @@ from functools import cache
 from typing import Any
 
 from cogtcp import Scenario, run
-from cogtcp.figure.model import Axis, Drawing, Entry, Line, Panel, series
-from cogtcp.figure.scale import Scale
-from cogtcp.report import page as report_page
-from cogtcp.report import svg
-from cogtcp.spectrum import sensing
+from cogtcp.data.spectrum import sensing
+from cogtcp.showing.figure.model import Axis, Drawing, Entry, Line, Panel, series
+from cogtcp.showing.figure.scale import Scale
+from cogtcp.showing.report import page as report_page
+from cogtcp.showing.report import svg
 
 _LINK = """\
 name = "live"

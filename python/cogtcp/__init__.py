@@ -11,6 +11,7 @@
 from cogtcp import _start as _start  # isort: skip (before anything that takes time to load)
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from cogtcp import _moved
 from cogtcp._core import AckSample, LinkEvent, PacketInfo, RateSample, TcpState
 from cogtcp._core import version as __version__
 from cogtcp._errors import (
@@ -23,18 +24,18 @@ from cogtcp._errors import (
     UsageError,
 )
 from cogtcp._views import bind as _bind
-from cogtcp.compare import Comparison, Outcome, compare
-from cogtcp.control import CongestionControl, check_congestion_control
-from cogtcp.result import Result, Trace, run
-from cogtcp.scenario import Scenario
-from cogtcp.statistics import Interval
+from cogtcp.model.control import CongestionControl, check_congestion_control
+from cogtcp.model.result import Result, Trace, run
+from cogtcp.model.scenario import Scenario
+from cogtcp.model.statistics import Interval
 
 if _TYPE_CHECKING:
-    from cogtcp import journey, mobility, spectrum
-    from cogtcp.advising import advise
-    from cogtcp.fitting import fit
-    from cogtcp.sweeping import sweep
-    from cogtcp.tuning import tune
+    from cogtcp.data import journey, mobility, spectrum
+    from cogtcp.data.fitting import fit
+    from cogtcp.deciding.advising import advise
+    from cogtcp.deciding.tuning import tune
+    from cogtcp.running.compare import Comparison, Outcome, compare
+    from cogtcp.running.sweeping import sweep
 
 __all__ = [
     "AckSample",
@@ -69,47 +70,53 @@ __all__ = [
     "tune",
 ]
 
+_moved.install()
+
 # What a script may never ask for is loaded when it does: `import cogtcp` is to take no longer than it must.
-# (`compare` is not among them: its module bears its name, and would take its place.)
 _LATER = {
-    "fit": ("cogtcp.fitting", "fit"),
-    "advise": ("cogtcp.advising", "advise"),
-    "journey": ("cogtcp.journey", ""),
-    "metrics": ("cogtcp.metrics", ""),
-    "mobility": ("cogtcp.mobility", ""),
-    "models": ("cogtcp.models", ""),
-    "runner": ("cogtcp.runner", ""),
-    "spectrum": ("cogtcp.spectrum", ""),
-    "statistics": ("cogtcp.statistics", ""),
-    "sweep": ("cogtcp.sweeping", "sweep"),
-    "tune": ("cogtcp.tuning", "tune"),
+    "Comparison": ("cogtcp.running.compare", "Comparison"),
+    "Outcome": ("cogtcp.running.compare", "Outcome"),
+    "compare": ("cogtcp.running.compare", "compare"),
+    "fit": ("cogtcp.data.fitting", "fit"),
+    "advise": ("cogtcp.deciding.advising", "advise"),
+    "journey": ("cogtcp.data.journey", ""),
+    "metrics": ("cogtcp.model.metrics", ""),
+    "mobility": ("cogtcp.data.mobility", ""),
+    "models": ("cogtcp.model.models", ""),
+    "runner": ("cogtcp.running.runner", ""),
+    "spectrum": ("cogtcp.data.spectrum", ""),
+    "statistics": ("cogtcp.model.statistics", ""),
+    "sweep": ("cogtcp.running.sweeping", "sweep"),
+    "tune": ("cogtcp.deciding.tuning", "tune"),
 }
 
 # What shows results stands above them: see `_views`.
 _bind(
     {
-        "run_report": ("cogtcp.report", "run_report"),
-        "comparison_report": ("cogtcp.report", "comparison_report"),
-        "sweep_report": ("cogtcp.report.sweep", "sweep_report"),
-        "merged_report": ("cogtcp.report.sweep", "merged_report"),
-        "tuning_report": ("cogtcp.report.tuning", "tuning_report"),
-        "advice_report": ("cogtcp.report.advice", "advice_report"),
-        "fit_report": ("cogtcp.report.fit", "fit_report"),
-        "planes_report": ("cogtcp.report.planes", "planes_report"),
-        "run_plots": ("cogtcp.plot", "RunPlots"),
-        "comparison_plots": ("cogtcp.plot", "ComparisonPlots"),
-        "sweep_plots": ("cogtcp.plot", "SweepPlots"),
-        "tuning_plots": ("cogtcp.plot", "TuningPlots"),
-        "run_in_notebook": ("cogtcp.report.notebook", "of_run"),
-        "comparison_in_notebook": ("cogtcp.report.notebook", "of_comparison"),
-        "sweep_in_notebook": ("cogtcp.report.notebook", "of_sweep"),
-        "tuning_in_notebook": ("cogtcp.report.notebook", "of_tuning"),
-        "scenario_in_notebook": ("cogtcp.report.notebook", "of_scenario"),
+        "run_report": ("cogtcp.showing.report", "run_report"),
+        "comparison_report": ("cogtcp.showing.report", "comparison_report"),
+        "sweep_report": ("cogtcp.showing.report.sweep", "sweep_report"),
+        "merged_report": ("cogtcp.showing.report.sweep", "merged_report"),
+        "tuning_report": ("cogtcp.showing.report.tuning", "tuning_report"),
+        "advice_report": ("cogtcp.showing.report.advice", "advice_report"),
+        "fit_report": ("cogtcp.showing.report.fit", "fit_report"),
+        "planes_report": ("cogtcp.showing.report.planes", "planes_report"),
+        "run_plots": ("cogtcp.showing.plot", "RunPlots"),
+        "comparison_plots": ("cogtcp.showing.plot", "ComparisonPlots"),
+        "sweep_plots": ("cogtcp.showing.plot", "SweepPlots"),
+        "tuning_plots": ("cogtcp.showing.plot", "TuningPlots"),
+        "run_in_notebook": ("cogtcp.showing.report.notebook", "of_run"),
+        "comparison_in_notebook": ("cogtcp.showing.report.notebook", "of_comparison"),
+        "sweep_in_notebook": ("cogtcp.showing.report.notebook", "of_sweep"),
+        "tuning_in_notebook": ("cogtcp.showing.report.notebook", "of_tuning"),
+        "scenario_in_notebook": ("cogtcp.showing.report.notebook", "of_scenario"),
     }
 )
 
 
 def __getattr__(name: str) -> object:
+    if name not in _LATER and (moved := _moved.attribute(name)):
+        return moved
     if name not in _LATER:
         message = f"module {__name__!r} has no attribute {name!r}"
         if not name.startswith("_"):  # tools ask for those

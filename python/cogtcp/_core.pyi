@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from cogtcp.control import CaState
-from cogtcp.emulation.job import Job
+from cogtcp.kernel.emulation.job import Job
+from cogtcp.model.control import CaState
 
 LinkEventKind: TypeAlias = Literal[
     "sensing_start",

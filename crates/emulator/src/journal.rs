@@ -4,7 +4,7 @@
 //! The file is a sequence of little-endian records. Fields: time (u64, ns since the start of the run), time
 //! of the packet's arrival (u64), and its place (u32; time and place identify a packet). Then: event (u8),
 //! detail (u8), link direction (u16, see [`LinkDirection`]), size (u32), captured bytes (u32), and these
-//! bytes. `python/cogtcp/emulation/journal.py` reads the file.
+//! bytes. `python/cogtcp/kernel/emulation/journal.py` reads the file.
 
 use crate::host_routes::LinkDirection;
 use crate::packet::IpPacket;

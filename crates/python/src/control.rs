@@ -20,7 +20,7 @@ use pyo3::types::PyDict;
 use crate::run::quiet_panics;
 
 /// The Python module of the base class and of what finds classes by name.
-const MODULE: &str = "cogtcp.control";
+const MODULE: &str = "cogtcp.model.control";
 
 /// A bound method, where the class has one that does something.
 type Hook = Option<Py<PyAny>>;

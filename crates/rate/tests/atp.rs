@@ -1,12 +1,10 @@
 //! ATP's rules, each in a dialogue between its ends over one hop that stamps.
 
-mod path;
-
+use crate::path::{Link, Path};
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Supply};
 use cogtcp_rate::{AtpReceiver, AtpSender, AtpSettings};
 use cogtcp_units::{Duration, Rate, Time};
-use path::{Link, Path};
 
 /// One hop that takes `service` seconds for a packet, loses what `lose` says, and stamps.
 struct Hop {

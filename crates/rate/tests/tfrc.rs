@@ -1,12 +1,10 @@
 //! TFRC's two ends on a link driven by hand.
 
-mod path;
-
+use crate::path::{Link, Path, seconds};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Supply};
 use cogtcp_rate::equation::throughput;
 use cogtcp_rate::{TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, RandomStream, Time};
-use path::{Link, Path, seconds};
 
 /// A link of `rate` bytes per second with a queue of `queue` packets, which loses what `lose` says.
 struct Queue {

@@ -1,11 +1,9 @@
 //! TFRC-CR's rules, each in a dialogue between its ends and a database.
 
-mod path;
-
+use crate::path::{Link, Path, seconds};
 use cogtcp_endpoint::{Connection, Datagram, Endpoint, Pair, Protocol, SpectrumDatabase, Supply};
 use cogtcp_rate::{TfrcCrSender, TfrcCrSettings, TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, Time};
-use path::{Link, Path, seconds};
 use std::sync::Arc;
 
 /// A primary user that is there from one time to another.

@@ -1,13 +1,11 @@
 //! TP-CRAHN's rules, each in a dialogue between its ends over one hop that stamps, and whose node tells what
 //! it does.
 
-mod path;
-
+use crate::path::{Link, Path, seconds};
 use cogtcp_crosslayer::{ChannelId, LinkEvent, StampingHop, Verdict};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent};
 use cogtcp_rate::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
 use cogtcp_units::{Duration, Rate, Time};
-use path::{Link, Path, seconds};
 
 /// One hop of `rate` bytes per second with a queue of 50 packets that loses and marks what it is told to, and
 /// stamps.

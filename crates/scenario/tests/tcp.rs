@@ -63,6 +63,7 @@ fn every_setting_arrives() {
         d_sack = false
         receive_buffer = "1 MB"
         window_tuning = true
+        window_margin = true
         parameters = { decrease = 0.7 }"#,
     );
     let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
@@ -123,6 +124,7 @@ fn every_setting_arrives() {
         d_sack: false,
         buffer: 1_000_000,
         window_tuning: true,
+        window_margin: true,
         manual_read: false,
         handshake: Handshake {
             mss: 500,

@@ -310,6 +310,9 @@ settings! {
         /// Whether the window that is offered begins with 65535 B and grows with what the application takes,
         /// up to half of the buffer, as in Linux.
         window_tuning: bool = false;
+        /// With `window_tuning`: Linux's rules before 6.16. The window has room for 16 segments more, and does
+        /// not grow behind a gap.
+        window_margin: bool = false;
     } and {
         /// What it agrees to when it is offered: timestamps too.
         handshake: Handshake = Handshake { timestamps: true, ..Handshake::default() };
@@ -324,5 +327,5 @@ settings! {
     timestamp_tick, window_scaling, initial_rto, min_rto, min_rto_above_srtt, segmentation_offload, max_rto,
     hold_ssthresh, keep_syn_backoff, restart_on_retransmit, clock_granularity, rtt_sampling,
     restart_after_idle, paced_resume, heeds_shrinking, window_validation, user_timeout, time_wait,
-    delayed_ack, ack_every, sack, d_sack, buffer as "receive_buffer", window_tuning]
+    delayed_ack, ack_every, sack, d_sack, buffer as "receive_buffer", window_tuning, window_margin]
 }

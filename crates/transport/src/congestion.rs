@@ -101,6 +101,8 @@ pub struct TcpState {
     pub ssthresh: u64,
     /// Rate at which segments are released; `None`: as the window allows.
     pub pacing_rate: Option<Rate>,
+    /// When the pacer lets the next segment leave, by Linux's rules; [`Time::ZERO`] by others.
+    pub next_departure: Time,
     /// SMSS in use, after the handshake's negotiation.
     pub mss: u64,
     /// Smoothed round-trip time (RFC 6298); zero before the first sample.
@@ -158,6 +160,7 @@ impl TcpState {
             cwnd: initial_window,
             ssthresh: u64::MAX,
             pacing_rate: None,
+            next_departure: Time::ZERO,
             mss,
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,

@@ -13,9 +13,10 @@
 //! segment go. A Linux receiver acknowledges segments with PSH at once, so its ACKs fall out of step with the
 //! pairs. Two growths of the window then come closer together than a round trip. A packet that cwnd would cut
 //! short waits for the next ACK if that is less than 1 ms away (`tcp_tso_should_defer`). A single segment
-//! then leaves as a pair with the segments that this ACK lets go. Not modelled: packets of retransmissions.
+//! then leaves as a pair with the segments that this ACK lets go. Under a pacer retransmissions of what was one
+//! packet leave as one packet, as far as they are lost together.
 
-use cogtcp_units::{Duration, Rate};
+use cogtcp_units::{Duration, Rate, Time};
 
 /// `sk_pacing_shift`.
 const SHIFT: u32 = 10;
@@ -39,6 +40,10 @@ pub(crate) struct Offload {
     /// Segments of it that are still to leave.
     left: u32,
     several: bool,
+    /// Of a retransmitted packet: where it goes on, when that was last sent, how many segments more.
+    again_from: u64,
+    again_sent_at: Time,
+    again_left: u64,
 }
 
 impl Offload {
@@ -56,6 +61,23 @@ impl Offload {
     /// The next segment belongs to a packet of which some have left.
     pub(crate) const fn is_within(self) -> bool {
         self.left > 0
+    }
+
+    /// The segment at `offset`, last sent at `sent_at`, goes with the retransmission before.
+    pub(crate) fn continues(self, offset: u64, sent_at: Time) -> bool {
+        self.again_left > 0 && self.again_from == offset && self.again_sent_at == sent_at
+    }
+
+    /// A segment of `bytes` is retransmitted, with the one before if it is `within` its packet, else as the
+    /// first of `most`. It was last sent at `sent_at`: segments of one packet leave at one time.
+    pub(crate) fn on_send_again(&mut self, within: bool, offset: u64, bytes: u64, sent_at: Time, most: u64) {
+        self.again_left = if within { self.again_left } else { most } - 1;
+        (self.again_from, self.again_sent_at) = (offset + bytes, sent_at);
+    }
+
+    /// No retransmission goes with the one before.
+    pub(crate) fn end_again(&mut self) {
+        self.again_left = 0;
     }
 
     /// Nothing more goes with it.

@@ -75,10 +75,10 @@ impl RateEstimator {
     }
 
     /// The next segment of the scoreboard, of `len` bytes, is sent now, `in_flight` bytes being in the
-    /// network before it.
+    /// network before it; `is_new`: it begins a flight.
     #[inline]
-    pub(crate) fn on_send(&mut self, now: Time, in_flight: u64, len: u32) -> Sent {
-        self.begin_flight(now, in_flight);
+    pub(crate) fn on_send(&mut self, now: Time, is_new: bool, in_flight: u64, len: u32) -> Sent {
+        self.begin_flight(now, is_new);
         if self.sampling.is_some() {
             let state = self.state(in_flight + u64::from(len));
             self.keep(|sampling| sampling.flight.push_back(state));
@@ -87,8 +87,8 @@ impl RateEstimator {
     }
 
     /// Records that the segment at `index` is retransmitted.
-    pub(crate) fn on_send_again(&mut self, now: Time, in_flight: u64, index: usize) {
-        self.begin_flight(now, in_flight);
+    pub(crate) fn on_send_again(&mut self, now: Time, is_new: bool, in_flight: u64, index: usize) {
+        self.begin_flight(now, is_new);
         let state = self.state(in_flight);
         self.keep(|sampling| {
             if let Some(kept) = sampling.flight.get_mut(index) {
@@ -98,8 +98,8 @@ impl RateEstimator {
     }
 
     #[inline]
-    fn begin_flight(&mut self, now: Time, in_flight: u64) {
-        if in_flight == 0 {
+    fn begin_flight(&mut self, now: Time, is_new: bool) {
+        if is_new {
             // Section 3.2: a new flight after idle.
             self.delivered_at = now;
             self.keep(|sampling| sampling.first_sent_at = now);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_slower_phase_decides() {
         let mut c = RateEstimator::new(true);
-        let flight: Vec<Sent> = (0..4).map(|k| c.on_send(at(k), k * 1000, 1000)).collect();
+        let flight: Vec<Sent> = (0..4).map(|k| c.on_send(at(k), k == 0, k * 1000, 1000)).collect();
         c.add(at(100), 1000);
         c.on_acked(&flight[0]);
         // First: 1000 bytes in 100 ms (nothing delivered before, sent at once).
@@ -241,8 +241,8 @@ mod tests {
         }
         // A second flight at 130 ms, acknowledged in one compressed ACK at 230 ms, after a send phase of 150
         // ms.
-        let a = c.on_send(at(130), 1000, 1000);
-        let b = c.on_send(at(280), 2000, 1000);
+        let a = c.on_send(at(130), false, 1000, 1000);
+        let b = c.on_send(at(280), false, 2000, 1000);
         c.add(at(290), 2000);
         c.on_acked(&a);
         c.on_acked(&b);
@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn app_limited_until_the_bubble_passed() {
         let mut c = RateEstimator::new(true);
-        let a = c.on_send(at(0), 0, 1000);
+        let a = c.on_send(at(0), true, 0, 1000);
         c.set_app_limited(1000);
-        let b = c.on_send(at(50), 1000, 1000);
+        let b = c.on_send(at(50), false, 1000, 1000);
         c.add(at(100), 1000);
         c.on_acked(&a);
         assert!(!c.finish(Duration::MAX).app_limited && c.is_app_limited());
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn counts_without_samples() {
         let mut c = RateEstimator::new(false);
-        let a = c.on_send(at(0), 0, 1000);
+        let a = c.on_send(at(0), true, 0, 1000);
         c.set_app_limited(1000);
         c.add(at(100), 2000);
         c.on_acked(&a);
@@ -284,12 +284,12 @@ mod tests {
     #[test]
     fn states_follow_the_scoreboard() {
         let mut c = RateEstimator::new(true);
-        c.on_send(at(0), 0, 1000);
-        let mut b = c.on_send(at(1), 1000, 1000);
+        c.on_send(at(0), true, 0, 1000);
+        let mut b = c.on_send(at(1), false, 1000, 1000);
         c.add(at(100), 1000);
         c.on_sacked(1, &b);
         assert_eq!((c.finish(Duration::MAX).prior_delivered, c.flight()), (0, Some(2)));
-        c.on_send_again(at(101), 0, 0);
+        c.on_send_again(at(101), true, 0, 0);
         b.set(SACKED);
         c.add(at(201), 1000);
         c.on_acked(&Sent::at(at(101)));
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn no_sample() {
         let mut c = RateEstimator::new(true);
-        let a = c.on_send(at(0), 0, 1000);
+        let a = c.on_send(at(0), true, 0, 1000);
         c.add(at(10), 1000);
         c.on_acked(&a);
         assert_eq!(c.finish(Duration::from_millis(100)).rate(), None);

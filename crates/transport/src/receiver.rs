@@ -158,8 +158,8 @@ impl Receiver {
     /// A receiver in LISTEN.
     pub fn new(config: impl Into<Arc<ReceiverConfig>>) -> Self {
         let config = config.into();
-        let tuning =
-            config.window_tuning.then(|| Tuning::new(config.buffer, u64::from(config.handshake.mss)));
+        let mss = u64::from(config.handshake.mss);
+        let tuning = config.window_tuning.then(|| Tuning::new(config.buffer, mss, config.window_margin));
         let mut window = Window::new(config.buffer, config.handshake.mss);
         if let Some(tuning) = &tuning {
             window.set_tuned(tuning.window(0));

@@ -170,6 +170,7 @@ impl Sender {
     /// A sender at rest: [`Sender::open`] starts it.
     pub fn new(config: impl Into<Arc<SenderConfig>>, control: Box<dyn CongestionControl>) -> Self {
         let config = config.into();
+        let pacer = Pacer::new(config.segmentation_offload);
         let last_in_order = config.timers.timeout_rules == TimeoutRules::Linux;
         let rack = config.recovery.rack.then(|| Box::new(Rack::new(last_in_order)));
         let rate = RateEstimator::new(control.uses_delivery_rate());
@@ -218,7 +219,7 @@ impl Sender {
             board: Scoreboard::new(mss),
             rtt,
             rate,
-            pacer: Pacer::default(),
+            pacer,
             offload: Offload::default(),
             paced_until: Time::MAX,
             last_data_at: Time::ZERO,
@@ -450,6 +451,7 @@ impl Sender {
         tcp.delivered_at = self.rate.delivered_at;
         tcp.lost = self.rate.lost;
         tcp.app_limited = self.rate.is_app_limited();
+        tcp.next_departure = self.pacer.departure();
     }
 
     /// Keeps what a control set within bounds.

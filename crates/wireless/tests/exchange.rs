@@ -1,7 +1,6 @@
 //! Exchanges of frames by hand, to the nanosecond.
 
-mod common;
-
+use crate::common::{Bench, config, mbit, packet};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Duration, Position, Time};
 use cogtcp_wireless::{
@@ -9,7 +8,6 @@ use cogtcp_wireless::{
     InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, PhyConfig, Positions, Profile, QueuedPacket,
     Rules,
 };
-use common::{Bench, config, mbit, packet};
 
 fn us(micros: u64) -> Time {
     Time::ZERO + Duration::from_micros(micros)

@@ -1,7 +1,6 @@
 //! Primary users and noise among the frames, and silences of the radios.
 
-mod common;
-
+use crate::common::{Bench, config, mbit, packet};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
 use cogtcp_units::{Duration, Position, Power, RandomStream, Time};
@@ -9,7 +8,6 @@ use cogtcp_wireless::{
     Dcf, ExchangeFailure, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, PathLoss, PhyConfig,
     PrimaryUsers, Propagation, QueuedPacket, RetryLimit, Rules, SilenceRules,
 };
-use common::{Bench, config, mbit, packet};
 use std::sync::Arc;
 
 /// One PU at `place` that is ON for the given seconds; noise of 1e-9 W.

@@ -1,13 +1,11 @@
 //! What propagation settings do to whole networks.
 
-mod common;
-
+use crate::common::{Bench, config, mbit};
 use cogtcp_units::{Power, RandomStream, Time};
 use cogtcp_wireless::{
     CarrierSense, ChannelConfig, Dcf, Fading, MacConfig, MediumConfig, PathLoss, PhyConfig, PhyRate,
     Propagation, RateControl, Rules,
 };
-use common::{Bench, config, mbit};
 
 /// 802.11b's rates with thresholds that grow with them: 1, 2 and 11 Mbit/s.
 fn with_rates(fading: Fading, control: Option<RateControl>, fixed: u64) -> MediumConfig {
@@ -114,7 +112,7 @@ fn carrier_sense_by_total_power() {
             let now = Time::ZERO + cogtcp_units::Duration::from_micros(at);
             bench.medium.advance(now);
             let to = cogtcp_wireless::Destination::Broadcast;
-            let packet = cogtcp_wireless::QueuedPacket { to, ..common::packet(from, 3) };
+            let packet = cogtcp_wireless::QueuedPacket { to, ..crate::common::packet(from, 3) };
             bench.medium.enqueue(now, cogtcp_wireless::InterfaceId(from), packet);
         }
         // The frames of the two end after 8.6 ms.

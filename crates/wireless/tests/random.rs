@@ -1,7 +1,6 @@
 //! What must hold whatever happens: random places, movement, traffic, silences, channels and rules.
 
-mod common;
-
+use crate::common::{config, mbit};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Bytes, Decibel, Duration, Position, Power, RandomStream, Time};
 use cogtcp_wireless::{
@@ -9,7 +8,6 @@ use cogtcp_wireless::{
     MacConfig, Medium, MediumConfig, MediumEvent, PhyRate, Positions, Profile, QueuedPacket, RateControl,
     Shadowing, SilenceRules,
 };
-use common::{config, mbit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes that go straight on and come back at the border.

@@ -1,15 +1,13 @@
 //! Two stations with channels of their own, by hand. Each case is played frame by frame, and with exchanges
 //! worked out.
 
-mod common;
-
+use crate::common::{config, mbit, packet};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Position, Time};
 use cogtcp_wireless::{
     ChannelConfig, ExchangeFailure, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig,
     MediumEvent, Rendezvous, Rules, SilenceRules,
 };
-use common::{config, mbit, packet};
 
 const ENDS: [InterfaceId; 2] = [InterfaceId(0), InterfaceId(1)];
 

@@ -1,10 +1,8 @@
 //! Throughput of saturated cells against Bianchi's model.
 
-mod common;
-
+use crate::common::{Bench, config};
 use cogtcp_units::{Bytes, Time};
 use cogtcp_wireless::{Dcf, RetryLimit};
-use common::{Bench, config};
 
 /// Bianchi's fixed point (JSAC 18(3), 2000, equations 7 to 13): packets per second of `n` stations, window
 /// `w`, `m` doublings, a slot, a success and a collision of these lengths in seconds.
@@ -41,7 +39,7 @@ fn circle(n: u32) -> Vec<(f64, f64)> {
 fn throughput_is_bianchis() {
     let (sifs, difs, slot, eifs, delay) = (10e-6, 50e-6, 20e-6, 364e-6, 1e-6);
     let (rts, cts, ack) = (352e-6, 304e-6, 304e-6);
-    let data = 192e-6 + f64::from((common::PACKET + 28) * 8) * 1e-6;
+    let data = 192e-6 + f64::from((crate::common::PACKET + 28) * 8) * 1e-6;
     for with_rts in [true, false] {
         let success = data + sifs + ack + difs + 2.0 * delay;
         let success = if with_rts { success + rts + cts + 2.0 * sifs + 2.0 * delay } else { success };

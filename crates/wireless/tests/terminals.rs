@@ -1,7 +1,6 @@
 //! Hidden and exposed terminals by hand.
 
-mod common;
-
+use crate::common::{Bench, PACKET, config, mbit, packet};
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Length, Power, Time};
 use cogtcp_wireless::{
@@ -9,7 +8,6 @@ use cogtcp_wireless::{
     Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, PathLoss, PhyConfig, Profile,
     Propagation, QueuedPacket, RetryLimit, Rules, TwoRay,
 };
-use common::{Bench, PACKET, config, mbit, packet};
 
 fn us(micros: u64) -> Time {
     Time::ZERO + Duration::from_micros(micros)

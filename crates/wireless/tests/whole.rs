@@ -1,8 +1,7 @@
 //! Exchanges that are worked out when they begin, beside the same ones played frame by frame. Silences here
 //! are longer than an exchange; a shorter one, where the two differ, is in `rendezvous.rs`.
 
-mod common;
-
+use crate::common::{config, mbit, packet};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{
     Channel, ChannelId, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach,
@@ -12,7 +11,6 @@ use cogtcp_wireless::{
     ChannelConfig, Dcf, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig,
     MediumEvent, PathLoss, PhyConfig, PrimaryUsers, Propagation, Rendezvous, Rules, SilenceRules,
 };
-use common::{config, mbit, packet};
 use std::sync::Arc;
 
 const ENDS: [InterfaceId; 2] = [InterfaceId(0), InterfaceId(1)];

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-    from cogtcp.advising.advice import Advice
-    from cogtcp.scenario import Scenario
+    from cogtcp.deciding.advising.advice import Advice
+    from cogtcp.model.scenario import Scenario
 
 
 def add_advise(parser: argparse.ArgumentParser) -> None:
@@ -88,9 +88,9 @@ def advise(args: argparse.Namespace) -> int:
     """Race, save, and say what to run."""
     from cogtcp import _core
     from cogtcp._shipped import locate
-    from cogtcp.advising import TRANSPORTS, inputs, refuse_doubtful
-    from cogtcp.advising.deciding import Question, decide
     from cogtcp.cli import arguments, progress
+    from cogtcp.deciding.advising import TRANSPORTS, inputs, refuse_doubtful
+    from cogtcp.deciding.advising.deciding import Question, decide
 
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.emulate, "--emulate")
@@ -137,7 +137,7 @@ def advise(args: argparse.Namespace) -> int:
 
 def _quick(args: argparse.Namespace, scenario: Scenario) -> int:
     """Answer from the atlas."""
-    from cogtcp.atlas.lookup import guess
+    from cogtcp.deciding.atlas.lookup import guess
 
     for option in ("over", "constraint", "transport", "uncertain", "emulate"):
         if getattr(args, option):
@@ -151,9 +151,9 @@ def _quick(args: argparse.Namespace, scenario: Scenario) -> int:
 
 def _confirm(args: argparse.Namespace, found: Advice, out: Path) -> int:
     """Run the best two on the kernel plane; 1 if it ranks them the other way round."""
-    from cogtcp.advising.confirming import confirm
-    from cogtcp.advising.deciding import save
     from cogtcp.cli import arguments
+    from cogtcp.deciding.advising.confirming import confirm
+    from cogtcp.deciding.advising.deciding import save
 
     found.confirmation = confirm(
         found, args.emulate, lambda text: print(f"cogtcp: {text}", file=sys.stderr, flush=True)
@@ -168,7 +168,7 @@ def _show(args: argparse.Namespace, found: Advice, out: Path) -> None:
         print(json.dumps({**found.to_dict(), "provenance": found.provenance, **report}))
         return
     from cogtcp.cli import show
-    from cogtcp.report.advice import candidates_table
+    from cogtcp.showing.report.advice import candidates_table
 
     table = candidates_table(found)
     headings = [f"{name}, {unit}" if unit else name for name, unit in table.headings]

@@ -17,9 +17,9 @@ from cogtcp.cli import arguments, quantities
 
 if TYPE_CHECKING:
     from cogtcp.cli.kept_pairs import KeptPairs
-    from cogtcp.emulation.agreement import Agreement
-    from cogtcp.emulation.pairs import Pair
-    from cogtcp.scenario import Scenario
+    from cogtcp.kernel.emulation.agreement import Agreement
+    from cogtcp.kernel.emulation.pairs import Pair
+    from cogtcp.model.scenario import Scenario
 
 
 def add_agree(parser: argparse.ArgumentParser) -> None:
@@ -92,8 +92,8 @@ def agree(args: argparse.Namespace) -> int:
         scenarios.append(arguments.checked_scenario(one))
     if args.drawn:
         arguments.positive(args.drawn, "--drawn")
-        from cogtcp.validation.families.kernel import drawn_scenarios
-        from cogtcp.validation.families.wide import drawn_wide
+        from cogtcp.kernel.validation.families.kernel import drawn_scenarios
+        from cogtcp.kernel.validation.families.wide import drawn_wide
 
         draw = drawn_scenarios if args.virtual is None else drawn_wide
         drawn = draw(args.seed, args.drawn)
@@ -120,9 +120,9 @@ def _first_differences(
     args: argparse.Namespace, scenarios: list[Scenario], transports: list[str], virtual: str | bool
 ) -> int:
     """Show where both planes part, and keep their captures."""
-    from cogtcp.emulation import emulate
-    from cogtcp.emulation.first_difference import first_difference
-    from cogtcp.output import OutputFolder
+    from cogtcp.kernel.emulation import emulate
+    from cogtcp.kernel.emulation.first_difference import first_difference
+    from cogtcp.model.output import OutputFolder
 
     cases = [(scenario.with_transport(name), name) for scenario in scenarios for name in transports]
     hashes = [scenario.hash for scenario, _ in cases]
@@ -165,9 +165,9 @@ def both_planes(
 ) -> int:
     """Run scenarios on both planes, save, and show how far apart they are."""
     from cogtcp.cli.kept_pairs import KeptPairs
-    from cogtcp.emulation import virtual_kernel
-    from cogtcp.emulation.agreement import agree as compare
-    from cogtcp.output import OutputFolder
+    from cogtcp.kernel.emulation import virtual_kernel
+    from cogtcp.kernel.emulation.agreement import agree as compare
+    from cogtcp.model.output import OutputFolder
 
     hashes = [scenario.hash for scenario in scenarios]
     content = "\n".join([*hashes, *transports, str(seeds)])
@@ -191,8 +191,8 @@ def both_planes(
         folder.write_text("agreement.json", json.dumps(agreement.to_dict(), indent=2) + "\n")
         folder.write_text("agreement.md", agreement.to_markdown())
         if not transports:
-            from cogtcp.emulation.shares import page
-            from cogtcp.validation.families.wide import kind_of
+            from cogtcp.kernel.emulation.shares import page
+            from cogtcp.kernel.validation.families.wide import kind_of
 
             folder.write_text("shares.md", page(agreement.pairs, lambda pair: kind_of(pair.scenario)))
         folder.write_text("report.html", agreement.report(command=arguments.command_line()))
@@ -216,8 +216,8 @@ def _tell(pair: Pair, pairs: KeptPairs, is_virtual: bool) -> None:
 
 def _show_shares(agreement: Agreement) -> None:
     from cogtcp.cli import show
-    from cogtcp.emulation import shares
-    from cogtcp.validation.families.wide import kind_of
+    from cogtcp.kernel.emulation import shares
+    from cogtcp.kernel.validation.families.wide import kind_of
 
     rows = shares.shares(agreement.pairs, lambda pair: kind_of(pair.scenario))
     cells = [row.cells() for row in rows]
@@ -228,7 +228,7 @@ def _show_shares(agreement: Agreement) -> None:
 
 def _show(agreement: Agreement) -> None:
     from cogtcp.cli import show
-    from cogtcp.emulation.agreement import HEADINGS, cells
+    from cogtcp.kernel.emulation.agreement import HEADINGS, cells
 
     rows = [[line.scenario, line.transport, *cells(line)] for line in agreement.lines()]
     show.print_table(f"Simulator and Linux {agreement.kernel}", list(HEADINGS), rows, left=3)

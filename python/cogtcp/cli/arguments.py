@@ -14,9 +14,9 @@ from cogtcp import _core, _files
 from cogtcp._errors import OutputError, UsageError
 from cogtcp._names import meant
 from cogtcp._shipped import locate
-from cogtcp.control import named_in
-from cogtcp.result import MOST_SEEDS
-from cogtcp.scenario import Scenario
+from cogtcp.model.control import named_in
+from cogtcp.model.result import MOST_SEEDS
+from cogtcp.model.scenario import Scenario
 
 #: Options whose texts may name a control in Python.
 _NAMING = ("set", "transport", "vary", "over", "uncertain")

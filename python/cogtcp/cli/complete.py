@@ -62,7 +62,7 @@ def _transports(prefix: str, **given: Any) -> list[str]:
 
 
 def _metrics(prefix: str, **given: Any) -> list[str]:
-    from cogtcp.metrics import METRICS, SUBJECT_METRICS
+    from cogtcp.model.metrics import METRICS, SUBJECT_METRICS
 
     own = [f"{kind}.{metric.name}" for kind, metrics in SUBJECT_METRICS.items() for metric in metrics]
     return [*(metric.name for metric in METRICS), *own]
@@ -86,7 +86,7 @@ def _claims(prefix: str, parsed_args: argparse.Namespace, **given: Any) -> list[
 def _kinds(prefix: str, parser: argparse.ArgumentParser, **given: Any) -> list[str]:
     """Return the kinds of figures, or of starters."""
     if parser.prog.endswith(" plot"):
-        from cogtcp.plot.saved import KINDS
+        from cogtcp.showing.plot.saved import KINDS
 
         return list(KINDS)
     from cogtcp import _core

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping
 
-    from cogtcp.capture import Point
-    from cogtcp.emulation import Emulation
-    from cogtcp.output import OutputFolder
-    from cogtcp.scenario import Scenario
+    from cogtcp.kernel.emulation import Emulation
+    from cogtcp.model.capture import Point
+    from cogtcp.model.output import OutputFolder
+    from cogtcp.model.scenario import Scenario
 
 # Where an emulation records its packets before they become captures and logs.
 _JOURNAL = "packets.journal"
@@ -99,8 +99,8 @@ def emulate(args: argparse.Namespace) -> int:
         return _clean(args)
     if args.file is None:
         raise UsageError("name a scenario, as in: cogtcp emulate scenarios/sensed-link.toml")
-    from cogtcp import emulation
-    from cogtcp.output import OutputFolder
+    from cogtcp.kernel import emulation
+    from cogtcp.model.output import OutputFolder
 
     scenario = _with_traces(arguments.checked_scenario(args), args)
     command, peer = list(args.command), shlex.split(args.peer or "")
@@ -169,8 +169,8 @@ def _tell(args: argparse.Namespace, result: Emulation, out: Path, captures: Mapp
         }
         print(json.dumps({**document, "out": str(out), "report": str(out / "report.html")}))
     else:
-        from cogtcp import headline
         from cogtcp.cli import show
+        from cogtcp.model import headline
 
         show.result(result)
         print(f"\n{headline.of_run(result)}\n{result.about_plane}\n\nreport: {out / 'report.html'}")
@@ -181,7 +181,7 @@ def _tell(args: argparse.Namespace, result: Emulation, out: Path, captures: Mapp
 
 
 def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
-    from cogtcp.capture import file_name, find_point
+    from cogtcp.model.capture import file_name, find_point
 
     captures: dict[str, Point] = {}
     for link in dict.fromkeys(links):
@@ -197,7 +197,7 @@ def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
 def _write_packets(
     folder: OutputFolder, result: Emulation, captures: Mapping[str, Point], *, logs: bool
 ) -> None:
-    from cogtcp.emulation import journal
+    from cogtcp.kernel.emulation import journal
 
     file = folder.path / _JOURNAL
     for name, point in captures.items():
@@ -235,8 +235,8 @@ def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 
 def _clean(args: argparse.Namespace) -> int:
-    from cogtcp.emulation import leftovers
-    from cogtcp.emulation.virtual import launch
+    from cogtcp.kernel.emulation import leftovers
+    from cogtcp.kernel.emulation.virtual import launch
 
     ended = leftovers.remove(leftovers.find())
     folders = [str(folder) for folder in launch.end_leftovers()]

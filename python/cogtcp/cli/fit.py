@@ -55,7 +55,7 @@ def fit(args: argparse.Namespace) -> int:
     import cogtcp
     from cogtcp import _core
     from cogtcp.cli import arguments
-    from cogtcp.fitting.quantity import text as shown
+    from cogtcp.data.fitting.quantity import text as shown
 
     target = arguments.new_file(args.out, args.force)
     arguments.transports([args.transport])

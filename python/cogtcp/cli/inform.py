@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cogtcp import _core, provenance
+from cogtcp import _core
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp._shipped import locate, shipped
 from cogtcp.cli import arguments
-from cogtcp.scenario import Scenario
-from cogtcp.tables import base_unit, comparison_tables
+from cogtcp.model import provenance
+from cogtcp.model.scenario import Scenario
+from cogtcp.model.tables import base_unit, comparison_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +47,7 @@ def _migrate(args: argparse.Namespace) -> int:
     before = locate(args.file).read_bytes().decode()  # its ends of lines are kept
     after = _core.migrate(before, args.file)
     if args.in_place and after != before:
-        from cogtcp.output import write_bytes
+        from cogtcp.model.output import write_bytes
 
         write_bytes(args.file, after.encode())
     if args.json:
@@ -71,7 +72,7 @@ def new(args: argparse.Namespace) -> int:
     if Path(name).suffix != ".toml":
         raise UsageError(f"{name}: a scenario is a TOML file; name it {Path(name).stem or kind}.toml")
     path = arguments.new_file(name, args.force)
-    from cogtcp.output import write_file
+    from cogtcp.model.output import write_file
 
     write_file(path, _core.starter(kind))
     if args.json:
@@ -120,7 +121,7 @@ def schema(args: argparse.Namespace) -> int:
 
 def metrics(args: argparse.Namespace) -> int:
     """List the metrics that a scenario offers: of its flows, streams and applications, then of the run."""
-    from cogtcp.metrics import listed, subjects
+    from cogtcp.model.metrics import listed, subjects
 
     scenario = arguments.scenario(args)
     scenario.check()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import UsageError
 from cogtcp.cli import arguments
-from cogtcp.journey import Line, Travel, summarise
-from cogtcp.result import plain
+from cogtcp.data.journey import Line, Travel, summarise
+from cogtcp.model.result import plain
 
 if TYPE_CHECKING:
     import argparse
@@ -152,9 +152,9 @@ def _describe(args: argparse.Namespace, line: Line, travel: Travel, several: lis
 
 
 def _plot(args: argparse.Namespace, line: Line, travel: Travel, several: list[Travel]) -> None:
-    from cogtcp.output import write_file
-    from cogtcp.report.alone import alone
-    from cogtcp.report.journey import journey_figure, journey_page
+    from cogtcp.model.output import write_file
+    from cogtcp.showing.report.alone import alone
+    from cogtcp.showing.report.journey import journey_figure, journey_page
 
     arguments.plot_name(args.plot)
     path = arguments.new_file(args.plot, args.force)

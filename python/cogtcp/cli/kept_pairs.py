@@ -6,14 +6,14 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Self
 
-from cogtcp.emulation.agreement import Agreement
-from cogtcp.result import plain
+from cogtcp.kernel.emulation.agreement import Agreement
+from cogtcp.model.result import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from cogtcp.emulation.pairs import Pair
+    from cogtcp.kernel.emulation.pairs import Pair
 
 
 class KeptPairs:

@@ -12,7 +12,7 @@ from cogtcp.cli import arguments
 if TYPE_CHECKING:
     import argparse
 
-    from cogtcp.emulation.virtual import Kernel
+    from cogtcp.kernel.emulation.virtual import Kernel
 
 
 def add_kernel(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(args: argparse.Namespace) -> int:
-    from cogtcp.emulation.virtual.build import build
+    from cogtcp.kernel.emulation.virtual.build import build
 
     arguments.positive(args.jobs, "--jobs")
 
@@ -71,7 +71,7 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    from cogtcp.emulation.virtual import kernels
+    from cogtcp.kernel.emulation.virtual import kernels
 
     known, used = kernels.kernels(), kernels.used()
     if args.json:
@@ -98,7 +98,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    from cogtcp.emulation.virtual import find
+    from cogtcp.kernel.emulation.virtual import find
 
     kernel = find(args.name)
     if args.json:
@@ -110,13 +110,13 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _use(args: argparse.Namespace) -> int:
-    from cogtcp.emulation.virtual import use
+    from cogtcp.kernel.emulation.virtual import use
 
     return _told(args, use(args.name), "is used now")
 
 
 def _remove(args: argparse.Namespace) -> int:
-    from cogtcp.emulation.virtual import remove
+    from cogtcp.kernel.emulation.virtual import remove
 
     return _told(args, remove(args.name), "is removed")
 

@@ -7,9 +7,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _kernel_program as kernel_program
 from cogtcp._errors import UsageError
 from cogtcp.cli import arguments
+from cogtcp.kernel import _kernel_program as kernel_program
 
 if TYPE_CHECKING:
     import argparse

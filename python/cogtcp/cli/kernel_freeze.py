@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
-from cogtcp import _kernel_program as kernel_program
 from cogtcp._errors import RunError, UsageError
 from cogtcp._units import TIME
 from cogtcp.cli import arguments, freeze_key
 from cogtcp.cli.quantities import quantity
+from cogtcp.kernel import _kernel_program as kernel_program
 
 if TYPE_CHECKING:
     import argparse

@@ -39,7 +39,7 @@ def lab(args: argparse.Namespace) -> int:
     from cogtcp._shipped import locate
     from cogtcp.cli.arguments import look_here
     from cogtcp.lab.serve import serve
-    from cogtcp.scenario import Scenario
+    from cogtcp.model.scenario import Scenario
 
     controls: list[str] = []
     if args.file is not None and args.allow_python:

@@ -15,7 +15,7 @@ from cogtcp.cli.quantities import quantity
 if TYPE_CHECKING:
     import argparse
 
-    from cogtcp.link_trace import LinkTrace
+    from cogtcp.data.link_trace import LinkTrace
 
 _BARS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 72
@@ -82,7 +82,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
 
 def show_trace(args: argparse.Namespace) -> int:
     """Show a trace."""
-    from cogtcp.link_trace import LinkTrace
+    from cogtcp.data.link_trace import LinkTrace
 
     trace = LinkTrace.from_file(args.file)
     if args.json:
@@ -95,14 +95,14 @@ def show_trace(args: argparse.Namespace) -> int:
 
 def convert_trace(args: argparse.Namespace) -> int:
     """Convert a trace."""
-    from cogtcp.link_trace import LinkTrace
+    from cogtcp.data.link_trace import LinkTrace
 
     return _write(args, LinkTrace.from_file(args.file), args.bin)
 
 
 def export_trace(args: argparse.Namespace) -> int:
     """Export a link of a scenario."""
-    from cogtcp.link_trace import export
+    from cogtcp.data.link_trace import export
 
     args.allow_python = False
     scenario = arguments.checked_scenario(args)
@@ -112,7 +112,7 @@ def export_trace(args: argparse.Namespace) -> int:
 
 def generate_trace(args: argparse.Namespace) -> int:
     """Draw a trace."""
-    from cogtcp.link_trace import generate_leo, generate_lte
+    from cogtcp.data.link_trace import generate_leo, generate_lte
 
     return _write(args, {"lte": generate_lte, "leo": generate_leo}[args.model](args.duration, args.seed))
 
@@ -132,7 +132,7 @@ def _write(args: argparse.Namespace, trace: LinkTrace, width: float = 0.1) -> in
 
 
 def _describe(trace: LinkTrace) -> dict[str, Any]:
-    from cogtcp.link_trace import quantile, share_without
+    from cogtcp.data.link_trace import quantile, share_without
 
     return {
         "kind": trace.kind,

@@ -13,13 +13,13 @@ from cogtcp._errors import UsageError
 from cogtcp._units import LENGTH, SPEED, TIME
 from cogtcp.cli import arguments
 from cogtcp.cli.quantities import area, numbers, quantity
-from cogtcp.mobility import Mobility
-from cogtcp.result import plain
+from cogtcp.data.mobility import Mobility
+from cogtcp.model.result import plain
 
 if TYPE_CHECKING:
     import argparse
 
-    from cogtcp.mobility import Connectivity, Format, Node
+    from cogtcp.data.mobility import Connectivity, Format, Node
 
 FORMATS = ("setdest", "csv")
 #: Instants at which connectivity is looked at.
@@ -89,7 +89,7 @@ def generate(args: argparse.Namespace) -> int:
             raise UsageError("--json: standard output holds the paths already; name a file")
         sys.stdout.write(text)
         return 0
-    from cogtcp.output import write_file
+    from cogtcp.model.output import write_file
 
     write_file(arguments.new_file(args.file, args.force), text)
     if args.json:
@@ -251,9 +251,9 @@ def _means(contacts: list[Connectivity]) -> dict[str, float]:
 def _plot(
     args: argparse.Namespace, moves: Mobility, start: float, end: float, contacts: list[Connectivity]
 ) -> None:
-    from cogtcp.output import write_file
-    from cogtcp.report.alone import alone
-    from cogtcp.report.mobility import mobility_figure
+    from cogtcp.model.output import write_file
+    from cogtcp.showing.report.alone import alone
+    from cogtcp.showing.report.mobility import mobility_figure
 
     path = Path(args.plot)
     if path.suffix != ".svg":

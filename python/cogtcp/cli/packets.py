@@ -12,7 +12,7 @@ from cogtcp.cli import arguments
 if TYPE_CHECKING:
     import argparse
 
-    from cogtcp.packets import Outcome
+    from cogtcp.kernel.packets import Outcome
 
 
 def add_packets(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
 
 def packets(args: argparse.Namespace) -> int:
     """Play scripts, and show the first step of each that differs."""
-    from cogtcp.packets import PLANES, play
+    from cogtcp.kernel.packets import PLANES, play
 
     planes = list(dict.fromkeys(arguments.names([args.plane])))
     unknown = [plane for plane in planes if plane.partition(":")[0] not in PLANES]

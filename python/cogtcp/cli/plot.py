@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     import argparse
 
 _WIDTHS = {"column": 3.5, "page": 7.16}
-_KINDS = ("timeline", "cdf", "bars", "box", "line", "heatmap", "delay-throughput", "map")
+_KINDS = (
+    "timeline",
+    "cdf",
+    "bars",
+    "box",
+    "line",
+    "heatmap",
+    "delay-throughput",
+    "map",
+)
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +60,7 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
 
 def plot(args: argparse.Namespace) -> int:
     """Draw a figure of saved results into a file."""
-    from cogtcp.plot import draw, save
+    from cogtcp.showing.plot import draw, save
 
     span, where, width = _span(args.span), dict(map(_choice, args.where)), _width(args.width)
     with _parquet.of_folders(Path(args.directory)):

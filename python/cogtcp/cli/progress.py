@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from cogtcp.runner.progress import Progress as Counts
+from cogtcp.running.runner.progress import Progress as Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cogtcp import budget
-from cogtcp.metrics import (
+from cogtcp.model import budget
+from cogtcp.model.metrics import (
     BY_NAME,
     QUANTILES_OF,
     Metric,
@@ -27,9 +27,9 @@ from cogtcp.metrics import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.compare import Comparison
-    from cogtcp.result import Result
-    from cogtcp.tuning.result import Tuning
+    from cogtcp.deciding.tuning.result import Tuning
+    from cogtcp.model.result import Result
+    from cogtcp.running.compare import Comparison
 
 # Of radios that meet primary users, where there are any.
 _PROTECTION = (
@@ -48,6 +48,9 @@ _OF_TCP = {"rtos", "spurious_rtos", "fast_retransmits"}
 # More of them are told of together; each by itself is in the page and in the table `radios`.
 _MOST_RADIOS = 8
 
+# Laying out a row on a terminal takes longer than simulating its flow for a second.
+_MOST_ROWS = 100
+
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
 
@@ -59,7 +62,8 @@ def _has(name: str, metrics: Sequence[Mapping[str, float]]) -> bool:
 
 
 def result(run: Result) -> None:
-    """Print the flows of a run, its radios, and where the time of the link went."""
+    """Print what users of applications notice, the flows, the radios, and where the time of the link went."""
+    _applications(run)
     columns = [
         "goodput_bps",
         "efficiency",
@@ -71,21 +75,16 @@ def result(run: Result) -> None:
     ]
     title = f"{run.scenario.name}, seed {run.seed}"
     flows = run.flows.to_pylist()
-    # What a transport has not is left out, if no flow of the run has it.
-    columns = [
-        name for name in columns if name not in _OF_TCP or _has(name, [measure_rows([f]) for f in flows])
-    ]
+    measured = [measure_rows([row]) for row in flows[:_MOST_ROWS]]
+    # A column that no flow has is left out.
+    columns = [name for name in columns if name not in _OF_TCP or _has(name, measured)]
     rows = [
-        [
-            row["flow"],
-            row["transport"],
-            *(BY_NAME[name].text(measure_rows([row])[name], single=True) for name in columns),
-        ]
-        for row in flows
+        [row["flow"], row["transport"], *(BY_NAME[name].text(values[name], single=True) for name in columns)]
+        for row, values in zip(flows[:_MOST_ROWS], measured, strict=True)
     ]
     if rows:
         headings = ["Flow", "Transport", *(_heading(BY_NAME[name]) for name in columns)]
-        print_table(title, headings, rows, left=2)
+        print_table(title, headings, rows, left=2, left_out=len(flows) - len(rows))
     _cell(run)
     _ad_hoc(run)
     protection = [BY_NAME[name] for name in _PROTECTION]
@@ -104,7 +103,6 @@ def result(run: Result) -> None:
         print_table("Protection of primary users", headings, rows, left=1)
     _budget(budget.by_path(run) or {"": budget.of_run(run)})
     _subflows(run)
-    _applications(run)
 
 
 def _cell(run: Result) -> None:
@@ -404,11 +402,22 @@ def _heading(metric: Metric) -> str:
     return f"{title}\n{metric.unit}" if metric.unit else title
 
 
-def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> None:
-    """Print a table whose first `left` columns are names.
+def print_table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: int, left_out: int = 0
+) -> None:
+    """Print the first rows of a table whose first `left` columns are names, and how many rows are left out.
 
     Columns without room in the window follow below, beside the names again.
+
+    Args:
+        title: Line above the table.
+        headings: Heading of each column.
+        rows: Cells of each row.
+        left: Number of columns that are names.
+        left_out: Rows that the caller has left out already.
     """
+    left_out += len(rows[_MOST_ROWS:])
+    rows = rows[:_MOST_ROWS]
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     columns = [
         _column(heading, cells) for heading, cells in zip(headings, zip(*rows, strict=True), strict=True)
@@ -426,7 +435,9 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
         _print_columns(console, title, [(columns[index], index < left) for index in [*names, *shown]])
         title = ""
         if not others:
-            return
+            break
+    if left_out:
+        print(f"{left_out:,} more rows are in the results.\n")
 
 
 def _column(heading: str, cells: Sequence[str]) -> list[str]:

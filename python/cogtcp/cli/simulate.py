@@ -7,20 +7,20 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import cogtcp
-from cogtcp import headline
 from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp.cli import arguments, show
-from cogtcp.compare import FILES, compare_job
-from cogtcp.output import KeptFolder, OutputFolder
-from cogtcp.result import run_job
+from cogtcp.model import headline
+from cogtcp.model.output import KeptFolder, OutputFolder
+from cogtcp.model.result import run_job
+from cogtcp.running.compare import FILES, compare_job
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-    from cogtcp.capture import Point
-    from cogtcp.scenario import Scenario
+    from cogtcp.model.capture import Point
+    from cogtcp.model.scenario import Scenario
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _logs(result: cogtcp.Result) -> dict[str, tuple[str, str]]:
     """Return flow and end of each log of QUIC, by name of file."""
-    from cogtcp.capture import qlog
+    from cogtcp.model.capture import qlog
 
     return qlog.files(result)
 
@@ -70,7 +70,7 @@ def _captures(scenario: Scenario, links: list[str]) -> dict[str, Point]:
     """Return where `--pcap` captures, by name of file."""
     if not links:
         return {}
-    from cogtcp.capture import file_name, find_point
+    from cogtcp.model.capture import file_name, find_point
 
     captures: dict[str, Point] = {}
     # A point that is named twice gives one file.

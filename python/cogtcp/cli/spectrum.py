@@ -14,13 +14,13 @@ from cogtcp._errors import UsageError
 from cogtcp._units import FREQUENCY, LENGTH, LEVEL, POWER, RATIO, TIME
 from cogtcp.cli import arguments
 from cogtcp.cli.quantities import area, numbers, quantity
-from cogtcp.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
+from cogtcp.data.spectrum import LAWS, PuActivity, Sensing, sensing, sensing_time
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from cogtcp.spectrum import Detector, PrimaryUser
+    from cogtcp.data.spectrum import Detector, PrimaryUser
 
 FORMATS = ("pu-log", "map", "csv")
 DETECTORS = ("map", "neyman-pearson", "simplified", "fixed", "perfect", "as-released")
@@ -411,7 +411,7 @@ def _write(args: argparse.Namespace, users: PuActivity, format: Any, out: str) -
 
 
 def _write_file(path: str, text: str, force: bool) -> None:
-    from cogtcp.output import write_file
+    from cogtcp.model.output import write_file
 
     write_file(arguments.new_file(path, force), text)
 
@@ -424,8 +424,8 @@ def _write_plot(args: argparse.Namespace, draw: Callable[[], str]) -> None:
 
 
 def _draw_timeline(activity: PuActivity, start: float, end: float, args: argparse.Namespace) -> str:
-    from cogtcp.report.alone import alone
-    from cogtcp.report.spectrum import activity_figure, activity_page
+    from cogtcp.showing.report.alone import alone
+    from cogtcp.showing.report.spectrum import activity_figure, activity_page
 
     name = Path(args.file).name
     if Path(args.plot).suffix == ".html":
@@ -440,8 +440,8 @@ def _draw_sensing(
     common: dict[str, Any],
     args: argparse.Namespace,
 ) -> str:
-    from cogtcp.report.alone import alone
-    from cogtcp.report.spectrum import sensing_figure, sensing_page
+    from cogtcp.showing.report.alone import alone
+    from cogtcp.showing.report.spectrum import sensing_figure, sensing_page
 
     if Path(args.plot).suffix == ".html":
         return sensing_page(times, detectors, ratios, common, arguments.command_line())

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from cogtcp.runner import Launcher
-    from cogtcp.sweeping.result import Sweep
+    from cogtcp.running.runner import Launcher
+    from cogtcp.running.sweeping.result import Sweep
 
 #: Rows that `sweep` and `query` print.
 _MOST_ROWS, _MOST_ANSWERS = 40, 200
@@ -65,7 +65,7 @@ def sweep(args: argparse.Namespace) -> int:
     """Run a sweep, save, and show the result."""
     import cogtcp
     from cogtcp.cli import arguments, progress
-    from cogtcp.sweeping import plan
+    from cogtcp.running.sweeping import plan
 
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.seeds, "--seeds")
@@ -114,7 +114,7 @@ def sweep(args: argparse.Namespace) -> int:
 def _show(found: Sweep) -> None:
     """Print a row for each point and transport."""
     from cogtcp.cli import show
-    from cogtcp.report.sweep import rows_in_words
+    from cogtcp.showing.report.sweep import rows_in_words
 
     table = rows_in_words(found, _MOST_ROWS)
     if not table.rows:
@@ -129,7 +129,7 @@ def _show(found: Sweep) -> None:
 def _launcher(args: argparse.Namespace) -> Launcher | None:
     if args.ray is None:
         return None
-    from cogtcp.runner.on_ray import OnRay
+    from cogtcp.running.runner.on_ray import OnRay
 
     return OnRay(args.ray)
 
@@ -146,7 +146,7 @@ def _share(text: str) -> float:
 
 
 def _dry_run(args: argparse.Namespace, plan: Any, out: Path) -> int:
-    from cogtcp.sweeping.budget import budget
+    from cogtcp.running.sweeping.budget import budget
 
     found = budget(plan, args.jobs, out)
     if args.json:
@@ -158,7 +158,7 @@ def _dry_run(args: argparse.Namespace, plan: Any, out: Path) -> int:
 
 def results(args: argparse.Namespace) -> int:
     """Say what is in a folder of results."""
-    from cogtcp.sweeping.folders import describe
+    from cogtcp.running.sweeping.folders import describe
 
     with _parquet.of_folders(Path(args.folder)):
         found = describe(Path(args.folder))
@@ -171,12 +171,12 @@ def results(args: argparse.Namespace) -> int:
 
 def query(args: argparse.Namespace) -> int:
     """Answer a question in SQL."""
-    from cogtcp.sweeping.query import query as ask
+    from cogtcp.running.sweeping.query import query as ask
 
     with _parquet.of_folders(Path(args.folder)):
         table = ask(Path(args.folder), args.sql)
     if args.json:
-        from cogtcp.result import plain
+        from cogtcp.model.result import plain
 
         rows = plain(table.to_pylist())
         # SQL gives dates and decimals too, which JSON has no form for.
@@ -243,7 +243,7 @@ def _records(names: Sequence[str], rows: Sequence[Sequence[str]], width: int) ->
 def merge(args: argparse.Namespace) -> int:
     """Put several folders together."""
     from cogtcp.cli import arguments
-    from cogtcp.sweeping.merge import merge as put_together
+    from cogtcp.running.sweeping.merge import merge as put_together
 
     folders = [Path(folder) for folder in args.folders]
     out = Path(args.out) if args.out is not None else Path("results") / "merged"

@@ -68,12 +68,12 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
 
 def tune(args: argparse.Namespace) -> int:
     """Search, save, and show what is best."""
-    from cogtcp.tuning import require
+    from cogtcp.deciding.tuning import require
 
     require()
     import cogtcp
-    from cogtcp import headline
     from cogtcp.cli import arguments, progress, show
+    from cogtcp.model import headline
 
     for option in ("trials", "jobs", "batch"):
         arguments.positive(getattr(args, option), f"--{option}")

@@ -13,7 +13,7 @@ from cogtcp.cli import arguments
 if TYPE_CHECKING:
     import argparse
 
-    from cogtcp.validation import Validation
+    from cogtcp.kernel.validation import Validation
 
 
 def add_validate(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +38,9 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
 
 def validate(args: argparse.Namespace) -> int:
     """Run the cases, save, and show how far cogtcp is from each peer."""
-    from cogtcp.output import OutputFolder
-    from cogtcp.validation import validate as run
-    from cogtcp.validation.outcome import to_markdown
+    from cogtcp.kernel.validation import validate as run
+    from cogtcp.kernel.validation.outcome import to_markdown
+    from cogtcp.model.output import OutputFolder
 
     arguments.positive(args.cases, "--cases")
     arguments.positive(args.runs, "--runs")
@@ -84,7 +84,7 @@ def _tell(text: str) -> None:
 
 def _list(args: argparse.Namespace, families: list[str], peers: list[str]) -> int:
     from cogtcp.cli import show
-    from cogtcp.validation.running import drawn_cases
+    from cogtcp.kernel.validation.running import drawn_cases
 
     found = drawn_cases(args.seed, cases=args.cases, families=families, peers=peers)
     if args.json:
@@ -101,12 +101,15 @@ def _list(args: argparse.Namespace, families: list[str], peers: list[str]) -> in
 
 def _show(result: Validation) -> None:
     from cogtcp.cli import show
-    from cogtcp.validation.outcome import HEADINGS, cells
+    from cogtcp.kernel.validation.outcome import HEADINGS, SUMMARY, cells, summary, summary_cells
 
     rows = [cells(line) for line in result.lines]
     if rows:
         show.print_table(f"Ours beside its peers, seed {result.seed}", list(HEADINGS), rows, left=2)
     _explain(result)
+    if rows:
+        families = [summary_cells(row) for row in summary(result)]
+        show.print_table("By family", list(SUMMARY), families, left=3)
     for peer, reason in result.absent.items():
         print(f"not compared with {peer}: {reason}")
     for reason in result.failed:
@@ -115,7 +118,7 @@ def _show(result: Validation) -> None:
 
 def _explain(result: Validation) -> None:
     """Say of each line outside its band what was drawn and which known departures bear on it."""
-    from cogtcp.validation import departures
+    from cogtcp.kernel.validation import departures
 
     named = set()
     for line in result.lines:

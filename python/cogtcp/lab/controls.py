@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _units
-from cogtcp.tuning import charged
+from cogtcp.deciding.tuning import charged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cogtcp.scenario import Scenario
+    from cogtcp.model.scenario import Scenario
 
 #: Units of a slider's number: factors to the first one of each kind.
 _UNITS = {

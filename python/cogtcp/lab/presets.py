@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cogtcp import _core
 from cogtcp._shipped import locate, shipped
 from cogtcp.lab.controls import Control, controls_of
-from cogtcp.scenario import Scenario
+from cogtcp.model.scenario import Scenario
 from cogtcp.studies import readings
 from cogtcp.studies.folder import list_studies
 from cogtcp.studies.showing import claim_presets, show
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.space import Setting
 
 #: Said of a claim under the reading that reproduces it best.
-BEST_SAID = "Unsaid parameters are set to the claim's best reading."
+BEST_SAID = "Parameters that the paper does not give have the best values found for the claim."
 #: In place of a transport: each flow has the one that the scenario gives it.
 AS_IT_IS = "as it is"
 

@@ -15,12 +15,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core, budget
+from cogtcp import _core
 from cogtcp.lab import controls, offline
 from cogtcp.lab.offline import WASM
 from cogtcp.lab.presets import presets
-from cogtcp.metrics import METRICS, noticed_columns
-from cogtcp.report import page
+from cogtcp.model import budget
+from cogtcp.model.headline import SAID
+from cogtcp.model.metrics import METRICS, MOST_NOTICED, noticed_columns
+from cogtcp.showing.report import page
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -106,6 +108,8 @@ def data(file: str | None = None) -> dict[str, Any]:
                 "table": metric.table,
                 "column": column,
                 "key": key,
+                "most": f".{metric.name}".endswith(MOST_NOTICED),
+                "said": SAID.get(metric.name.rpartition(".")[2], metric.title),
             }
             for metric, column, key in noticed_columns()
         ],

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cogtcp.scenario import Scenario
+from cogtcp.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.runner import Case, Runner
+    from cogtcp.running.runner import Case, Runner
     from cogtcp.studies.folder import Study
 
 

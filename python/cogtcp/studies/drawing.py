@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from cogtcp.figure import curves, surfaces
-from cogtcp.figure.compared import rows
-from cogtcp.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Whiskers, series, shape
-from cogtcp.figure.scale import span
+from cogtcp.showing.figure import curves, surfaces
+from cogtcp.showing.figure.compared import rows
+from cogtcp.showing.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Whiskers, series, shape
+from cogtcp.showing.figure.scale import span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.figure.scale import Scale
-    from cogtcp.statistics import Interval
+    from cogtcp.model.statistics import Interval
+    from cogtcp.showing.figure.scale import Scale
     from cogtcp.studies.exhibits import Figure
 
     #: What a number of a paper says, its value, and what was measured for it at each place.

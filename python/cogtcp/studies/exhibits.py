@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.figure import Curve, Style, Surface
+from cogtcp.showing.figure import Curve, Style, Surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

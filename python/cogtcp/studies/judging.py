@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.runner import Case
+from cogtcp.running.runner import Case
 from cogtcp.studies import code, verdicts
 from cogtcp.studies.common_tests import functions_of
 from cogtcp.studies.statements import Cell

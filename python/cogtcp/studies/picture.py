@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Text, Whiskers, series, shape
-from cogtcp.figure.scale import Scale
+from cogtcp.showing.figure.model import Axis, Dots, Drawing, Entry, Panel, Rule, Text, Whiskers, series, shape
+from cogtcp.showing.figure.scale import Scale
 from cogtcp.studies.answers import FRAGILE, ROBUST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cogtcp.statistics import Interval
+    from cogtcp.model.statistics import Interval
     from cogtcp.studies.answers import Answer
     from cogtcp.studies.support import Support
 
@@ -91,7 +91,7 @@ def picture(dots: Sequence[Dot], *, named: bool = False) -> Drawing:
                 at, dx, anchor = (high, 8, "start") if dot.at < 0.6 else (low, -8, "end")
                 panel.add(Text(at, y, dot.claim, dx, size=11.5, anchor=anchor, middle=True))
         panels.append(panel)
-    panels[0].title = "Statements that hold at the best reading"
+    panels[0].title = "Statements that hold at the best parameter values"
     panels[-1].x.label, panels[-1].x.bare = "Share of the settings at which the claim holds", False
     label = "Claims: how well each is reproduced against how robust it is."
     return Drawing(label, [[panel] for panel in panels], legend if len(groups) > 1 else ())

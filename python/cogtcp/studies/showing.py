@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cogtcp.runner import Runner
+from cogtcp.running.runner import Runner
 from cogtcp.studies import code
 from cogtcp.studies.context import Context
 
 if TYPE_CHECKING:
-    from cogtcp.scenario import Scenario
+    from cogtcp.model.scenario import Scenario
     from cogtcp.studies.claims import ClaimRow
     from cogtcp.studies.folder import Study
     from cogtcp.studies.space import Setting, Value
@@ -57,4 +57,4 @@ def show(study: Study, claim: ClaimRow, setting: Setting | None = None) -> Shown
 
 def claim_presets(claim: str) -> tuple[str, str]:
     """Return the names of the lab's presets that show a claim: at the base, and at its best reading."""
-    return f"see {claim} happen", f"see {claim} at its best reading"
+    return f"see {claim} happen", f"see {claim} at its best values"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cogtcp._core import binomial_distribution as _binomial
-from cogtcp.statistics import Interval
+from cogtcp.model.statistics import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

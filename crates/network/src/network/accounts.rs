@@ -8,15 +8,20 @@ use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Tracks links that may be the bottleneck of `stream`. These are link directions whose radio may fall
-    /// silent or change its rate, link directions whose rate follows a trace, and the slowest of the others.
-    pub fn watch_budget(&mut self, stream: StreamId, experiment: &Experiment) {
+    /// Tracks links that may be the bottleneck of each of `streams`. These are link directions whose radio may
+    /// fall silent or change its rate, link directions whose rate follows a trace, and the slowest of the
+    /// others.
+    pub fn watch_budget(&mut self, streams: impl IntoIterator<Item = StreamId>, experiment: &Experiment) {
         let mut is_gated = experiment.gated_links();
         for (link, gated) in experiment.links.iter().zip(&mut is_gated) {
             *gated |= link.forward.trace.is_some() || link.reverse.trace.is_some();
         }
-        let is_gated = |direction: u32| is_gated[direction as usize / 2];
-        let route: Vec<u32> = self.route(stream).collect();
+        for stream in streams {
+            self.watch_route(self.route(stream).collect(), |direction| is_gated[direction as usize / 2]);
+        }
+    }
+
+    fn watch_route(&mut self, route: Vec<u32>, is_gated: impl Fn(u32) -> bool) {
         let steady = route.iter().copied().filter(|direction| !is_gated(*direction));
         // By number among equals, as the bottleneck of a flow is found at its end.
         let slowest =

@@ -1,6 +1,6 @@
 //! Broken links and route errors: sections 6.10 and 6.11.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::{AodvConfig, Forwarding, LossCause, RoutingDropCause, RoutingEvent};
 
 /// A node with a route to TARGET by B, 9, of which A is a precursor.

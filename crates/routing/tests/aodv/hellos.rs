@@ -1,6 +1,6 @@
 //! Hellos and local connectivity: sections 6.9 and 6.10.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::message::Hello;
 use cogtcp_routing::{AodvConfig, ChannelNumber, HostUpdate, LossCause, RoutingEvent, RoutingMessage};
 use cogtcp_units::Duration;

@@ -1,6 +1,6 @@
 //! The rules of ns-2 and ns-3, as settings.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::message::{RouteReply, RouteRequest};
 use cogtcp_routing::{
     AfterFailure, AodvConfig, AodvProfile, AodvSettings, DataPacket, Forwarding, LostPacket,

@@ -1,6 +1,6 @@
 //! Generating, receiving and forwarding replies: sections 6.6, 6.7 and 6.8.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::message::RouteReply;
 use cogtcp_routing::{AodvConfig, LostPacket, RoutingMessage};
 use cogtcp_units::Duration;

@@ -1,6 +1,6 @@
 //! Generating, processing and forwarding requests: sections 6.1, 6.3 and 6.5.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::{AodvConfig, Forwarding};
 use cogtcp_units::Duration;
 

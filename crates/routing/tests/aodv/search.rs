@@ -1,6 +1,6 @@
 //! Dissemination in rings and what follows without a reply: sections 6.3 and 6.4.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::{AodvConfig, Forwarding, RoutingEvent};
 use cogtcp_units::Duration;
 

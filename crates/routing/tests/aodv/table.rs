@@ -1,6 +1,6 @@
 //! Lifetimes and the use of routes: section 6.2.
 
-use crate::harness::*;
+use crate::aodv::harness::*;
 use cogtcp_routing::{Forwarding, LossCause, RoutingDropCause, RoutingEvent};
 
 /// 6.2: each use sets the life of destination, source, next hop and previous hop to ACTIVE_ROUTE_TIMEOUT at

@@ -1,6 +1,6 @@
 //! Loop freedom at every moment, under mobility, delays and losses.
 
-use crate::air::{Setting, World};
+use crate::world::air::{Setting, World};
 use cogtcp_routing::search::SearchConfig;
 use cogtcp_routing::{AodvProfile, AodvSettings, CrAodvConfig, RoutingSpec};
 use cogtcp_units::{Duration, Time};

@@ -1,6 +1,6 @@
 //! Networks that stand still, fall apart and heal.
 
-use crate::air::{Setting, World};
+use crate::world::air::{Setting, World};
 use cogtcp_routing::{MessageKind, NodeAddress, RoutingEvent, RoutingSpec};
 use cogtcp_units::{Duration, Position, Time};
 

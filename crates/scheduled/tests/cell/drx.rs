@@ -1,6 +1,6 @@
 //! Discontinuous reception against the closed form of the delay that it adds.
 
-use crate::support::*;
+use crate::cell::support::*;
 use cogtcp_scheduled::CellConfig;
 use cogtcp_scheduled::drx::DrxTimers;
 use cogtcp_units::{Duration, Time};

@@ -1,6 +1,6 @@
 //! Handovers: what is lost, what is delayed, and when event A3 triggers, worked out by hand.
 
-use crate::support::*;
+use crate::cell::support::*;
 use cogtcp_scheduled::handover::{Handover, Kind, Move, Track};
 use cogtcp_scheduled::rlc::Mode;
 use cogtcp_scheduled::{CellConfig, Load};

@@ -1,6 +1,6 @@
 //! Rates, fairness and delays against closed forms, HARQ and RLC against what is destroyed.
 
-use crate::support::*;
+use crate::cell::support::*;
 use cogtcp_scheduled::errors::ErrorModel;
 use cogtcp_scheduled::frame::{Direction, Slot, SlotPattern};
 use cogtcp_scheduled::request::RequestTimes;

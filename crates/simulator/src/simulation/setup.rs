@@ -80,11 +80,7 @@ impl<'e> Simulation<'e> {
             let database = cogtcp_hosts::database(air);
             flows.iter_mut().for_each(|flow: &mut Flow| flow.use_database(&database));
         }
-        for flow in &flows {
-            for data in flow.data_by_path() {
-                plan.plane.network.watch_budget(data, experiment);
-            }
-        }
+        plan.plane.network.watch_budget(flows.iter().flat_map(Flow::data_by_path), experiment);
         // The streams of flows are no part's.
         plan.own.clear();
         let parts = Parts::new(Plan { flows: &mut flows, ..plan })?;

@@ -13,14 +13,10 @@
 //! was before. ProbeRTT comes when no RTT as low as the least was seen for 10 s.
 //!
 //! Departures from Linux:
-//! - The flight at the departure of the next segment (`bbr_packets_in_net_at_edt`) is taken as the flight
-//!   now. The pacer's backlog is at most one packet here, of two segments below 24 Mbit/s.
 //! - The phase of ProbeBW to begin with comes from a hash of the connection's own progress, because a control
 //!   owns no random stream.
 //! - A delayed ACK does not count as a new minimum RTT after the old one expired (`is_ack_delayed`). A
 //!   control does not see the delay, so the ACK counts here.
-//! - The recovery state comes from the previous ACK. `set_state` enters recovery without the bytes of an ACK
-//!   to conserve, so cwnd begins with the flight and one segment.
 
 mod long_term;
 
@@ -138,6 +134,8 @@ pub struct Bbr1 {
     /// cwnd before recovery or ProbeRTT.
     prior_cwnd: u64,
     conserving: bool,
+    /// The recovery state at the previous ACK.
+    previous: CaState,
     /// Bytes delivered beyond what bw explains: the epoch, and the greatest of the two windows of rounds.
     epoch_at: Time,
     epoch_acked: f64,
@@ -171,6 +169,7 @@ impl Bbr1 {
             full: false,
             prior_cwnd: 0,
             conserving: false,
+            previous: CaState::Open,
             epoch_at: Time::ZERO,
             epoch_acked: 0.0,
             extra_acked: [0.0; 2],
@@ -205,12 +204,8 @@ impl Bbr1 {
 
     /// bbr_quantization_budget(): three send quanta, an even number of segments, and two more while probing.
     fn quantized(&self, volume: f64, tcp: &TcpState) -> f64 {
-        let rate = tcp.pacing_rate.map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);
-        let least = if rate < 150_000.0 { 1.0 } else { 2.0 };
         let mss = tcp.mss as f64;
-        // sk_pacing_shift 10: about a millisecond of the pacing rate.
-        let quantum = ((rate / 1024.0).min(65_536.0) / mss).floor().max(least);
-        let segments = (volume / mss).ceil() + 3.0 * quantum;
+        let segments = (volume / mss).ceil() + 3.0 * quantum(tcp);
         let even = (segments / 2.0).ceil() * 2.0;
         let probing = self.mode == Mode::ProbeBw && self.cycle_index == 0;
         (even + if probing { 2.0 } else { 0.0 }) * mss
@@ -219,6 +214,15 @@ impl Bbr1 {
     /// bbr_inflight().
     fn inflight(&self, bw: f64, gain: f64, tcp: &TcpState) -> f64 {
         self.quantized(self.bdp(bw, gain, tcp), tcp)
+    }
+
+    /// bbr_packets_in_net_at_edt(): of the flight what is left when the next packet departs, that included while
+    /// probing.
+    fn in_flight_at_departure(&self, now: Time, in_flight: u64, tcp: &TcpState) -> f64 {
+        let mss = tcp.mss as f64;
+        let probed = if self.gains().0 > 1.0 { quantum(tcp) * mss } else { 0.0 };
+        let delivered = self.bw() * tcp.next_departure.saturating_since(now).as_secs_f64();
+        (in_flight as f64 + probed - (delivered / mss).floor() * mss).max(0.0)
     }
 
     /// bbr_update_bw().
@@ -262,6 +266,8 @@ impl Bbr1 {
             }
         }
         let mut expected = self.bw() * tcp.delivered_at.saturating_since(self.epoch_at).as_secs_f64();
+        // Linux counts whole packets.
+        expected -= expected % tcp.mss as f64;
         if self.epoch_acked <= expected {
             (self.epoch_acked, self.epoch_at, expected) = (0.0, tcp.delivered_at, 0.0);
         }
@@ -280,13 +286,13 @@ impl Bbr1 {
     }
 
     /// bbr_update_cycle_phase() with bbr_is_next_cycle_phase().
-    fn update_cycle(&mut self, tcp: &TcpState, ack: &AckSample) {
+    fn update_cycle(&mut self, now: Time, tcp: &TcpState, ack: &AckSample) {
         if self.mode != Mode::ProbeBw {
             return;
         }
         let long =
             self.min_rtt != Duration::MAX && tcp.delivered_at.saturating_since(self.cycle_at) > self.min_rtt;
-        let in_flight = ack.prior_in_flight as f64;
+        let in_flight = self.in_flight_at_departure(now, ack.prior_in_flight, tcp);
         let gain = self.gains().0;
         let bw = self.max_bw.best();
         let next = if gain > 1.0 {
@@ -321,13 +327,14 @@ impl Bbr1 {
     }
 
     /// bbr_check_drain().
-    fn check_drain(&mut self, tcp: &mut TcpState) {
+    fn check_drain(&mut self, now: Time, tcp: &mut TcpState) {
         let bw = self.max_bw.best();
         if self.mode == Mode::Startup && self.full {
             self.mode = Mode::Drain;
             tcp.ssthresh = (self.inflight(bw, 1.0, tcp) as u64).max(2 * tcp.mss);
         }
-        if self.mode == Mode::Drain && tcp.in_flight as f64 <= self.inflight(bw, 1.0, tcp) {
+        let in_flight = self.in_flight_at_departure(now, tcp.in_flight, tcp);
+        if self.mode == Mode::Drain && in_flight <= self.inflight(bw, 1.0, tcp) {
             self.enter_probe_bw(tcp);
         }
     }
@@ -348,8 +355,8 @@ impl Bbr1 {
             (self.min_rtt, self.min_rtt_at) = (rtt, now);
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_cwnd(tcp);
             self.mode = Mode::ProbeRtt;
+            self.save_cwnd(tcp);
             self.probe_rtt_done = None;
         }
         if self.mode == Mode::ProbeRtt {
@@ -385,9 +392,11 @@ impl Bbr1 {
 
     /// bbr_save_cwnd().
     fn save_cwnd(&mut self, tcp: &TcpState) {
-        let recovering = matches!(tcp.ca_state, CaState::Recovery | CaState::Loss);
-        self.prior_cwnd =
-            if recovering || self.mode == Mode::ProbeRtt { self.prior_cwnd.max(tcp.cwnd) } else { tcp.cwnd };
+        self.prior_cwnd = if recovers(self.previous) || self.mode == Mode::ProbeRtt {
+            self.prior_cwnd.max(tcp.cwnd)
+        } else {
+            tcp.cwnd
+        };
     }
 
     /// bbr_set_pacing_rate(), and bbr_init_pacing_rate_from_rtt() before the first rate.
@@ -404,11 +413,27 @@ impl Bbr1 {
         }
     }
 
-    /// bbr_set_cwnd() with bbr_set_cwnd_to_recover_or_restore().
-    fn set_cwnd(&self, tcp: &mut TcpState, ack: &AckSample) {
+    /// bbr_set_cwnd_to_recover_or_restore().
+    fn recover_or_restore(&mut self, tcp: &TcpState, ack: &AckSample) -> u64 {
+        let mut cwnd = tcp.cwnd.saturating_sub(ack.lost).max(tcp.mss);
+        if tcp.ca_state == CaState::Recovery && self.previous != CaState::Recovery {
+            // A round of packet conservation begins.
+            self.conserving = true;
+            self.next_round_delivered = tcp.delivered;
+            cwnd = tcp.in_flight + ack.delivered;
+        } else if recovers(self.previous) && !recovers(tcp.ca_state) {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.conserving = false;
+        }
+        self.previous = tcp.ca_state;
+        cwnd
+    }
+
+    /// bbr_set_cwnd().
+    fn set_cwnd(&mut self, tcp: &mut TcpState, ack: &AckSample) {
         let least = LEAST_SEGMENTS * tcp.mss;
         if ack.delivered > 0 {
-            let mut cwnd = tcp.cwnd.saturating_sub(ack.lost).max(tcp.mss);
+            let mut cwnd = self.recover_or_restore(tcp, ack);
             if self.conserving {
                 cwnd = cwnd.max(tcp.in_flight + ack.delivered);
             } else {
@@ -427,6 +452,17 @@ impl Bbr1 {
             tcp.cwnd = tcp.cwnd.min(least);
         }
     }
+}
+
+/// bbr_tso_segs_goal(): segments of a packet, about a millisecond of the pacing rate (sk_pacing_shift 10).
+fn quantum(tcp: &TcpState) -> f64 {
+    let rate = tcp.pacing_rate.map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);
+    let least = if rate < 150_000.0 { 1.0 } else { 2.0 };
+    ((rate / 1024.0).min(65_536.0) / tcp.mss as f64).floor().max(least)
+}
+
+fn recovers(state: CaState) -> bool {
+    matches!(state, CaState::Recovery | CaState::Loss)
 }
 
 /// A number out of the connection's progress (SplitMix64's finaliser).
@@ -467,9 +503,9 @@ impl CongestionControl for Bbr1 {
         let app_limited = ack.rate.app_limited || ack.rate.prior_delivered < self.limited_until;
         self.update_bandwidth(tcp, ack, rate, app_limited);
         self.update_aggregation(tcp, ack, rate);
-        self.update_cycle(tcp, ack);
+        self.update_cycle(now, tcp, ack);
         self.check_full(app_limited);
-        self.check_drain(tcp);
+        self.check_drain(now, tcp);
         self.update_min_rtt(now, tcp, ack);
         self.set_pacing_rate(tcp, self.gains().0);
         self.set_cwnd(tcp, ack);
@@ -483,25 +519,14 @@ impl CongestionControl for Bbr1 {
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        let recovering = |state| matches!(state, CaState::Recovery | CaState::Loss);
-        match (tcp.ca_state, state) {
-            (_, CaState::Loss) => {
-                self.full_bw = 0.0;
-                self.conserving = false;
-                // tcp_enter_loss().
-                tcp.cwnd = tcp.in_flight + tcp.mss;
-            }
-            (old, CaState::Recovery) if old != CaState::Recovery => {
-                // A round of packet conservation.
-                self.conserving = true;
-                self.next_round_delivered = tcp.delivered;
-                tcp.cwnd = tcp.cwnd.min(tcp.in_flight + tcp.mss);
-            }
-            (old, new) if recovering(old) && !recovering(new) => {
-                self.conserving = false;
-                tcp.cwnd = tcp.cwnd.max(self.prior_cwnd);
-            }
-            _ => {}
+        if state == CaState::Loss {
+            self.previous = CaState::Loss;
+            self.full_bw = 0.0;
+            // A timeout ends a round.
+            self.round_start = true;
+            self.long_term.sample(tcp, true, false, true, self.mode == Mode::ProbeBw);
+            // tcp_enter_loss().
+            tcp.cwnd = tcp.in_flight + tcp.mss;
         }
     }
 

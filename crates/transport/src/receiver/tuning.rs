@@ -12,7 +12,8 @@
 //!
 //! Linux counts memory, of which packets take more than their data ([`share_of_data`]). So 1448 bytes let the
 //! window grow from the first segment on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). All of it
-//! captured on Linux 6.18.
+//! captured on Linux 6.18. Before 6.16 (`window_margin`) a fuller round trip gives room for 2 new + 16 segments, more
+//! in slow start likewise, and segments behind a gap give none.
 
 use cogtcp_units::{Duration, Time};
 
@@ -22,6 +23,8 @@ const MEMORY: u64 = 131_072;
 const START: u64 = MEMORY / 2;
 /// A share of memory is counted in parts of it (`TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u64 = 256;
+/// Segments of room beyond what a round trip asks for, before Linux 6.16.
+const MARGIN: u64 = 16;
 /// Segments of a round trip that the start is right for (`TCP_INIT_CWND`).
 const FIRST: u64 = 10;
 /// Least size of a full segment that a receiver expects (`TCP_MSS_DEFAULT`): a smaller one says nothing of
@@ -53,6 +56,8 @@ pub(super) struct Tuning {
     mss: u64,
     /// The largest segment that came.
     full: u64,
+    /// Whether the rules are those before Linux 6.16.
+    has_margin: bool,
     /// What the application took in the fullest round trip.
     space: u64,
     rtt: Duration,
@@ -60,7 +65,7 @@ pub(super) struct Tuning {
 }
 
 impl Tuning {
-    pub(super) fn new(buffer: u64, mss: u64) -> Self {
+    pub(super) fn new(buffer: u64, mss: u64, has_margin: bool) -> Self {
         let mss = mss.max(1);
         let start = if mss < START { START - START % mss } else { START }.min(buffer);
         let mut tuning = Self {
@@ -70,6 +75,7 @@ impl Tuning {
             most: (buffer / 2).max(start),
             mss,
             full: LEAST_FULL,
+            has_margin,
             space: FIRST * mss,
             rtt: Duration::ZERO,
             round: None,
@@ -121,7 +127,9 @@ impl Tuning {
 
     /// A segment waits behind a gap; the last that does so ends `span` bytes behind what came in order.
     pub(super) fn on_gap(&mut self, span: u64) {
-        self.memory = self.memory.max(self.memory_for(2 * self.space + span));
+        if !self.has_margin {
+            self.memory = self.memory.max(self.memory_for(2 * self.space + span));
+        }
     }
 
     /// The application has taken the stream up to `taken`. Rounds are counted from the handshake on.
@@ -136,7 +144,8 @@ impl Tuning {
         let copied = taken - from;
         if copied > self.space {
             // Not by zero: `space` begins at 10 segments and only grows.
-            let grown = 2 * copied + 4 * copied * (copied - self.space) / self.space;
+            let room = 2 * copied + if self.has_margin { MARGIN * self.mss } else { 0 };
+            let grown = room + 2 * room * (copied - self.space) / self.space;
             self.memory = self.memory.max(self.memory_for(grown));
             self.space = copied;
         }
@@ -162,7 +171,7 @@ mod tests {
     /// KiB less the segment itself.
     #[test]
     fn six_segments_let_the_first_window_grow() {
-        let mut tuning = Tuning::new(4 << 20, 1448);
+        let mut tuning = Tuning::new(4 << 20, 1448, false);
         assert_eq!(tuning.window(0), 65_160);
         tuning.on_size(1448);
         let windows: Vec<_> = (0..7).map(|_| (tuning.on_segment(1448), tuning.window(1448))).collect();
@@ -173,7 +182,7 @@ mod tests {
     /// With 1000 bytes 111 parts of 256 are data: the window falls to what the segment leaves of 56,832.
     #[test]
     fn small_segments_take_the_window_back() {
-        let mut tuning = Tuning::new(4 << 20, 1000);
+        let mut tuning = Tuning::new(4 << 20, 1000, false);
         assert_eq!(tuning.window(0), 65_000);
         tuning.on_size(1000);
         assert_eq!((tuning.on_segment(1000), tuning.window(1000)), (false, 55_832));
@@ -182,7 +191,7 @@ mod tests {
     /// Slow start by hand: 10, 20, 40 segments of 1000 bytes a round trip of 100 ms.
     #[test]
     fn grows_with_what_is_taken() {
-        let mut tuning = Tuning::new(4 << 20, 1000);
+        let mut tuning = Tuning::new(4 << 20, 1000, false);
         tuning.on_rtt(Duration::from_millis(100));
         tuning.on_size(1000);
         let ms = Time::from_millis;
@@ -207,7 +216,7 @@ mod tests {
     /// the last of them.
     #[test]
     fn grows_while_a_gap_is_open() {
-        let mut tuning = Tuning::new(4 << 20, 1448);
+        let mut tuning = Tuning::new(4 << 20, 1448, false);
         tuning.on_size(1448);
         assert!(tuning.on_segment(10_000));
         assert_eq!(tuning.window(10_000), 68_056);
@@ -224,10 +233,23 @@ mod tests {
         assert_eq!(tuning.bound(), 2 << 20);
     }
 
+    /// Linux before 6.16: 2 * 20 + 16 = 56 segments, times 1 + 2 * 10 / 10. A gap changes nothing.
+    #[test]
+    fn a_margin_of_sixteen_segments() {
+        let mut tuning = Tuning::new(4 << 20, 1000, true);
+        tuning.on_rtt(Duration::from_millis(100));
+        tuning.on_size(1000);
+        tuning.on_read(Time::from_millis(0), 0);
+        tuning.on_read(Time::from_millis(100), 20_000);
+        assert_eq!(tuning.bound(), 168_000);
+        tuning.on_gap(500_000);
+        assert_eq!(tuning.bound(), 168_000);
+    }
+
     /// A buffer smaller than the start.
     #[test]
     fn a_small_buffer_bounds_all() {
-        let mut tuning = Tuning::new(16_000, 1448);
+        let mut tuning = Tuning::new(16_000, 1448, false);
         tuning.on_size(1448);
         assert_eq!((tuning.window(0), tuning.on_segment(1448)), (16_000, false));
     }

@@ -65,7 +65,7 @@ impl Sender {
                 return;
             }
             // The byte of a probe that was taken back had found room after all.
-            self.board.put_probe_back(self.rate.on_send(now, 0, 1));
+            self.board.put_probe_back(self.rate.on_send(now, true, 0, 1));
         }
         self.stats.acks_received += 1;
         if ack >= una {

@@ -5,7 +5,7 @@ use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
 use crate::offload::{Shortened, queue_of_socket, segments};
 use crate::scoreboard::{FIN, PROBE};
-use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TransportEvent};
+use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TimeoutRules, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
 /// What may be sent.
@@ -42,6 +42,7 @@ impl Sender {
         }
         let Some(choice) = self.choose(now) else {
             self.offload.end();
+            self.offload.end_again();
             return None;
         };
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
@@ -53,7 +54,12 @@ impl Sender {
             return None;
         }
         let rate = self.pacing_rate();
-        if rate.is_some() && !self.offload.is_within() {
+        let within = match choice {
+            Choice::New(_) | Choice::ProbeNew(_) => self.offload.is_within(),
+            Choice::Again(index) => self.continues_packet(index),
+            Choice::Rescue(_) | Choice::ProbeAgain(_) => false,
+        };
+        if rate.is_some() && !within {
             let release = self.pacer.release(rate);
             if now < release {
                 self.paced_until = release;
@@ -351,6 +357,8 @@ impl Sender {
     fn send_new(&mut self, now: Time, len: u32) -> Option<Segment> {
         let offset = self.board.nxt();
         let in_flight = self.board.in_flight();
+        let within = self.offload.is_within();
+        self.offload.end_again();
         let pushed = self.config.segmentation_offload && self.ends_packet(in_flight);
         if in_flight == 0 {
             self.sync();
@@ -363,7 +371,7 @@ impl Sender {
             self.progress_at = now;
         }
         let fin = self.fin_queued && !self.saturated && offset + u64::from(len) == self.data_end;
-        let mut sent = self.rate.on_send(now, in_flight, len);
+        let mut sent = self.rate.on_send(now, self.is_new_flight(in_flight), in_flight, len);
         if fin {
             sent.set(FIN);
             self.fin_sent = true;
@@ -391,12 +399,19 @@ impl Sender {
         } else if self.timer == Timer::TailProbe {
             self.postpone_tail_probe(now);
         }
-        let mut segment = self.sent(now, offset, len, fin, false);
+        let mut segment = self.sent(now, offset, len, fin, false, within);
         self.put_ecn(&mut segment);
         if pushed {
             segment.flags = segment.flags | Flags::PSH;
         }
         Some(segment)
+    }
+
+    /// Whether a flight begins, from which delivery rates are measured: Linux asks what is outstanding, since
+    /// what is in flight is a guess after losses (`tcp_rate_skb_sent`).
+    fn is_new_flight(&self, in_flight: u64) -> bool {
+        let linux = self.config.timers.timeout_rules == TimeoutRules::Linux;
+        if linux { self.board.flight_size() == 0 } else { in_flight == 0 }
     }
 
     /// Whether the next packet waits for an ACK that lets it grow.
@@ -413,7 +428,8 @@ impl Sender {
             full: self.segments_of_packet(in_flight) * mss,
             mss,
             sent: self.board.nxt().saturating_sub(1),
-            idle: now.saturating_since(self.last_data_at),
+            // A paced packet's own time is no pause.
+            idle: now.saturating_since(self.last_data_at.max(self.pacer.departure())),
             srtt: self.tcp.srtt,
             oldest: now.saturating_since(front.sent_at),
         };
@@ -446,9 +462,24 @@ impl Sender {
         ends
     }
 
+    /// Whether the lost segment at `index` is in the packet of the segment that was retransmitted before it.
+    fn continues_packet(&self, index: usize) -> bool {
+        let Some(sent) = self.board.get(index) else { return false };
+        self.offload.continues(self.board.offset(sent), sent.sent_at)
+    }
+
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
         let by_timer = index == 0 && self.front_by_timer;
-        self.rate.on_send_again(now, self.board.in_flight(), index);
+        let within = self.continues_packet(index);
+        if self.config.segmentation_offload && self.pacing_rate().is_some() {
+            let most = self.segments_of_packet(self.board.in_flight());
+            if let Some(&before) = self.board.get(index) {
+                let offset = self.board.offset(&before);
+                self.offload.on_send_again(within, offset, u64::from(before.len()), before.sent_at, most);
+            }
+        }
+        let in_flight = self.board.in_flight();
+        self.rate.on_send_again(now, self.is_new_flight(in_flight), in_flight, index);
         let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
         self.record_transmission(now, offset, sent.len());
@@ -468,7 +499,7 @@ impl Sender {
             // RFC 6298 leaves it running.
             self.start_rto(now);
         }
-        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true);
+        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true, within);
         self.put_ecn_again(&mut segment);
         if by_timer {
             self.rare.get_or_insert_default().spurious.on_timer_retransmission(now, segment.tag);
@@ -491,19 +522,19 @@ impl Sender {
                 // Only the FIN, if anything, is left: it needs no window.
                 return if self.fin_queued && !self.fin_sent { self.send_new(now, 0) } else { None };
             }
-            let mut sent = self.rate.on_send(now, 0, 1);
+            let mut sent = self.rate.on_send(now, true, 0, 1);
             sent.set(PROBE);
             self.board.push(sent, 1);
-            return Some(self.sent(now, offset, 1, false, false));
+            return Some(self.sent(now, offset, 1, false, false, false));
         }
         let (offset, payload) = self.board.probe_front()?;
-        Some(self.sent(now, offset, payload.min(1), payload == 0, true))
+        Some(self.sent(now, offset, payload.min(1), payload == 0, true, false))
     }
 
-    /// A segment leaves: counts, pacing, control, and the segment itself.
+    /// A segment leaves, `within` a packet that others began: counts, pacing, control, and the segment itself.
     #[expect(clippy::inline_always, reason = "the segment is made where it is to be, and not copied there")]
     #[inline(always)]
-    fn sent(&mut self, now: Time, offset: u64, len: u32, fin: bool, again: bool) -> Segment {
+    fn sent(&mut self, now: Time, offset: u64, len: u32, fin: bool, again: bool, within: bool) -> Segment {
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(len);
         if again {
@@ -514,7 +545,8 @@ impl Sender {
         if let Some(rare) = &mut self.rare {
             rare.prr.on_sent(u64::from(len));
         }
-        self.pacer.on_send(now, u64::from(len), self.pacing_rate());
+        let rate = self.pacing_rate();
+        self.pacer.on_send(now, u64::from(len), rate, self.stats.segments_sent, within);
         self.sync();
         let packet = PacketInfo {
             offset,

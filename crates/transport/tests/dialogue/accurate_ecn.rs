@@ -1,6 +1,6 @@
 //! Accurate ECN (RFC 9768): the rules by their sections. ACE is written in flags: A is 4, W is 2, E is 1.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn config() -> SenderConfig {

@@ -4,7 +4,7 @@
 //! 200 ms. RTO 1 s. Limited transmit is off and the data ends with the window's follow-up, so that each
 //! recovery shows itself.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn run(recovery: Recovery, drops: &[u64]) -> Pipe {

@@ -1,6 +1,6 @@
 //! When the receiver acknowledges.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn delayed() -> ReceiverConfig {

@@ -1,6 +1,6 @@
 //! The receiver's part in explicit congestion notification (RFC 3168).
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn config() -> ReceiverConfig {

@@ -1,6 +1,6 @@
 //! The receiver opens and closes.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 /// RFC 9293 section 3.5: LISTEN, SYN-RECEIVED, ESTABLISHED.

@@ -1,6 +1,6 @@
 //! What a Linux receiver acknowledges when (`delayed_ack = "linux"`).
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 use cogtcp_units::Duration;
 

@@ -1,6 +1,6 @@
 //! SACK and D-SACK blocks.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 /// RFC 2018 section 4: the first block holds the segment that triggered the ACK, then the most recently

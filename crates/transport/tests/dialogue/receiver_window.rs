@@ -1,6 +1,6 @@
 //! The receive window.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn manual(buffer: u64) -> ReceiverConfig {

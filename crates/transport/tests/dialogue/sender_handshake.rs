@@ -1,6 +1,6 @@
 //! The sender opens and closes.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 /// RFC 9293 section 3.5, RFC 2018 section 2, RFC 7323 sections 2.2 and 3.2: the SYN and what it offers.

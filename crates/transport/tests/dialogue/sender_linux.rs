@@ -1,7 +1,7 @@
 //! What Linux does differently after losses and timeouts (`timeout_rules`, `prr_rules`,
 //! `segmentation_offload`), against what the RFCs have.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn rfc() -> SenderConfig {

@@ -1,6 +1,6 @@
 //! What the network and the far end's host say of an outage: ICMP, reports, windows taken back.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 /// A sender under the control called `name`, connected as [`SenderDialogue::connected`] is.

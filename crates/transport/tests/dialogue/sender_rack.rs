@@ -1,7 +1,7 @@
 //! RACK-TLP (RFC 8985) and PRR (RFC 9937) segment by segment. The round trip takes 100 ms, so a quarter of
 //! it, RACK's first reordering window, is 25 ms.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn rack() -> SenderConfig {

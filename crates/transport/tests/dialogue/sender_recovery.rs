@@ -2,7 +2,7 @@
 //!
 //! Without limited transmit unless a test says so. ssthresh after the loss is FlightSize / 2 = 5 segments.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 fn config(recovery: Recovery) -> SenderConfig {

@@ -1,6 +1,6 @@
 //! The retransmission timer, F-RTO, statistics of spurious timeouts.
 
-use crate::harness::*;
+use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 
 /// The handshake took 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4 * 50 = 300 ms.

@@ -110,6 +110,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
             _ => 4 << 20,
         },
         window_tuning: coin(random),
+        window_margin: coin(random),
         manual_read: coin(random),
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),

@@ -1,8 +1,8 @@
 //! One fuzzed connection.
 
-use crate::loss::Window;
-use crate::path::Path;
-use crate::settings;
+use crate::fuzz::loss::Window;
+use crate::fuzz::path::Path;
+use crate::fuzz::settings;
 use cogtcp_transport::*;
 use cogtcp_units::{Duration, RandomStream, Time};
 use std::collections::BTreeMap;

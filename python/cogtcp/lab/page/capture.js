@@ -1,4 +1,4 @@
-// Captures of a run, as Wireshark reads them: what cogtcp.capture writes (`cogtcp run --pcap`), of the tables of a run with
+// Captures of a run, as Wireshark reads them: what cogtcp.model.capture writes (`cogtcp run --pcap`), of the tables of a run with
 // its packets recorded. Section numbers of 802.11 are those of IEEE Std 802.11-2007.
 
 /** Bytes that grow; numbers are little-endian unless the name says `Be`. */

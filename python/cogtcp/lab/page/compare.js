@@ -6,44 +6,73 @@ import { join, text } from "./results.js";
 const known = (value) => (value === null || Number.isNaN(value) ? null : value);
 
 /**
- * What a comparison comes to. `runs` maps a transport to its runs by seed: { seed: metrics }. `statistics` asks the engine.
- * `goodput` gives the mean with its interval of each transport, best first; `significant` the transports that are worse than
- * the best beyond chance, by paired t-tests and Holm's procedure over all pairs (95 %).
+ * Compares transports in some metrics. `runs` maps a transport to its runs by seed: { seed: metrics }. `statistics` asks the engine.
+ * Returns for each metric `rows`, the mean of each transport with its interval, best first, and `isApart`, true of two transports
+ * whose difference is significant by paired t-tests and Holm's procedure over all pairs and all of the metrics (95 %).
  */
-export async function compared(runs, statistics) {
+export async function compared(runs, statistics, metrics) {
   const names = Object.keys(runs);
-  const values = (name, metric) => Object.values(runs[name]).map((metrics) => known(metrics[metric]));
+  const values = (name, metric) => Object.values(runs[name]).map((each) => known(each[metric] ?? null));
   const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other]));
-  const difference = ([one, other]) => {
-    const seeds = Object.keys(runs[one]).filter((seed) => seed in runs[other]);
-    return seeds.map((seed) => runs[one][seed].goodput_bps - runs[other][seed].goodput_bps);
-  };
-  const answers = await statistics([
-    ...names.flatMap((name) => ["goodput_bps", "efficiency"].map((metric) => ({ what: "mean", values: values(name, metric), confidence: 0.95 }))),
-    ...pairs.map((pair) => ({ what: "p_value", differences: difference(pair) })),
-  ]);
-  const pValues = answers.slice(2 * names.length);
-  const [rejected] = pairs.length ? await statistics([{ what: "holm", p_values: pValues, confidence: 0.95 }]) : [[]];
-  const rows = names.map((name, i) => ({ name, goodput: answers[2 * i], efficiency: answers[2 * i + 1].mean }))
-    .filter((row) => row.goodput.mean !== null).sort((a, b) => b.goodput.mean - a.goodput.mean);
-  const apart = new Set(pairs.filter((_, i) => rejected[i]).map((pair) => pair.toSorted().join("\n")));
-  return { rows, isApart: (one, other) => apart.has([one, other].toSorted().join("\n")) };
+  const difference = (metric, [one, other]) => Object.keys(runs[one]).filter((seed) => seed in runs[other])
+    .map((seed) => runs[one][seed][metric] - runs[other][seed][metric]).filter(Number.isFinite);
+  const mean = (values) => ({ what: "mean", values, confidence: 0.95 });
+  const means = await statistics(names.flatMap((name) => ["efficiency", ...metrics.map((metric) => metric.name)].map((metric) => mean(values(name, metric)))));
+  const tests = metrics.flatMap((metric) => pairs.map((pair) => ({ what: "p_value", differences: difference(metric.name, pair) })));
+  const [rejected] = tests.length ? await statistics([{ what: "holm", p_values: await statistics(tests), confidence: 0.95 }]) : [[]];
+  return metrics.map(({ better }, k) => {
+    const rows = names.map((name, i) => { const own = means.slice(i * (metrics.length + 1)); return { name, interval: own[k + 1], efficiency: own[0].mean }; })
+      .filter((row) => row.interval.mean !== null).sort((a, b) => better * (b.interval.mean - a.interval.mean));
+    const apart = new Set(pairs.filter((_, i) => rejected[k * pairs.length + i]).map((pair) => pair.toSorted().join("\n")));
+    return { rows, isApart: (one, other) => apart.has([one, other].toSorted().join("\n")) };
+  });
+}
+
+/** The mean with its interval, if there is one. */
+function withInterval(metric, { mean, low, high }) {
+  const ends = low === null || low === high ? "" : ` (95 %: ${text(metric, low)} to ${text(metric, high)})`;
+  return `${text(metric, mean, { unit: true })}${ends}`;
+}
+
+const MOST_SUBJECTS = 3;
+
+/**
+ * What the users of applications notice most, a sentence for each application: "The delay at the 95th percentile of call is ...".
+ * `metrics` are those of the scenario's applications (`noticed` of results.js); `random` as for `sentence`.
+ */
+export async function ofApplications(runs, statistics, metrics, { random }) {
+  const bySubject = new Map();
+  for (const metric of metrics) {
+    const subject = metric.name.slice(0, metric.name.lastIndexOf("."));
+    if (!bySubject.has(subject) || metric.most) bySubject.set(subject, metric);
+  }
+  const sentences = [], all = await compared(runs, statistics, metrics);
+  for (const [subject, metric] of [...bySubject].slice(0, MOST_SUBJECTS)) {
+    const { rows: [best, ...others], isApart } = all[metrics.indexOf(metric)];
+    if (!best) continue;
+    const value = (row) => text(metric, row.interval.mean, { unit: true });
+    const sure = !random || best.interval.n < 2;
+    const even = sure ? [] : others.filter((row) => !isApart(best.name, row.name)), behind = others.filter((row) => !even.includes(row));
+    const parts = [`${withInterval(metric, best.interval)} with ${best.name}`];
+    if (behind.length) parts.push(join(behind.map((row) => `${value(row)} with ${row.name}`)));
+    if (even.length) parts.push(`${join(even.map((row) => `${row.name} (${value(row)})`))} ${even.length > 1 ? "are" : "is"} not significantly different`);
+    sentences.push(`The ${metric.said} of ${subject} is ${parts.join("; ")}.`);
+  }
+  return sentences.join(" ");
 }
 
 const share = (efficiency) => (efficiency === null ? ""
   : efficiency > 1 ? "; above 100 % of the link: includes data sent during warm-up" : `, ${(efficiency * 100).toFixed(0)} % of the link`);
 
-/** The answer in a sentence or two. */
+/** What the transports deliver, in a sentence or two; `metric` is the goodput. */
 export function sentence({ rows, isApart }, metric, { random }) {
   if (!rows.length) return "No run finished.";
   const [best, ...others] = rows;
-  const { mean, low, high, n } = best.goodput;
+  const { mean, n } = best.interval;
   if (others.length && !(mean > 0)) return "No transport delivers anything.";
-  const end = (value) => text(metric, value);
-  const ends = low === null || low === high ? "" : ` (95 %: ${end(low)} to ${end(high)})`;
   const first = others.length ? `${best.name} is fastest: ` : `${best.name} delivers `;
-  const parts = [`${first}${text(metric, mean, { unit: true })}${ends}${share(best.efficiency)}.`];
-  const gap = (row) => `${row.name} is ${(100 * (1 - row.goodput.mean / mean)).toFixed(1)} % slower`;
+  const parts = [`${first}${withInterval(metric, best.interval)}${share(best.efficiency)}.`];
+  const gap = (row) => `${row.name} is ${(100 * (1 - row.interval.mean / mean)).toFixed(1)} % slower`;
   if (n < 2) {
     if (others.length) parts.push(`${join(others.map(gap))}.`);
     parts.push(random ? "One seed: no confidence interval." : "Nothing in this scenario is random: every seed gives the same.");

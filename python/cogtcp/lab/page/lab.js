@@ -3,7 +3,7 @@
 import { Pool, RemoteWorker } from "./engine.js";
 import { budget, budgetText, csv, join, measure, noticed, parquetColumns, stacked, text as said } from "./results.js";
 import { controlsOf, placeOf, RANGE, shown, uncharged, valueAt, written } from "./controls.js";
-import { compared, sentence, theory } from "./compare.js";
+import { compared, ofApplications as answerOfApplications, sentence, theory } from "./compare.js";
 import { MAP_TABLES, mapOf } from "./places.js";
 import { capture, points } from "./capture.js";
 import { complete } from "./schema.js";
@@ -315,14 +315,23 @@ function drawTransports(transports) {
 
 // ---- what is drawn
 
+/** Shows the answer in words, applications first; returns the transports compared by goodput. */
+async function answer(bySeed) {
+  const goodput = metricOf("goodput_bps");
+  const [found] = await compared(bySeed, statistics, [goodput]);
+  const first = await answerOfApplications(bySeed, statistics, [...ofApplications.values()], checked);
+  $("answer").textContent = [first, sentence(found, goodput, checked)].filter(Boolean).join(" ");
+  return found;
+}
+
 async function draw(runs) {
   ofApplications = new Map();
   const metrics = Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, measured(run)]));
   for (const [name, run] of Object.entries(runs)) metrics[name].silent = silentShare(run); // for what a change moved
   results = { single: true, runs, metrics, seeds: { [state.seed]: metrics } };
   const bySeed = Object.fromEntries(Object.keys(runs).map((name) => [name, { [state.seed]: metrics[name] }]));
-  const [found, models] = await Promise.all([compared(bySeed, statistics), theory(checked.values, data.controls, statistics)]);
-  $("answer").textContent = sentence(found, metricOf("goodput_bps"), checked);
+  const models = await theory(checked.values, data.controls, statistics);
+  await answer(bySeed);
   drawBars(Object.keys(runs).map((name) => ({ name, mean: metrics[name].goodput_bps, low: null, high: null })), models);
   drawBudget(Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, budget(run, data.states)])));
   drawTimes(runs);
@@ -493,10 +502,9 @@ async function compareSeeds() {
   });
   if (!whole) return;
   trouble("");
-  const found = await compared(bySeed, statistics);
-  $("answer").textContent = sentence(found, metricOf("goodput_bps"), checked);
+  const found = await answer(bySeed);
   $("changed").textContent = "";
-  const of = new Map(found.rows.map((row) => [row.name, row.goodput]));
+  const of = new Map(found.rows.map((row) => [row.name, row.interval]));
   drawBars(names.filter((name) => of.has(name)).map((name) => ({ name, ...of.get(name) })), await theory(checked.values, data.controls, statistics));
   const mean = (list) => Object.fromEntries(data.states.map((state) => [state.name, list.reduce((sum, share) => sum + share[state.name], 0) / list.length]));
   drawBudget(Object.fromEntries(names.map((name) => [name, shares[name].length ? mean(shares[name]) : null])));

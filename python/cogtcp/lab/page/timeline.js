@@ -1,5 +1,5 @@
 // What the time lines draw of runs: the data that report/static/page.js takes, made of the tables of runs. The rules are
-// those of cogtcp.figure.series, reduce and timeline.
+// those of cogtcp.showing.figure.series, reduce and timeline.
 import { numbers, texts } from "./engine.js";
 
 const MOST_FLOWS = 6, MOST_VALUES = 220_000, MOST_OF_ONE = 20_000, MOST_EVENTS = 10_000, MOST_SILENCES = 12_000, MOST_AT_FIRST = 6;

@@ -66,7 +66,7 @@ impl Path {
     }
 
     fn send(&mut self) {
-        let sent = self.rates.on_send(self.now, self.tcp.in_flight, MSS as u32);
+        let sent = self.rates.on_send(self.now, self.tcp.in_flight == 0, self.tcp.in_flight, MSS as u32);
         let queued = self.rate.bytes_in(self.free_at.saturating_since(self.now)).get();
         let ack = (queued + MSS <= self.buffer).then(|| {
             self.free_at = self.free_at.max(self.now) + self.rate.transmission_time(MSS);

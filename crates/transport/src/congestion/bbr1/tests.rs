@@ -127,8 +127,12 @@ fn recovery_conserves_packets_and_gives_the_window_back() {
     bench.control.ssthresh(bench.now, &bench.tcp);
     bench.tcp.in_flight = 10 * MSS;
     bench.set_state(CaState::Recovery);
-    assert_eq!(bench.tcp.cwnd, 11 * MSS);
+    let ack = AckSample { delivered: 2 * MSS, lost: MSS, ..AckSample::default() };
+    bench.control.cong_control(bench.now, &mut bench.tcp, &ack);
+    assert_eq!(bench.tcp.cwnd, 12 * MSS);
     bench.set_state(CaState::Open);
+    let ack = AckSample { delivered: MSS, ..AckSample::default() };
+    bench.control.cong_control(bench.now, &mut bench.tcp, &ack);
     assert_eq!(bench.tcp.cwnd, before);
     // After a timeout: one segment, and back.
     bench.control.ssthresh(bench.now, &bench.tcp);
@@ -136,7 +140,40 @@ fn recovery_conserves_packets_and_gives_the_window_back() {
     bench.set_state(CaState::Loss);
     assert_eq!(bench.tcp.cwnd, MSS);
     bench.set_state(CaState::Open);
+    bench.control.cong_control(bench.now, &mut bench.tcp, &ack);
     assert_eq!(bench.tcp.cwnd, before);
+}
+
+/// A round that ends with the ACK that begins recovery is counted, and a new round begins with recovery
+/// (`bbr_update_bw`, then `bbr_set_cwnd_to_recover_or_restore`).
+#[test]
+fn the_ack_that_begins_recovery_may_end_a_round() {
+    let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));
+    let mut tcp = crate::congestion::testing::tcp(10);
+    (tcp.ca_state, tcp.delivered, bbr.next_round_delivered) = (CaState::Recovery, 5 * MSS, MSS);
+    let mut ack = AckSample { delivered: MSS, ..AckSample::default() };
+    (ack.rate.delivered, ack.rate.interval, ack.rate.prior_delivered) =
+        (4 * MSS, Duration::from_millis(40), MSS);
+    bbr.cong_control(Time::from_millis(100), &mut tcp, &ack);
+    assert_eq!((bbr.round, bbr.conserving, bbr.next_round_delivered), (1, true, 5 * MSS));
+}
+
+/// `bbr_packets_in_net_at_edt`: at 1 MB/s 5 ms bring 5,000 bytes, three segments of 1,460; while probing the
+/// next packet of two counts.
+#[test]
+fn the_flight_is_that_at_the_next_departure() {
+    let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));
+    bbr.max_bw.update(1, 1e6, 10);
+    let mut tcp = crate::congestion::testing::tcp(10);
+    tcp.next_departure = Time::from_millis(105);
+    let at = Time::from_millis(100);
+    let left = 5000.0 - 5000.0 % MSS as f64;
+    (bbr.mode, bbr.cycle_index) = (Mode::ProbeBw, 2);
+    assert_eq!(bbr.in_flight_at_departure(at, 10 * MSS, &tcp), (10 * MSS) as f64 - left);
+    bbr.cycle_index = 0;
+    tcp.pacing_rate = Some(Rate::from_bits_per_second(8_000_000));
+    assert_eq!(bbr.in_flight_at_departure(at, 10 * MSS, &tcp), (12 * MSS) as f64 - left);
+    assert_eq!(bbr.in_flight_at_departure(at, MSS, &tcp), 0.0);
 }
 
 /// What bursts brought beyond bw is the greatest of five to ten rounds: two spans of five, of which the older

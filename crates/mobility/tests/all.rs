@@ -1,0 +1,5 @@
+//! Every test of the crate in one program: linking dozens took longer than running them.
+
+mod grid;
+mod trace;
+mod waypoint;

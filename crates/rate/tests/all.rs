@@ -1,0 +1,9 @@
+//! Every test of the crate in one program: linking dozens took longer than running them.
+
+mod atp;
+mod conformance;
+mod nada;
+mod path;
+mod tfrc;
+mod tfrc_cr;
+mod tp_crahn;

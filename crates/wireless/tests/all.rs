@@ -1,0 +1,11 @@
+//! Every test of the crate in one program: linking dozens took longer than running them.
+
+mod common;
+mod exchange;
+mod primary_users;
+mod propagation;
+mod random;
+mod rendezvous;
+mod saturation;
+mod terminals;
+mod whole;

@@ -1,0 +1,1 @@
+from cogtcp.model.control import *

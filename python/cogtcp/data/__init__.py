@@ -1,0 +1,1 @@
+"""What was measured: spectrum, links, journeys, movement, captures and logs of others."""

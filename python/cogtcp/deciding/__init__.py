@@ -1,0 +1,1 @@
+"""What to choose: searches, advice, the atlas, learning agents."""

@@ -1,0 +1,1 @@
+from cogtcp.kernel.emulation import *

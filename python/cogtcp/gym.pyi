@@ -1,0 +1,1 @@
+from cogtcp.deciding.gym import *

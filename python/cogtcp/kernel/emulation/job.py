@@ -1,0 +1,44 @@
+"""What the process of an emulation is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cogtcp.model.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be emulated, see `cogtcp.emulation.emulate`.
+
+    Attributes:
+        scenario: The scenario.
+        seed: Seed of the link's and the radio's draws.
+        duration_s: How long; None: as long as the scenario, or as the command.
+        command: A program and its arguments, in place of the scenario's flows.
+        peer: A program for the other node.
+        journal: File to record every packet in.
+        captures: Whether that has the bytes of packets.
+        ipv6: Whether the scenario's own flows use IPv6.
+        device: What the nodes' devices are to be: "tun", "veth", or "any".
+        states: A descriptor from which the states of controls in the kernel come.
+        links: A descriptor to which goes what radios do, for controls in the kernel.
+        parent: The process that is to be outlived by nothing.
+        virtual: Whether the kernel's clock stands while anything computes.
+    """
+
+    scenario: Scenario
+    seed: int
+    duration_s: float | None
+    command: list[str]
+    peer: list[str]
+    journal: str | None
+    captures: bool
+    ipv6: bool
+    device: str
+    states: int | None
+    links: int | None
+    parent: int
+    virtual: bool = False

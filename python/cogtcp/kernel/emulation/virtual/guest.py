@@ -1,0 +1,195 @@
+"""The first process of a guest: mounts what a run needs, runs the emulation unchanged, and switches off.
+
+The host's files are the root, read-only. /tmp, /run and /dev/shm are the guest's own. What the run answers,
+and what programs print, go to files of one folder of the host, which it may write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV = 1, 2, 4
+_POWER_OFF = 0x4321FEDC
+_EXCHANGE = "/run/cogtcp"
+#: How often the host hears how far the clock is, s of virtual time.
+_TICK_S = 1.0
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Run one job and switch off."""
+    try:
+        _run()
+    except BaseException as error:  # whatever it is, the guest must end
+        sys.stderr.write(f"cogtcp-guest: {error!r}\n")
+        with contextlib.suppress(OSError):
+            Path(_EXCHANGE, "failed").write_text(str(error), encoding="utf-8")
+    _switch_off()
+
+
+def _run() -> None:
+    _mount("proc", "/proc")
+    _mount("sysfs", "/sys")
+    _mount("tmpfs", "/run", data="mode=755")
+    Path(_EXCHANGE).mkdir()
+    # Of the host: the guest itself is a process there.
+    _mount("hostfs", _EXCHANGE, data="/proc/self/cwd/.")
+    told: dict[str, Any] = json.loads(Path(_EXCHANGE, "setup.json").read_text(encoding="utf-8"))
+    _mount("devtmpfs", "/dev", data="mode=755")
+    # The kernel gives its first process no console: else pipes would get these numbers.
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(descriptor)
+    for name, kind, data in (("shm", "tmpfs", "mode=1777"), ("pts", "devpts", "ptmxmode=666")):
+        Path("/dev", name).mkdir(exist_ok=True)
+        _mount(kind, f"/dev/{name}", data=data)
+    for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        with contextlib.suppress(FileExistsError):
+            Path("/dev", name).symlink_to(target)
+    _mount("tmpfs", "/tmp", data="mode=1777")  # noqa: S108 (the guest's own)
+    # What these mounts hide of the host and the run needs.
+    for path in told["seen"]:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        _mount("hostfs", path, data=path, flags=_MS_RDONLY | _MS_NOSUID)
+    for path in told["written"]:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        _mount("hostfs", path, data=path, flags=_MS_NOSUID | _MS_NODEV)
+    _libc.sethostname(b"cogtcp", 6)
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    with contextlib.suppress(OSError):
+        os.chdir(told["directory"])
+    os.umask(0o022)
+    _attend(*_start(told["module"], terminal=told["terminal"]))
+
+
+def _start(module: str, *, terminal: list[bool]) -> tuple[int, dict[int, int]]:
+    """Start the emulation; return its process, and for each stream of its output the file that it goes to."""
+    ends = [os.openpty() if is_terminal else os.pipe() for is_terminal in terminal]
+    if any(terminal):
+        _raw([end[1] for end, is_terminal in zip(ends, terminal, strict=True) if is_terminal])
+    process = os.fork()
+    if process == 0:
+        _work(module, [end[1] for end in ends])
+    streams = {}
+    for name, (ours, theirs) in zip(("out", "err"), ends, strict=True):
+        os.close(theirs)
+        streams[ours] = os.open(
+            f"{_EXCHANGE}/{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
+        )
+    return process, streams
+
+
+def _work(module: str, outputs: list[int]) -> NoReturn:
+    code = 1
+    try:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, output in enumerate(outputs, 1):
+            os.dup2(output, number)
+        os.closerange(3, 256)
+        worker = importlib.import_module(module)
+        asked = os.open(f"{_EXCHANGE}/job", os.O_RDONLY)
+        answered = os.open(f"{_EXCHANGE}/answer", os.O_WRONLY | os.O_CREAT, 0o600)
+        worker.work(asked, answered)
+        code = 0
+    except BaseException as error:  # told to the host, by its end
+        sys.stderr.write(f"cogtcp-guest: {error!r}\n")
+    finally:
+        os._exit(code)
+
+
+def _attend(process: int, streams: dict[int, int]) -> None:
+    """Pass on what is printed and how far the clock is, until the emulation ends."""
+    clock = os.open(f"{_EXCHANGE}/clock", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    begun = time.monotonic()
+    tick = begun
+    poll = select.poll()
+    for descriptor in (*streams, woken):
+        poll.register(descriptor, select.POLLIN)
+    status = None
+    while status is None:
+        for descriptor, _ in poll.poll(max(0.0, (tick + _TICK_S - time.monotonic()) * 1e3)):
+            if descriptor == woken:
+                os.read(woken, 512)
+            elif not _copy(descriptor, streams[descriptor]):
+                poll.unregister(descriptor)
+        # What has lost its parent comes here too.
+        status = _reap(process)
+        if time.monotonic() >= tick + _TICK_S:
+            tick += _TICK_S
+            os.write(clock, f"{time.monotonic() - begun:.0f}\n".encode())
+            os.fdatasync(clock)
+    for descriptor in streams:
+        os.set_blocking(descriptor, False)
+        while _copy(descriptor, streams[descriptor]):
+            pass
+    Path(_EXCHANGE, "ended").write_text(str(status), encoding="utf-8")
+
+
+def _reap(process: int) -> int | None:
+    while True:
+        try:
+            child, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return 1
+        if child == process:
+            return os.waitstatus_to_exitcode(status)
+        if child == 0:
+            return None
+
+
+def _copy(source: int, target: int) -> bool:
+    """Copy what is there; return False at its end."""
+    try:
+        data = os.read(source, 1 << 16)
+    except OSError:  # the last writer of a terminal has gone, or there is nothing now
+        return False
+    left = data
+    while left:
+        left = left[os.write(target, left) :]
+    # hostfs keeps what is written until it is told: output is to come out live.
+    os.fdatasync(target)
+    return bool(data)
+
+
+def _raw(terminals: list[int]) -> None:
+    import termios
+
+    for terminal in terminals:
+        mode = termios.tcgetattr(terminal)
+        mode[1] &= ~termios.OPOST
+        mode[3] &= ~(termios.ECHO | termios.ICANON)
+        termios.tcsetattr(terminal, termios.TCSANOW, mode)
+
+
+def _mount(kind: str, where: str, *, data: str = "", flags: int = 0) -> None:
+    if _libc.mount(b"none", os.fsencode(where), kind.encode(), ctypes.c_ulong(flags), os.fsencode(data)) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{kind} cannot be mounted at {where}: {os.strerror(error)}")
+
+
+def _switch_off() -> NoReturn:
+    _libc.sync()
+    _libc.reboot(ctypes.c_int(_POWER_OFF))
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    # A script: the package may be where only its caller looks.
+    sys.path.append(str(Path(__file__).resolve().parents[4]))
+    main()

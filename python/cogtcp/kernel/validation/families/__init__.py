@@ -1,0 +1,71 @@
+"""The families of cases: what a seed draws of each, how it is run here and in its peer, and the band."""
+
+from __future__ import annotations
+
+from cogtcp.kernel.validation.families.closed_forms import Loss, Queue, Sawtooth
+from cogtcp.kernel.validation.families.controls import (
+    Bbr,
+    Bbr3,
+    Cubic,
+    Ledbat,
+    LedbatPlusPlus,
+    RandomLoss,
+    TfrcEquation,
+    Westwood,
+)
+from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
+from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
+from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.families.lte import Ns3Lte
+from cogtcp.kernel.validation.families.movement import Movement
+from cogtcp.kernel.validation.families.peers import why_absent
+from cogtcp.kernel.validation.families.scalable import Prague, PragueGrowth, PragueMarks
+from cogtcp.kernel.validation.families.spectrum_users import EnergyDetection, PrimaryUsers
+from cogtcp.kernel.validation.families.stations import (
+    Bianchi,
+    Cell,
+    Exposed,
+    Hidden,
+    Ns3Cell,
+    Ns3Exposed,
+    Ns3Hidden,
+    Ns3String,
+    String,
+)
+from cogtcp.kernel.validation.families.tfrc import Tfrc
+
+__all__ = ["FAMILIES", "Family", "NoEvidenceError", "why_absent"]
+
+FAMILIES: tuple[Family, ...] = (
+    Dumbbell(),
+    Cycles(),
+    Tfrc(),
+    Cell(),
+    Hidden(),
+    Exposed(),
+    String(),
+    Movement(),
+    Ns3Cell(),
+    Ns3Hidden(),
+    Ns3Exposed(),
+    Ns3String(),
+    Ns3Lte(),
+    Kernel(),
+    Queue(),
+    Sawtooth(),
+    Loss(),
+    Bianchi(),
+    RandomLoss(),
+    Cubic(),
+    Westwood(),
+    Bbr(),
+    Bbr3(),
+    Ledbat(),
+    LedbatPlusPlus(),
+    Prague(),
+    PragueMarks(),
+    PragueGrowth(),
+    TfrcEquation(),
+    PrimaryUsers(),
+    EnergyDetection(),
+)

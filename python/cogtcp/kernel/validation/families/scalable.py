@@ -1,0 +1,120 @@
+"""Prague and DCTCP alone over a queue that marks from a step on, beside their fixed points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cogtcp.kernel.validation.families import one_flow
+from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.kernel.validation.families.one_flow import PACKET, PAYLOAD, Link
+from cogtcp.kernel.validation.fixed_points import scalable_marks
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Mapping
+
+#: Windows in packets up to which a case reaches its fixed point: a larger window grows for minutes, by a
+#: packet a round trip.
+_MOST_WINDOW = 1200
+#: Prague's virtual round-trip time in s: below it growth and decrease do not happen once a round trip.
+_VIRTUAL = 0.025
+
+
+class Prague(Family):
+    """Prague alone over DualPI2: the link is full."""
+
+    name = "prague"
+    peer = "theory"
+    bands: ClassVar = {"utilisation": 0.05}
+    is_random = False
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw rate and round-trip time from the whole range; again where the window is too large."""
+        while True:
+            rate = three_digits(logarithmic(stream, 5e6, 1e9))
+            rtt = three_digits(logarithmic(stream, 0.002, 0.2))
+            if Link(rate, rtt).product <= _MOST_WINDOW:
+                return {"rate": rate, "rtt": rtt}
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return one_flow.in_words(drawn)
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Say what L4S promises: a full link (RFC 9330 section 3)."""
+        return {"utilisation": 1.0}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run it over a step of 1 ms, or of two packets (RFC 9332 appendix A.1)."""
+        link, step = _over_dualpi2(drawn)
+        window = link.product + step * drawn["rate"] / 8 / PACKET
+        return _measured("prague", link, window)
+
+
+class PragueMarks(Prague):
+    """The same with a round-trip time above the virtual one: the share of marks too."""
+
+    name = "prague-marks"
+    bands: ClassVar = {"utilisation": 0.05, "marked": 0.1}
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw a window of 40 packets or more, and a round-trip time of 25 to 200 ms."""
+        rtt = three_digits(logarithmic(stream, _VIRTUAL, 0.2))
+        window = logarithmic(stream, 40, _MOST_WINDOW)
+        return {"rate": three_digits(window * 8 * PACKET / rtt), "rtt": rtt}
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Solve for the fixed point."""
+        link, step = _over_dualpi2(drawn)
+        window = link.product + step * drawn["rate"] / 8 / PACKET
+        return {"utilisation": 1.0, "marked": scalable_marks(window)}
+
+
+class PragueGrowth(Family):
+    """Prague before the link is full: a segment a round trip."""
+
+    name = "prague-growth"
+    peer = "theory"
+    bands: ClassVar = {"goodput_bps": 0.05}
+    is_random = False
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw rates and round-trip times whose windows are too large for `prague`."""
+        while True:
+            rate = three_digits(logarithmic(stream, 1e8, 1e9))
+            rtt = three_digits(logarithmic(stream, _VIRTUAL, 0.2))
+            if Link(rate, rtt).product > _MOST_WINDOW:
+                return {"rate": rate, "rtt": rtt}
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return one_flow.in_words(drawn)
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return the growth of goodput over 50 round trips: 50 segments a round trip."""
+        return {"goodput_bps": 50 * 8 * PAYLOAD / drawn["rtt"]}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Measure one round of 50 round trips, and the next."""
+        link, rtt = _over_dualpi2(drawn)[0], drawn["rtt"]
+        first, second = (
+            one_flow.saturated("prague", link, warm_up=rounds * rtt, measured=50 * rtt) for rounds in (40, 90)
+        )
+        return {"goodput_bps": one_flow.goodput_bps(second) - one_flow.goodput_bps(first)}
+
+
+def _over_dualpi2(drawn: Mapping[str, Any]) -> tuple[Link, float]:
+    step = max(0.001, 2 * 8 * PACKET / drawn["rate"])
+    return Link(drawn["rate"], drawn["rtt"], {"dualpi2": {"step": f"{step * 1e9:.0f} ns"}}), step
+
+
+def _measured(transport: str, link: Link, window: float) -> dict[str, float]:
+    """Return the measures after the window has grown from half of it, and over some cycles."""
+    rtt = max(link.rtt, _VIRTUAL)
+    warm_up = 5 + 0.75 * window * rtt
+    result = one_flow.saturated(transport, link, warm_up=warm_up, measured=max(10, 200 * rtt))
+    row = one_flow.forward(result)
+    return {
+        "utilisation": one_flow.utilisation(result, link),
+        "marked": row["marked_packets"] / row["delivered_packets"],
+    }

@@ -1,0 +1,87 @@
+"""Fixed points of congestion controls, by the equations of their RFCs and papers. Windows are in packets."""
+
+from __future__ import annotations
+
+import math
+import random
+
+#: Gain of alpha in DCTCP and Prague (RFC 8257 section 3.3, draft-briscoe-iccrg-prague section 2.4.2).
+_GAIN = 1 / 16
+
+
+def scalable_marks(window: float) -> float:
+    """Return the share of packets that a step marks of one DCTCP or Prague flow.
+
+    A cycle has N round trips. One has marked packets only. In each other round trip the window grows by a
+    segment, by N - 1 in all. At the first mark it falls by alpha / 2 of itself. alpha has then
+    decayed for N - 1 round trips: alpha (1 - (1 - g)^N) = g (1 - g)^(N - 1). The share is 1 / N. Alizadeh et
+    al. (SIGCOMM 2010, section 3.3) take alpha as constant, and find sqrt(2 / W).
+
+    Args:
+        window: Packets in the network when the queue reaches the step, W.
+    """
+    low, high = 1.0, 1e6
+    # The longer a cycle is, the more the window grows and the less alpha lets it fall.
+    for _ in range(200):
+        cycle = math.sqrt(low * high)
+        kept = (1 - _GAIN) ** (cycle - 1)
+        alpha = _GAIN * kept / (1 - kept * (1 - _GAIN))
+        low, high = (low, cycle) if cycle - 1 > window * alpha / 2 else (cycle, high)
+    return 1 / low
+
+
+def cubic_window(packets_per_loss: float, rtt_s: float, *, c: float = 0.4, beta: float = 0.7) -> float:
+    """Return CUBIC's mean window under one loss in so many packets (RFC 9438 section 5.1, equation 6)."""
+    factor = (c * (3 + beta) / (4 * (1 - beta))) ** 0.25
+    return float(factor * rtt_s**0.75 * packets_per_loss**0.75)
+
+
+def tfrc_rate_bps(segment_bytes: float, rtt_s: float, loss_event_rate: float) -> float:
+    """Return TFRC's rate of payload with t_RTO = 4 R and b = 1 (RFC 5348 section 3.1)."""
+    p = loss_event_rate
+    timeouts = 4 * rtt_s * 3 * math.sqrt(3 * p / 8) * p * (1 + 32 * p * p)
+    return 8 * segment_bytes / (rtt_s * math.sqrt(2 * p / 3) + timeouts)
+
+
+def westwood_queue(product: float, queue: float) -> float:
+    """Return the mean queue that a packet of Westwood+ meets behind a drop-tail queue, in packets.
+
+    A loss sets the window to the path's capacity (Mascolo et al. 2001, section 2). It grows by one packet
+    a round trip from the bandwidth-delay product to this and the queue. A round trip with window W has W
+    packets, each of which meets W less the product.
+    """
+    # Integrals of (W - B) W and of W, from B to B + Q.
+    waited = queue * queue * (product / 2 + queue / 3)
+    return waited / (queue * (product + queue / 2))
+
+
+def bbr1_utilisation(rtt_s: float) -> float:
+    """Return the share of the link that BBR version 1 uses alone.
+
+    Each 10 s ProbeRTT keeps four packets for 200 ms, after the round trip that empties the network
+    (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.5).
+    """
+    return 10 / (10.2 + rtt_s)
+
+
+def random_loss_window(loss: float, cycles: int = 50_000) -> float:
+    """Return the packets that AIMD sends in a round trip where each is lost with the same small probability.
+
+    The mean over drawn cycles. After a loss the window's packets follow until it shows (RFC 5681 section
+    3.2). Then come a round trip of fast recovery with half of the window, and growth by one packet a round
+    trip. Without these two round trips the mean is 1.31 / sqrt(p) (Ott, Kemperman and Mathis: *The Stationary
+    Behavior of Ideal TCP Congestion Avoidance*, 1996).
+    """
+    stream = random.Random(1)  # noqa: S311 - a documented draw, no secret
+    window = 1 / math.sqrt(loss)
+    packets = rounds = 0.0
+    for _ in range(cycles):
+        # A window of whole packets: half a packet less than cwnd on average.
+        half, until = window / 2, stream.expovariate(loss)
+        least = max(half - 0.5, 1.0)
+        # Growth from the half of the window: least t + t^2 / 2 packets in t round trips.
+        grown = math.sqrt(least * least + 2 * max(until - least, 0.0)) - least
+        window = half + grown + 1
+        packets += until + window - 0.5
+        rounds += min(until / least, 1) + grown + 1
+    return packets / rounds

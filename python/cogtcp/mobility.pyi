@@ -1,0 +1,1 @@
+from cogtcp.data.mobility import *

@@ -1,0 +1,1 @@
+"""A scenario, its run and what a run's numbers mean."""

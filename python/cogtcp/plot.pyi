@@ -1,0 +1,1 @@
+from cogtcp.showing.plot import *

@@ -1,0 +1,1 @@
+from cogtcp.running.runner import *

@@ -1,0 +1,1 @@
+"""Figures, pages and plots of results."""

@@ -1,0 +1,61 @@
+"""Rust's tests are all built and run: one program for each crate, and no crate whose tests are switched off."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+
+CRATES = sorted(path.parent for path in ROOT.glob("crates/*/Cargo.toml"))
+#: Programs beside the one, and why.
+BESIDE = {
+    "packet_scripts.rs": "enters namespaces, so it has no threads and no harness",
+}
+
+
+def manifest(crate: Path) -> dict[str, Any]:
+    return tomllib.loads((crate / "Cargo.toml").read_text())
+
+
+def sources(crate: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted(crate.glob("src/**/*.rs")))
+
+
+def forgotten(names: set[str], program: str) -> set[str]:
+    """Return which of the files and folders of `tests/` no `mod` of the program names."""
+    return names - set(re.findall(r"^mod (\w+);$", program, re.MULTILINE))
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.name)
+def test_a_crate_has_one_program_of_tests_with_every_file_in_it(crate: Path) -> None:
+    """Cargo links a program for each file of `tests/`, which takes longer than running them."""
+    made = manifest(crate)
+    entries = [path for path in crate.glob("tests/*") if path.suffix == ".rs" or list(path.rglob("*.rs"))]
+    names = {path.stem for path in entries if path.name not in BESIDE}
+    if made["package"].get("autotests", True):
+        assert len(names) <= 1, "make them modules of tests/all.rs, as in crates/rate"
+        return
+    assert {"name": "all"} in made["test"]
+    assert forgotten(names - {"all"}, (crate / "tests/all.rs").read_text()) == set()
+
+
+def test_a_file_that_no_module_names_is_found() -> None:
+    assert forgotten({"a", "b"}, "//! mod b;\n\nmod a;\n") == {"b"}
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.name)
+def test_only_tests_that_there_are_not_are_switched_off(crate: Path) -> None:
+    """rustdoc reads a crate in search of examples, and the compiler builds it for its tests: both take seconds."""
+    library = manifest(crate).get("lib", {})
+    text = sources(crate)
+    tested = bool(re.search(r"^\s*#\[test\]", text, re.MULTILINE))
+    assert library.get("test", True) == tested or crate.name == "python"
+    comments = re.findall(r"(?:^\s*//[/!].*\n)+", text, re.MULTILINE)
+    fences = [line.split("```")[1] for part in comments for line in part.splitlines() if "```" in line][::2]
+    examples = [words for words in fences if words.strip() in ("", "rust", "no_run", "should_panic")]
+    assert library.get("doctest", True) == bool(examples), examples

@@ -1,0 +1,69 @@
+"""Families of `cogtcp validate` with a closed form: the forms by hand, and a drawn case of each family."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from cogtcp.kernel.validation import fixed_points, validate
+from cogtcp.kernel.validation.families import FAMILIES
+from cogtcp.kernel.validation.families.spectrum_users import idle_for, survival
+
+#: Bianchi, M/D/1, PFTK and the saw-tooth have a test of their own (test_validation.py).
+OWN = {"bianchi", "queue", "loss", "sawtooth"}
+THEORY = [family.name for family in FAMILIES if family.peer == "theory" and family.name not in OWN]
+
+
+@pytest.mark.parametrize("name", THEORY)
+def test_a_drawn_case_agrees(name: str) -> None:
+    result = validate(5, cases=1, runs=2, families=[name])
+    assert result.lines
+    assert result.failed == []
+    for line in result.lines:
+        # Two runs: the interval of a ratio is wide, its middle is not.
+        assert abs(line.ratio.mean - 1) < 1.5 * line.band or line.causes, (
+            line.case.told,
+            line.measure,
+            line.ratio,
+        )
+
+
+def test_marks_by_hand() -> None:
+    """A window of W = 2 (N - 1) (1 - (1 - g)^N) / (g (1 - g)^(N - 1)) has a cycle of N round trips."""
+    gain, cycle = 1 / 16, 10
+    kept = (1 - gain) ** (cycle - 1)
+    window = 2 * (cycle - 1) * (1 - kept * (1 - gain)) / (gain * kept)
+    # alpha is 0.0735 at the first mark, and takes off 9 of 244.8 packets.
+    assert window == pytest.approx(244.8, abs=0.1)
+    assert fixed_points.scalable_marks(window) == pytest.approx(0.1)
+    # Alizadeh et al. have sqrt(2 / W) = 0.0904 with a constant alpha.
+    assert fixed_points.scalable_marks(window) == pytest.approx(math.sqrt(2 / window), rel=0.15)
+
+
+def test_responses_by_hand() -> None:
+    # RFC 9438 section 5.1: 1.054 RTT^0.75 / p^0.75.
+    assert fixed_points.cubic_window(10_000, 0.1) == pytest.approx(1.054 * 0.1**0.75 * 1000, rel=1e-3)
+    # p = 0.01, R = 1 s: sqrt(0.02 / 3) = 0.08165, and 12 sqrt(0.00375) 0.01 1.0032 = 0.007372.
+    assert fixed_points.tfrc_rate_bps(1000, 1, 0.01) == pytest.approx(8000 / 0.08902, rel=1e-3)
+    # 100 packets each: the integral of (W - 100) W is 833,333, that of W is 15,000.
+    assert fixed_points.westwood_queue(100, 100) == pytest.approx(833_333 / 15_000, rel=1e-4)
+    # 0.3 s of 10.3 s.
+    assert fixed_points.bbr1_utilisation(0.1) == pytest.approx(1 - 0.3 / 10.3)
+
+
+def test_the_window_under_random_loss_approaches_the_stationary_one() -> None:
+    """1.31 / sqrt(p) for ever smaller losses (Ott, Kemperman and Mathis)."""
+    assert fixed_points.random_loss_window(1e-7) == pytest.approx(1.31 / math.sqrt(1e-7), rel=0.01)
+
+
+def test_the_rest_of_an_idle_time_by_hand() -> None:
+    assert idle_for("exponential", 2.0, 0.0, 1.0) == pytest.approx(math.exp(-0.5), rel=1e-4)
+    # A deterministic span of 2 s lasts for another second in half of its time.
+    assert idle_for("deterministic", 2.0, 0.0, 1.0) == pytest.approx(0.5, rel=1e-3)
+    # Pareto from 1 s with tail index 2: mean 2 s; beyond 1 s the integral of (1/t)^2 to 2 s is 1/2.
+    assert idle_for("pareto", 2.0, 2.0, 2.0) == pytest.approx(1 - 1.5 / 2, rel=1e-3)
+    # Erlang of two steps with mean 2 s: exp(-t) (1 + t).
+    assert survival("gamma", 2.0, 2.0, 1.0) == pytest.approx(2 * math.exp(-1))
+    # The median of a log-normal span is mean exp(-sigma^2 / 2).
+    assert survival("log_normal", 2.0, 1.0, 2 * math.exp(-0.5)) == pytest.approx(0.5)
