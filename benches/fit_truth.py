@@ -453,6 +453,7 @@ def shares(rows: list[dict[str, Any]]) -> dict[str, Any]:
             if row[name] in ("right", "near", "wrong") and f"{name} value" in row:
                 covered.setdefault(name, []).append(row[name] == "right")
     claims = [row for row in judged if row["claims"] and "goodput_error" in row]
+    others = [row for row in judged if not row["claims"] and "goodput_error" in row]
     widths = sorted(
         (row["capacity value"][2] - row["capacity value"][1]) / 2
         for row in judged
@@ -470,6 +471,9 @@ def shares(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "claims to know": f"{len(claims)} of {sum('goodput_error' in row for row in judged)}",
         "of these, another transport's goodput within 10 %": (
             f"{sum(abs(row['goodput_error']) <= 0.10 for row in claims)} of {len(claims)}"
+        ),
+        "of the others, within 10 %": (
+            f"{sum(abs(row['goodput_error']) <= 0.10 for row in others)} of {len(others)}"
         ),
         "capacity measured, of links with a backlog": (
             f"{sum(row['capacity'] in ('right', 'near', 'wrong') for row in backlog)} of {len(backlog)}"

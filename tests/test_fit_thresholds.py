@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import cogtcp.fitting
+import cogtcp.data.fitting
 
-_FOLDER = Path(cogtcp.fitting.__file__).parent
+_FOLDER = Path(cogtcp.data.fitting.__file__).parent
 #: Numbers of mathematics and units: counts, halves, thousands, bits of a byte, quantiles of 95 %.
 _PLAIN = {0, 1, 2, 3, 4, 8, 10, 100, 1000, 0.5, 1e6, 1e9, 1e-6, 1e-9, 0.025, 0.975, 1.96, 60, 3600}
 #: Files of formulas, and of formats that others define.

@@ -372,6 +372,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
     following = 0
     acked = 0
     best = math.inf
+    copied: dict[int, list[Sent]] = {}
     for answer in answers:
         if not answer.flags & ACK or answer.flags & SYN:
             continue
@@ -393,6 +394,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
             inside = sent.end <= acked or any(low <= sent.seq and sent.end <= high for low, high in blocks)
             (covered if inside else rest).append(sent)
         if not covered:
+            _duplicates(copied, blocks, acked, answer.time, best)
             continue
         # Of copies of the same bytes the one that can have arrived: the latest that is older than the least
         # round-trip time.
@@ -402,6 +404,11 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         for group in copies.values():
             able = [sent for sent in group if answer.time - sent.time >= _LEAST_TRIP * best] or group[:1]
             chosen = able[-1] if math.isfinite(best) else group[0]
+            earlier = _echoed(able, answer)
+            if earlier is not None and earlier is not chosen:
+                # The first copy was not lost. Whether the later ones arrive, duplicates in SACK blocks tell.
+                copied.setdefault(chosen.seq, []).extend(group[group.index(earlier) + 1 :])
+                chosen = earlier
             chosen.answered = answer.time
             # Karn's rule: for bytes that were sent twice it is unknown which copy was acknowledged.
             if len(group) == 1 and not chosen.resent:
@@ -410,6 +417,31 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         newest = covered[-1]
         newest.fresh = not newest.lost and len(copies[newest.seq]) == 1 and not newest.resent
         open_ = rest
+        _duplicates(copied, blocks, acked, answer.time, best)
+
+
+def _duplicates(
+    copied: dict[int, list[Sent]], blocks: Sequence[tuple[int, int]], acked: int, time: float, best: float
+) -> None:
+    """Mark copies that arrived as duplicates: blocks below the acknowledgement (DSACK, RFC 2883)."""
+    for low, high in blocks:
+        for seq in [seq for seq in copied if low <= seq < high <= acked]:
+            able = [sent for sent in copied[seq] if sent.lost and time - sent.time >= _LEAST_TRIP * best]
+            if able:
+                able[-1].answered = time
+            if not any(sent.lost for sent in copied[seq]):
+                del copied[seq]
+
+
+def _echoed(copies: Sequence[Sent], answer: Packet) -> Sent | None:
+    """Return the copy that the echoed timestamp tells (RFC 3522, Eifel); None if it tells nothing.
+
+    A receiver echoes the stamp of what filled its hole: a copy with a later stamp cannot have.
+    """
+    if answer.tsecr is None or len(copies) < 2:
+        return None
+    able = [sent for sent in copies if sent.stamp is not None and _signed(answer.tsecr - sent.stamp) >= 0]
+    return able[-1] if able else None
 
 
 def _mark_holes(connection: Connection) -> None:

@@ -333,6 +333,13 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         return base, Estimate.of(
             "delay", Bounded("s", how, at_most=base / 2), f"the scenario has {base * 500:.3g} ms"
         )
+    if connections[0].side == "receiver" and not opened and found.backlog < _BACKLOG:
+        how = (
+            f"half of the least time from an acknowledgement to its data, of {len(trips)}; a sender that has "
+            "nothing to send answers late"
+        )
+        bound = Bounded("s", how, at_most=base / 2 + half / 2)
+        return base, Estimate.of("delay", bound, f"the scenario has {base * 500:.3g} ms")
     if not (opened or often or probes or found.backlog < _BACKLOG):
         how = (
             f"half of the least round-trip time of {len(trips)} packets; the capture begins in the middle, "
@@ -484,6 +491,15 @@ def _gaps_at_sender(
         first = (probing or waiting)[:_FIRST]
         lost = [time for time, sent in waiting if sent.lost]
         if not first:
+            continue
+        # The first packets of a gap may be lost and later ones held: a radio hears late of an incumbent.
+        within = by_time[
+            bisect.bisect_right(sent_at, before + base) : bisect.bisect_left(
+                sent_at, after - _HELD * (after - before)
+            )
+        ]
+        if any(not sent.lost and sent.answered - base / 2 >= after - spacing for sent in within):
+            found.append(Gap(before, after, True))
             continue
         if 2 * sum(sent.lost for _, sent in first) > len(first) and (probing or not every):
             if len(lost) > 1 or every:

@@ -21,6 +21,7 @@ def fit_report(fit: Fit, *, command: str | None = None) -> str:
         name=fit.name,
         answer=_answer(fit),
         doubt=fit.doubt,
+        unsure=fit.unsure if fit.held is not None else "",
         evidence=evidence(fit.link) if fit.link is not None else [],
         sources=fit.sources,
         notes=fit.notes,
