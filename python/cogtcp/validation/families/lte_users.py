@@ -1,0 +1,101 @@
+"""One to ten users of an LTE cell beside ns-3's LTE module: block errors, RLC, shares, both directions."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cogtcp.result import run
+from cogtcp.scenario import Scenario
+from cogtcp.validation.families.family import Family
+from cogtcp.validation.families.lte import CELL, PAYLOAD, WARM_UP
+from cogtcp.validation.families.ns3 import run_ns3
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Mapping
+
+#: Measured s, after the warm-up.
+SECONDS = 2
+#: SINR of the program's users in dB for a transmitter of 0 dBm, at 50 m.
+_SINR_AT_0_DBM = 19.5
+#: A base station's noise figure is so much less than a user's, dB (ns-3's defaults: 5 and 9 dB).
+_BASE_IS_BETTER = 4.0
+
+
+class Ns3LteUsers(Family):
+    """Saturated datagrams of users at one SINR."""
+
+    name = "ns3-lte-users"
+    peer = "ns-3"
+    bands: ClassVar = {"goodput_bps": 0.05, "ratio": 0.05}
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw SINR, users, RLC, direction and the model of block errors."""
+        direction = stream.choice(["down", "down", "up"])
+        return {
+            "sinr": round(stream.uniform(-2, 30), 1),
+            # In ns-3 a user's power goes into its own blocks: with fewer blocks its SINR is higher.
+            "users": stream.randint(1, 10) if direction == "down" else 1,
+            "rlc": stream.choice(["um", "am"]),
+            "direction": direction,
+            "errors": stream.choice(["default", "piro"]),
+        }
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        users = "1 user" if drawn["users"] == 1 else f"{drawn['users']} users"
+        kind = f"RLC {drawn['rlc'].upper()}, {drawn['direction']}, {drawn['errors']} errors"
+        return f"{users} at {drawn['sinr']:g} dB, {kind}"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run ns-3."""
+        power = drawn["sinr"] - _SINR_AT_0_DBM - (_BASE_IS_BETTER if drawn["direction"] == "up" else 0)
+        ends = (drawn["users"], power, drawn["errors"], drawn["direction"])
+        offered = self._offered(drawn)
+        rows = run_ns3("cell-ns3", seed, SECONDS, "udp", offered, PAYLOAD, drawn["rlc"], *ends)
+        found = {row[0]: float(row[1]) for row in rows}
+        return {"goodput_bps": found["rate"], "ratio": found["least"] / found["rate"] * drawn["users"]}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run the same here: the cell of `ns3-lte` with more users."""
+        text = resources.files("cogtcp.validation").joinpath(CELL).read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+        wire, air = data["topology"]["graph"]["links"]
+        names = [f"user-{number}" for number in range(drawn["users"])]
+        airs = [{**air, "name": f"air-{name}", "to": name} for name in names]
+        data["topology"]["graph"] = {"nodes": ["server", "base", *names], "links": [wire, *airs]}
+        (radio,) = data["radio"]
+        radio["links"] = [link["name"] for link in airs]
+        radio["cr"]["cell"] |= {
+            "sinr": f"{drawn['sinr']} dB",
+            "rlc": "acknowledged" if drawn["rlc"] == "am" else "unacknowledged",
+            "error_model": "piro" if drawn["errors"] == "piro" else "awgn",
+        }
+        is_up, end = drawn["direction"] == "up", WARM_UP + SECONDS
+        # A scenario has a flow: this one comes when all is over.
+        late = {"from": "server", "to": names[0], "start": f"{end - 0.001} s", "transport": "newreno"}
+        data |= {
+            "name": "lte-users",
+            "run": {"duration": f"{end} s", "warmup": f"{WARM_UP} s", "seed": seed},
+            "flow": [late],
+            "udp": [
+                {
+                    "from": name if is_up else "server",
+                    "to": "server" if is_up else name,
+                    "start": "500 ms",
+                    "size": f"{PAYLOAD} B",
+                    "pattern": {"constant": f"{self._offered(drawn):.0f} bit/s"},
+                }
+                for name in names
+            ],
+        }
+        rows = run(Scenario.from_dict(data), seed, "summary").rows("datagrams")
+        goodputs = [float(row["goodput_bps"]) for row in rows]
+        total = sum(goodputs)
+        return {"goodput_bps": total, "ratio": min(goodputs) / total * drawn["users"]}
+
+    def _offered(self, drawn: Mapping[str, Any]) -> float:
+        """Return the rate of a user, bit/s: more than the cell carries."""
+        return 9e7 / float(drawn["users"])

@@ -1,0 +1,138 @@
+"""Saturated TCP over queue disciplines beside ns-3: RED, CoDel, FQ-CoDel, and CUBIC and LEDBAT over drop-tail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cogtcp.result import run
+from cogtcp.scenario import Scenario
+from cogtcp.validation.families import bottleneck
+from cogtcp.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.validation.families.ns3 import run_ns3
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Mapping
+
+#: How long a run is, s; the last two thirds are measured.
+SECONDS = 60
+#: Payload of a segment; a packet has 52 bytes of headers with timestamps on both sides.
+_PAYLOAD, _PACKET = 1448, 1500
+
+
+class Ns3Aqm(Family):
+    """Reno with SACK over a discipline."""
+
+    name = "ns3-aqm"
+    peer = "ns-3"
+    bands: ClassVar = {"goodput_bps": 0.05, "wait_s": 0.15}
+    control: ClassVar = "TcpLinuxReno"
+    transport: ClassVar = "sack"
+    disciplines: ClassVar = ["red", "codel", "fq_codel"]
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw the discipline, rate, delay and flows."""
+        return {
+            "discipline": stream.choice(self.disciplines),
+            "rate": three_digits(logarithmic(stream, 2e6, 3e7)),
+            "delay": three_digits(stream.uniform(0.005, 0.05)),
+            "queue": 1000,
+            "loss": 0.0,
+            "flows": stream.choice([1, 2, 4]),
+        }
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        path, load = bottleneck.path_in_words(drawn)
+        return f"{self.transport}, {drawn['discipline']}, {path}, {load}"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run `dumbbell-ns3`."""
+        path = (drawn["rate"], drawn["delay"], drawn["queue"], drawn["flows"])
+        starts = (start + 0.1 for start in bottleneck.starts(drawn, seed))
+        rows = run_ns3(
+            "dumbbell-ns3", seed, self.control, drawn["discipline"], *path_words(path), SECONDS, *starts
+        )
+        found = {row[0]: float(row[1]) for row in rows}
+        return {"goodput_bps": found["rate"], "wait_s": found["wait"]}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run the same here.
+
+        ns-3's device holds a packet that has left the discipline: a transmission time of each wait is not
+        counted there (ns3-packet-in-the-device).
+        """
+        tcp = {
+            "segment_size": f"{_PAYLOAD} B",
+            "timestamps": True,
+            "delayed_ack": "200 ms",
+            "receive_buffer": "32 MB",
+            "min_rto": "1 s",
+            **self.settings(),
+        }
+        data = bottleneck.scenario(drawn, seed, SECONDS, self.transport, tcp)
+        data["run"]["warmup"] = f"{SECONDS / 3} s"
+        links = data["topology"]["graph"]["links"]
+        for link in links[:-1]:
+            link["rate"] = "1 Gbit/s"
+        name = drawn["discipline"]
+        links[-1]["queue"] = f"{drawn['queue']} packets" if name == "fifo" else {name: self.table(drawn)}
+        for flow in data["flow"]:
+            flow["start"] = f"{float(flow['start'].split()[0]) + 0.1:.3f} s"
+        result = run(Scenario.from_dict(data), seed, "summary")
+        total = sum(row["goodput_bps"] for row in result.rows("flows"))
+        (row,) = (
+            row
+            for row in result.rows("links")
+            if row["link"] == "bottleneck" and row["direction"] == "forward"
+        )
+        packet = 8 * _PACKET / drawn["rate"]
+        # Little's law: packets that wait over packets a second.
+        passed = row["carried_bytes"] / _PACKET / (SECONDS * 2 / 3)
+        return {"goodput_bps": total, "wait_s": max(row["queue_mean_packets"] / passed - packet, 0.0)}
+
+    def settings(self) -> dict[str, Any]:
+        """Return more of the scenario's `[tcp]`: ns-3 recovers at PRR's rate, and halves whole segments."""
+        return {"prr": True}
+
+    def table(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the discipline's parameters: those of ns-3's defaults that differ."""
+        if drawn["discipline"] == "red":
+            # 1 / LInterm.
+            return {"limit": drawn["queue"], "max_probability": 0.1, "ecn": False}
+        return {"limit": drawn["queue"]}
+
+
+class Ns3Cubic(Ns3Aqm):
+    """CUBIC over drop-tail of a half to two products."""
+
+    name = "ns3-cubic"
+    bands: ClassVar = {"goodput_bps": 0.05}
+    control: ClassVar = "TcpCubic"
+    transport: ClassVar = "cubic"
+    disciplines: ClassVar = ["fifo"]
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw the queue too."""
+        drawn = super().draw(stream)
+        product = drawn["rate"] * 2 * drawn["delay"] / 8 / _PACKET
+        return {**drawn, "queue": max(10, round(product * logarithmic(stream, 0.5, 2)))}
+
+
+class Ns3Ledbat(Ns3Cubic):
+    """LEDBAT over a queue with room for its target of 100 ms."""
+
+    name = "ns3-ledbat"
+    control: ClassVar = "TcpLedbat"
+    transport: ClassVar = "ledbat"
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw a queue of 200 ms, for one flow: later ones meet the queue of the first."""
+        drawn = super().draw(stream)
+        return {**drawn, "queue": max(20, round(0.2 * drawn["rate"] / 8 / _PACKET)), "flows": 1}
+
+
+def path_words(path: tuple[float, float, int, int]) -> tuple[str, str, int, int]:
+    """Return rate, delay, queue and flows as the program takes them."""
+    rate, delay, queue, flows = path
+    return f"{rate:.0f}", f"{delay:g}", queue, flows
