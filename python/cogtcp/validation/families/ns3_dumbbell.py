@@ -1,4 +1,4 @@
-"""Saturated TCP over queue disciplines beside ns-3: RED, CoDel, FQ-CoDel, and CUBIC and LEDBAT over drop-tail."""
+"""Saturated TCP beside ns-3: over RED, CoDel and FQ-CoDel; CUBIC and LEDBAT over drop-tail."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Ns3Aqm(Family):
         return {"prr": True}
 
     def table(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the discipline's parameters: those of ns-3's defaults that differ."""
+        """Return the parameters of the discipline in which ns-3's defaults differ."""
         if drawn["discipline"] == "red":
             # 1 / LInterm.
             return {"limit": drawn["queue"], "max_probability": 0.1, "ecn": False}

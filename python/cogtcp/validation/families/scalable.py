@@ -110,7 +110,8 @@ class Dctcp(Family):
             "limit": 100_000,
         }
         link = Link(drawn["rate"], drawn["rtt"], {"red": red})
-        # Segments leave one by one: bursts of an offload make a wave in the queue, whose crest alone is marked.
+        # Segments leave one by one: bursts of an offload make waves in the queue, whose crests alone are
+        # marked.
         # Slow start ends before RED drops, at twice the threshold.
         start = f"{round(link.product + step / 2)} segments"
         tcp = {"congestion": "dctcp", "recovery": "sack", "ecn": "accurate", "initial_ssthresh": start}
