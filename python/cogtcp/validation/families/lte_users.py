@@ -1,4 +1,4 @@
-"""One to ten users of an LTE cell beside ns-3's LTE module: block errors, RLC, shares, both directions."""
+"""One to ten users of an LTE cell beside ns-3's LTE module: block errors, RLC, shares."""
 
 from __future__ import annotations
 
@@ -20,39 +20,32 @@ if TYPE_CHECKING:
 SECONDS = 2
 #: SINR of the program's users in dB for a transmitter of 0 dBm, at 50 m.
 _SINR_AT_0_DBM = 19.5
-#: A base station's noise figure is so much less than a user's, dB (ns-3's defaults: 5 and 9 dB).
-_BASE_IS_BETTER = 4.0
 
 
 class Ns3LteUsers(Family):
-    """Saturated datagrams of users at one SINR."""
+    """Saturated datagrams down to users at one SINR."""
 
     name = "ns3-lte-users"
     peer = "ns-3"
     bands: ClassVar = {"goodput_bps": 0.05, "ratio": 0.05}
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
-        """Draw SINR, users, RLC, direction and the model of block errors."""
-        direction = stream.choice(["down", "down", "up"])
+        """Draw SINR, users, RLC and the model of block errors."""
         return {
             "sinr": round(stream.uniform(-2, 30), 1),
-            # In ns-3 a user's power goes into its own blocks: with fewer blocks its SINR is higher.
-            "users": stream.randint(1, 10) if direction == "down" else 1,
+            "users": stream.randint(1, 10),
             "rlc": stream.choice(["um", "am"]),
-            "direction": direction,
             "errors": stream.choice(["default", "piro"]),
         }
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
         users = "1 user" if drawn["users"] == 1 else f"{drawn['users']} users"
-        kind = f"RLC {drawn['rlc'].upper()}, {drawn['direction']}, {drawn['errors']} errors"
-        return f"{users} at {drawn['sinr']:g} dB, {kind}"
+        return f"{users} at {drawn['sinr']:g} dB, RLC {drawn['rlc'].upper()}, {drawn['errors']} errors"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run ns-3."""
-        power = drawn["sinr"] - _SINR_AT_0_DBM - (_BASE_IS_BETTER if drawn["direction"] == "up" else 0)
-        ends = (drawn["users"], power, drawn["errors"], drawn["direction"])
+        ends = (drawn["users"], drawn["sinr"] - _SINR_AT_0_DBM, drawn["errors"], "down")
         offered = self._offered(drawn)
         rows = run_ns3("cell-ns3", seed, SECONDS, "udp", offered, PAYLOAD, drawn["rlc"], *ends)
         found = {row[0]: float(row[1]) for row in rows}
@@ -73,7 +66,7 @@ class Ns3LteUsers(Family):
             "rlc": "acknowledged" if drawn["rlc"] == "am" else "unacknowledged",
             "error_model": "piro" if drawn["errors"] == "piro" else "awgn",
         }
-        is_up, end = drawn["direction"] == "up", WARM_UP + SECONDS
+        end = WARM_UP + SECONDS
         # A scenario has a flow: this one comes when all is over.
         late = {"from": "server", "to": names[0], "start": f"{end - 0.001} s", "transport": "newreno"}
         data |= {
@@ -82,8 +75,8 @@ class Ns3LteUsers(Family):
             "flow": [late],
             "udp": [
                 {
-                    "from": name if is_up else "server",
-                    "to": "server" if is_up else name,
+                    "from": "server",
+                    "to": name,
                     "start": "500 ms",
                     "size": f"{PAYLOAD} B",
                     "pattern": {"constant": f"{self._offered(drawn):.0f} bit/s"},
