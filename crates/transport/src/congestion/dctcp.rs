@@ -134,8 +134,9 @@ impl CongestionControl for Dctcp {
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        // A timeout comes before its segments are declared lost.
-        if state == CaState::Loss {
+        // A timeout comes before its segments are declared lost. Within a window that an echo has reduced
+        // ssthresh stays (RFC 3168 section 6.1.2).
+        if state == CaState::Loss && tcp.ca_state != CaState::Cwr {
             tcp.ssthresh = tcp.ssthresh.min(half_flight(tcp));
         }
     }
@@ -208,6 +209,10 @@ mod tests {
         tcp.ssthresh = 17_500;
         control.set_state(Time::ZERO, &mut tcp, CaState::Cwr);
         assert_eq!(tcp.ssthresh, 17_500);
+        tcp.ca_state = CaState::Cwr;
+        control.set_state(Time::ZERO, &mut tcp, CaState::Loss);
+        assert_eq!(tcp.ssthresh, 17_500);
+        tcp.ca_state = CaState::Open;
         control.set_state(Time::ZERO, &mut tcp, CaState::Loss);
         assert_eq!(tcp.ssthresh, 10 * MSS);
         tcp.accurate_ecn = false;
