@@ -58,6 +58,8 @@ def test_what_is_drawn_of_links_is_a_scenario() -> None:
     for number in range(1, 40):
         for name in ("dumbbell", "cycles"):
             Scenario.from_dict(_scenario(draw(3, BY_NAME[name], number).drawn, 1)).check()
+        two_way = draw(3, BY_NAME["two-way"], number).drawn
+        assert 1 <= two_way["backward"] < two_way["flows"]
         case = draw(3, BY_NAME["kernel"], number)
         Scenario.from_dict(Kernel().scenario(case.drawn, 1)).check()
 
@@ -164,8 +166,8 @@ def test_a_wrong_model_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_against_ns2() -> None:
     if reason := why_absent("ns-2"):
         pytest.skip(reason)
-    result = validate(11, cases=1, runs=3, families=["dumbbell", "cell", "string"])
-    assert len(result.lines) == 3, result.failed
+    result = validate(11, cases=1, runs=3, families=["dumbbell", "two-way", "cell", "string"])
+    assert len(result.lines) == 4, result.failed
     for each in result.lines:
         # Three runs: the interval of a ratio is wide, its middle is not.
         assert each.theirs.mean > 0

@@ -8,6 +8,8 @@ import pytest
 
 from cogtcp.kernel.validation import fixed_points, validate
 from cogtcp.kernel.validation.families import FAMILIES
+from cogtcp.kernel.validation.families.cells import nr_peak_bps
+from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.spectrum_users import idle_for, survival
 
 #: Bianchi, M/D/1, PFTK and the saw-tooth have a test of their own (test_validation.py).
@@ -67,3 +69,24 @@ def test_the_rest_of_an_idle_time_by_hand() -> None:
     assert survival("gamma", 2.0, 2.0, 1.0) == pytest.approx(2 * math.exp(-1))
     # The median of a log-normal span is mean exp(-sigma^2 / 2).
     assert survival("log_normal", 2.0, 1.0, 2 * math.exp(-0.5)) == pytest.approx(0.5)
+
+
+def test_the_loss_for_a_window_is_the_inverse() -> None:
+    loss = fixed_points.random_loss_for(30)
+    assert fixed_points.random_loss_window(loss) == pytest.approx(30, rel=0.02)
+    # 1.31 / sqrt(p) without recovery and whole packets: a larger loss.
+    assert loss < (1.31 / 30) ** 2
+
+
+def test_nr_peaks_by_hand() -> None:
+    """6 bit, 948/1024, 273 blocks of 12 subcarriers, 28,000 symbols/s, 14 % overhead: 438 Mbit/s a layer."""
+    assert nr_peak_bps("nr_30khz", 100, 4, "down") == pytest.approx(4 * 438.19e6, rel=1e-4)
+    # 106 blocks, 14,000 symbols/s, 8 %.
+    assert nr_peak_bps("nr_15khz", 20, 1, "up") == pytest.approx(91.0e6, rel=1e-3)
+
+
+def test_probe_timeouts_by_hand() -> None:
+    """RTT 100 ms: PTO 100 + 1 + 25 ms; the third probes leave after 1 + 2 + 4 of them."""
+    timers = QuicTimers()
+    assert timers.theirs({"rtt": 0.1, "lost": "last", "probes": 2}, 1)["wait_s"] == pytest.approx(0.882)
+    assert timers.theirs({"rtt": 0.1, "lost": "before", "probes": 2}, 1)["wait_s"] == pytest.approx(0.1125)

@@ -8,6 +8,7 @@ pub mod c2;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
+pub mod dctcp;
 mod extension;
 mod growth;
 mod hystart;
@@ -48,6 +49,7 @@ registry! {
         ledbat::INFO,
         copa::INFO,
         prague::INFO,
+        dctcp::INFO,
     }
 }
 
@@ -289,6 +291,12 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// sections 4.1 and 4.2).
     fn uses_l4s(&self) -> bool {
         false
+    }
+
+    /// Whether the control needs marks counted: both ends then agree to Accurate ECN (RFC 9768) where a
+    /// scenario says nothing.
+    fn counts_marks(&self) -> bool {
+        self.uses_l4s()
     }
 
     /// cwnd after a loss event turned out to be none (F-RTO, later Eifel).

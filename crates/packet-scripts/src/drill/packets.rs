@@ -45,6 +45,8 @@ pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern,
     if !after.is_empty() {
         return Err(Fault::beyond(format!("\"{after}\" after the options of a packet")));
     }
+    // A blank may stand before the length: packetdrill's scanner skips it.
+    let text = text.split('(').map(str::trim_end).collect::<Vec<_>>().join("(");
     let mut words = text.split_ascii_whitespace();
     let flags = words.next().ok_or_else(|| Fault::wrong("begin a packet with its flags, as in S. or F."))?;
     // Newer scripts write the AE flag and counts as `A` and digits.
@@ -189,6 +191,7 @@ mod tests {
             (". 1:1(0) ack 1 win 5 <sack 5:6 1:2,nop,nop>", ". 1:1 ack 1 win 5 <sack 5:6, sack 1:2>"),
             (". 1:1(0) ack 1 win 5 <nop,nop,TS val 200 ecr 100>", ". 1:1 ack 1 win 5 <ts 200 100>"),
             ("- 1:1001(1000) win 5", " 1:1001 win 5"),
+            (". 1:1001 (1000) ack 1 win 5", ". 1:1001 ack 1 win 5"),
         ] {
             assert_eq!(shown(text), wanted);
         }

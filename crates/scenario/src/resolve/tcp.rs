@@ -181,7 +181,7 @@ fn resolve_tcp(
         None => ControlSpec { name: transport.to_owned(), parameters: Parameters::new() },
     };
     let control = override_control(control, &layers, findings);
-    if is_scalable(&control) {
+    if counts_marks(&control) {
         // RFC 9331 section 4.2: a scalable control needs Accurate ECN.
         if layers.iter().all(|(tcp, _)| tcp.ecn.is_none()) {
             (ends.sender.handshake.ecn, ends.receiver.handshake.ecn) = (EcnMode::Accurate, EcnMode::Accurate);
@@ -196,9 +196,9 @@ fn resolve_tcp(
     Some((ends, control))
 }
 
-/// Whether the control sends ECT(1) (L4S).
-fn is_scalable(control: &ControlSpec) -> bool {
-    make(&control.name, &control.parameters).is_ok_and(|control| control.uses_l4s())
+/// Whether the control needs marks counted.
+fn counts_marks(control: &ControlSpec) -> bool {
+    make(&control.name, &control.parameters).is_ok_and(|control| control.counts_marks())
 }
 
 /// Returns the control of the innermost layer that names one, otherwise the transport's. Parameters count

@@ -29,6 +29,8 @@ fn most_kept(name: &str, timeout: bool) -> Option<f64> {
         // Westwood+: the estimated bandwidth times the least RTT, which may be over cwnd; slow start then
         // goes on.
         "westwood" | "westwood-compound" => None,
+        // An echoed mark takes half of alpha, which may be next to nothing (RFC 8257 section 3.3).
+        "dctcp" if !timeout => Some(1.0),
         // After a timeout C2 leaves ten segments at least (`rto_floor`).
         "c2" if timeout => None,
         // What is no congestion leaves both as they are: ATCP without an ECN echo, SaTCP during a handoff.

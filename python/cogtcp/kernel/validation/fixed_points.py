@@ -76,12 +76,21 @@ def random_loss_window(loss: float, cycles: int = 50_000) -> float:
     window = 1 / math.sqrt(loss)
     packets = rounds = 0.0
     for _ in range(cycles):
-        # A window of whole packets: half a packet less than cwnd on average.
+        # cwnd grows at the end of a round trip, half a packet behind a steady growth. Half of an odd window
+        # has half a packet that is not sent: a quarter on average.
         half, until = window / 2, stream.expovariate(loss)
-        least = max(half - 0.5, 1.0)
+        least = max(half - 0.75, 1.0)
         # Growth from the half of the window: least t + t^2 / 2 packets in t round trips.
         grown = math.sqrt(least * least + 2 * max(until - least, 0.0)) - least
         window = half + grown + 1
-        packets += until + window - 0.5
+        packets += until + window - 0.75
         rounds += min(until / least, 1) + grown + 1
     return packets / rounds
+
+
+def random_loss_for(window: float) -> float:
+    """Return the loss at which AIMD sends so many packets in a round trip (`random_loss_window`)."""
+    loss = (1.31 / window) ** 2
+    for _ in range(4):
+        loss *= (random_loss_window(loss, 20_000) / window) ** 2
+    return loss

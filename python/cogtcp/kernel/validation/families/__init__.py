@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cogtcp.kernel.validation.families.cells import Fading, NrPeak, RoundRobin
 from cogtcp.kernel.validation.families.closed_forms import Loss, Queue, Sawtooth
 from cogtcp.kernel.validation.families.controls import (
     Bbr,
@@ -13,13 +14,18 @@ from cogtcp.kernel.validation.families.controls import (
     TfrcEquation,
     Westwood,
 )
+from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.lte import Ns3Lte
+from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
 from cogtcp.kernel.validation.families.movement import Movement
+from cogtcp.kernel.validation.families.ns3_dumbbell import Ns3Aqm, Ns3Cubic, Ns3Ledbat
 from cogtcp.kernel.validation.families.peers import why_absent
-from cogtcp.kernel.validation.families.scalable import Prague, PragueGrowth, PragueMarks
+from cogtcp.kernel.validation.families.pi2 import DualPi2
+from cogtcp.kernel.validation.families.quic_timers import QuicTimers
+from cogtcp.kernel.validation.families.scalable import Dctcp, Prague, PragueGrowth, PragueMarks
 from cogtcp.kernel.validation.families.spectrum_users import EnergyDetection, PrimaryUsers
 from cogtcp.kernel.validation.families.stations import (
     Bianchi,
@@ -33,12 +39,17 @@ from cogtcp.kernel.validation.families.stations import (
     String,
 )
 from cogtcp.kernel.validation.families.tfrc import Tfrc
+from cogtcp.kernel.validation.families.variants import DelayedAck, LinkDown, TwoWay, Vegas
 
 __all__ = ["FAMILIES", "Family", "NoEvidenceError", "why_absent"]
 
 FAMILIES: tuple[Family, ...] = (
     Dumbbell(),
     Cycles(),
+    Vegas(),
+    DelayedAck(),
+    TwoWay(),
+    LinkDown(),
     Tfrc(),
     Cell(),
     Hidden(),
@@ -50,6 +61,10 @@ FAMILIES: tuple[Family, ...] = (
     Ns3Exposed(),
     Ns3String(),
     Ns3Lte(),
+    Ns3LteUsers(),
+    Ns3Aqm(),
+    Ns3Cubic(),
+    Ns3Ledbat(),
     Kernel(),
     Queue(),
     Sawtooth(),
@@ -62,10 +77,18 @@ FAMILIES: tuple[Family, ...] = (
     Bbr3(),
     Ledbat(),
     LedbatPlusPlus(),
+    Dctcp(),
     Prague(),
     PragueMarks(),
     PragueGrowth(),
+    DualPi2(),
     TfrcEquation(),
+    Coupled(),
+    LiaShares(),
+    QuicTimers(),
+    NrPeak(),
+    RoundRobin(),
+    Fading(),
     PrimaryUsers(),
     EnergyDetection(),
 )

@@ -230,7 +230,7 @@ class RandomLoss(Family):
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw loss, small enough for no timeout, and round-trip time."""
         return {
-            "loss": three_digits(logarithmic(stream, 1e-4, 2e-3)),
+            "loss": three_digits(logarithmic(stream, 1e-4, 6e-4)),
             "rtt": three_digits(logarithmic(stream, 0.02, 0.2)),
         }
 
@@ -244,9 +244,11 @@ class RandomLoss(Family):
         return {"goodput_bps": 8 * PAYLOAD * window / drawn["rtt"] * (1 - drawn["loss"])}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run it over 1000 losses."""
+        """Run it over 500 losses and more."""
         loss, rtt = drawn["loss"], drawn["rtt"]
         cycle = rtt / loss / fixed_points.random_loss_window(loss)
         link = Link(1e11, rtt, more={"loss": f"{loss * 100:g} %", "reverse_loss": "0 %"})
-        result = one_flow.saturated("sack", link, warm_up=20 * cycle, measured=1000 * cycle, seed=seed)
+        result = one_flow.saturated(
+            "sack", link, warm_up=20 * cycle, measured=max(500, 5e6 * loss) * cycle, seed=seed
+        )
         return {"goodput_bps": one_flow.goodput_bps(result)}

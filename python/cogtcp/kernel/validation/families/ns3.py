@@ -17,6 +17,7 @@ from cogtcp.kernel.validation.families.family import NoEvidenceError
 #: Our programs, with the libraries that each is linked with.
 _PROGRAMS = {
     "stations-ns3": ("wifi", "propagation", "mobility", "network", "core"),
+    "dumbbell-ns3": ("applications", "traffic-control", "point-to-point", "internet", "network", "core"),
     "cell-ns3": ("lte", "point-to-point", "applications", "internet", "mobility", "network", "core"),
 }
 _PATIENCE_S = 600

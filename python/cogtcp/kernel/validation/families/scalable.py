@@ -70,6 +70,57 @@ class PragueMarks(Prague):
         return {"utilisation": 1.0, "marked": scalable_marks(window)}
 
 
+class Dctcp(Family):
+    """DCTCP alone over a queue that marks from a threshold on: the share of marks, and a full link."""
+
+    name = "dctcp"
+    peer = "theory"
+    bands: ClassVar = {"utilisation": 0.05, "marked": 0.1}
+    is_random = False
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw windows of 40 packets or more, and thresholds above a seventh of the product.
+
+        Below, the queue runs empty (Alizadeh et al. 2010, equation 13).
+        """
+        while True:
+            rtt = three_digits(logarithmic(stream, 0.0002, 0.02))
+            window = logarithmic(stream, 40, _MOST_WINDOW / 2)
+            rate = three_digits(window * 8 * PACKET / rtt)
+            threshold = round(window * stream.uniform(0.2, 1)) + 2
+            if rate <= 1e10:
+                return {"rate": rate, "rtt": rtt, "threshold": threshold}
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"{one_flow.in_words(drawn)}, marks from {drawn['threshold']} packets on"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Solve for the fixed point."""
+        window = Link(drawn["rate"], drawn["rtt"]).product + drawn["threshold"]
+        return {"utilisation": 1.0, "marked": scalable_marks(window)}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run it over RED whose average is the queue itself."""
+        step = float(drawn["threshold"])
+        red = {
+            "min_threshold": step,
+            "max_threshold": step + 0.5,
+            "max_probability": 1.0,
+            "weight": 1.0,
+            # Marks up to twice the threshold; without it such packets are dropped.
+            "gentle": True,
+            "limit": 100_000,
+        }
+        link = Link(drawn["rate"], drawn["rtt"], {"red": red})
+        # Segments leave one by one: bursts of an offload make waves in the queue, whose crests alone are
+        # marked.
+        # Slow start ends before RED drops, at twice the threshold.
+        start = f"{round(link.product + step / 2)} segments"
+        tcp = {"congestion": "dctcp", "recovery": "sack", "ecn": "accurate", "initial_ssthresh": start}
+        return _measured("newreno", link, link.product + step, least_rtt=0.0, tcp=tcp)
+
+
 class PragueGrowth(Family):
     """Prague before the link is full: a segment a round trip."""
 
@@ -108,11 +159,20 @@ def _over_dualpi2(drawn: Mapping[str, Any]) -> tuple[Link, float]:
     return Link(drawn["rate"], drawn["rtt"], {"dualpi2": {"step": f"{step * 1e9:.0f} ns"}}), step
 
 
-def _measured(transport: str, link: Link, window: float) -> dict[str, float]:
+def _measured(
+    transport: str,
+    link: Link,
+    window: float,
+    *,
+    least_rtt: float = _VIRTUAL,
+    tcp: Mapping[str, Any] | None = None,
+) -> dict[str, float]:
     """Return the measures after the window has grown from half of it, and over some cycles."""
-    rtt = max(link.rtt, _VIRTUAL)
-    warm_up = 5 + 0.75 * window * rtt
-    result = one_flow.saturated(transport, link, warm_up=warm_up, measured=max(10, 200 * rtt))
+    rtt = max(link.rtt, least_rtt) + (window - link.product) * 8 * PACKET / link.rate
+    # alpha and the window settle; then ten cycles or more.
+    warm_up = min(5, 400 * rtt) + 0.75 * window * rtt
+    measured = min(max(10, 200 * rtt), 800 * rtt)
+    result = one_flow.saturated(transport, link, warm_up=warm_up, measured=measured, tcp=tcp)
     row = one_flow.forward(result)
     return {
         "utilisation": one_flow.utilisation(result, link),

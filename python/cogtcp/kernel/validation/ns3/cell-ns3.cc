@@ -1,8 +1,11 @@
-// One user of an LTE cell in ns-3, downlink: rate and delay. Arguments:
-//   cell-ns3 SEED SECONDS udp RATE_BPS BYTES um|am
+// Users of an LTE cell in ns-3, one as a rule, downlink as a rule: rate and delay. Arguments:
+//   cell-ns3 SEED SECONDS udp RATE_BPS BYTES um|am [USERS POWER_DBM piro|default down|up]
 //   cell-ns3 SEED SECONDS tcp WINDOW_BYTES BYTES um|am
 // BYTES is the payload of a packet. Prints the payload received per second and the mean delay in seconds, over SECONDS after 2 s:
 // of UDP from the server to the user, of TCP the time mean of the sender's last sample of the round-trip time.
+//
+// With USERS of them, each at RATE_BPS; POWER_DBM of every transmitter; the model of block errors; the direction. Also prints the
+// SINR in dB that a user hears the base station with, and the rate of the user with least.
 //
 // 20 MHz FDD, one layer, round robin, 50 m from the base station; a wire of 10 ms and 10 Gbit/s from the server to the core; the buffer
 // of RLC holds 600,000 bytes. Control plane without messages on the air. Everything else is ns-3's default.
@@ -15,7 +18,10 @@
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <map>
 #include <string>
 
 using namespace ns3;
@@ -26,6 +32,11 @@ constexpr double WARM_UP = 2.0;
 constexpr uint16_t PORT = 4000;
 
 uint64_t received = 0;
+std::map<Ptr<Socket>, uint64_t> by_socket;
+double level = 0.0;
+
+void heard(uint16_t, uint16_t, double, double sinr, uint8_t) { level = sinr; }
+
 double waited = 0.0;
 uint64_t samples = 0;
 
@@ -46,6 +57,7 @@ void datagrams(Ptr<Socket> socket) {
         packet->RemoveHeader(stamp);
         if (counts()) {
             received += bytes;
+            by_socket[socket] += bytes;
             waited += (Simulator::Now() - stamp.GetTs()).GetSeconds();
             ++samples;
         }
@@ -85,6 +97,19 @@ int main(int argc, char** argv) {
     const double amount = std::stod(argv[4]);
     const auto bytes = static_cast<uint32_t>(std::stoul(argv[5]));
     const bool is_am = std::string(argv[6]) == "am";
+    const uint32_t count = argc > 7 ? std::stoul(argv[7]) : 1;
+    if (argc > 8) {
+        const DoubleValue power(std::stod(argv[8]));
+        Config::SetDefault("ns3::LteEnbPhy::TxPower", power);
+        Config::SetDefault("ns3::LteUePhy::TxPower", power);
+        Config::SetDefault("ns3::LteUePhy::EnableUplinkPowerControl", BooleanValue(false));
+        // A cell's reference signals of sounding have room for as many users.
+        Config::SetDefault("ns3::LteEnbRrc::SrsPeriodicity", UintegerValue(20));
+    }
+    if (argc > 9 && std::string(argv[9]) == "piro") {
+        Config::SetDefault("ns3::LteAmc::AmcModel", EnumValue(LteAmc::PiroEW2010));
+    }
+    const bool is_up = argc > 10 && std::string(argv[10]) == "up";
     RngSeedManager::SetSeed(static_cast<uint32_t>(std::stoul(argv[1])));
 
     Config::SetDefault("ns3::LteEnbRrc::EpsBearerToRlcMapping",
@@ -107,7 +132,7 @@ int main(int argc, char** argv) {
     NodeContainer servers, stations, users;
     servers.Create(1);
     stations.Create(1);
-    users.Create(1);
+    users.Create(count);
     InternetStackHelper internet;
     internet.Install(servers);
     internet.Install(users);
@@ -125,7 +150,9 @@ int main(int argc, char** argv) {
 
     auto places = CreateObject<ListPositionAllocator>();
     places->Add(Vector(0.0, 0.0, 0.0));
-    places->Add(Vector(50.0, 0.0, 0.0));
+    for (uint32_t number = 0; number < count; ++number) {
+        places->Add(Vector(50.0, 0.0, 0.0));
+    }
     MobilityHelper mobility;
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
     mobility.SetPositionAllocator(places);
@@ -134,10 +161,13 @@ int main(int argc, char** argv) {
 
     auto base = helper->InstallEnbDevice(stations);
     auto radios = helper->InstallUeDevice(users);
-    const auto user = core->AssignUeIpv4Address(radios).GetAddress(0);
-    routing.GetStaticRouting(users.Get(0)->GetObject<Ipv4>())
-        ->SetDefaultRoute(core->GetUeDefaultGatewayAddress(), 1);
-    helper->Attach(radios.Get(0), base.Get(0));
+    const auto assigned = core->AssignUeIpv4Address(radios);
+    const auto user = assigned.GetAddress(0);
+    for (uint32_t number = 0; number < count; ++number) {
+        routing.GetStaticRouting(users.Get(number)->GetObject<Ipv4>())
+            ->SetDefaultRoute(core->GetUeDefaultGatewayAddress(), 1);
+        helper->Attach(radios.Get(number), base.Get(0));
+    }
 
     if (is_tcp) {
         PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
@@ -147,17 +177,33 @@ int main(int argc, char** argv) {
         source.Install(servers.Get(0)).Start(MilliSeconds(500));
         Simulator::Schedule(MilliSeconds(501), &watch);
     } else {
-        auto sink = Socket::CreateSocket(users.Get(0), UdpSocketFactory::GetTypeId());
-        sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
-        sink->SetRecvCallback(MakeCallback(&datagrams));
-        auto source = Socket::CreateSocket(servers.Get(0), UdpSocketFactory::GetTypeId());
-        source->Connect(InetSocketAddress(user, PORT));
-        Simulator::Schedule(MilliSeconds(500), &emit, source, bytes, Seconds(bytes * 8.0 / amount));
+        for (uint32_t number = 0; number < count; ++number) {
+            auto receiver = is_up ? servers.Get(0) : users.Get(number);
+            auto sender = is_up ? users.Get(number) : servers.Get(0);
+            const auto port = static_cast<uint16_t>(PORT + number);
+            auto sink = Socket::CreateSocket(receiver, UdpSocketFactory::GetTypeId());
+            sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
+            sink->SetRecvCallback(MakeCallback(&datagrams));
+            by_socket[sink] = 0;
+            const auto to = is_up ? servers.Get(0)->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal() : assigned.GetAddress(number);
+            auto source = Socket::CreateSocket(sender, UdpSocketFactory::GetTypeId());
+            source->Connect(InetSocketAddress(to, port));
+            // One after the other, so that packets of two users do not come at one instant.
+            Simulator::Schedule(MilliSeconds(500) + MicroSeconds(37 * number), &emit, source, bytes, Seconds(bytes * 8.0 / amount));
+        }
     }
+    radios.Get(0)->GetObject<LteUeNetDevice>()->GetPhy()->TraceConnectWithoutContext("ReportCurrentCellRsrpSinr",
+                                                                                     MakeCallback(&heard));
     Simulator::Stop(Seconds(WARM_UP + seconds));
     Simulator::Run();
     std::cout << "rate " << received * 8.0 / seconds << "\n";
     std::cout << "delay " << (samples ? waited / samples : 0.0) << "\n";
+    uint64_t least = received;
+    for (const auto& entry : by_socket) {
+        least = std::min(least, entry.second);
+    }
+    std::cout << "sinr " << 10.0 * std::log10(level) << "\n";
+    std::cout << "least " << least * 8.0 / seconds << "\n";
     Simulator::Destroy();
     return 0;
 }
