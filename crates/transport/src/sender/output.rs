@@ -410,14 +410,14 @@ impl Sender {
         let shortened = Shortened {
             limit: self.tcp.cwnd.saturating_sub(in_flight).min(open),
             window: self.tcp.cwnd.min(self.tcp.peer_window),
-            full: self.segments_of_packet(in_flight) * mss,
             mss,
             sent: self.board.nxt().saturating_sub(1),
             idle: now.saturating_since(self.last_data_at),
             srtt: self.tcp.srtt,
             oldest: now.saturating_since(front.sent_at),
         };
-        shortened.waits()
+        // The packet's segments last: they need divisions, and mostly nothing waits.
+        shortened.may_wait() && shortened.waits(self.segments_of_packet(in_flight) * mss)
     }
 
     /// Segments of a packet, as far as cwnd lets them go.
