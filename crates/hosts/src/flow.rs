@@ -99,7 +99,7 @@ enum Supply {
     Rate(Rate),
     /// Responses, so many bytes so far; the first request opens the connection.
     Responses(u64),
-    /// The same, but each response is the last of its connection.
+    /// Responses, so many bytes so far; each is the last of its connection.
     LastResponses(u64),
 }
 

@@ -132,25 +132,20 @@ pub struct Departure<P> {
     pub lost: Option<DropCause>,
 }
 
-/// A link direction. A hop touches the first two cache lines.
+/// A link direction. A hop touches the first 112 bytes: an owner can keep 16 of its own in the two cache lines.
 #[derive(Debug)]
 // `repr(C)` keeps the fields in this order: those that every hop touches come first.
-#[repr(C, align(128))]
+#[repr(C)]
 pub struct Link<P> {
     ring: Ring<P>,
     /// Packets of the ring whose transmission has begun.
     begun: u32,
-    /// A number of the owner's, kept where a hop finds it: how late the host at the far end may take its
-    /// packets, in nanoseconds.
-    pub slack: u32,
+    /// Size and duration of the last transmission begun: most frames of a direction have one size.
+    last_size: u32,
+    last_duration: u64,
     /// When the transmitter is free again.
     // Times are bare nanoseconds here: the hot path only adds and compares.
     free_at: u64,
-    /// Size and duration of the last transmission begun: most frames of a direction have one size.
-    last_duration: u64,
-    last_size: u32,
-    /// A number of the owner's, kept where a hop finds it: where packets go next, for one.
-    pub label: u32,
     delay: u64,
     /// No packet arrives before this: one that left before the delay fell does then.
     not_before: u64,
@@ -163,25 +158,6 @@ pub struct Link<P> {
     /// The last transmission begun met a silence.
     last_lost: bool,
     lossy: bool,
-    /// A mark of the owner's, kept where a hop finds it: whether it keeps account of what the transmitter
-    /// does.
-    pub watched: bool,
-    /// The same, of a link that is watched: whether it was idle before packets that are no data. The next
-    /// packet of data says why.
-    pub awaits_data: bool,
-    /// True if the owner decides the fate of an arriving frame.
-    pub settles: bool,
-    /// True if the owner has scheduled a batch, or the first packet of a link that hands packets on
-    /// early.
-    pub has_entry: bool,
-    /// True if the owner is to hand packets on at some time.
-    pub has_call: bool,
-    /// True if the owner hands packets on before they arrive.
-    pub is_early: bool,
-    /// True if packets are offered before they arrive here.
-    pub is_fed_early: bool,
-    /// A number of the owner's, kept where a hop finds it: where it keeps the packets that this link hands on.
-    pub place: u32,
     counters: LinkCounters,
     waiting_bytes: u64,
     limits: DropTail,
@@ -226,10 +202,6 @@ struct Managed<P> {
 }
 
 impl<P: LinkPayload> Link<P> {
-    /// [`label`](Self::label) before the owner sets it.
-    // The two values above are reserved by the network (`HOST` and `BY_ROUTE`).
-    pub const UNLABELLED: u32 = u32::MAX - 2;
-
     /// The link of `config`, which loses nothing at random.
     pub fn plain(config: &LinkConfig) -> Self {
         Self::new(config, None, || RandomStream::new(0, "link", 0))
@@ -247,11 +219,9 @@ impl<P: LinkPayload> Link<P> {
         Self {
             ring: Ring::new(),
             begun: 0,
-            slack: 0,
             free_at: 0,
             last_duration: 0,
             last_size: 0,
-            label: Self::UNLABELLED,
             delay: config.delay.as_nanos(),
             not_before: 0,
             last_arrival: 0,
@@ -260,14 +230,6 @@ impl<P: LinkPayload> Link<P> {
             is_direct: discipline.is_none(),
             last_lost: false,
             lossy,
-            watched: false,
-            awaits_data: false,
-            settles: false,
-            has_entry: false,
-            has_call: false,
-            is_early: false,
-            is_fed_early: false,
-            place: u32::MAX,
             counters: LinkCounters::default(),
             waiting_bytes: 0,
             limits: config.queue,
@@ -407,7 +369,8 @@ impl<P: LinkPayload> Link<P> {
         Departure { frame, lost }
     }
 
-    /// The same, for a driver that has a place for packets. Returns why the packet is lost, or `None`.
+    /// Takes the packet that arrives first off the link, `into` the driver's place for packets. Returns why the
+    /// packet is lost, or `None`.
     #[inline]
     pub fn arrive_into(&mut self, now: Time, frame: &mut Frame<P>) -> Option<DropCause> {
         self.ring.pop(frame);

@@ -14,6 +14,7 @@ mod table;
 
 pub use table::{FlowSpan, Reached};
 
+use crate::hop::{LinkHop, Mark};
 use crate::payload::{Awaited, Payload};
 use crate::station_pair::{CellSlot, Exchange, Occupation, Rest};
 use cogtcp_link::{Frame, Gate, Link};
@@ -122,7 +123,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Watches `direction` from time zero on.
-    pub(crate) fn watch<P: Payload>(&mut self, direction: u32, link: &mut Link<P>) {
+    pub(crate) fn watch<P: Payload>(&mut self, direction: u32, link: &mut LinkHop<P>) {
         if self.places.len() <= direction as usize {
             self.places.resize(direction as usize + 1, UNWATCHED);
         }
@@ -130,7 +131,7 @@ impl Budget {
             return;
         }
         self.places[direction as usize] = self.watches.len() as u32;
-        link.watched = true;
+        link.set(Mark::Watched, true);
         // Pairs have set the gates of their links before any watch; cells show theirs in `observe`.
         let gate = link.gate();
         let served = match gate {
@@ -185,7 +186,7 @@ impl Budget {
         &mut self,
         now: Time,
         direction: u32,
-        link: &mut Link<P>,
+        link: &mut LinkHop<P>,
         frame: &Frame<P>,
     ) {
         let Some(watch) = self.of(direction) else { return };
@@ -194,7 +195,7 @@ impl Budget {
             Awaited::Nothing => watch.account.other_bytes += u64::from(frame.size()),
             awaited => watch.resolve(awaited, frame.waited().as_nanos()),
         }
-        link.awaits_data = watch.pending > 0;
+        link.set(Mark::AwaitsData, watch.pending > 0);
     }
 
     /// Sets gate and rate of a link direction that is watched, as [`Link::set_channel`] does.
@@ -275,7 +276,7 @@ impl Budget {
         }
     }
 
-    /// A flow's measured span begins. `awaited`: what it waits for.
+    /// Begins a flow's measured span on a link direction, if it is watched. `awaited`: what the flow waits for.
     pub(crate) fn begin<P: Payload>(
         &mut self,
         now: Time,
@@ -290,7 +291,7 @@ impl Budget {
         watch.begin.get_or_insert(account);
     }
 
-    /// A flow's measured span ends.
+    /// Ends a flow's measured span on a link direction, if it is watched.
     pub(crate) fn end<P: Payload>(
         &mut self,
         now: Time,
@@ -497,7 +498,7 @@ mod tests {
     /// settings at these milliseconds.
     fn cut_and_silent(settings: &[(u64, Gate, Rate)]) -> (u64, u64) {
         let config = LinkConfig::new(kbps(8), Duration::ZERO);
-        let mut link = Link::new(&config, None, || RandomStream::new(1, "link", 0));
+        let mut link = LinkHop::from(Link::new(&config, None, || RandomStream::new(1, "link", 0)));
         let mut budget = Budget::default();
         budget.watch(0, &mut link);
         for _ in 0..2 {
@@ -519,9 +520,9 @@ mod tests {
 
     /// The account of a link as above, silent from 500 to 900 ms, over a span that ends after the second
     /// packet. Further flows begin or end at `readings`.
-    fn over_a_cut(gate: Gate, begin: u64, readings: &[u64]) -> (Budget, [Link<Packet>; 1]) {
+    fn over_a_cut(gate: Gate, begin: u64, readings: &[u64]) -> (Budget, [LinkHop<Packet>; 1]) {
         let config = LinkConfig::new(kbps(8), Duration::ZERO);
-        let mut links = [Link::new(&config, None, || RandomStream::new(1, "link", 0))];
+        let mut links = [LinkHop::from(Link::new(&config, None, || RandomStream::new(1, "link", 0)))];
         let mut budget = Budget::default();
         budget.watch(0, &mut links[0]);
         for _ in 0..2 {

@@ -23,6 +23,7 @@ mod agenda;
 mod boards;
 mod budget;
 pub mod build;
+mod hop;
 mod network;
 mod observer;
 mod payload;
@@ -41,7 +42,11 @@ pub use account::AirStream;
 pub use agenda::{Agenda, Change, Due, MAX_INDEX, host_code, host_parts};
 pub use boards::Boards;
 pub use budget::{FlowSpan, Reached};
-pub use network::{BuildError, Goal, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, fronts, tells};
+pub use hop::LinkHop;
+pub use network::{
+    BuildError, Goal, Hosts, Look, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, finish, fronts,
+    look, tells,
+};
 pub use observer::{Arrival, Carried, Observer, PacketLocation, PacketStep, RadioIndex};
 pub use payload::{Awaited, Payload, StreamId, Transit};
 pub use routes::{Hop, NoRoute, Routes};

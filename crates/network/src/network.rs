@@ -15,12 +15,13 @@ mod unshared;
 
 pub use air::TIME_TO_LIVE;
 pub use build::{BuildError, Recording};
-pub use lookahead::Goal;
+pub use lookahead::{Goal, Hosts, Look, finish, look};
 pub use notices::{fronts, tells};
 
 use crate::agenda::{Agenda, Change, Due, Kind};
 use crate::boards::Boards;
 use crate::budget::{Budget, Carriage};
+use crate::hop::{BY_ROUTE, HOST, LinkHop, Mark, NO_INLET, NOWHERE};
 use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
@@ -28,10 +29,10 @@ use crate::station_pair::PairEvent;
 use air::AdHoc;
 use cells::CellLinks;
 use cogtcp_crosslayer::StampingHop;
-use cogtcp_link::{DropCause, Flushed, Frame, Gate, Link, OfferOutcome};
+use cogtcp_link::{DropCause, Flushed, Frame, Gate, OfferOutcome};
 use cogtcp_spectrum::air::Air;
 use cogtcp_units::{Duration, Rate, Time};
-use lookahead::{Inlet, NO_PLACE};
+use lookahead::{Inlet, Looks};
 use notices::Notices;
 use pairs::ServedPair;
 use radios::GatedLinks;
@@ -40,12 +41,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hint::select_unpredictable;
 use std::sync::Arc;
 
-/// End of a route in [`Network::routes`], and label of a link direction whose packets have all reached their
-/// host.
-const HOST: u32 = u32::MAX;
-/// Label of a link direction whose packets part: their routes tell. Any other label is the hop that all its
-/// packets take next.
-const BY_ROUTE: u32 = u32::MAX - 1;
 /// First of the hops that lead over the air; values below are link directions.
 const AIR: u32 = crate::agenda::MAX_INDEX;
 
@@ -74,7 +69,7 @@ pub enum Tally {
 pub struct Network<P> {
     agenda: Agenda,
     /// By direction: two of each link.
-    directions: Vec<Link<P>>,
+    directions: Vec<LinkHop<P>>,
     /// The routes of all streams, one after another: link directions and hops over the air, then [`HOST`].
     routes: Vec<u32>,
     /// Where the route of a stream begins in `routes`.
@@ -89,8 +84,9 @@ pub struct Network<P> {
     dropped: Vec<u64>,
     hops: u64,
     inlets: Vec<Inlet<P>>,
-    /// Packets that arrive before this are handed on ahead of time.
+    /// Packets that arrive before this are handed on ahead of time: nobody looks at links before.
     horizon: Time,
+    looks: Looks,
     /// Packets are handed on at most so long before they arrive.
     window: Duration,
     /// Packets that were handed on ahead of time.
@@ -171,9 +167,9 @@ impl<P: Payload> Network<P> {
         self.step_into(now, change, observer, &mut arrival).then_some(arrival)
     }
 
-    /// The same, for a driver that has a place for packets: the packet that has reached its host is put
-    /// `into` that, if true is returned. A packet that is handed over by value is copied several times on its
-    /// way to the driver.
+    /// Plays what is due first, as [`step`](Self::step), for a driver that has a place for packets. If true is
+    /// returned, a packet has reached its host and is `into` that place. A packet that is handed over by value
+    /// is copied several times on its way to the driver.
     #[inline]
     pub fn step_into(
         &mut self,
@@ -235,7 +231,7 @@ impl<P: Payload> Network<P> {
         payload.set_transit(Transit { stream, next: start });
         let first = self.routes[start as usize];
         if let Some(link) = self.directions.get_mut(first as usize)
-            && link.place != NO_PLACE
+            && link.inlet != NO_INLET
             && let Some(going) = link.new_going(now, bytes)
             && going.arrival < self.horizon
         {
@@ -245,8 +241,8 @@ impl<P: Payload> Network<P> {
             return self.add_to_inlet(since, going.arrival, first, Frame::new(payload, bytes));
         }
         if let Some(link) = self.directions.get_mut(first as usize)
-            && !link.watched
-            && !link.is_early
+            && !link.is(Mark::Watched)
+            && !link.is(Mark::Early)
             && !O::FOLLOWS_OFFERS
             && !observer.follows_packets()
             && let Some(outcome) = link.offer_new(now, payload, bytes)
@@ -319,20 +315,20 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
-        if self.directions[direction as usize].is_early {
+        if self.directions[direction as usize].is(Mark::Early) {
             return self.arrive_late(now, direction, observer, into);
         }
         self.hops += 1;
         let from = &mut self.directions[direction as usize];
         let mut lost = from.arrive_into(now, &mut into.frame);
         (into.at, into.direction) = (now, Some(direction));
-        let next = from.label;
-        let settles = from.settles;
+        let next = from.next;
+        let settles = from.is(Mark::Settles);
         // A link direction has one arrival in the agenda, that of its first packet in flight. The next takes
         // its place: one step of the heap instead of two.
         match from.next_arrival() {
             Some(time) => {
-                let early = if from.is_fed_early { from.first_arrival() } else { None };
+                let early = if from.is(Mark::FedEarly) { from.first_arrival() } else { None };
                 let since = early.map_or(now, |(_, since)| since);
                 self.agenda.replace_arrival(since, time, direction);
             }
@@ -349,12 +345,12 @@ impl<P: Payload> Network<P> {
         self.forward(next, into, observer)
     }
 
-    /// The packet in `into`, which came by a link direction or over the air, goes where the label `next`
+    /// The packet in `into`, which came by a link direction or over the air, goes where `next`
     /// says; true: it has reached its host.
     #[expect(clippy::inline_always, reason = "two callers, of which `arrive` makes nearly every call")]
     #[inline(always)]
     fn forward(&mut self, mut next: u32, into: &mut Arrival<P>, observer: &mut impl Observer<P>) -> bool {
-        // The route is read whether the label asks for it or not: which direction a packet has left is as
+        // The route is read whether `next` asks for it or not: which direction a packet has left is as
         // good as random in a large network, and a branch on that costs more than the look.
         let by_route = self.routes[into.frame.packet.transit().next as usize];
         next = select_unpredictable(next == BY_ROUTE, by_route, next);
@@ -369,7 +365,7 @@ impl<P: Payload> Network<P> {
             self.enter_air(into.at, into.frame);
             return false;
         }
-        if self.directions[next as usize].is_early {
+        if self.directions[next as usize].is(Mark::Early) {
             self.put_ahead(into.at, next, &into.frame, observer);
         } else {
             self.put(into.at, next, &into.frame, observer);
@@ -381,13 +377,13 @@ impl<P: Payload> Network<P> {
     #[inline]
     fn put<O: Observer<P>>(&mut self, now: Time, direction: u32, frame: &Frame<P>, observer: &mut O) {
         let link = &mut self.directions[direction as usize];
-        if link.is_early {
+        if link.is(Mark::Early) {
             return self.put_ahead(now, direction, frame, observer);
         }
         // Data behind other data ends no pause. Data behind other packets ends the pause before these. Packets
         // that are no data count their bytes, whether the link is idle or not.
-        if link.watched
-            && (link.awaits_data || link.is_free(now) || frame.packet.awaited() == Awaited::Nothing)
+        if link.is(Mark::Watched)
+            && (link.is(Mark::AwaitsData) || link.is_free(now) || frame.packet.awaited() == Awaited::Nothing)
         {
             self.budget.offered(now, direction, link, frame);
         }
@@ -499,7 +495,7 @@ impl<P: Payload> Network<P> {
     ) {
         let link = &mut self.directions[direction as usize];
         let was_due = link.next_arrival().is_some();
-        let scheduled = if link.watched {
+        let scheduled = if link.is(Mark::Watched) {
             self.budget.set_channel(now, direction, link, gate, rate)
         } else {
             link.set_channel(now, gate, rate)
@@ -558,7 +554,9 @@ impl<P: Payload> Network<P> {
         let carried = match cause {
             DropCause::Loss => Carriage::Lost,
             // A MAC that gives a frame up has not carried it: its exchanges are noted as they end.
-            DropCause::Interference if self.directions[direction as usize].settles => Carriage::Interfered,
+            DropCause::Interference if self.directions[direction as usize].is(Mark::Settles) => {
+                Carriage::Interfered
+            }
             _ => Carriage::None,
         };
         self.lose_on(now, direction, frame, (cause, refused, carried), observer);
@@ -609,16 +607,16 @@ impl<P: Payload> Network<P> {
         }
         self.routes.push(HOST);
         self.dropped.push(0);
-        // Nearly every link direction is always followed by the same hop: its label tells it, without a look
+        // Nearly every link direction is always followed by the same hop. Kept with the link, it needs no look
         // at the route, which would be another cache line for every packet.
         for step in self.routes[start..].windows(2) {
-            // Only links have labels: after the air, the route of a packet is looked up.
+            // After the air, the route of a packet is looked up.
             if step[0] >= AIR {
                 continue;
             }
             let direction = &mut self.directions[step[0] as usize];
-            direction.label = match direction.label {
-                Link::<P>::UNLABELLED => step[1],
+            direction.next = match direction.next {
+                NOWHERE => step[1],
                 next if next == step[1] => next,
                 _ => BY_ROUTE,
             };
@@ -667,12 +665,12 @@ impl<P: Payload> Network<P> {
     }
 
     /// The link directions: two of each link, forward and reverse.
-    pub fn directions(&self) -> &[Link<P>] {
+    pub fn directions(&self) -> &[LinkHop<P>] {
         &self.directions
     }
 
     /// A link direction.
-    pub fn direction(&mut self, direction: u32) -> &mut Link<P> {
+    pub fn direction(&mut self, direction: u32) -> &mut LinkHop<P> {
         &mut self.directions[direction as usize]
     }
 

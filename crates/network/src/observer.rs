@@ -89,7 +89,7 @@ pub trait Observer<P: Payload> {
     fn phase(&mut self, _radio: usize, _phase: Phase) {}
 
     /// A primary user destroys a frame of this name, which is about a packet of `direction`.
-    fn interference(&mut self, _at: Time, _pipe: u32, _frame: &'static str) {}
+    fn interference(&mut self, _at: Time, _direction: u32, _frame: &'static str) {}
 
     /// Tells sources apart that are to hear if silence destroys this packet; `None`: nobody is.
     fn source(&self, _packet: &P) -> Option<u64> {

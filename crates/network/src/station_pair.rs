@@ -21,8 +21,9 @@ mod results;
 pub use occupation::{CellSlot, Exchange, Occupation, Rest};
 pub use results::MacCounters;
 
+use crate::hop::LinkHop;
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::{DropCause, Gate, Link, LinkPayload};
+use cogtcp_link::{DropCause, Gate, LinkPayload};
 use cogtcp_spectrum::{CognitiveRadio, Protection, Radio, RadioStats};
 use cogtcp_units::{Position, Time};
 use cogtcp_wireless::{Counters, Destination, InterfaceId, Medium, PrimaryUsers, QueuedPacket};
@@ -137,7 +138,7 @@ impl StationPair {
     }
 
     /// Puts the links under the MAC's service, at time zero.
-    pub fn begin<P: LinkPayload>(&mut self, links: &mut [Link<P>]) {
+    pub fn begin<P: LinkPayload>(&mut self, links: &mut [LinkHop<P>]) {
         self.set_links(Time::ZERO, links);
     }
 
@@ -149,7 +150,7 @@ impl StationPair {
     }
 
     /// Gives each MAC that has no packet the first that waits.
-    pub fn feed<P: LinkPayload>(&mut self, now: Time, links: &[Link<P>]) {
+    pub fn feed<P: LinkPayload>(&mut self, now: Time, links: &[LinkHop<P>]) {
         for end in [0, 1] {
             if self.packets[end].is_some() {
                 continue;
@@ -172,7 +173,7 @@ impl StationPair {
     pub fn step<P: LinkPayload>(
         &mut self,
         now: Time,
-        links: &mut [Link<P>],
+        links: &mut [LinkHop<P>],
         events: &mut VecDeque<PairEvent>,
     ) -> Finished {
         // Radios before stations: at the instant at which a silence begins nobody sends any more. One thing a
@@ -190,7 +191,7 @@ impl StationPair {
         &mut self,
         number: usize,
         now: Time,
-        links: &mut [Link<P>],
+        links: &mut [LinkHop<P>],
         events: &mut VecDeque<PairEvent>,
     ) {
         let (was_open, ends) = (self.is_open(), self.ends_of(number));
@@ -257,7 +258,7 @@ impl StationPair {
     }
 
     /// What goes on at the direction that `end` sends on.
-    pub fn occupation<P: LinkPayload>(&self, end: usize, links: &[Link<P>]) -> Occupation {
+    pub fn occupation<P: LinkPayload>(&self, end: usize, links: &[LinkHop<P>]) -> Occupation {
         let link = &links[self.config.directions[end] as usize];
         match self.exchanges[end] {
             Some(Underway::Known(exchange)) => Occupation::Exchange(exchange),
@@ -270,7 +271,7 @@ impl StationPair {
     }
 
     /// Gates and rates of the links: a direction is open while its receiver listens and its sender may send.
-    fn set_links<P: LinkPayload>(&self, now: Time, links: &mut [Link<P>]) {
+    fn set_links<P: LinkPayload>(&self, now: Time, links: &mut [LinkHop<P>]) {
         for (end, direction) in self.config.directions.into_iter().enumerate() {
             let receiver = self.radio(1 - end);
             let is_open = !receiver.phase().is_silent() && !self.is_blocked(end);

@@ -2,7 +2,7 @@
 
 use cogtcp_link::queue::DropTail;
 use cogtcp_link::{DropCause, Frame, Link, LinkConfig, LinkPayload, OfferOutcome, QueueLimit};
-use cogtcp_network::{Finished, MacCounters, Occupation, PairEvent, StationPair};
+use cogtcp_network::{Finished, LinkHop, MacCounters, Occupation, PairEvent, StationPair};
 use cogtcp_scenario::Scenario;
 use cogtcp_spectrum::{Channel, ChannelId, ChannelTable, Radio};
 use cogtcp_units::{Duration, Power, Probability, RandomStream, Rate, Time};
@@ -40,7 +40,7 @@ transport = "newreno"
 /// A pair whose stations are fed packets of 1040 bytes.
 struct Bench {
     pair: StationPair,
-    directions: Vec<Link<Packet>>,
+    directions: Vec<LinkHop<Packet>>,
     now: Time,
     events: VecDeque<PairEvent>,
     delivered: [u64; 2],
@@ -80,8 +80,8 @@ impl Bench {
             cogtcp_network::build::station_pairs(&experiment, experiment.run.duration, seed).unwrap();
         let mut pair = pairs.remove(0).pair;
         let config = bench_direction();
-        let mut directions: Vec<Link<Packet>> =
-            (0..2).map(|_| Link::new(&config, None, || RandomStream::new(1, "loss", 0))).collect();
+        let mut directions: Vec<LinkHop<Packet>> =
+            (0..2).map(|_| Link::new(&config, None, || RandomStream::new(1, "loss", 0)).into()).collect();
         pair.begin(&mut directions);
         Self {
             pair,
@@ -411,7 +411,7 @@ fn boards_say_what_radio_link_and_queue_do() {
     let mut bench = Bench::new(&moving, 29);
     let mut read = Vec::new();
     let config = LinkConfig { queue: DropTail::of(QueueLimit::Packets(3)), ..bench_direction() };
-    bench.directions[0] = Link::new(&config, None, || RandomStream::new(1, "loss", 0));
+    bench.directions[0] = Link::new(&config, None, || RandomStream::new(1, "loss", 0)).into();
     bench.pair.begin(&mut bench.directions);
     for _ in 0..9 {
         let frame = Frame::new(Packet, 1040);

@@ -24,7 +24,7 @@ pub(crate) struct Packet {
     pub(crate) body: Body,
     /// Data of a flow: what its sender had waited for. Else nothing.
     pub(crate) awaited: Awaited,
-    /// The two bits of the IP header (RFC 3168).
+    /// Congestion notification: the ECN field of the IP header (RFC 3168), and TCP's flag AE.
     ecn: EcnBits,
 }
 
@@ -120,7 +120,7 @@ impl Packet {
         matches!(self.body, Body::Endpoint { .. })
     }
 
-    /// The two bits of its IP header (RFC 3168 section 5, RFC 9331 section 4.1).
+    /// Returns the ECN field of its IP header, two bits (RFC 3168 section 5, RFC 9331 section 4.1).
     pub(crate) fn ecn_field(&self) -> u8 {
         match self.ecn {
             ecn if ecn.has(EcnBits::MARKED) => 3,

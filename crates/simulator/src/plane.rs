@@ -27,7 +27,14 @@ impl Plane {
 
     /// A measurement takes place at `time`, before all else at that instant.
     pub(crate) fn schedule_measurement(&mut self, time: Time, event: Event) {
+        self.network.declare_look(time);
         self.network.agenda().push_measurement(time, event.code());
+    }
+
+    /// A flow starts or stops at `time`.
+    pub(crate) fn schedule_flow(&mut self, time: Time, event: Event) {
+        self.network.declare_look(time);
+        self.schedule(time, event);
     }
 
     /// An application sends a datagram on `stream`.
@@ -105,7 +112,7 @@ impl cogtcp_hosts::Plane for Plane {
         stream: StreamId,
         awaited: impl FnOnce(&Self) -> Awaited,
     ) -> Box<[u128]> {
-        self.network.play_inlets(now, &mut self.recorder);
+        self.network.look_now(now, &mut self.recorder);
         let awaited = awaited(self);
         self.network.begin_budget(now, stream, awaited);
         let links = self.links(stream);
@@ -119,7 +126,7 @@ impl cogtcp_hosts::Plane for Plane {
         awaited: impl FnOnce(&Self) -> Awaited,
         before: &[u128],
     ) -> Option<(u32, f64)> {
-        self.network.play_inlets(now, &mut self.recorder);
+        self.network.look_now(now, &mut self.recorder);
         let awaited = awaited(self);
         self.network.end_budget(now, stream, awaited);
         let links = self.links(stream);

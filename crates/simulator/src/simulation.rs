@@ -15,11 +15,11 @@ use crate::receiver_host;
 use batches::Batches;
 use cogtcp_hosts::{Delivery, End, Flow, Owner};
 use cogtcp_link::Frame;
-use cogtcp_network::{Agenda, Arrival, Change, Due, Tally, impossible};
+use cogtcp_network::{Agenda, Arrival, Change, Due, Look, Tally, impossible};
 use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::Time;
 use route_news::RouteNews;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -54,9 +54,6 @@ pub(crate) struct Simulation<'e> {
     sampled_directions: Vec<f64>,
     digest: Digest,
     pub(crate) events: u64,
-    next_sample: Time,
-    /// When flows start and stop, the next last.
-    looks: Vec<Time>,
 }
 
 /// Hash of what hosts see, and of all events but packets on their way: a sum, so that hosts that are played
@@ -106,14 +103,10 @@ impl Simulation<'_> {
     /// The event loop.
     fn play(&mut self, until: Time, options: &RunOptions) -> Result<(), RunError> {
         let mut arrival = Arrival::default();
-        self.set_horizon(until);
+        self.plane.network.play_to(until);
         loop {
             while self.play_some(until, options, &mut arrival)? {}
-            // Hosts with batches and inlets have packets left. Whatever these lead to happens after `until`.
-            let found = self.catch_up(until + Duration::from_nanos(1));
-            let Plane { network, recorder } = &mut self.plane;
-            network.play_inlets_to(until, recorder);
-            if !found && network.next_change() > until {
+            if !cogtcp_network::finish(self, until) {
                 return Ok(());
             }
         }
@@ -222,11 +215,9 @@ impl Simulation<'_> {
 
     /// What a host waited for is due.
     fn play_host(&mut self, now: Time, due: Due, event: Event) {
-        if self.batches.is_used() || self.plane.network.has_inlets() {
-            self.catch_up_for(now, event);
-        }
         match event {
             Event::Timer(flow, end) => {
+                self.catch_up(now, flow, end);
                 self.plane.network.agenda().pop(due);
                 let is_due = self.flows[flow as usize].timer(now, end, &mut self.plane);
                 self.count(now, due, if is_due { Tally::Event } else { Tally::Stale }, true);
@@ -236,18 +227,17 @@ impl Simulation<'_> {
                 let tally = self.call_part(now, code);
                 self.count(now, due, tally, true);
             }
-            Event::Sample => {
-                self.next_sample = now + self.experiment.run.sample_interval;
-                self.set_horizon(self.played);
-                self.plane.network.agenda().pop(due);
-                self.sample(now);
-                self.plane.schedule_measurement(self.next_sample, event);
-            }
-            other => {
-                self.count(now, due, Tally::Event, true);
-                self.plane.network.agenda().pop(due);
-                self.rare_event(now, other);
-            }
+            Event::Sample => cogtcp_network::look(self, now, Look::All, |simulation| {
+                simulation.plane.network.agenda().pop(due);
+                simulation.sample(now);
+                let next = now + simulation.experiment.run.sample_interval;
+                simulation.plane.schedule_measurement(next, event);
+            }),
+            other => cogtcp_network::look(self, now, self.look_of(other), |simulation| {
+                simulation.count(now, due, Tally::Event, true);
+                simulation.plane.network.agenda().pop(due);
+                simulation.rare_event(now, other);
+            }),
         }
     }
 
@@ -330,7 +320,7 @@ impl Simulation<'_> {
             // A sender that hears may send at once, over the network that this list is borrowed from.
             let flows = flows.to_vec();
             for flow in flows {
-                self.catch_up_end(now, flow, End::Sender);
+                self.catch_up(now, flow, End::Sender);
                 let about = (flow, node, notice.link);
                 // A sender hears its own node at once, whatever that tells. Other nodes tell it by messages,
                 // and only of the link of its route.
@@ -362,17 +352,12 @@ impl Simulation<'_> {
                     flow.begin_measure(now, &mut self.plane);
                 }
                 flow.start(now, &mut self.plane);
-                self.looks.pop();
             }
-            Event::FlowStop(number) => {
-                self.flows[number as usize].stop(now, &mut self.plane);
-                self.looks.pop();
-            }
+            Event::FlowStop(number) => self.flows[number as usize].stop(now, &mut self.plane),
             Event::Write(number) => self.flows[number as usize].write(now, &mut self.plane),
             Event::WarmupEnd => self.end_warmup(now),
             Event::Timer(..) | Event::Sample | Event::Part(_) => unreachable!("handled by the event loop"),
         }
-        self.set_horizon(self.played);
     }
 
     fn check_conservation(&self) -> Result<(), RunError> {

@@ -92,8 +92,7 @@ pub(crate) struct Shortened {
     /// Bytes that cwnd and the peer's window let go, of the `window` that the lesser of them is.
     pub(crate) limit: u64,
     pub(crate) window: u64,
-    /// Bytes of a full packet, and of a segment.
-    pub(crate) full: u64,
+    /// Bytes of a segment.
     pub(crate) mss: u64,
     /// Bytes of the stream before this packet.
     pub(crate) sent: u64,
@@ -105,13 +104,21 @@ pub(crate) struct Shortened {
 }
 
 impl Shortened {
-    /// `tcp_tso_should_defer`.
-    pub(crate) fn waits(self) -> bool {
+    /// `tcp_tso_should_defer`, as far as it needs neither the rate nor a division: false decides.
+    #[inline]
+    pub(crate) fn may_wait(&self) -> bool {
+        let expected = self.srtt.saturating_sub(self.oldest);
+        self.limit < self.window / WINDOW_PARTS && self.idle < WAIT && expected <= WAIT.min(self.srtt / 2)
+    }
+
+    /// `tcp_tso_should_defer`, where a full packet has `full` bytes.
+    pub(crate) fn waits(&self, full: u64) -> bool {
+        if !self.may_wait() || self.limit >= full {
+            return false;
+        }
         let buffer = (BUFFER / self.mss).max(1) * self.mss;
         let left = buffer - self.sent % buffer;
-        let small = self.limit < self.full && self.limit < left && self.limit < self.window / WINDOW_PARTS;
-        let expected = self.srtt.saturating_sub(self.oldest);
-        small && left > self.mss && self.idle < WAIT && expected <= WAIT.min(self.srtt / 2)
+        self.limit < left && left > self.mss
     }
 }
 
@@ -157,15 +164,14 @@ mod tests {
         let near = Shortened {
             limit: 1000,
             window: 80_000,
-            full: 2000,
             mss: 1000,
             sent: 30_000,
             idle: Duration::ZERO,
             srtt: micros(60_000),
             oldest: micros(59_000),
         };
-        assert!(near.waits());
-        assert!(Shortened { oldest: micros(70_000), ..near }.waits(), "it is late");
+        assert!(near.waits(2000));
+        assert!(Shortened { oldest: micros(70_000), ..near }.waits(2000), "it is late");
         for (why, other) in [
             ("a full packet may go", Shortened { limit: 2000, ..near }),
             ("a third of the window is free", Shortened { limit: 1000, window: 3000, ..near }),
@@ -177,9 +183,11 @@ mod tests {
                 Shortened { srtt: micros(600), oldest: micros(299), ..near },
             ),
         ] {
-            assert!(!other.waits(), "{why}");
+            assert!(!other.waits(2000), "{why}");
         }
-        assert!(Shortened { sent: 63_000, ..near }.waits() && Shortened { sent: 65_000, ..near }.waits());
+        assert!(
+            Shortened { sent: 63_000, ..near }.waits(2000) && Shortened { sent: 65_000, ..near }.waits(2000)
+        );
     }
 
     #[test]

@@ -603,13 +603,12 @@ fn a_mac_is_served_by_the_discipline() {
     assert!(driver.link.is_empty() && driver.link.head_size().is_none());
 }
 
-/// What a hop reads and writes of a link lies in its first two cache lines.
+/// What a hop reads and writes of a link leaves 16 bytes of two cache lines to its owner.
 #[test]
-fn a_hop_touches_two_cache_lines() {
+fn a_hop_touches_112_bytes() {
     use std::mem::offset_of;
     let counters = offset_of!(Link<Packet>, counters);
-    assert!(counters + offset_of!(LinkCounters, drops) <= 128);
-    assert_eq!(align_of::<Link<Packet>>(), 128);
+    assert!(counters + offset_of!(LinkCounters, drops) <= 112, "{counters}");
 }
 
 /// The delay falls from 40 to 10 ms at 1 ms. The frame on the air keeps its 40 ms; later frames wait for it

@@ -1,6 +1,7 @@
 //! From the accounts of the watched links to the table of budgets.
 
 use super::{Account, Budget, STATES, State, Watch};
+use crate::hop::LinkHop;
 use crate::payload::{Payload, StreamId};
 use cogtcp_link::Link;
 use cogtcp_records::Table;
@@ -130,7 +131,7 @@ impl Budget {
 
     /// The states sum to the span, and the time that is left for transmitting is the time that the carried
     /// bytes take.
-    pub(crate) fn check<P: Payload>(&self, directions: &[Link<P>]) -> Result<(), String> {
+    pub(crate) fn check<P: Payload>(&self, directions: &[LinkHop<P>]) -> Result<(), String> {
         self.watches.iter().try_for_each(|watch| watch.check(&directions[watch.direction as usize]))
     }
 }

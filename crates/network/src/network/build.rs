@@ -2,11 +2,12 @@
 
 use super::notices::Notices;
 use super::radios::GatedLinks;
-use super::{AdHoc, Network};
+use super::{AdHoc, Looks, Network};
 use crate::agenda::Agenda;
 use crate::boards::Boards;
 use crate::budget::Budget;
 use crate::build;
+use crate::hop::LinkHop;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_scenario::Experiment;
@@ -77,7 +78,8 @@ impl<P: Payload> Network<P> {
             let made = build::air(experiment, horizon, seed);
             spectrum = made.map_err(|error| BuildError::AdHoc(error.to_string()))?;
         }
-        let directions: Vec<_> = experiment.links.iter().flat_map(|spec| build::link(spec, seed)).collect();
+        let directions: Vec<_> =
+            experiment.links.iter().flat_map(|spec| build::link(spec, seed)).map(LinkHop::from).collect();
         let mut network = Self {
             agenda: Agenda::new(directions.len()),
             directions,
@@ -90,6 +92,7 @@ impl<P: Payload> Network<P> {
             hops: 0,
             inlets: Vec::new(),
             horizon: Time::ZERO,
+            looks: Looks::default(),
             window: Duration::MAX,
             merged: 0,
             stale: 0,

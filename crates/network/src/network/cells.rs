@@ -7,11 +7,12 @@
 use super::Network;
 use super::unshared::ChannelUser;
 use crate::agenda::Kind;
+use crate::hop::{LinkHop, Mark};
 use crate::impossible;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
 use crate::station_pair::{CellSlot, Occupation};
-use cogtcp_link::{DropCause, Gate, Link};
+use cogtcp_link::{DropCause, Gate};
 use cogtcp_scenario::{BaseStation, Experiment};
 use cogtcp_scheduled::cell::DIRECTIONS;
 use cogtcp_scheduled::frame::Direction;
@@ -36,7 +37,7 @@ pub(super) struct CellLinks {
 
 /// The links of a cell as its buffers.
 struct Queues<'a, P> {
-    links: &'a mut [Link<P>],
+    links: &'a mut [LinkHop<P>],
     directions: &'a [u32],
 }
 
@@ -129,7 +130,9 @@ impl<P: Payload> Network<P> {
         }
         it.cell.set_open(now, (!is_silent).then(|| user.radio().phase_end()));
         if is_silent {
-            for direction in it.directions.iter().filter(|direction| links[**direction as usize].watched) {
+            for direction in
+                it.directions.iter().filter(|direction| links[**direction as usize].is(Mark::Watched))
+            {
                 self.budget.observe(now, *direction, Occupation::Silent);
             }
         } else {
@@ -142,7 +145,7 @@ impl<P: Payload> Network<P> {
     fn observe_waiting(&mut self, now: Time, place: usize) {
         for direction in &self.cells[place].directions {
             let link = &self.directions[*direction as usize];
-            if link.watched && link.gate() == Gate::Served {
+            if link.is(Mark::Watched) && link.gate() == Gate::Served {
                 let waits = link.waiting() > 0;
                 self.budget.observe(
                     now,
@@ -164,7 +167,7 @@ impl<P: Payload> Network<P> {
         let is_between = it.cell.is_between(now);
         it.cell.wake(now, stream / 2, DIRECTIONS[stream % 2], &queues);
         let link = &self.directions[direction as usize];
-        if link.watched && is_between && link.gate() == Gate::Served {
+        if link.is(Mark::Watched) && is_between && link.gate() == Gate::Served {
             self.budget.observe(now, direction, Occupation::Granted);
         }
         self.arm_cell(place);
@@ -210,7 +213,7 @@ impl<P: Payload> Network<P> {
                     self.stamp_at(now, direction, &mut frame);
                     self.record(now, PacketStep::Received, direction, &frame, observer);
                     *into = Arrival { at: now, direction: Some(direction), frame };
-                    has_arrived = self.forward(self.directions[direction as usize].label, into, observer);
+                    has_arrived = self.forward(self.directions[direction as usize].next, into, observer);
                 }
             }
             if !has_arrived && self.cells[place].cell.next_change() <= now {
@@ -243,7 +246,7 @@ impl<P: Payload> Network<P> {
             if slot.is_struck && slot.lost > 0 {
                 observer.interference(now, direction, FrameKind::Data.name());
             }
-            if self.directions[direction as usize].watched {
+            if self.directions[direction as usize].is(Mark::Watched) {
                 self.budget.observe(now, direction, occupation(&slot));
             }
             self.attend(now, direction, observer);

@@ -6,21 +6,23 @@
 //! | `inlets` | a bottleneck is played late, for many packets together |
 //! | `batches` | a host takes its packets late, several together |
 //! | `plan` | which links may |
+//! | `looks` | what must be played before somebody looks |
 //! | `prefetch` | nothing: memory of the next packets is asked for early |
 //!
 //! Results are the same, as nobody looks meanwhile. What a plain link does is known in advance, where no radio
-//! or driver changes it. A host is noticed only when its packets have crossed its link. The driver says when it
-//! looks next ([`Network::set_horizon`](super::Network::set_horizon)). Packets of one instant keep their order
-//! ([`agenda`](crate::agenda)).
+//! or driver changes it. A host is noticed only when its packets have crossed its link. Whoever looks declares it
+//! ([`looks`]). Packets of one instant keep their order ([`agenda`](crate::agenda)).
 
 mod batches;
 mod early;
 mod inlets;
+mod looks;
 mod plan;
 mod prefetch;
 
-pub(super) use early::NO_PLACE;
 pub(super) use inlets::Inlet;
+pub(super) use looks::Looks;
+pub use looks::{Hosts, Look, finish, look};
 pub use prefetch::Goal;
 
-use super::{AIR, BY_ROUTE, HOST, Network};
+use super::{AIR, HOST, Network};

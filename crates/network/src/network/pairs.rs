@@ -3,6 +3,7 @@
 use super::Network;
 use crate::agenda::Kind;
 use crate::build::PlacedPair;
+use crate::hop::Mark;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
 use crate::station_pair::{MacCounters, PairEvent, StationPair};
@@ -82,7 +83,7 @@ impl<P: Payload> Network<P> {
             }
             for (direction, exchange) in pair.directions().into_iter().zip(&finished.decided) {
                 if let Some(exchange) =
-                    exchange.as_ref().filter(|_| self.directions[direction as usize].watched)
+                    exchange.as_ref().filter(|_| self.directions[direction as usize].is(Mark::Watched))
                 {
                     self.budget.decide(now, direction, exchange);
                 }
@@ -99,7 +100,7 @@ impl<P: Payload> Network<P> {
                 self.attend(now, direction, observer);
                 self.record(now, PacketStep::Received, direction, &frame, observer);
                 *into = Arrival { at: now, direction: Some(direction), frame };
-                has_arrived = self.forward(self.directions[direction as usize].label, into, observer);
+                has_arrived = self.forward(self.directions[direction as usize].next, into, observer);
             }
         }
         // Even if nothing was due: the entry is used up, and what it was for may only have moved.
@@ -112,7 +113,7 @@ impl<P: Payload> Network<P> {
         let ServedPair { pair, .. } = &mut self.pairs[place];
         pair.feed(now, &self.directions);
         for (end, direction) in pair.directions().into_iter().enumerate() {
-            if self.directions[direction as usize].watched {
+            if self.directions[direction as usize].is(Mark::Watched) {
                 self.budget.observe(now, direction, pair.occupation(end, &self.directions));
             }
         }
@@ -144,7 +145,7 @@ impl<P: Payload> Network<P> {
         self.pairs.iter().find(|served| served.radio == radio).map(|served| &served.pair)
     }
 
-    /// The same, to be steered.
+    /// Returns the pair, to be steered.
     pub fn pair_mut(&mut self, radio: usize) -> Option<&mut StationPair> {
         self.pairs.iter_mut().find(|served| served.radio == radio).map(|served| &mut served.pair)
     }

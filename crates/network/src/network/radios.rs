@@ -7,6 +7,7 @@ use super::unshared::ChannelUser;
 use super::{BuildError, Network};
 use crate::agenda::Kind;
 use crate::build;
+use crate::hop::Mark;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_crosslayer::{LinkEvent, Phase};
@@ -184,7 +185,10 @@ impl<P: Payload> Network<P> {
     pub(super) fn mark_unshared(&mut self) {
         let users = self.radios.iter().filter(|radio| matches!(radio.mover, Mover::User(_)));
         for radio in users.filter(|radio| radio.cell.is_none()) {
-            radio.directions.iter().for_each(|direction| self.directions[*direction as usize].settles = true);
+            radio
+                .directions
+                .iter()
+                .for_each(|direction| self.directions[*direction as usize].set(Mark::Settles, true));
         }
     }
 

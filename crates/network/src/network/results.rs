@@ -2,6 +2,7 @@
 //! every clock.
 
 use super::Network;
+use crate::hop::LinkHop;
 use crate::payload::Payload;
 use crate::radio_row::radio_row;
 use cogtcp_link::{Capacity, DropCause, Link, LinkCounters};
@@ -47,7 +48,7 @@ impl<P: Payload> Network<P> {
         if now == Time::ZERO {
             return;
         }
-        let baseline = |direction: &mut Link<P>| {
+        let baseline = |direction: &mut LinkHop<P>| {
             // The greatest length is no difference of two readings; it begins with what lies there now.
             direction.restart_maximum(now);
             Standing::of(direction, now)

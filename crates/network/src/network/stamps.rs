@@ -1,6 +1,7 @@
 //! Nodes on the route that write into packets.
 
 use super::Network;
+use crate::hop::Mark;
 use crate::payload::{Payload, StreamId};
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_link::Frame;
@@ -15,7 +16,7 @@ impl<P: Payload> Network<P> {
         for direction in directions {
             let link = &mut self.directions[direction as usize];
             // An arrival asks this flag alone: links without stamps pay nothing more.
-            link.settles = true;
+            link.set(Mark::Settles, true);
             let hop = StampingHop::new(link.available_rate(), link.delay(), false);
             self.stamping.entry(direction).or_insert(hop);
         }

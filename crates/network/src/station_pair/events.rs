@@ -2,8 +2,9 @@
 
 use super::occupation::{Exchange, Rest};
 use super::{Finished, PairEvent, StationPair, Underway};
+use crate::hop::LinkHop;
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_link::{DropCause, Link, LinkPayload};
+use cogtcp_link::{DropCause, LinkPayload};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::Time;
 use cogtcp_wireless::{ExchangeFailure, FrameKind, MediumEvent};
@@ -14,7 +15,7 @@ impl StationPair {
     pub(super) fn take_events<P: LinkPayload>(
         &mut self,
         now: Time,
-        links: &mut [Link<P>],
+        links: &mut [LinkHop<P>],
         events: &mut VecDeque<PairEvent>,
     ) -> Finished {
         let mut finished = Finished::default();
@@ -77,7 +78,7 @@ impl StationPair {
         start: Time,
         until: Time,
         now: Time,
-        links: &mut [Link<P>],
+        links: &mut [LinkHop<P>],
     ) {
         let is_senders = matches!(kind, FrameKind::Rts | FrameKind::Data);
         // The channel is that of the receiver of the exchange, whose radio knows what may be disturbed there.
@@ -106,7 +107,7 @@ impl StationPair {
 
     /// The MAC of `end` begins an exchange: its packet waits no longer. One that has arrived is not in the
     /// link any more.
-    fn begin_service<P: LinkPayload>(&self, end: usize, now: Time, links: &mut [Link<P>]) {
+    fn begin_service<P: LinkPayload>(&self, end: usize, now: Time, links: &mut [LinkHop<P>]) {
         if self.packets[end].is_some_and(|packet| !packet.arrived) {
             links[self.config.directions[end] as usize].begin_service(now);
         }
@@ -126,7 +127,7 @@ impl StationPair {
         until: Time,
         arrives: bool,
         now: Time,
-        links: &mut [Link<P>],
+        links: &mut [LinkHop<P>],
     ) {
         let rate = self.radio(1 - end).rate().unwrap_or_default();
         links[self.config.directions[end] as usize].put_on_air(now, start, until, rate, arrives);
@@ -171,7 +172,7 @@ impl StationPair {
         &mut self,
         end: usize,
         now: Time,
-        links: &mut [Link<P>],
+        links: &mut [LinkHop<P>],
         events: &mut VecDeque<PairEvent>,
     ) {
         let size = self.packets[end].take().map_or(0, |packet| packet.size);

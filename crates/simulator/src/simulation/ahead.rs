@@ -1,8 +1,7 @@
-//! Which networks hand packets on ahead of time, and when somebody looks at links.
+//! Which networks hand packets on ahead of time.
 
 use super::Simulation;
 use crate::options::{RunOptions, TraceLevel};
-use cogtcp_units::Time;
 
 impl Simulation<'_> {
     /// Chooses the links that hand packets on ahead of time. The choice changes no result.
@@ -12,14 +11,6 @@ impl Simulation<'_> {
         }
         let is_gated = self.experiment.gated_links();
         self.plane.network.plan_ahead(|link| is_gated[link]);
-    }
-
-    /// Tells the network up to when nobody looks at links. Looks are starts and stops of flows, samples, the
-    /// end of the warm-up, and `until`, where play ends.
-    pub(super) fn set_horizon(&mut self, until: Time) {
-        let warmup = if self.warm { Time::MAX } else { self.warmup };
-        let flow = self.looks.last().copied().unwrap_or(Time::MAX);
-        self.plane.network.set_horizon(until.min(self.next_sample).min(warmup).min(flow));
     }
 }
 
@@ -43,7 +34,7 @@ mod tests {
         let options = RunOptions { trace, ..RunOptions::default() };
         let simulation = Simulation::new(Cow::Owned(experiment), &options).unwrap();
         let network = &simulation.plane.network;
-        (network.directions().iter().filter(|link| link.is_early).count(), network.has_inlets())
+        (network.directions().iter().filter(|hop| hop.is_early()).count(), network.has_inlets())
     }
 
     #[test]

@@ -1,23 +1,21 @@
 //! Plays hosts for several packets at once, where no result depends on it.
 //!
-//! `cogtcp_network`'s batches say how late a host may be played. This module says when a host must catch up:
-//! before its own timer, before its application acts, and before a sample, the end of the warm-up or a pause.
+//! `cogtcp_network`'s batches say how late a host may be played, its looks when a host must catch up.
 //! Everything at a host happens in the order of time, and at its true time.
 
 use super::Simulation;
 use crate::event::Event;
 use crate::options::{RunOptions, TraceLevel};
 use crate::packet::Packet;
-use crate::plane::Plane;
+use crate::recorder::Recorder;
 use cogtcp_hosts::{End, Flow};
-use cogtcp_network::{Arrival, Due};
+use cogtcp_network::{Arrival, Due, Hosts, Look, Network};
 use cogtcp_scenario::{Experiment, FlowSpec, Traffic};
 use cogtcp_units::Time;
 
-/// The hosts that take their packets in batches, by the link direction that leads to each host.
+/// The hosts that take their packets in batches.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    directions: Vec<u32>,
     /// By flow: the link directions to the sender's and to the receiver's host. [`NONE`]: the host takes its
     /// packets one by one.
     of_flows: Vec<[u32; 2]>,
@@ -26,12 +24,6 @@ pub(super) struct Batches {
 const NONE: u32 = u32::MAX;
 
 impl Batches {
-    /// Whether any host takes its packets in batches.
-    #[inline]
-    pub(super) fn is_used(&self) -> bool {
-        !self.directions.is_empty()
-    }
-
     /// The link direction to the host of this end of a flow; `None`: that host takes its packets one by one.
     fn of(&self, flow: u32, end: End) -> Option<u32> {
         let direction = self.of_flows.get(flow as usize)?[end.index()];
@@ -68,12 +60,11 @@ impl Simulation<'_> {
         for direction in exits.iter_mut().filter(|direction| **direction != NONE) {
             if network.allows_batches(*direction) {
                 network.begin_batches(*direction);
-                self.batches.directions.push(*direction);
             } else {
                 *direction = NONE;
             }
         }
-        if self.batches.is_used() {
+        if network.late_hosts() > 0 {
             let ends = |flow: &FlowSpec| [exits[flow.from], exits[flow.to]];
             self.batches.of_flows = experiment.flows.iter().map(ends).collect();
         }
@@ -86,47 +77,22 @@ impl Simulation<'_> {
         self.plane.network.end_batch(direction);
     }
 
-    /// Plays the hosts that `event` touches for all packets that arrive before `now`.
-    pub(super) fn catch_up_for(&mut self, now: Time, event: Event) {
+    /// Returns what `event` looks at: not a timer, a part or a sample.
+    pub(super) fn look_of(&self, event: Event) -> Look {
+        let hosts = |flow| End::BOTH.map(|end| self.batches.of(flow, end));
         match event {
-            Event::Timer(flow, end) => self.catch_up_end(now, flow, end),
-            Event::FlowStart(flow) | Event::FlowStop(flow) | Event::Write(flow) => {
-                for end in End::BOTH {
-                    self.catch_up_end(now, flow, end);
-                }
-            }
-            Event::WarmupEnd | Event::Sample | Event::Part(_) => {
-                self.catch_up(now);
-            }
-        }
-        if !matches!(event, Event::Timer(..) | Event::Write(_)) {
-            let Plane { network, recorder } = &mut self.plane;
-            network.play_inlets_to(now, recorder);
+            Event::Write(flow) => Look::Hosts(hosts(flow)),
+            Event::FlowStart(flow) | Event::FlowStop(flow) => Look::Links(hosts(flow)),
+            _ => Look::All,
         }
     }
 
     /// Plays the host of this end of a flow for all packets that arrive before `until`.
     #[inline]
-    pub(super) fn catch_up_end(&mut self, until: Time, flow: u32, end: End) {
-        if let Some(direction) = self.batches.of(flow, end)
-            && self.plane.network.next_in_batch(direction) < until
-        {
-            self.play_packets(until, direction, &mut Arrival::default());
+    pub(super) fn catch_up(&mut self, until: Time, flow: u32, end: End) {
+        if let Some(direction) = self.batches.of(flow, end) {
+            cogtcp_network::look(self, until, Look::Hosts([Some(direction), None]), |_| {});
         }
-    }
-
-    /// Plays all hosts for all packets that arrive before `until`. Returns whether there were any.
-    pub(super) fn catch_up(&mut self, until: Time) -> bool {
-        let mut arrival = Arrival::default();
-        let mut found = false;
-        for place in 0..self.batches.directions.len() {
-            let direction = self.batches.directions[place];
-            if self.plane.network.next_in_batch(direction) < until {
-                self.play_packets(until, direction, &mut arrival);
-                found = true;
-            }
-        }
-        found
     }
 
     /// Plays a host for the packets that arrive before `until`, and for the timers between them, each at its
@@ -163,6 +129,19 @@ impl Simulation<'_> {
     fn play_timer(&mut self, at: Time, due: Due, event: Event) {
         debug_assert!(matches!(event, Event::Timer(..)), "{event:?} is due in the past");
         self.play_host(at, due, event);
+    }
+}
+
+impl Hosts<Packet> for Simulation<'_> {
+    type Observer = Recorder;
+
+    #[inline]
+    fn network(&mut self) -> (&mut Network<Packet>, &mut Recorder) {
+        (&mut self.plane.network, &mut self.plane.recorder)
+    }
+
+    fn play(&mut self, direction: u32, until: Time) {
+        self.play_packets(until, direction, &mut Arrival::default());
     }
 }
 
@@ -209,7 +188,7 @@ mod tests {
         let experiment = scenario.unwrap_or_else(|error| panic!("{error}"));
         let options = RunOptions { trace, ..RunOptions::default() };
         let simulation = Simulation::new(Cow::Owned(experiment), &options).unwrap();
-        simulation.batches.directions.len()
+        simulation.plane.network.late_hosts()
     }
 
     #[test]

@@ -100,8 +100,6 @@ impl<'e> Simulation<'e> {
             digest: Digest::default(),
             batches: Batches::default(),
             events: 0,
-            next_sample: Time::MAX,
-            looks: Vec::new(),
         };
         simulation.plan_batches(options);
         simulation.plan_ahead(options);
@@ -117,18 +115,15 @@ impl<'e> Simulation<'e> {
         self.parts.begin(&mut World { plane: &mut self.plane, flows: &mut self.flows });
         self.plane.network.begin_air(&mut self.plane.recorder);
         for (number, spec) in self.experiment.flows.iter().enumerate() {
-            self.plane.schedule(spec.start, Event::FlowStart(number as u32));
-            self.looks.push(spec.start);
+            self.plane.schedule_flow(spec.start, Event::FlowStart(number as u32));
             if let Some(stop) = spec.stop {
                 // Never before its start, which at the same instant was scheduled first.
-                self.plane.schedule(stop.max(spec.start), Event::FlowStop(number as u32));
-                self.looks.push(stop.max(spec.start));
+                self.plane.schedule_flow(stop.max(spec.start), Event::FlowStop(number as u32));
             }
         }
-        self.looks.sort_unstable_by_key(|at| std::cmp::Reverse(*at));
         if trace >= TraceLevel::Series {
-            self.next_sample = Time::ZERO + self.experiment.run.sample_interval;
-            self.plane.schedule_measurement(self.next_sample, Event::Sample);
+            let first = Time::ZERO + self.experiment.run.sample_interval;
+            self.plane.schedule_measurement(first, Event::Sample);
             self.sampled_flows = vec![0; self.flows.len()];
             self.sampled_directions = vec![0.0; self.plane.network.directions().len()];
         }

@@ -358,7 +358,8 @@ fn a_span_may_begin_in_a_frame_that_a_silence_destroys() {
 fn what_codel_drops_in_a_silence_takes_no_time() {
     let radio = "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"refuse\"\nsensing = { on = \"1 s\", off = \"2 s\" }\n";
     let link = "rate = \"2 Mbit/s\", delay = \"10 ms\", queue = { codel = { interval = \"20 ms\" } }";
-    let run = run_text(&(single_hop("60 s", "0 s", "newreno", link, "max_window = \"900 segments\"") + radio));
+    let run =
+        run_text(&(single_hop("60 s", "0 s", "newreno", link, "max_window = \"900 segments\"") + radio));
     check_sum(&run);
     let drops = column(&run.links, "drops_early")[0];
     assert!(drops > 10.0, "{drops}");

@@ -425,7 +425,6 @@ impl Sender {
         let shortened = Shortened {
             limit: self.tcp.cwnd.saturating_sub(in_flight).min(open),
             window: self.tcp.cwnd.min(self.tcp.peer_window),
-            full: self.segments_of_packet(in_flight) * mss,
             mss,
             sent: self.board.nxt().saturating_sub(1),
             // A paced packet's own time is no pause.
@@ -433,7 +432,8 @@ impl Sender {
             srtt: self.tcp.srtt,
             oldest: now.saturating_since(front.sent_at),
         };
-        shortened.waits()
+        // The packet's segments last: they need divisions, and mostly nothing waits.
+        shortened.may_wait() && shortened.waits(self.segments_of_packet(in_flight) * mss)
     }
 
     /// Segments of a packet, as far as cwnd lets them go.

@@ -2,7 +2,7 @@
 //!
 //! Other nodes notice a host only when a packet of the host has crossed the host's link, whose propagation
 //! delay is known. So a host with one link may take each packet almost that delay late: nothing that the host
-//! sends is late at the next node ([`Link::slack`]). In a large network, the memory of a host has left the
+//! sends is late at the next node (`LinkHop::slack`). In a large network, the memory of a host has left the
 //! caches by the host's next packet. So a driver plays each host for several packets at once. In the terms of
 //! parallel simulation the delay is the host's *lookahead* (Chandy and Misra 1979).
 //!
@@ -10,6 +10,7 @@
 //! effect as a packet that is played alone: all results are the same.
 
 use super::{HOST, Network};
+use crate::hop::Mark;
 use crate::observer::Arrival;
 use crate::payload::Payload;
 use cogtcp_link::Link;
@@ -25,7 +26,7 @@ impl<P: Payload> Network<P> {
     pub fn allows_batches(&self, direction: u32) -> bool {
         let is_plain = |direction: u32| {
             let link = &self.directions[direction as usize];
-            link.is_plain() && !link.settles
+            link.is_plain() && !link.is(Mark::Settles)
         };
         self.agenda.is_large()
             && slack(&self.directions[(direction ^ 1) as usize]) > 0
@@ -33,7 +34,7 @@ impl<P: Payload> Network<P> {
             // (`forward`). `take_from_batch` counts none.
             && !self.notices.has_streams()
             && self.air.is_none()
-            && self.directions[direction as usize].label == HOST
+            && self.directions[direction as usize].next == HOST
             && is_plain(direction)
             && is_plain(direction ^ 1)
     }
@@ -44,6 +45,7 @@ impl<P: Payload> Network<P> {
     /// [`take_from_batch`](Self::take_from_batch) and [`end_batch`](Self::end_batch).
     pub fn begin_batches(&mut self, direction: u32) {
         self.directions[direction as usize].slack = slack(&self.directions[(direction ^ 1) as usize]);
+        self.looks.add_host(direction);
     }
 
     /// When the next packet arrives from `direction`, whose host takes its packets in batches;
@@ -67,7 +69,7 @@ impl<P: Payload> Network<P> {
     pub fn end_batch(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
         let next = link.next_arrival();
-        link.has_entry = next.is_some();
+        link.set(Mark::Scheduled, next.is_some());
         let slack = link.slack;
         self.agenda.replace_batch(next.map(|next| late(next, slack)), direction);
     }
@@ -81,7 +83,7 @@ impl<P: Payload> Network<P> {
         }
         // A batch is scheduled already. If the host has taken its packets since, the batch comes early and is
         // scheduled again.
-        if !std::mem::replace(&mut link.has_entry, true) {
+        if !link.put(Mark::Scheduled) {
             self.agenda.push_batch(late(time, link.slack), direction);
         }
     }

@@ -2,33 +2,26 @@
 //!
 //! Where nothing changes a link, it is known when a packet arrives at its far end as soon as the transmission
 //! begins. If nobody else sends to the next link, the packet can be offered there at once, for that time: the
-//! arrival is no event. The last link before a host is such a link ([`Link::is_fed_early`]). A link that
+//! arrival is no event. The last link before a host is such a link ([`Mark::FedEarly`]). A link that
 //! packets reach from several sides is not: it has an inlet, which brings them in order ([`inlets`]).
 //!
 //! Results are the same as if each packet had its turn. A link that has handed packets on has counted them as
 //! delivered, so packets that arrive when somebody looks at links, or later, stay and have their turn
-//! ([`Network::set_horizon`]).
+//! ([`looks`](super::looks)).
 //!
 //! [`inlets`]: super::inlets
-//! [`Link::is_fed_early`]: cogtcp_link::Link::is_fed_early
+//! [`Mark::FedEarly`]: crate::hop::Mark::FedEarly
 
 use super::Network;
 use crate::agenda::Kind;
+use crate::hop::{Mark, NO_INLET};
 use crate::impossible;
 use crate::observer::{Arrival, Observer};
 use crate::payload::{Awaited, Payload};
 use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
 
-/// [`Link::place`](cogtcp_link::Link::place) of a link that hands nothing to an inlet.
-pub(in crate::network) const NO_PLACE: u32 = u32::MAX;
-
 impl<P: Payload> Network<P> {
-    /// Sets the horizon: nobody looks at links before it. It lies in the future or is now.
-    pub fn set_horizon(&mut self, horizon: Time) {
-        self.horizon = horizon;
-    }
-
     /// Returns how many arrivals were no events of their own, less the events of arrivals that had been
     /// handed on already.
     pub fn merged(&self) -> u64 {
@@ -47,21 +40,23 @@ impl<P: Payload> Network<P> {
         debug_assert!(!observer.follows_packets(), "whoever follows packets sees each in its turn");
         self.hand_on(now, now, direction, observer);
         let link = &mut self.directions[direction as usize];
-        if link.watched
-            && (link.awaits_data || link.free_at() < now || frame.packet.awaited() == Awaited::Nothing)
+        if link.is(Mark::Watched)
+            && (link.is(Mark::AwaitsData)
+                || link.free_at() < now
+                || frame.packet.awaited() == Awaited::Nothing)
         {
             self.budget.offered(now, direction, link, frame);
         }
         let link = &mut self.directions[direction as usize];
-        if link.place != NO_PLACE {
+        if link.inlet != NO_INLET {
             // From a host. What could be handed on at once has been (`offer`).
             if let OfferOutcome::Dropped = link.offer_behind(now, frame) {
                 return self.refuse(now, direction, frame, DropCause::Queue, observer);
             }
         } else if let Some(going) = link.new_going(now, frame.size()) {
             // In the packet, the hop of this link is still to come.
-            let label = link.label;
-            let next = self.hop(label, frame.packet.transit().next as usize + 1);
+            let next = link.next;
+            let next = self.hop(next, frame.packet.transit().next as usize + 1);
             if let Some(next) = next
                 && going.arrival < self.horizon
                 && going.arrival.saturating_since(now) <= self.window
@@ -91,10 +86,10 @@ impl<P: Payload> Network<P> {
         from: u32,
         frame: Frame<P>,
     ) {
-        let place = self.directions[from as usize].place;
+        let inlet = self.directions[from as usize].inlet;
         self.merged += 1;
-        if let Some(at) = self.inlets[place as usize].add(since, arrival, frame) {
-            self.agenda.push(at, Kind::Inlet(place));
+        if let Some(at) = self.inlets[inlet as usize].add(since, arrival, frame) {
+            self.agenda.push(at, Kind::Inlet(inlet));
         }
     }
 
@@ -125,14 +120,14 @@ impl<P: Payload> Network<P> {
         direction: u32,
         observer: &mut impl Observer<P>,
     ) {
-        if self.directions[direction as usize].place != NO_PLACE {
+        if self.directions[direction as usize].inlet != NO_INLET {
             return self.hand_on_to_inlet(now, direction);
         }
         loop {
             let link = &self.directions[direction as usize];
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
-            let Some(next) = self.hop(link.label, frame.packet.transit().next as usize) else {
+            let Some(next) = self.hop(link.next, frame.packet.transit().next as usize) else {
                 return impossible("a route ends on a link");
             };
             if going.arrival >= self.horizon || going.arrival.saturating_since(clock) > self.window {
@@ -169,7 +164,7 @@ impl<P: Payload> Network<P> {
     #[inline]
     pub(in crate::network) fn see_to_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
-        if !link.has_entry && !link.has_call {
+        if !link.is(Mark::Scheduled) && !link.is(Mark::Deadline) {
             self.schedule_first(direction);
         }
     }
@@ -181,10 +176,10 @@ impl<P: Payload> Network<P> {
         // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has
         // been handed on by then, unless nobody offers packets meanwhile.
         if time < self.horizon {
-            link.has_call = true;
+            link.set(Mark::Deadline, true);
             self.agenda.push(time, Kind::HandOn(direction));
         } else {
-            link.has_entry = true;
+            link.set(Mark::Scheduled, true);
             self.agenda.push_arrival(since, time, direction);
         }
     }
@@ -197,7 +192,7 @@ impl<P: Payload> Network<P> {
         direction: u32,
         observer: &mut impl Observer<P>,
     ) {
-        self.directions[direction as usize].has_call = false;
+        self.directions[direction as usize].set(Mark::Deadline, false);
         self.hand_on_arrived(now, direction, observer);
         self.see_to_first(direction);
     }
@@ -228,7 +223,7 @@ impl<P: Payload> Network<P> {
         into: &mut Arrival<P>,
     ) -> bool {
         self.agenda.pop_arrival();
-        self.directions[direction as usize].has_entry = false;
+        self.directions[direction as usize].set(Mark::Scheduled, false);
         self.hand_on_arrived(now, direction, observer);
         let link = &self.directions[direction as usize];
         let mut reached = false;
@@ -256,8 +251,8 @@ impl<P: Payload> Network<P> {
         let lost = link.arrive_into(now, &mut into.frame);
         debug_assert!(lost.is_none(), "a plain link loses nothing");
         (into.at, into.direction) = (now, Some(direction));
-        let (next, place) = (link.label, link.place);
-        if place != NO_PLACE {
+        let (next, inlet) = (link.next, link.inlet);
+        if inlet != NO_INLET {
             self.merged -= 1;
             self.add_to_inlet(since, now, direction, into.frame);
             return false;

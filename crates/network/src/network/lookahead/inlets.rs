@@ -9,6 +9,7 @@ mod order;
 
 use super::Network;
 use crate::agenda::{CODE_BITS, Kind, arrival_key, code_of, first_at, time_of};
+use crate::hop::Mark;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_link::Frame;
@@ -136,13 +137,13 @@ impl<P: Payload> Network<P> {
     }
 
     /// Plays all packets that have reached their links `now`, before the event that is played.
-    pub fn play_inlets(&mut self, now: Time, observer: &mut impl Observer<P>) {
+    pub(super) fn play_inlets(&mut self, now: Time, observer: &mut impl Observer<P>) {
         self.play_all_inlets(self.agenda.current(), now, observer);
     }
 
-    /// Plays all packets that have reached their links by `now`, when somebody looks who has said so before
-    /// ([`set_horizon`](Self::set_horizon)). A packet that arrives at `now` and is there has had its turn.
-    pub fn play_inlets_to(&mut self, now: Time, observer: &mut impl Observer<P>) {
+    /// Plays all packets that have reached their links by `now`, when somebody looks who has declared it. A
+    /// packet that arrives at `now` and is there has had its turn.
+    pub(super) fn play_inlets_to(&mut self, now: Time, observer: &mut impl Observer<P>) {
         self.play_all_inlets(first_at(now + Duration::from_nanos(1)), now, observer);
     }
 
@@ -183,14 +184,14 @@ impl<P: Payload> Network<P> {
             rank(*key) < rank(until) || rank(*key) == rank(until) && from(*key) < code_of(until)
         });
         // Until all are played, nothing is scheduled: it might be for the past.
-        let had_call = std::mem::replace(&mut self.directions[direction as usize].has_call, true);
+        let had_deadline = self.directions[direction as usize].put(Mark::Deadline);
         for (number, key) in keys[..count].iter().enumerate() {
             if let Some(later) = keys.get(number + AHEAD) {
                 prefetch(&frames[code_of(*later) as usize], 1);
             }
             self.put_ahead(time_of(*key), direction, &frames[code_of(*key) as usize], observer);
         }
-        self.directions[direction as usize].has_call = had_call;
+        self.directions[direction as usize].set(Mark::Deadline, had_deadline);
         self.hand_on(now, now, direction, observer);
         self.see_to_first(direction);
         let inlet = &mut self.inlets[number as usize];

@@ -2,6 +2,7 @@
 
 use super::inlets::Inlet;
 use super::{AIR, HOST, Network};
+use crate::hop::Mark;
 use crate::payload::Payload;
 use cogtcp_units::Duration;
 
@@ -45,14 +46,14 @@ impl Before {
 impl<P: Payload> Network<P> {
     /// Chooses the links that hand packets on ahead of time, which changes no result. `is_gated`: whether a
     /// radio or the driver may change the link of this number. To be called when all streams are
-    /// there; from then on, [`set_horizon`](Self::set_horizon) says what may be handed on.
+    /// there.
     pub fn plan_ahead(&mut self, is_gated: impl Fn(usize) -> bool) {
         let count = self.directions.len();
         let is_plain = |direction: usize| {
             let link = &self.directions[direction];
             link.is_plain()
                 && link.channel_rate().bits_per_second() > 0
-                && !link.settles
+                && !link.is(Mark::Settles)
                 && !is_gated(direction / 2)
                 && !self.stamping.contains_key(&(direction as u32))
         };
@@ -62,8 +63,8 @@ impl<P: Payload> Network<P> {
         let is_exit = |direction: usize| {
             let link = &self.directions[direction];
             plain[direction]
-                && !link.watched
-                && link.label == HOST
+                && !link.is(Mark::Watched)
+                && link.next == HOST
                 && matches!(before[direction], Before::One(_))
         };
         let exits: Vec<bool> = (0..count).map(is_exit).collect();
@@ -75,8 +76,8 @@ impl<P: Payload> Network<P> {
                 && exits[direction]
                 && feeds[feeder as usize]
             {
-                self.directions[feeder as usize].is_early = true;
-                self.directions[direction].is_fed_early = true;
+                self.directions[feeder as usize].set(Mark::Early, true);
+                self.directions[direction].set(Mark::FedEarly, true);
             }
         }
         if count > LARGE {
@@ -91,14 +92,14 @@ impl<P: Payload> Network<P> {
         let count = self.directions.len();
         let is_feeder = |direction: u32| {
             let link = &self.directions[direction as usize];
-            // One link follows, as its label is no sign for several.
+            // One link follows, not several.
             plain[direction as usize]
-                && !link.watched
+                && !link.is(Mark::Watched)
                 && before[direction as usize] == Before::Host
-                && link.label < AIR
+                && link.next < AIR
         };
         let mut feeders = vec![Vec::new(); count];
-        let mut gets_inlet: Vec<bool> = self.directions.iter().map(|link| link.is_early).collect();
+        let mut gets_inlet: Vec<bool> = self.directions.iter().map(|link| link.is(Mark::Early)).collect();
         // How long a packet takes at least from the inlet to a host.
         let mut shortest = vec![Duration::MAX; count];
         self.each_hop(|hop, last, next| {
@@ -118,7 +119,8 @@ impl<P: Payload> Network<P> {
             }
             for feeder in &feeders[direction] {
                 let link = &mut self.directions[*feeder as usize];
-                (link.is_early, link.place) = (true, self.inlets.len() as u32);
+                link.set(Mark::Early, true);
+                link.inlet = self.inlets.len() as u32;
             }
             self.inlets.push(Inlet::new(direction as u32, slack));
         }

@@ -1,6 +1,7 @@
 //! Where packets will go next: for asking early for the memory that they will touch.
 
-use super::{AIR, BY_ROUTE, HOST, Network};
+use super::{AIR, HOST, Network};
+use crate::hop::{BY_ROUTE, Mark};
 use crate::payload::{Payload, StreamId};
 
 /// Where a packet goes from a link.
@@ -19,27 +20,27 @@ impl<P: Payload> Network<P> {
         let from = self.directions.get(direction as usize)?;
         let packet = &from.first()?.packet;
         let place = packet.transit().next as usize;
-        let mut next = self.hop(from.label, place)?;
+        let mut next = self.hop(from.next, place)?;
         // A link that hands packets on ahead of time, and has none that wait, hands on this one at once.
         if let Some(link) = self.directions.get(next as usize)
-            && link.is_early
+            && link.is(Mark::Early)
             && link.is_empty()
         {
-            next = self.hop(link.label, place + 1)?;
+            next = self.hop(link.next, place + 1)?;
         }
         match next {
             HOST => Some(Goal::Host(packet.transit().stream)),
-            // A hop over the air, or no label, is no link that could be asked for.
+            // A hop over the air, or nowhere, is no link that could be asked for.
             next => ((next as usize) < self.directions.len()).then_some(Goal::Direction(next)),
         }
     }
 
-    /// The hop after a link of this label, at this place of a route.
+    /// The hop after a link whose packets take `next`, at this place of a route.
     #[inline]
-    pub(super) fn hop(&self, label: u32, place: usize) -> Option<u32> {
-        match label {
+    pub(super) fn hop(&self, next: u32, place: usize) -> Option<u32> {
+        match next {
             BY_ROUTE => self.routes.get(place).copied(),
-            label => Some(label),
+            next => Some(next),
         }
     }
 
@@ -48,7 +49,7 @@ impl<P: Payload> Network<P> {
         let from = &self.directions[direction as usize];
         let exit = |position| {
             let packet = &from.waiting_at(position)?.packet;
-            self.directions.get(self.hop(from.label, packet.transit().next as usize)? as usize)
+            self.directions.get(self.hop(from.next, packet.transit().next as usize)? as usize)
         };
         if let Some(exit) = exit(3) {
             exit.prefetch();
