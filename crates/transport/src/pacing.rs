@@ -103,7 +103,7 @@ mod tests {
             assert_eq!(pacer.release(rate), Time::from_millis(5));
         }
         let mut send = |micros: u64, number| {
-            let now = (Time::ZERO + Duration::from_micros(micros));
+            let now = Time::ZERO + Duration::from_micros(micros);
             pacer.on_send(now, 1000, rate, number, false);
             pacer.on_send(now, 1000, rate, number + 1, true);
             pacer.release(Some(Rate::from_bits_per_second(80_000_000)))

@@ -1,6 +1,6 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
-use crate::pages::{self, PAGES};
+use super::pages::{self, PAGES};
 use cogtcp_scenario::{JourneyMap, Scenario, TcpSettings, TransportSpec};
 use cogtcp_transport::{ControlInfo, ParameterKind, Preset};
 use serde_json::Value;
