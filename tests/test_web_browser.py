@@ -636,18 +636,26 @@ def test_it_works_without_a_network_by_keyboard_and_on_a_phone(browser: Any, add
     before = found.settled()
     found.page.locator(f"input[data-path='{OFF}']").focus()
 
-    for _ in range(5):
-        found.page.keyboard.press("PageUp")
-    found.page.wait_for_function("(text) => document.querySelector('#bars').innerText !== text", arg=before)
+    def press() -> None:
+        for _ in range(5):
+            found.page.keyboard.press("PageUp")
+
+    assert found.after(press) != before
     assert found.page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
-    # The answer is above the sliders, and stays in view where the page scrolls to the last of them.
+    found.close()
+
+
+def test_on_a_phone_the_answer_stays_above_the_sliders(browser: Any, address: str) -> None:
+    found = Lab(browser, f"{address}#sensed-link", width=390)
     tops = """() => ['#answer', '#sliders', '#bars'].map(
       (name) => document.querySelector(name).getBoundingClientRect().top)"""
     answer, sliders, bars = found.page.evaluate(tops)
     assert answer < sliders < bars
-    found.page.locator("#sliders input").last.scroll_into_view_if_needed()
-    assert found.page.evaluate("() => window.scrollY") > 0
-    assert 0 <= found.page.evaluate(tops)[0] < 400
+    # It stays in view where the page scrolls.
+    found.page.evaluate("() => window.scrollTo(0, 500)")
+    found.page.wait_for_function("() => window.scrollY > 400")
+    assert -1 <= found.page.evaluate(tops)[0] < 20
+    assert found.page.evaluate("() => document.scrollingElement.scrollWidth") <= 390
     found.close()
 
 
