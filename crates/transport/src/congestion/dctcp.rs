@@ -14,7 +14,7 @@
 
 use super::growth::{Additive, half_flight, slow_start};
 use super::{
-    AckSample, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
+    AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::Time;
@@ -64,6 +64,8 @@ struct Dctcp {
     marked: f64,
     /// Bytes declared lost as of the latest ACK: more of them at a reduction mean a loss.
     lost: u64,
+    /// The timer has expired since the latest ACK.
+    timed_out: bool,
 }
 
 impl Dctcp {
@@ -76,6 +78,7 @@ impl Dctcp {
             delivered: 0.0,
             marked: 0.0,
             lost: 0,
+            timed_out: false,
         }
     }
 
@@ -110,7 +113,7 @@ impl CongestionControl for Dctcp {
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
         self.additive.reset();
         // RFC 8257 section 3.5: a loss as any TCP.
-        if !tcp.accurate_ecn || tcp.lost > self.lost {
+        if !tcp.accurate_ecn || self.timed_out || tcp.lost > self.lost {
             return half_flight(tcp);
         }
         ((tcp.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64).max(2 * tcp.mss)
@@ -128,17 +131,15 @@ impl CongestionControl for Dctcp {
         self.delivered += ack.delivered as f64;
         self.marked += (ack.marked * tcp.mss) as f64;
         self.lost = tcp.lost;
+        self.timed_out = false;
         if tcp.snd_una >= self.window_end {
             self.end_window(tcp);
         }
     }
 
-    fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        // A timeout comes before its segments are declared lost. Within a window that an echo has reduced
-        // ssthresh stays (RFC 3168 section 6.1.2).
-        if state == CaState::Loss && tcp.ca_state != CaState::Cwr {
-            tcp.ssthresh = tcp.ssthresh.min(half_flight(tcp));
-        }
+    fn cwnd_event(&mut self, _now: Time, _tcp: &mut TcpState, event: CaEvent) {
+        // A timeout comes before its segments are declared lost.
+        self.timed_out |= event == CaEvent::Loss;
     }
 
     fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
@@ -206,15 +207,11 @@ mod tests {
         window(&mut control, &mut tcp, 0);
         control.alpha = 0.25;
         assert_eq!(control.ssthresh(Time::ZERO, &tcp), 17_500);
-        tcp.ssthresh = 17_500;
-        control.set_state(Time::ZERO, &mut tcp, CaState::Cwr);
-        assert_eq!(tcp.ssthresh, 17_500);
-        tcp.ca_state = CaState::Cwr;
-        control.set_state(Time::ZERO, &mut tcp, CaState::Loss);
-        assert_eq!(tcp.ssthresh, 17_500);
-        tcp.ca_state = CaState::Open;
-        control.set_state(Time::ZERO, &mut tcp, CaState::Loss);
-        assert_eq!(tcp.ssthresh, 10 * MSS);
+        control.cwnd_event(Time::ZERO, &mut tcp, CaEvent::Loss);
+        assert_eq!(control.ssthresh(Time::ZERO, &tcp), 10 * MSS);
+        window(&mut control, &mut tcp, 0);
+        control.alpha = 0.25;
+        assert_eq!(control.ssthresh(Time::ZERO, &tcp), 17_500);
         tcp.accurate_ecn = false;
         assert_eq!(control.ssthresh(Time::ZERO, &tcp), 10 * MSS);
     }
