@@ -265,11 +265,11 @@ def guest(told: dict[str, Any]) -> dict[str, Any]:
     said, _ = load.communicate(timeout=60)
     # What is under way still arrives.
     time.sleep(1)
-    for each in (*captures, *started):
-        each.terminate()
-    for each in (*captures, *started):
+    for program in (*captures, *started):
+        program.terminate()
+    for program in (*captures, *started):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            each.wait(3)
+            program.wait(3)
     if link["end"]:
         shutil.copy("/tmp/captured.pcap", folder)  # noqa: S108 (the guest's own)
     found: dict[str, Any] = {"late_s": late}

@@ -60,6 +60,9 @@ def block(data: dict[str, Any]) -> str:
     kinds = {key: key[5:] for key in sorted(counts) if key.startswith("kind ")}
     total, wrong = sum(counts["all"].values()), counts["all"]["wrong"]
     shares = [("wrong", f"{wrong} of {total} ({100 * wrong / total:.1f} %)")]
+    covers = [tuple(map(int, said.split(" of "))) for said in truth["intervals that cover"].values()]
+    right, of = (sum(each) for each in zip(*covers, strict=True))
+    shares.append(("95 % intervals that cover the truth", f"{right} of {of} ({100 * right / of:.0f} %)"))
     shares += [
         (f"95 % interval of the {name} covers the truth", said)
         for name, said in truth["intervals that cover"].items()
