@@ -15,6 +15,8 @@
 mod allocations;
 #[path = "pairs.rs"]
 mod pairs;
+#[path = "used.rs"]
+mod used;
 
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, Scenario};
@@ -36,10 +38,15 @@ fn main() {
         ["--profile-many"] => return profile("2000", "2", "1"),
         ["--profile", flows, seconds, repetitions] => return profile(flows, seconds, repetitions),
         ["--profile-radio"] => return cognitive_radio(1),
+        ["--used"] => return used::table(9),
+        ["--digests"] => return used::digests(),
+        ["--profile-used", scenario, transport, seconds] => {
+            return used::profile(scenario, transport, seconds);
+        }
         _ => {
             eprintln!(
-                "usage: engine [--quick | --memory | --beside | --profile | --profile-many | --profile FLOWS SECONDS REPETITIONS | \
-                 --profile-radio]"
+                "usage: engine [--quick | --memory | --beside | --used | --digests | --profile | --profile-many | \
+                 --profile FLOWS SECONDS REPETITIONS | --profile-radio | --profile-used SCENARIO TRANSPORT SECONDS]"
             );
             std::process::exit(2);
         }
@@ -49,6 +56,7 @@ fn main() {
     scaling(if quick { 1 } else { 3 });
     memory();
     cognitive_radio(repetitions);
+    used::table(repetitions);
     beside(quick);
 }
 

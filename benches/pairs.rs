@@ -52,7 +52,8 @@ impl Pairs {
         self.range(|theirs, ours| (theirs.seconds - start) / theirs.work / (ours.seconds / ours.work))
     }
 
-    fn range(&self, value: impl Fn(Cost, Cost) -> f64) -> Range {
+    /// Any quantity of a pair.
+    pub(crate) fn range(&self, value: impl Fn(Cost, Cost) -> f64) -> Range {
         let mut values: Vec<f64> = self.0.iter().map(|(theirs, ours)| value(*theirs, *ours)).collect();
         values.sort_by(f64::total_cmp);
         let last = values.len() - 1;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the benchmarks with the release profile and prints their tables: some five minutes on one core, under one with --quick.
+# Builds the benchmarks with the release profile and prints their tables: some ten minutes on one core, three with --quick.
 # ns-2 and htsim take part where they are installed: see benches/engine.rs and benches/htsim.sh.
 set -eu
 cd "$(dirname "$0")/.."

@@ -44,8 +44,8 @@ pub use boards::Boards;
 pub use budget::{FlowSpan, Reached};
 pub use hop::LinkHop;
 pub use network::{
-    BuildError, Goal, Hosts, Look, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, finish, fronts,
-    look, tells,
+    BuildError, Goal, LateHosts, Look, Network, Recording, StreamCounters, TIME_TO_LIVE, Tally, finish,
+    fronts, look, tells,
 };
 pub use observer::{Arrival, Carried, Observer, PacketLocation, PacketStep, RadioIndex};
 pub use payload::{Awaited, Payload, StreamId, Transit};

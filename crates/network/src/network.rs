@@ -15,7 +15,7 @@ mod unshared;
 
 pub use air::TIME_TO_LIVE;
 pub use build::{BuildError, Recording};
-pub use lookahead::{Goal, Hosts, Look, finish, look};
+pub use lookahead::{Goal, LateHosts, Look, finish, look};
 pub use notices::{fronts, tells};
 
 use crate::agenda::{Agenda, Change, Due, Kind};

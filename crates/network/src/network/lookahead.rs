@@ -22,7 +22,7 @@ mod prefetch;
 
 pub(super) use inlets::Inlet;
 pub(super) use looks::Looks;
-pub use looks::{Hosts, Look, finish, look};
+pub use looks::{LateHosts, Look, finish, look};
 pub use prefetch::Goal;
 
 use super::{AIR, HOST, Network};

@@ -5,17 +5,17 @@
 //! link's frames, and what the frames cost primary users. A frame is accounted for when it arrives; the
 //! propagation delay is taken off.
 
+mod covered;
+
 use cogtcp_link::{DropCause, Frame, LinkPayload};
 use cogtcp_scenario::{CognitiveSpec, RadioSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{ChannelId, CognitiveRadio, Protection, Radio};
 use cogtcp_units::{Duration, Position, RandomStream, Rate, Time};
 use cogtcp_wireless::{Fate, FrameKind, InterfaceId, PrimaryUsers, ReceivedFrame, Surroundings};
+use covered::Covered;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Stretches of time on the air that are remembered, so that two directions that send at once count once.
-const REMEMBERED: usize = 64;
 
 /// By how much two directions can report frames out of the order of their transmissions: the longest
 /// transmission and the difference of their delays. An opening is kept for so long.
@@ -46,8 +46,8 @@ pub(super) struct ChannelUser {
     /// Draw the errors of the channel, by direction.
     errors: [RandomStream; 2],
     openings: VecDeque<Opening>,
-    /// Times for which a frame of this radio was counted as being on the air, apart and in order.
-    covered: VecDeque<(Time, Time)>,
+    /// Times for which a frame of this radio was counted as being on the air.
+    covered: Covered,
     warm: Protection,
 }
 
@@ -81,7 +81,7 @@ impl ChannelUser {
             capture: first.receiver.capture,
             errors,
             openings: VecDeque::new(),
-            covered: VecDeque::new(),
+            covered: Covered::default(),
             warm: Protection::default(),
         })
     }
@@ -152,7 +152,9 @@ impl ChannelUser {
             .take_while(|opening| start.saturating_since(opening.until) > LONGEST_ORDER)
             .count();
         // Never the one that this frame was sent in.
-        self.openings.drain(..passed.min(place));
+        if passed.min(place) > 0 {
+            self.openings.drain(..passed.min(place));
+        }
         if lost == Some(DropCause::Silence) {
             // Nothing of it was sent into the silence that destroyed it.
             self.count_on_air(channel, is_reduced, start, until.min(closed));
@@ -215,43 +217,7 @@ impl ChannelUser {
         if is_reduced {
             return;
         }
-        let mut at = from;
-        let mut free = Vec::new();
-        for (begin, end) in &self.covered {
-            if at < *begin {
-                free.push((at, until.min(*begin)));
-            }
-            at = at.max(*end);
-            if at >= until {
-                break;
-            }
-        }
-        if at < until {
-            free.push((at, until));
-        }
-        for (begin, end) in free.into_iter().filter(|(begin, end)| begin < end) {
-            self.radio.transmitted_on(channel, begin, end);
-        }
-        self.cover(from, until);
-    }
-
-    /// Adds a stretch to those that are covered, and joins what touches.
-    fn cover(&mut self, from: Time, until: Time) {
-        if from >= until {
-            return;
-        }
-        let (mut from, mut until) = (from, until);
-        let first = self.covered.iter().position(|(_, end)| *end >= from).unwrap_or(self.covered.len());
-        let mut last = first;
-        while let Some((begin, end)) = self.covered.get(last).filter(|(begin, _)| *begin <= until) {
-            (from, until) = (from.min(*begin), until.max(*end));
-            last += 1;
-        }
-        self.covered.drain(first..last);
-        self.covered.insert(first, (from, until));
-        // The list stays short: new frames are near its end.
-        if self.covered.len() > REMEMBERED {
-            self.covered.pop_front();
-        }
+        let radio = &mut self.radio;
+        self.covered.cover(from, until, |begin, end| radio.transmitted_on(channel, begin, end));
     }
 }

@@ -9,7 +9,7 @@ use crate::options::{RunOptions, TraceLevel};
 use crate::packet::Packet;
 use crate::recorder::Recorder;
 use cogtcp_hosts::{End, Flow};
-use cogtcp_network::{Arrival, Due, Hosts, Look, Network};
+use cogtcp_network::{Arrival, Due, LateHosts, Look, Network};
 use cogtcp_scenario::{Experiment, FlowSpec, Traffic};
 use cogtcp_units::Time;
 
@@ -132,7 +132,7 @@ impl Simulation<'_> {
     }
 }
 
-impl Hosts<Packet> for Simulation<'_> {
+impl LateHosts<Packet> for Simulation<'_> {
     type Observer = Recorder;
 
     #[inline]

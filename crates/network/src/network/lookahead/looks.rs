@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The hosts of a network, in the hands of its driver.
-pub trait Hosts<P: Payload> {
+pub trait LateHosts<P: Payload> {
     /// What is told of packets.
     type Observer: Observer<P>;
 
@@ -92,7 +92,7 @@ impl<P: Payload> Network<P> {
 
 /// Plays what must be played before somebody looks at `at`, then calls `act`, which looks.
 #[inline]
-pub fn look<P: Payload, H: Hosts<P>>(hosts: &mut H, at: Time, look: Look, act: impl FnOnce(&mut H)) {
+pub fn look<P: Payload, H: LateHosts<P>>(hosts: &mut H, at: Time, look: Look, act: impl FnOnce(&mut H)) {
     match look {
         Look::Hosts(directions) | Look::Links(directions) => {
             directions.into_iter().flatten().for_each(|direction| _ = play(hosts, direction, at));
@@ -113,7 +113,7 @@ pub fn look<P: Payload, H: Hosts<P>>(hosts: &mut H, at: Time, look: Look, act: i
 }
 
 /// Plays what is late up to `until`, where the driver stops. Returns whether anything is due by then.
-pub fn finish<P: Payload, H: Hosts<P>>(hosts: &mut H, until: Time) -> bool {
+pub fn finish<P: Payload, H: LateHosts<P>>(hosts: &mut H, until: Time) -> bool {
     // Whatever packets of `until` lead to happens later.
     let found = play_all(hosts, until + Duration::from_nanos(1));
     let (network, observer) = hosts.network();
@@ -121,7 +121,7 @@ pub fn finish<P: Payload, H: Hosts<P>>(hosts: &mut H, until: Time) -> bool {
     found || network.next_change() <= until
 }
 
-fn play_all<P: Payload, H: Hosts<P>>(hosts: &mut H, until: Time) -> bool {
+fn play_all<P: Payload, H: LateHosts<P>>(hosts: &mut H, until: Time) -> bool {
     let mut found = false;
     for place in 0..hosts.network().0.looks.hosts.len() {
         let direction = hosts.network().0.looks.hosts[place];
@@ -131,7 +131,7 @@ fn play_all<P: Payload, H: Hosts<P>>(hosts: &mut H, until: Time) -> bool {
 }
 
 #[inline]
-fn play<P: Payload, H: Hosts<P>>(hosts: &mut H, direction: u32, until: Time) -> bool {
+fn play<P: Payload, H: LateHosts<P>>(hosts: &mut H, direction: u32, until: Time) -> bool {
     let is_late = hosts.network().0.next_in_batch(direction) < until;
     if is_late {
         hosts.play(direction, until);
