@@ -212,7 +212,7 @@ def picture(data: Data) -> Drawing:
             row.append(round(100 * found["base"][stack][0] / best))
         values.append(row)
     surface = Surface("", names, list(reversed(stacks.STACKS)), values)
-    label = "What twelve stacks deliver at the base of each study, in per cent of the best there"
+    label = "What twelve stacks deliver at the default values of each study, in per cent of the best there"
     return surfaces([surface], label, x_label=label, y_label="stack", unit="%")
 
 
@@ -242,8 +242,8 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
         [
             Finding(
                 len(elsewhere_done) > 0.75 * len(elsewhere) and len(done) - len(elsewhere_done) <= 2,
-                f"Most claims can be reproduced: {len(elsewhere_done)} of {len(elsewhere)} that were searched have a "
-                "reading, consistent with the paper, at which every statement holds on fresh seeds. The exception is "
+                f"Most claims can be reproduced: {len(elsewhere_done)} of {len(elsewhere)} that were searched hold at "
+                "parameter values compatible with the paper, on fresh seeds. The exception is "
                 f"the comparison of MANET and CRAHN: {len(done) - len(elsewhere_done)} of "
                 f"{len(searched) - len(elsewhere)} claims",
                 VERDICTS,
@@ -251,8 +251,8 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 len(robust) < 5,
-                f"Few are robust: {len(robust)} of {len(judged)} claims hold at 95 % or more of what the papers leave "
-                f"unsaid, {len(fragile)} hold at fewer than 5 %; {len(both)} are both reproduced and fragile",
+                f"Few are robust: {len(robust)} of {len(judged)} claims hold at 95 % or more of the settings that "
+                f"the papers allow, {len(fragile)} at fewer than 5 %; {len(both)} of these {len(fragile)} are reproduced",
                 VERDICTS,
                 "reproduce NAME",
             ),
@@ -308,7 +308,9 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
     single = max(one_run.parts, key=lambda part: part.estimate)
     three = data.studies["manet"].space.parsed("node=three")
     where_single = (
-        "where a node has the released code's three radios" if one_run.setting == three else "at the base"
+        "where a node has the released code's three radios"
+        if one_run.setting == three
+        else "at the default values"
     )
     newreno, linux = "NewReno, the paper's host", "Linux, CUBIC"
     fixed = data.count("trains-f4", "", silence=["drop", "refuse"])
@@ -411,7 +413,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 data.nearest("manet-n1").within >= 20,
-                f"One reading gives {data.nearest('manet-n1').within} of the {len(data.nearest('manet-n1').numbers)} "
+                f"One setting gives {data.nearest('manet-n1').within} of the {len(data.nearest('manet-n1').numbers)} "
                 "numbers of its six tables within 15 %; the mean distance is "
                 f"{100 * data.nearest('manet-n1').distance:.0f} %",
                 "Tables 1 to 6 of `manet-n1`",
@@ -444,7 +446,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 by_silence[0][0] == "silence",
-                f"In the chain it is the parameter that turns most ranks among twelve stacks: {by_silence[0][1]} of "
+                f"In the chain it is the parameter that reverses most ranks among twelve stacks: {by_silence[0][1]} of "
                 f"{sum(count for _, count in by_silence)} flips",
                 STACKS,
                 "reproduce chain --stacks",
@@ -478,7 +480,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                 ),
                 "Over several hops networks differ more than stacks do: on "
                 f"{of_hops} mobile networks and {of_manet} of `manet` no single parameter is shown to turn a rank "
-                f"of two stacks. At the base C2 is below all others: {data.whole('mswim09-multi-hop', 'C2')} kbit/s, the "
+                f"of two stacks. At the default values C2 is below all others: {data.whole('mswim09-multi-hop', 'C2')} kbit/s, the "
                 f"paper's NewReno {data.whole('mswim09-multi-hop', newreno)}",
                 STACKS,
                 "reproduce mswim09-multi-hop --stacks",
@@ -488,7 +490,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
                     "min_rto_s" not in dict(stacks.flips_by_parameter(data.stacks[name] or {}))
                     for name in ("chain", "mswim09", "trains")
                 ),
-                "The least RTO of the paper's host turns no rank of two stacks in the chain, the single hop or the train",
+                "The least RTO of the paper's host reverses no rank of two stacks in the chain, the single hop or the train",
                 STACKS,
                 "reproduce trains --stacks",
             ),
@@ -527,7 +529,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 data.word("c2-t1") == "reproduced" and data.place("c2-x1").holds == 0,
-                "C2 can share with NewReno as Table I says, at one reading. Beside CUBIC and BBR it does not keep what "
+                "C2 can share with NewReno as Table I says, at one setting. Beside CUBIC and BBR it does not keep what "
                 f"it has beside its own kind, at any of {data.place('c2-x1').fails} settings",
                 fig("c2-t1", data),
                 "reproduce c2-t1 --at best",

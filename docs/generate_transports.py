@@ -219,7 +219,7 @@ def shares(survey: Survey) -> str:
     """Return the table of two flows on one bottleneck: shares, goodput, and who starves."""
     head = " | ".join(f"queue of {said}" for said in QUEUES.values())
     lines = [
-        f"| first | second | {head} | goodput at 1 BDP, first | second | finding |",
+        f"| first | second | finding | {head} | goodput at 1 BDP, first | second |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for first, second in PAIRS:
@@ -232,7 +232,7 @@ def shares(survey: Survey) -> str:
         cells = [interval([record["share"] for record in found[queue]], 1) for queue in QUEUES]
         cells += [interval([record[which] for record in found[34]], 2) for which in ("first", "second")]
         said = finding(first, second, {queue: [run["share"] for run in found[queue]] for queue in QUEUES})
-        lines.append(f"| `{first}` | `{second}` | {' | '.join(cells)} | {said} |")
+        lines.append(f"| `{first}` | `{second}` | {said} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

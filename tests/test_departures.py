@@ -45,7 +45,7 @@ def test_the_setting_that_undoes_it_is_there(entry: Departure) -> None:
     """The name of the setting is one of a scenario's."""
     if entry.undo:
         setting = re.sub(r"^\[[\w.]+\] ", "", entry.undo).split()[0]
-        reference = (DOCS / "scenario.md").read_text("utf-8")
+        reference = "".join(page.read_text("utf-8") for page in (DOCS / "scenario").glob("*.md"))
         assert f"`{setting}`" in reference, entry.undo
 
 

@@ -388,7 +388,7 @@ def test_every_extra_is_on_the_page_about_installing() -> None:
 def test_defaults_beside_those_of_ns_are_ours() -> None:
     rows = cells((ROOT / "docs/how-to/coming-from-ns.md").read_text())
     ours = {row[0]: row[3] for row in rows if len(row) == 4}
-    tcp = (ROOT / "docs/scenario.md").read_text().partition("### `[tcp]`")[2].partition("\n### ")[0]
+    tcp = (ROOT / "docs/scenario/tcp.md").read_text().partition("## `[tcp]`")[2].partition("\n## ")[0]
     default = {row[0].strip("`"): row[3].strip('`"') for row in cells(tcp)}
     assert "newreno" in ours["setting"]
     assert (ours["segment"], default["segment_size"]) == ("1460 B", "1.46 kB")

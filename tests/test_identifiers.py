@@ -28,6 +28,8 @@ PYTHON = sorted(ROOT.glob("python/cogtcp/**/*.py"))
 #: What is not ours, and why it may be named.
 OTHERS = {
     "CHANGELOG.md": "names of earlier versions stay",
+    "0.1.0.md": "the same",
+    "0.2.0.md": "the same",
 }
 #: Options of other programs that pages name.
 OTHER_OPTIONS = {

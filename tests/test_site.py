@@ -128,7 +128,7 @@ def test_a_study_shows_what_reproduce_measures(site: Path) -> None:
     for name in figures:
         assert f'src="mswim09/{name}"' in text
         assert (site / "studies/mswim09" / name).read_text().startswith("<svg")
-    assert "At the base, of its 6 statements" in text
+    assert "At the default values, of its 6 statements" in text
     assert "quick" in (site / "studies/mswim09/report.html").read_text()
     # Also what turns a claim over, here for f2.
     assert "Along how the ends sense" in text

@@ -57,11 +57,13 @@ def test_reproduced_by_the_statements_that_hold(held: int, of: int, word: str) -
 def test_a_claim_of_ours_is_answered_by_its_share() -> None:
     """No paper says at which reading it was seen: that nobody searched one leaves nothing open."""
     ours = answers.Answer("ours", 0, 2, ("fragile", "depends"), ())
-    assert ours.text == "fragile, or depends"
+    assert ours.text == "fragile"
+    numbered = answers.Answer("ours", 0, 2, ("fragile", "depends"), (), holds=2, decided=66)
+    assert numbered.text == "holds at 2 of 66 settings"
     assert answers.Answer("ours", 0, 2, ("not searched",), ()).text == "not searched"
-    assert answers.counted([ours, ours]) == "2 claims; 2 fragile"
+    assert answers.counted([ours, ours]) == "2 claims; 2 hold at under 5 %"
     searched = answers.Answer("in part", 1, 2, ("fragile",), ())
-    assert answers.counted([searched]) == "0 of 1 claim reproduced, 1 in part; 1 fragile"
+    assert answers.counted([searched]) == "0 of 1 claim reproduced, 1 in part; 1 holds at under 5 %"
 
 
 SILENCE = Unsaid("silence", "drop", "w", choices=("drop", "hold", "refuse"))
@@ -71,6 +73,17 @@ OTHER = Unsaid("other", 0.0, "w", low=0.0, high=1.0)
 
 def design(count: int = 80) -> list[Setting]:
     return Space((SILENCE, RTO, OTHER)).design(count, 3)
+
+
+def test_a_verdict_says_how_much_holds_and_where() -> None:
+    part = answers.Answer("in part", 1, 2, ("fragile",), (), evaluated=6, decided=72)
+    assert part.text == (
+        "1 of its 2 statements holds at the best of 6 settings; all together at none of 72 settings"
+    )
+    whole = answers.Answer("reproduced", 2, 2, ("robust",), (), evaluated=6, holds=65, decided=66)
+    assert whole.text == "reproduced, robust: holds at 65 of 66 settings"
+    none = answers.Answer("not reproduced", 0, 1, ("inconclusive",), (), evaluated=9)
+    assert none.text == "not reproduced at the best of 9 settings; robustness inconclusive"
 
 
 def test_both_causes_are_found_with_their_threshold() -> None:

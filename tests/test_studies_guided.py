@@ -229,7 +229,7 @@ def test_where_seeds_do_not_suffice_the_answer_says_how_many_more(
     assert (lack["statement"], lack["settings"]) == ("More than three.", 0)
     assert lack["more_seeds"] == wanted
     text = f'"More than three" (about {float(f"{wanted:.2g}"):.0f} more seeds)'
-    assert f"Inconclusive at the base: {text}." in claim.told.why
+    assert f"Inconclusive at the default values: {text}." in claim.told.why
     assert html.escape(text, quote=False) in html.unescape(result.report())
     assert cli.main(["reproduce", "t-f1"]) == 0
     brief = f'Needs about {float(f"{wanted:.2g}"):.0f} more seeds: "More than three".'
@@ -251,7 +251,7 @@ def test_the_design_names_the_statement_that_most_settings_lack() -> None:
     assert answers.Lack("a.", math.nan).text == '"a" (more seeds)'
     several = [answers.Lack("a", 1.0), answers.Lack("b", 1234.0), answers.Lack("c", 30.0, 1)]
     assert telling.lacking_text(several) == (
-        'Inconclusive at the best reading: "a" (1 more seed), "b" (about 1,200 more seeds). '
+        'Inconclusive at the best parameter values: "a" (1 more seed), "b" (about 1,200 more seeds). '
         'Inconclusive at 1 setting of the design: "c" (about 30 more seeds).'
     )
     assert search.Found({"a": ("holds",)}, (0.0,), ()).lack() is None
@@ -410,8 +410,8 @@ def test_numbers_that_the_best_reading_has_are_told_where_they_are_more() -> Non
         Setting({}), (), (1, 2), 1, 0.0, (("a", 10.0, 9.2), ("b", 1.0, 1.1)), nearest, None
     )
     assert telling.numbers_text(folder.find("c2")[0], reading) == (
-        "At the setting nearest to them 1 of 2 printed numbers are within 15 %, the mean distance is 25 %; "
-        "at the best reading 2 are within."
+        "At the values nearest to the paper's numbers 1 of 2 are within 15 %, the mean distance is 25 %; "
+        "at the best parameter values 2 are within."
     )
 
 
@@ -446,21 +446,69 @@ def test_a_design_serves_the_claims_that_no_changed_parameter_touches(
     assert list(before) == ["t-f1", "t-n1"]
     # A parameter more, which touches no claim: searching one claim keeps what is known of the other.
     (study / "study.toml").write_text(STUDY + EXTRA)
-    with pytest.raises(StudyError, match="made for other unsaid parameters"):
+    with pytest.raises(StudyError, match="made for other parameters"):
         search.read(studies.find("t")[0])
     studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
     assert json.loads((study / "search.json").read_text())["claims"] == before
-    # Its bounds change: no claim is lost. Those of the rate: both are, as it touches both.
+    # Its bounds change: no claim is lost.
     (study / "study.toml").write_text(STUDY + EXTRA.replace("[1, 2]", "[1, 3]"))
     known = search.read(studies.find("t")[0])
     assert known is not None
     assert list(known.claims) == ["t-f1", "t-n1"]
+    # Those of the rate grow: the design's values are still possible, and the design says which they were.
     (study / "study.toml").write_text(STUDY.replace("[1, 10]", "[1, 20]") + EXTRA)
+    found = studies.find("t")[0]
+    known = search.read(found)
+    assert known is not None
+    assert list(known.claims) == ["t-f1", "t-n1"]
+    ((parameter, values),) = [item for item in known.narrower(found) if item[0].name == "rate"]
+    low, high = (float(end) for end in values.split(" to "))
+    assert 1 <= low < high <= 10
+    assert parameter.name == "rate"
+    # One claim is judged at the settings of the kept design, as the other one is.
+    studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
+    assert json.loads((study / "search.json").read_text())["claims"] == before
+    # They shrink: both claims are lost, as it touches both.
+    (study / "study.toml").write_text(STUDY.replace("[1, 10]", "[1, 5]") + EXTRA)
     known = search.read(studies.find("t")[0])
     assert known is not None
     assert not known.claims
     studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
     assert list(json.loads((study / "search.json").read_text())["claims"]) == ["t-f1"]
+
+
+def test_a_statement_more_is_judged_where_no_other_fails(study: Path, simulated: list[Any]) -> None:
+    eight = STUDY.replace("than = 3\n", "than = 8\n")
+    (study / "study.toml").write_text(eight)
+    studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
+    (before,) = json.loads((study / "search.json").read_text())["claims"]["t-f1"]["statements"].values()
+    assert 0 < before.count("f") < 6
+    more = '''says = "Less than twelve."
+kind = "ordering"
+test = "below"
+quantity = "value"
+than = 12
+
+[[claim]]
+id = "t-n1"'''
+    (study / "study.toml").write_text(eight.replace('[[claim]]\nid = "t-n1"', f"[[claim.statement]]\n{more}"))
+    known = search.read(studies.find("t")[0])
+    assert known is not None
+    # At some settings the new statement may decide: the claim is unknown.
+    assert "t-f1" not in known.claims
+    simulated.clear()
+    studies.search_space("t", only="t-f1", settings=6, seeds=2, trials=0)
+    known = search.read(studies.find("t")[0])
+    assert known is not None
+    found = known.claims["t-f1"]
+    assert len({rate for _, rate, _ in simulated}) == 6 - before.count("f")
+    verdicts = dict(zip(("old", "new"), found.verdicts.values(), strict=True))
+    wanted = ["holds" if 2 * setting["rate"] < 12 else "fails" for setting in known.settings]
+    judged = [index for index, letter in enumerate(before) if letter != "f"]
+    assert [verdicts["new"][index] for index in judged] == [wanted[index] for index in judged]
+    # Where it was not judged, it is not counted.
+    place = found.place("Less than twelve.")
+    assert (place.holds + place.fails, place.inconclusive) == (len(judged), 0)
 
 
 MECHANISM = """
@@ -493,7 +541,7 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     studies.search_space("t", only="t-f1", settings=0, trials=4)
     (claim,) = studies.reproduce("t", only="t-f1").claims
     count = studies.readings.read(folder.find("t")[0])["t-f1"].evaluated
-    assert claim.verdict == f"not reproduced after {count} settings, robustness not searched"
+    assert claim.verdict == f"not reproduced at the best of {count} settings; robustness not searched"
     best = claim.to_dict()["best"]
     assert [(item["says"], item["verdict"]) for item in best["mechanisms"]] == [
         ("the second number is not above 2.5", "holds"),
@@ -503,7 +551,10 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     reached = 2.5 * best["mechanisms"][0]["estimate"]
     short = 100 * (1 - reached / 3)
     why = f"the second number is not above 2.5 (value {reached:.3g} "
-    assert f"short by {short:.2g} % of its bound, because {why}" in claim.told.reading
+    # It was seen, not removed: no cause.
+    assert f"short by {short:.2g} % of its bound; seen there: {why}" in claim.told.reading
+    assert "cause not found" in claim.told.reading
+    assert "because" not in claim.told.reading
     assert "above 1 " not in claim.told.reading
     # The model changes; the kept reading is measured on its seeds again, without a search.
     kept_before = studies.readings.read(folder.find("t")[0])["t-f1"]
@@ -526,6 +577,22 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     assert [part.answer for part in after.mechanisms] == ["fails", "fails"]
 
 
+@pytest.mark.parametrize(("rate", "is_cause"), [(5, True), (1.2, False)])
+def test_a_cause_is_one_that_was_removed(
+    study: Path, simulated: list[Any], rate: float, is_cause: bool
+) -> None:
+    removed = MECHANISM.replace("than = 2.5\n", f"than = 2.5\nwithout = {{ rate = {rate} }}\n")
+    (study / "study.toml").write_text(STUDY.replace('\n[[claim]]\nid = "t-n1"\n', removed))
+    # One setting, the base: 2 at x = 2, short of three. With a rate of 5 it is 10, with 1.2 it is 2.4.
+    studies.search_space("t", only="t-f1", settings=0, trials=1)
+    kept_reading = studies.readings.read(folder.find("t")[0])["t-f1"]
+    assert kept_reading.removed == {"the second number is not above 2.5": "holds" if is_cause else "fails"}
+    (claim,) = studies.reproduce("t", only="t-f1").claims
+    assert ("because the second number" in claim.told.reading) is is_cause
+    assert ("without that it holds" in claim.told.reading) is is_cause
+    assert ("cause not found" in claim.told.reading) is not is_cause
+
+
 def test_a_statement_that_names_its_estimate_is_told_by_it(study: Path, simulated: list[Any]) -> None:
     function = 'test = "function"\nfunction = "order_in_most_runs"\n[claim.statement.options]\n'
     pairs = (
@@ -539,7 +606,7 @@ def test_a_statement_that_names_its_estimate_is_told_by_it(study: Path, simulate
     (study / "study.toml").write_text(text)
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     (claim,) = studies.reproduce("t", only="t-f1").claims
-    assert "Not there: More than three (share of the runs 0 [0, 0.265])." in claim.told.reading
+    assert "Not there: More than three (share of the runs 0 [≤ 0.221])." in claim.told.reading
 
 
 def test_a_kept_reason_is_told_by_its_name(study: Path, simulated: list[Any]) -> None:
@@ -604,9 +671,7 @@ def test_the_setting_nearest_to_the_numbers_can_be_run(study: Path, simulated: l
     # Of three numbers the ratio is always 2; the other two are within 15 % or not together.
     within = sum(abs(measured / paper - 1) <= 0.15 for _, paper, measured in reading.nearest.numbers)
     assert within in (1, 3)
-    assert (
-        f"At the setting nearest to them {within} of 3 printed numbers are within 15 %" in there.told.reading
-    )
+    assert f"At the values nearest to the paper's numbers {within} of 3 are within 15 %" in there.told.reading
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     with pytest.raises(StudyError, match="prints no number for t-f1"):
         studies.reproduce("t", only="t-f1", at="nearest")
@@ -657,9 +722,9 @@ def test_lines_of_the_terminal_begin_with_what_must_not_be_cut(study: Path, simu
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     (claim,) = studies.reproduce("t", only="t-f1").claims
     where, rest = claim.told.lines
-    assert where == "Best reading (1 judged): the base."
+    assert where == "Best setting: the default values."
     # 2 of 30.
-    assert rest == "Not there, short by 93 % of its bound: More than three."
+    assert rest == "Misses its threshold by 93 %: More than three."
     lack = answers.Lack("It grows.", 284.0, 12)
     assert lack.brief == 'about 280 more seeds at 12 settings: "It grows"'
     assert answers.Lack("It grows.", 1.0).brief == '1 more seed: "It grows"'

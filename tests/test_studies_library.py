@@ -13,7 +13,6 @@ import pytest
 from cogtcp import Scenario, models, run, runner, studies
 from cogtcp.studies import code
 from cogtcp.studies.common_tests import functions_of
-from cogtcp.studies.quantities import seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,16 +122,3 @@ def test_c2_quick(tmp_path: Path) -> None:
     assert "matches closely with our analytical results" in page
     again = studies.reproduce("c2-f3", quick=True, seeds=2, out=tmp_path / "out")
     assert again.claims[0].to_dict() == result.claims[0].to_dict()
-
-
-def test_c2_times_are_dead_times() -> None:
-    """A least RTO is chosen by what it leaves unused after a silence of 2 s."""
-    (study,) = [study for study in STUDIES if study.name == "c2"]
-    build = code.function(study, "runs", "scenario")
-    context = studies.Context(study=study, seeds=(1,), quick=True, _runner=runner.Runner(None, 1, None))
-    for timeouts in (2.0, 3.0):
-        for dead_s in (0.1, 1.0):
-            setting = study.space.base.but(timeouts=timeouts, dead_s=dead_s)
-            data = build(context, setting, studies.Point(run="alone", transport="c2"), 1).to_dict()
-            least_s = seconds(data["tcp"]["min_rto"])
-            assert models.rto_outage_s(2.0, least_s) == pytest.approx(2 + dead_s, rel=1e-3)

@@ -104,7 +104,7 @@ def test_words_stand_side_by_side_and_the_papers_number_among_them() -> None:
     figure = plots.redraw(_Study(), row, plot, Judged(Setting(), grid, ()), None)  # type: ignore[arg-type]
     assert list(figure.x_names) == ["b", "a"]
     ours, given = figure.curves
-    assert (ours.name, list(ours.x), list(ours.y)) == ("base", [0.0, 1.0], [4.0, 6.0])
+    assert (ours.name, list(ours.x), list(ours.y)) == ("default values", [0.0, 1.0], [4.0, 6.0])
     assert ours.low is not None
     assert ours.low[0] < 4.0
     assert (given.name, list(given.x), list(given.y), given.style) == ("the paper", [1.0], [7.0], "given")
@@ -119,11 +119,11 @@ def test_the_best_reading_has_the_colours_of_the_base(axis: str, values: list[An
     here, there = (Judged(Setting(queue=queue), measured(row), ()) for queue in (1, 2))
     figure = plots.redraw(_Study(), row, plot, here, there)  # type: ignore[arg-type]
     assert [(curve.name, curve.partner) for curve in figure.curves] == [
-        ("a", ""), ("b", ""), ("best reading", "a"), ("best reading", "b"),
+        ("a", ""), ("b", ""), ("best values", "a"), ("best values", "b"),
     ]  # fmt: skip
     drawing = draw(figure)
     # One entry for all of the best reading; lines and marks have the colours of the base.
-    assert [entry.text for entry in drawing.legend] == ["a", "b", "best reading"]
+    assert [entry.text for entry in drawing.legend] == ["a", "b", "best values"]
     colors = [mark.color for mark in drawing.rows[0][0].marks if type(mark).__name__ in ("Dots", "Line")]
     assert colors == ["series-1", "series-2"] * 2
     # The base alone, where that is the best reading.

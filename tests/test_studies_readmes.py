@@ -173,7 +173,7 @@ def multi_hop() -> list[str]:
     """Return the sentences of mswim09-multi-hop's README."""
     count = functools.partial(holds, "mswim09-multi-hop")
     f10 = counts("mswim09-multi-hop", "mswim09-f10")
-    primary, silences = (count("mswim09-x3", f"Without {name}")[0] for name in ("primary users", "silences"))
+    primary, silences = (count("mswim09-x6", f"Without {name}")[0] for name in ("primary users", "silences"))
     return [
         "`f9` holds at {} of the {} settings that decide".format(*count("mswim09-f9")),
         "grows with the flows at each that decides ({})".format(count("mswim09-f9", "Throughput rises")[0]),

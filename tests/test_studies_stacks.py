@@ -86,7 +86,7 @@ def test_ranks_are_kept_and_shown(folder: Path) -> None:
     studies.compare_stacks("t", seeds=3)
     assert path.read_text() == text
     page = studies.reproduce("t").report()
-    assert "Stacks of today at the base" in page
+    assert "Stacks of today at the default values" in page
 
 
 def test_a_rank_flips_only_where_both_ranks_are_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Draw the pictures of the documentation with cogtcp itself.
 
-    .venv/bin/python docs/images/draw.py
+    .venv/bin/python docs/images/draw.py                # all
+    .venv/bin/python docs/images/draw.py sensed-link    # the README's: seconds
 
 `fig3.svg` needs the runs of the study c2: some minutes, kept in results/reproduce-c2. `tune.svg` needs
 Optuna.
@@ -8,6 +9,7 @@ Optuna.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,12 +28,27 @@ ROOT = HERE.parents[1]
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draw those that are named, or all."""
+    wanted = sys.argv[1:] or ["sensed-link", "fig3", "tune"]
+    for name in wanted:
+        {"sensed-link": sensed_link, "fig3": fig3, "tune": tune}[name]()
+
+
+def sensed_link() -> None:
+    """Draw what `make demo` measures."""
     scenario = cogtcp.Scenario.from_file(ROOT / "scenarios" / "sensed-link.toml")
     comparison = cogtcp.compare(scenario, ["linux-bbr", "linux-cubic", "linux-reno", "sack"], seeds=10)
     save("sensed-link", bars(comparison))
+
+
+def fig3() -> None:
+    """Draw Fig. 3 of the study c2."""
     result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
     save("fig3", draw(result.claims[0].outcome.figures[0]))
+
+
+def tune() -> None:
+    """Draw goodput over sensing and transmission time."""
     single_hop = cogtcp.Scenario.from_file(ROOT / "scenarios" / "cr-single-hop.toml")
     save("tune", surface(cogtcp.tune(single_hop, grid=[10, 10], out=ROOT / "results" / "tune-cr-single-hop")))
 

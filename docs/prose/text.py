@@ -34,7 +34,8 @@ _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
 def pages() -> list[Path]:
     """Return the hand-written pages, as paths from the checkout."""
     found = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")]
-    found += sorted((ROOT / "docs").rglob("*.md"))
+    # Changelogs of older versions stay as they were released.
+    found += sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "changelog")
     return [page.relative_to(ROOT) for page in found if str(page.relative_to(ROOT)) not in GENERATED]
 
 

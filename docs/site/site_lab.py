@@ -180,7 +180,7 @@ def fill(content: str, page: str) -> str:
 
         def with_link(found: re.Match[str]) -> str:
             states = claims.get(found[2], [])
-            said = ("See it happen in the lab", "See it at its best reading")
+            said = ("See it happen in the lab", "See it at its best parameter values")
             return "\n".join(
                 [found[0], *(_link(page, state, text) for state, text in zip(states, said, strict=False))]
             )

@@ -62,8 +62,8 @@ def study_page(study: Study, runs: Path | None) -> StudyPage:
     for row in study.claims:
         lines += [*_claim(row, found.get(row.id), study, page), ""]
     if study.unsaid:
-        lines += ["## What is tried for what the paper leaves unsaid", ""]
-        lines += ["| | base | tried | why |", "|---|---|---|---|"]
+        lines += ["## Not given in the paper", ""]
+        lines += ["| parameter | default | tried | why |", "|---|---|---|---|"]
         lines += [f"| {u.title} | {u.base_text} | {u.tried} | {_cell(u.why)} |" for u in study.unsaid]
         lines.append("")
     page.text = "\n".join([*lines, body.lstrip("\n")])
@@ -74,7 +74,8 @@ def _pinned(study: Study) -> list[str]:
     """Return the study's table of docs/verdicts.md."""
     text = (ROOT / "docs/verdicts.md").read_text(encoding="utf-8")
     section = re.search(rf"^## {re.escape(study.name)}: .*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
-    return [line for line in (section[0] if section else "").splitlines() if line.startswith("|")]
+    table = (section[0] if section else "").partition("<details")[0]
+    return [line for line in table.splitlines() if line.startswith("|")]
 
 
 def _measured(study: Study, result: StudyResult | None, page: StudyPage) -> str:

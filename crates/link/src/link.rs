@@ -660,8 +660,9 @@ impl<P: LinkPayload> Link<P> {
         self.cut.as_ref()
     }
 
-    /// What waits when the gate begins to refuse is sent one packet after the other: nothing comes that could
-    /// change that. (A discipline may drop some of it on the way; the time for these counts all the same.)
+    /// Returns the time for which a gate that refuses still transmits. Waiting packets are sent one after the
+    /// other, and no packet joins them. Packets that a discipline then drops shorten it
+    /// ([`draw`](Self::draw)).
     fn draining(&self, now: u64) -> Option<Airing> {
         if self.gate != Gate::Refuse {
             return None;
@@ -713,6 +714,7 @@ impl<P: LinkPayload> Link<P> {
     fn draw(&mut self, now: u64) {
         // Taken out, since `begin` needs the whole link.
         let Some(mut managed) = self.managed.take() else { return };
+        let untaken = managed.signals.untaken();
         while self.gate.transmits() && self.free_at <= now && managed.discipline.packets() > 0 {
             // A driver that is late does not make the link slower: the queue was not empty, and the
             // transmitter free.
@@ -738,7 +740,13 @@ impl<P: LinkPayload> Link<P> {
                 }
             }
         }
+        let has_dropped = managed.signals.untaken() > untaken;
         self.managed = Some(managed);
+        if has_dropped && let Some(before) = self.draining {
+            // Only the end moves: everything before it was or is transmission.
+            let until = self.draining(self.free_at).map_or(self.free_at, |rest| rest.until);
+            self.draining = Some(Airing { until, ..before });
+        }
     }
 
     /// The next packet that the queue discipline dropped.
@@ -945,8 +953,8 @@ impl<P: LinkPayload> Link<P> {
         Time::from_nanos(self.free_at)
     }
 
-    /// When all is sent that is under way or, with a gate that refuses, waits, as of the last change of the
-    /// gate.
+    /// When all is sent that is under way or, with a gate that refuses, waits, unless a discipline drops some
+    /// of it.
     pub fn busy_until(&self) -> Time {
         self.draining.map_or(self.free_at(), |draining| Time::from_nanos(draining.until))
     }

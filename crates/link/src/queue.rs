@@ -122,6 +122,11 @@ impl<P: LinkPayload> Signals<P> {
         self.dropped.pop_front()
     }
 
+    /// Returns the number of dropped packets that nobody has taken yet.
+    pub(crate) fn untaken(&self) -> usize {
+        self.dropped.len()
+    }
+
     /// How many were marked.
     pub fn marked(&self) -> u64 {
         self.marked

@@ -332,6 +332,8 @@ impl Watch {
     /// Counts everything up to `now` of a link with its own transmitter.
     fn advance<P: Payload>(&mut self, now: u64, link: &mut Link<P>) {
         if self.is_closed {
+            // A discipline may have dropped packets that were to be sent.
+            self.completing = self.completing.min(link.busy_until().as_nanos());
             self.account.add(State::Silent, now.saturating_sub(self.mark.max(self.completing)));
         } else {
             self.count_idle(now, link);

@@ -1,5 +1,7 @@
 //! What is shipped: starters, scenarios, the JSON Schema and the reference in the documentation.
 
+#[path = "../examples/generate/pages.rs"]
+mod pages;
 #[path = "../examples/generate/reference.rs"]
 mod reference;
 
@@ -99,7 +101,10 @@ fn json_schemas_are_in_step() {
 
 #[test]
 fn references_are_in_step() {
-    for (name, generated) in [("scenario", reference()), ("trains", journey_map_reference())] {
+    let (index, pages) = reference();
+    let mut all: Vec<_> = pages.into_iter().map(|(name, text)| (format!("scenario/{name}"), text)).collect();
+    all.extend([("scenario".to_owned(), index), ("trains".to_owned(), journey_map_reference())]);
+    for (name, generated) in all {
         let path = root().join(format!("docs/{name}.md"));
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(text.contains(&generated), "{} is out of step with the types; {REGENERATE}", path.display());

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cogtcp._errors import UsageError
 from cogtcp.cli import arguments, progress
 from cogtcp.studies import answers, find, list_studies, reproduce, scenario_at
-from cogtcp.studies.folder import select
+from cogtcp.studies.folder import chosen
+from cogtcp.studies.halves import HOLDS, halves, share_counted
 
 if TYPE_CHECKING:
     import argparse
 
     from cogtcp.running.runner import Launcher
-    from cogtcp.studies import Study, StudyResult
+    from cogtcp.studies import Claim, Study, StudyResult
 
 _STYLES = {
     "reproduced": "bold green",
@@ -29,8 +33,9 @@ _STYLES = {
     "ours": "bold",
 }
 
-# Where the output is no terminal nobody's window limits the width.
-_WIDTH_OF_FILES = 120
+_WIDEST = 100
+# A file has lines of any length: nothing is cut.
+_WIDTH_OF_FILES = 10_000
 
 
 def command(args: argparse.Namespace) -> int:
@@ -45,8 +50,15 @@ def command(args: argparse.Namespace) -> int:
     arguments.positive(args.jobs, "--jobs")
     if args.ray is not None and not (args.search or args.stacks):
         raise UsageError("--ray goes with --search or --stacks")
+    if args.joint:
+        if args.at != "base" and not args.search:
+            raise UsageError("--joint is a setting of its own: leave --at out")
+        if args.stacks:
+            raise UsageError("--joint goes with --search, not with --stacks")
     if args.scenario:
         return _scenario(args)
+    if args.search and args.joint:
+        return _search_joint(args)
     if args.search:
         if args.at != "base" and (args.settings, args.trials) != (0, 0):
             raise UsageError("--search measures --at only with --settings 0 --trials 0")
@@ -67,7 +79,7 @@ def command(args: argparse.Namespace) -> int:
                 force=args.force,
                 progress=listener,
                 command=arguments.command_line(),
-                at=args.at,
+                at=_at(args),
             )
     except KeyboardInterrupt:
         return progress.interrupted(out)
@@ -82,10 +94,36 @@ def command(args: argparse.Namespace) -> int:
 def _scenario(args: argparse.Namespace) -> int:
     """Print the scenario of one claim at a setting, in full length: what `cogtcp run` takes."""
     study, single = find(args.study)
-    rows = select(study, args.only or ([single] if single else None))
+    rows = chosen(study, args.only or ([single] if single else None))
     if len(rows) != 1:
         raise UsageError("--scenario prints the scenario of one claim: name it, or add --claim ID")
-    sys.stdout.write(scenario_at(study, rows[0], args.at).to_toml())
+    sys.stdout.write(scenario_at(study, rows[0], _at(args)).to_toml())
+    return 0
+
+
+def _at(args: argparse.Namespace) -> str:
+    return "joint" if args.joint else str(args.at)
+
+
+def _search_joint(args: argparse.Namespace) -> int:
+    """Search the one setting at which most claims hold together; the outcome stays with the study."""
+    from cogtcp.studies import search_joint
+
+    out = _folder(args, "search")
+    try:
+        path = search_joint(
+            args.study,
+            trials=40 if args.trials is None else args.trials,
+            jobs=args.jobs,
+            out=out,
+            force=args.force,
+            progress=lambda line: print(line, file=sys.stderr),
+            launcher=_launcher(args),
+            at=args.at,
+        )
+    except KeyboardInterrupt:
+        return progress.interrupted(out)
+    print(json.dumps({"joint": str(path)}) if args.json else f"joint: {path}")
     return 0
 
 
@@ -171,29 +209,83 @@ def _list(studies: list[Study], *, as_json: bool) -> None:
 
 
 def _show(result: StudyResult) -> None:
-    """Print the answer first, then at most five lines a claim; the report has the rest."""
-    console = Console(
-        width=None if sys.stdout.isatty() else _WIDTH_OF_FILES, highlight=False, soft_wrap=False
-    )
-    console.print(Text(result.study.title, style="bold"), no_wrap=True, overflow="ellipsis")
-    paper = [claim.outcome.answer for claim in result.claims if claim.outcome and not claim.row.ours]
-    if paper:
-        console.print(Text(f"{answers.counted(paper)}."))
+    """Print a table of claims, then what is to be said of each; the report has the rest.
+
+    On a terminal lines are wrapped at 100 columns at most. In a file each is whole.
+    """
+    here = sys.stdout.isatty()
+    width = min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST)
+    console = Console(width=width if here else _WIDTH_OF_FILES, highlight=False, soft_wrap=not here)
+    console.print(Text(result.study.title, style="bold"))
+    for line in _heads(result):
+        console.print(Text(line))
     console.print()
+    console.print(_table(result, width))
     for claim in result.claims:
-        outcome = claim.outcome
-        heading = Text(f"{claim.row.id}{' (ours)' if claim.row.ours else ''}: ", style="bold")
-        style = "bold red" if outcome is None else _STYLES[outcome.answer.reproduced]
-        heading.append(claim.verdict, style=style)
-        told = claim.told
-        lines = [claim.row.claim, f"{told.share} {told.measured}".strip(), *told.lines]
-        if outcome is None:
-            lines = [claim.row.claim, told.why]
-        for line in [heading, *(Text(f"  {line}") for line in lines if line)]:
-            console.print(line, no_wrap=True, overflow="ellipsis")
+        console.print()
+        console.print(
+            Text(f"{claim.row.id}{' (ours)' if claim.row.ours else ''}: ", "bold") + _verdict(claim)
+        )
+        for line in _lines(claim, result.at):
+            for part in textwrap.wrap(line, width - 2) if here else [line]:
+                console.print(Text(f"  {part}"))
     unsearched = [c for c in result.claims if c.outcome and "not searched" in c.verdict]
     if unsearched:
         console.print(
             f"\nNot searched: {len(unsearched)} of {len(result.claims)} claims. "
             f"cogtcp reproduce {result.study.name} --search",
         )
+
+
+def _heads(result: StudyResult) -> list[str]:
+    """Return the answer for the paper as a whole: at the one setting, then claim by claim."""
+    heads = []
+    if result.at not in ("base", "best", "nearest"):
+        paper = [
+            claim.outcome.base.verdict for claim in result.claims if claim.outcome and not claim.row.ours
+        ]
+        where = "the joint setting" if result.at == "joint" else result.at
+        heads.append(f"At {where}, {paper.count('holds')} of {len(paper)} claims of the paper hold.")
+    elif result.joint is not None:
+        heads.append(f"{result.joint.text}: cogtcp reproduce {result.study.name} --joint")
+    known = [claim.outcome.answer for claim in result.claims if claim.outcome and not claim.row.ours]
+    if known:
+        heads.append(f"Each alone: {answers.counted(known)}.")
+    return heads
+
+
+def _table(result: StudyResult, width: int) -> Table:
+    """Return the table: claim, whether it holds where it was measured, its share, what it says."""
+    table = Table(box=None, width=width, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in ("claim", "holds?", "share"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("what it says", overflow="fold")
+    for claim in result.claims:
+        outcome = claim.outcome
+        if outcome is None:
+            table.add_row(claim.row.id, "failed", "-", claim.row.claim)
+            continue
+        found = [finding.verdict for finding in outcome.base.findings]
+        word = HOLDS[outcome.base.verdict]
+        held = f"{word}, {found.count('holds')} of {len(found)}" if len(found) > 1 else word
+        table.add_row(claim.row.id, held, share_counted(outcome.place), claim.row.claim)
+    return table
+
+
+def _verdict(claim: Claim) -> Text:
+    if claim.outcome is None:
+        return Text(claim.verdict, style="bold red")
+    sentences = [half for half in halves(claim.outcome.answer, claim.outcome.place) if half]
+    return Text(" ".join(sentences) or claim.verdict, style=_STYLES[claim.outcome.answer.reproduced])
+
+
+def _lines(claim: Claim, at: str) -> list[str]:
+    """Return what is to be said of a claim: where it was measured first."""
+    told = claim.told
+    if claim.outcome is None:
+        return [told.why]
+    lines = [told.measured]
+    if at not in ("base", "best", "nearest"):
+        # What was asked is this setting: what fails here, not at another.
+        return [*lines, told.fails] if told.fails else lines
+    return [line for line in (*lines, *told.lines) if line]

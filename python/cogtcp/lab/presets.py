@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.space import Setting
 
 #: Said of a claim under the reading that reproduces it best.
-BEST_SAID = "Unsaid parameters are set to the claim's best reading."
+BEST_SAID = "Parameters that the paper does not give have the best values found for the claim."
 #: In place of a transport: each flow has the one that the scenario gives it.
 AS_IT_IS = "as it is"
 

@@ -22,16 +22,16 @@ from cogtcp.model import provenance
 from cogtcp.model.output import prepare_folder, rewriting, write_file
 from cogtcp.model.result import plain
 from cogtcp.running.runner import Case, Runner
-from cogtcp.studies import code, guided, readings, search, stacks, verdicts
+from cogtcp.studies import code, guided, joint, plots, readings, search, stacks, verdicts
 from cogtcp.studies.claims import ClaimRow
 from cogtcp.studies.context import Context
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
 from cogtcp.studies.folder import (
     Study,
+    chosen,
     find,
     list_studies,
-    select,
     studies_folder,
 )
 from cogtcp.studies.judging import judge
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from cogtcp.model.scenario import Scenario
     from cogtcp.running.runner import Launcher
+    from cogtcp.studies.joint import Joint
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.readings import Reading
 
@@ -74,6 +75,7 @@ __all__ = [
     "find",
     "list_studies",
     "reproduce",
+    "search_joint",
     "search_space",
     "studies_folder",
     "verdicts",
@@ -125,6 +127,8 @@ class StudyResult:
         seeds: The seeds of the runs.
         quick: Whether it was the quick version.
         at: Where it was measured: at the base, or at the best readings.
+        joint: The joint setting that is kept; None where there is none.
+        main: The paper's main figure at the joint setting; None where that was not measured.
     """
 
     study: Study
@@ -132,6 +136,8 @@ class StudyResult:
     seeds: tuple[int, ...]
     quick: bool
     at: str = "base"
+    joint: Joint | None = None
+    main: Figure | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return study and claims as plain data."""
@@ -203,6 +209,7 @@ def reproduce(
         command: The command line, for the report.
         at: "base": at the base, and beside it at the best reading. "best": at the best readings alone.
             "nearest": at the settings nearest to the numbers that the paper prints.
+            "joint": at the one setting at which most claims hold together.
             "silence=hold,rtt_ms=100": at the base but for these unsaid parameters.
 
     Raises:
@@ -213,7 +220,7 @@ def reproduce(
     wanted = [only] if isinstance(only, str) else list(only) if only is not None else None
     if single is not None:
         wanted = [single, *(wanted or [])]
-    rows = select(found, wanted)
+    rows = chosen(found, wanted)
     count = seeds if seeds is not None else found.quick_seeds if quick else found.seeds
     if count < 1:
         raise StudyError(f"a study needs at least one seed, not {count}")
@@ -226,7 +233,12 @@ def reproduce(
         quick=quick,
         _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
     )
-    result = StudyResult(found, _claims(context, rows, at), context.seeds, quick, at)
+    kept_joint = joint.read(found)
+    claims = _claims(context, rows, at)
+    main = None
+    if kept_joint is not None and only is None and single is None:
+        main = _main(context, claims, kept_joint, at)
+    result = StudyResult(found, claims, context.seeds, quick, at, kept_joint, main)
     if folder is not None:
         result.save(folder, command=command)
     return result
@@ -245,7 +257,7 @@ def scenario_at(study: Study, claim: ClaimRow, at: str = "base") -> Scenario:
     """
     kept_at = at in ("best", "nearest")
     reading = readings.read(study).get(claim.id)
-    setting = _kept_setting(claim, reading, at) if kept_at else study.space.parsed(at)
+    setting = _kept_setting(claim, reading, at) if kept_at else _named_setting(study, at)
     context = Context(study=study, seeds=(1,), quick=False, _runner=Runner())
     make = code.function(study, "runs", "scenario")
     found: Scenario = make(context, setting, claim.points[0], 1)
@@ -298,13 +310,61 @@ def search_space(
     """
     found, single = find(study)
     wanted = [only] if isinstance(only, str) else list(only) if only is not None else None
-    claims = select(found, [single] if single is not None else wanted)
+    claims = chosen(found, [single] if single is not None else wanted)
     code.forget(found)
     folder = None if out is None else _prepare(out, found, force=force)
     runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
     context = Context(study=found, seeds=(), quick=False, _runner=runner)
     with _ready(found, launcher):
         return list(dict.fromkeys(_searched(context, claims, settings, seeds, trials, progress, at)))
+
+
+def search_joint(
+    study: str,
+    trials: int = 40,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+    launcher: Launcher | None = None,
+    at: str = "base",
+) -> Path:
+    """Search the one setting at which most of a paper's claims hold together, and keep it.
+
+    Args:
+        study: Name of a study.
+        trials: Settings that are judged besides the starts; 0: the kept joint setting is measured again, or
+            the one that `at` names.
+        jobs: Runs at a time; by default one for each processor.
+        out: Folder for the finished runs.
+        force: Use `out` although it holds other files; these are kept in a folder beside it.
+        progress: Called with a line when a setting is done.
+        launcher: Where the runs are made; by default in this process (`cogtcp.runner.Launcher`).
+        at: One more setting to start from, as in "node=three".
+
+    Returns:
+        The file written, `joint.json`.
+
+    Raises:
+        StudyError: There is no such study.
+        OutputError: The results cannot be written.
+    """
+    found, _ = find(study)
+    code.forget(found)
+    folder = None if out is None else _prepare(out, found, force=force)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
+    context = Context(study=found, seeds=(), quick=False, _runner=runner)
+    with _ready(found, launcher):
+        outcome = joint.find(
+            context,
+            search.read(found),
+            readings.read(found),
+            trials,
+            progress,
+            joint.read(found),
+            [] if at == "base" and (found.folder / joint.FILE).exists() else [found.space.parsed(at)],
+        )
+    return joint.keep(found, outcome, provenance.version())
 
 
 def _searched(
@@ -405,7 +465,7 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
     """Judge claims at the base and at the best reading; what fails is told."""
     kept, found = search.read(context.study), readings.read(context.study)
     kept_at = at in ("best", "nearest")
-    base = context.study.space.base if kept_at else context.study.space.parsed(at)
+    base = context.study.space.base if kept_at else _named_setting(context.study, at)
     shared: dict[str, Judged] = {}
     if not kept_at:
         # One failed run fails them all here: then each claim is judged by itself below.
@@ -423,9 +483,8 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
             else:
                 here = shared.get(row.id) or judge(context, [row], base)[0]
                 best = None
-                # The quick version is done in seconds, and a setting that is named is not to be mixed with
-                # another.
-                if reading is not None and not context.quick and at == "base":
+                # A setting that is named is not to be mixed with another.
+                if reading is not None and at == "base":
                     (best,) = judge(context, [row], reading.setting)
             outcome = conclude(context, row, here, best, reading, kept)
         except RunError as error:
@@ -433,6 +492,35 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
         else:
             claims.append(Claim(row, outcome, tell(context, outcome, at)))
     return tuple(claims)
+
+
+def _main(context: Context, claims: Sequence[Claim], found: Joint, at: str) -> Figure | None:
+    """Return the paper's main figure at the joint setting; None where the study names none."""
+    mine = next((claim for claim in claims if claim.row.id == context.study.main), None)
+    if mine is None or mine.outcome is None:
+        return None
+    if at == "joint":
+        return plots.alone(context, mine.row, mine.outcome.base)
+    with contextlib.suppress(RunError):
+        return plots.alone(context, mine.row, judge(context, [mine.row], found.setting)[0])
+    return None
+
+
+def _named_setting(study: Study, at: str) -> Setting:
+    """Return the one setting for all claims that `at` names.
+
+    Raises:
+        StudyError: There is no such setting, or no joint one is kept.
+    """
+    if at != "joint":
+        return study.space.parsed(at)
+    found = joint.read(study)
+    if found is None:
+        raise StudyError(
+            f"no joint setting of {study.name} is saved; search with: "
+            f"cogtcp reproduce {study.name} --search --joint"
+        )
+    return found.setting
 
 
 def _kept_setting(row: ClaimRow, reading: Reading | None, at: str) -> Setting:

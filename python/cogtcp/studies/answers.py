@@ -22,22 +22,23 @@ ROBUST, FRAGILE = 0.95, 0.05
 """Bounds of the share of the settings at which a claim holds."""
 
 WORDS = {
-    "reproduced": "there is a setting, consistent with the paper, at which every statement of the claim "
-    "holds; found by a guided search and confirmed on fresh seeds",
+    "setting": "values for the parameters that the paper does not give, compatible with the paper",
+    "reproduced": "a guided search found a setting at which every statement of the claim holds, confirmed on "
+    "fresh seeds",
     "in part": "at the best setting found some statements hold, not all",
     "not reproduced": "at the best setting found no statement holds",
-    "robust": "the claim holds at 95 % or more of the settings of the random design",
-    "depends on": "it holds at 5 to 95 % of them; named are the one or two parameters that decide, or "
-    '"cause not found"',
+    "holds at N of M settings": "of the random design that gave a clear result; all statements of the claim "
+    "hold there",
+    "robust": "the claim holds at 95 % or more of these settings",
+    "depends on": "it holds at 5 to 95 % of them; named are the one or two parameters that decide",
     "fragile": "it holds at fewer than 5 % of them",
-    "X, or Y": "the 95 % interval of that share crosses a bound; the first word is for the share itself",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
     "about N more seeds": "so many more seeds would decide an inconclusive statement, if effect and spread "
     "stay as they were (90 % power for the claim as a whole)",
-    "base": "the settings of the study's scenarios",
+    "default values": "the setting of the study's scenarios",
     "not searched": "the guided search, or the random design, has not been run for this claim",
-    "ours": "a claim that no paper makes: there is no reading to find; its share of the settings answers it",
+    "ours": "a claim that no paper makes: its share of the settings answers it",
 }
 """The words of a verdict, each with what it means."""
 
@@ -54,7 +55,7 @@ class Lack:
         says: The statement.
         more: How many seeds more it needs; infinite where its effect lies on the bound, NaN where its test
             has no spread to compute it from.
-        settings: At how many settings of the random design; 0: at the reading, or the base.
+        settings: At how many settings of the random design; 0: at the best values, or the default ones.
     """
 
     says: str
@@ -113,6 +114,8 @@ class Answer:
             that the interval crosses.
         causes: The parameters that decide.
         evaluated: How many settings the guided search judged; 0 where there was none.
+        holds: At how many settings of the random design it holds.
+        decided: How many of them gave a clear result; 0 where there is no design.
         lacking: The statements for which the seeds do not suffice: at the best reading (the base, where none
             is kept) all, of the random design the one that most of its inconclusive settings lack.
     """
@@ -124,6 +127,8 @@ class Answer:
     causes: tuple[Effect, ...]
     lacking: tuple[Lack, ...] = ()
     evaluated: int = 0
+    holds: int = 0
+    decided: int = 0
 
     @property
     def conditions(self) -> str:
@@ -133,12 +138,12 @@ class Answer:
     @property
     def reproduced_text(self) -> str:
         """The first half: with the statements that hold and the settings judged, where not all do."""
-        after = f"after {self.evaluated} setting{'s' if self.evaluated > 1 else ''}"
-        if self.reproduced == "in part":
-            return f"reproduced in part ({self.held} of {self.of}{f', {after}' if self.evaluated else ''})"
-        if self.reproduced == "not reproduced" and self.evaluated:
-            return f"not reproduced {after}"
-        return "not searched for a reading" if self.reproduced == "not searched" else self.reproduced
+        if self.reproduced not in ("in part", "not reproduced"):
+            return self.reproduced
+        text = f"{self.held} of its {self.of} statements hold{'s' if self.held == 1 else ''}"
+        if self.reproduced == "not reproduced":
+            text = self.reproduced
+        return f"{text} at the best of {self.evaluated} settings" if self.evaluated > 1 else text
 
     @property
     def _nothing_known(self) -> bool:
@@ -146,24 +151,26 @@ class Answer:
 
     @property
     def robust_text(self) -> str:
-        """The second half."""
-        if self.robust[0] in ("not searched", "inconclusive"):
-            return f"robustness {self.robust[0]}"
-        return ", or ".join(self._depends() if word == "depends" else word for word in self.robust)
+        """The second half: at how many settings all statements hold, and what decides."""
+        word = self.robust[0]
+        if word in ("not searched", "inconclusive"):
+            return f"robustness {word}"
+        settings = f"{self.decided} settings"
+        together = "all together at" if self.reproduced == "in part" else "holds at"
+        count = f"{together} {self.holds or 'none'} of {settings}" if self.decided else word
+        if word == "robust":
+            return f"robust: {count}" if self.decided else word
+        return f"depends on {self.conditions} ({count})" if word == "depends" and self.causes else count
 
     @property
     def text(self) -> str:
-        """The verdict, as in "reproduced, depends on silence = drop and min RTO < 0.5 s"."""
+        """The verdict, as in "reproduced, depends on silence = drop (holds at 20 of 66 settings)"."""
         if self._nothing_known:
             return "not searched"
         if self.reproduced == "ours":
             return self.robust_text
-        return f"{self.reproduced_text}, {self.robust_text}"
-
-    def _depends(self) -> str:
-        if not self.causes:
-            return "depends" if self.robust[0] == "fragile" else "depends (cause not found)"
-        return f"depends on {self.conditions}"
+        between = "; " if self.reproduced in ("in part", "not reproduced") else ", "
+        return f"{self.reproduced_text}{between}{self.robust_text}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -210,7 +217,7 @@ def robust(place: Support | None) -> tuple[Robust, ...]:
 
 
 def counted(answers: Sequence[Answer]) -> str:
-    """Return one line for a paper: "10 of 10 claims reproduced; 1 robust, 3 fragile"."""
+    """Return one line for a paper: "9 of 10 claims reproduced, 1 in part; 3 hold at under 5 %"."""
     words = [answer.reproduced for answer in answers if answer.reproduced != "ours"]
     done, parts = words.count("reproduced"), words.count("in part")
     number = len(words) or len(answers)
@@ -223,8 +230,16 @@ def counted(answers: Sequence[Answer]) -> str:
     if missing:
         text += f", {missing} not searched"
     firsts = [answer.robust[0] for answer in answers]
-    names = {"robust": "robust", "depends": "dependent on a parameter", "fragile": "fragile"}
-    told = [f"{firsts.count(word)} {name}" for word, name in names.items() if word in firsts]
+    shares: dict[Robust, str] = {
+        "robust": "at 95 % or more",
+        "depends": "at 5 to 95 %",
+        "fragile": "at under 5 %",
+    }
+    told = [
+        f"{count} hold{'s' if count == 1 else ''} {where}"
+        for word, where in shares.items()
+        if (count := firsts.count(word))
+    ]
     return f"{text}; {', '.join(told)}" if told else text
 
 
@@ -235,7 +250,4 @@ def decides_most(answers: Sequence[Answer], names: dict[str, str], count: int = 
         for cause in answer.causes:
             found.setdefault(cause.parameter, []).append(cause.explained)
     ranked = sorted(found, key=lambda name: (-len(found[name]), -sum(found[name]), name))
-    return ", ".join(
-        f"{names[name]} ({len(found[name])} claim{'s' if len(found[name]) > 1 else ''})"
-        for name in ranked[:count]
-    )
+    return "; ".join(names[name] for name in ranked[:count])

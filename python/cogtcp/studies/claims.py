@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.model.statistics import mean_interval, ratio_interval
@@ -65,15 +65,19 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """Why a statement cannot hold: a sentence of our own, tested like a statement at the best reading.
+    """What may keep a statement from holding: a sentence of our own, with a test.
+
+    It is told where it holds at the best reading; as the cause if the statement holds once it is removed.
 
     Attributes:
         against: The statement that it explains, by what that says.
-        test: The sentence and its test. It is told only where it holds.
+        test: The sentence and its test.
+        without: Values of unsaid parameters that remove it; empty: it was not removed.
     """
 
     against: str
     test: Statement
+    without: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +219,12 @@ def _mechanism(data: Mapping[str, Any], said: Sequence[str]) -> Mechanism:
     """Read a `[[claim.mechanism]]`: a statement of our own, against one of the claim."""
     item = {"kind": "magnitude", **data}
     against = str(item.pop("against", ""))
+    without = _deep(item.pop("without", {}))
     if against not in said:
         raise ValueError(f"the mechanism `against` {against!r} is not a statement of its claim")
     test: Statement = _read(Statement, item, "mechanism")
     test.check()
-    return Mechanism(against, test)
+    return Mechanism(against, test, without)
 
 
 def _with_numbers(statement: Statement, numbers: Sequence[Number]) -> Statement:

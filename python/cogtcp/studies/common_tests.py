@@ -87,12 +87,12 @@ def _order(statement: Statement, grid: Grid, *, often: bool) -> Finding:
         all(more[seed] > less[seed] for more, less in pairs)  # a tie is no order
         for seed in range(len(pairs[0][0]))
     ]
-    # The verdict is one-sided on either side, hence the narrower interval; the wider one is told.
+    # The verdict is one-sided on either side: each end at 95 %.
     inner = share(sum(shown), len(shown), 1 - 2 * verdicts.LEVEL)
-    outer = share(sum(shown), len(shown), 1 - verdicts.LEVEL)
     above, below = inner.low > 0.5, inner.high < 0.5
     wanted, unwanted = (above, below) if often else (below, above)
     verdict: verdicts.Verdict = "holds" if wanted else "fails" if unwanted else "inconclusive"
+    outer = verdicts.one_sided(inner, inner, verdict, above=often)
     error = 0.5 / math.sqrt(len(shown))
     sign = 1 if often else -1
     return verdicts.Finding(

@@ -41,6 +41,8 @@ class Study:
     quick_seeds: int
     claims: tuple[ClaimRow, ...]
     unsaid: tuple[Unsaid, ...]
+    question: str = ""
+    """What the study answers, in a short sentence; without one: the title."""
     design: int = 96
     """Settings of the joint design that the search tries."""
     design_seeds: int = 4
@@ -55,6 +57,8 @@ class Study:
     """What is measured, by name, in words with the unit."""
     stacks: Comparison | None = None
     """Where stacks of today are compared."""
+    main: str = ""
+    """The claim whose figure is the paper's main one."""
 
     @property
     def space(self) -> Space:
@@ -83,8 +87,19 @@ def studies_folder() -> Path:
 
 
 def list_studies() -> list[Study]:
-    """Return every study, by name."""
-    return [load(path.parent) for path in sorted(studies_folder().glob("*/study.toml"))]
+    """Return every study, by name.
+
+    Raises:
+        StudyError: A study is wrong, or two of them have a claim of one name.
+    """
+    found = [load(path.parent) for path in sorted(studies_folder().glob("*/study.toml"))]
+    owners: dict[str, str] = {}
+    for study in found:
+        for row in study.claims:
+            if row.id in owners:
+                raise StudyError(f"{row.id} is a claim of {owners[row.id]} and of {study.name}: rename one")
+            owners[row.id] = study.name
+    return found
 
 
 def find(name: str) -> tuple[Study, str | None]:
@@ -96,12 +111,33 @@ def find(name: str) -> tuple[Study, str | None]:
     for study in studies:
         if any(claim.id == name for claim in study.claims):
             return study, name
+    for study in studies:
+        if any(re.fullmatch(rf"{re.escape(name)}[a-z]", claim.id) for claim in study.claims):
+            return study, name
     # An id begins with its study's name, which may itself begin with another's: the longest is meant.
     own = [study for study in studies if name.startswith(f"{study.name}-")]
     if own:
         select(max(own, key=lambda study: len(study.name)), [name])
     known = [study.name for study in studies]
     raise StudyError(f"unknown study {name!r}; {_suggest(name, known)}")
+
+
+def chosen(study: Study, only: list[str] | None) -> list[ClaimRow]:
+    """Return the claims named in `only`, or all; a figure's name names all of its claims.
+
+    "chain-f3" names chain-f3a and chain-f3b, if no claim has that id.
+
+    Raises:
+        StudyError: There is no such claim.
+    """
+    if only is None:
+        return list(study.claims)
+    ids = [claim.id for claim in study.claims]
+    named: list[str] = []
+    for name in only:
+        of_figure = [known for known in ids if re.fullmatch(rf"{re.escape(name)}[a-z]", known)]
+        named += of_figure if name not in ids and of_figure else [name]
+    return select(study, named)
 
 
 def select(study: Study, only: list[str] | None) -> list[ClaimRow]:
@@ -127,6 +163,7 @@ def load(folder: Path) -> Study:
             folder=folder,
             title=text(data, "title"),
             paper=text(data, "paper"),
+            question=text(data, "question") if "question" in data else text(data, "title"),
             seeds=_count(data, "seeds"),
             quick_seeds=_count(data, "quick_seeds"),
             claims=tuple(read_claim(row) for row in under.each("claim", data.pop("claim", []))),
@@ -138,11 +175,12 @@ def load(folder: Path) -> Study:
             starts=tuple(search.pop("starts", ())),
             stacks=read_comparison(data.pop("stacks", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
+            main=str(data.pop("main", "")),
         )
         under.path = "search."
         known_only(search, ("settings", "seeds", "second_look", "confirm", "starts"))
         under.path = ""
-        known_only(data, ("title", "paper", "seeds", "quick_seeds"))
+        known_only(data, ("title", "question", "paper", "seeds", "quick_seeds"))
     except ValueError as error:
         # What a message quotes first is the key, if it is about one.
         key = re.search(r"`(\w+)`", str(error))
@@ -151,6 +189,8 @@ def load(folder: Path) -> Study:
     ids = [claim.id for claim in study.claims]
     if not ids or len(set(ids)) != len(ids):
         raise StudyError(f"{path}: a study needs claims with ids that differ, not {ids}")
+    if study.main not in ("", *ids):
+        raise StudyError(f"{path}: `main` must be one of {', '.join(ids)}, not {study.main!r}")
     return study
 
 

@@ -1,10 +1,10 @@
 """The guided search: whether a claim can be reproduced, and under which reading.
 
-A random design finds common readings; a rare reading needs a search. For each claim Optuna's TPE sampler
-(Bergstra et al. 2011) proposes settings, starting from the base and the best of the random design. The
-objective is the number of statements on the right side of their bounds, then the least clearance, (effect -
-bound) / standard error. Once all statements are clear of their bounds, it is the distance to the paper's
-numbers. If these stay farther than 15 %, a second search minimises this distance alone.
+A random design finds common readings; a rare reading needs a search. For each claim `exploring` proposes
+settings, starting from the base and the best of the random design. The objective is the sum over the
+statements of their clearance, (effect - bound) / standard error, up to that of a clear one. Once all
+statements are clear of their bounds, it is the distance to the paper's numbers. If these stay farther than
+15 %, a second search minimises this distance alone.
 
 - *Common random numbers.* Every setting is judged on the same seeds.
 - *Shared runs.* Settings that another claim of the same search has measured at all points of this one cost
@@ -27,11 +27,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cogtcp.studies import power
 from cogtcp.studies.claims import tests_of
-from cogtcp.studies.errors import StudyError
+from cogtcp.studies.exploring import explored
 from cogtcp.studies.judging import distance_to_numbers, judge, numbers
 from cogtcp.studies.readings import WITHIN, Hangs, Nearest, Part, Reading, Turn
 from cogtcp.studies.touching import touching
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.search import Search
     from cogtcp.studies.space import Setting, Unsaid, Value
     from cogtcp.studies.statements import Statement
-    from cogtcp.studies.verdicts import Finding
+    from cogtcp.studies.verdicts import Finding, Verdict
 
 SEARCH_SEED = 2001
 """First seed of the guided search; a reproduction counts from 1, the random design from 101."""
@@ -61,13 +61,13 @@ CLEAR = 3.0
 TRIALS = 80
 STARTS = 4
 """How many of the best settings of the design the search starts from, besides the base."""
-RANDOM = 8
-"""Settings that are drawn at random before the sampler has seen enough."""
 CANDIDATES = 3
 """How many settings are confirmed at most."""
 FEWEST = 12
 """Seeds of a confirmation, at least; a study says how many at most."""
 _NEVER = -1000.0
+_SCALE = 10.0
+"""Clearance, in standard errors, at which a statement is three quarters of what can be lost by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,7 @@ def find_reading(
         turn=turn,
         mechanisms=_mechanisms(claim, confirmed),
         tests=tests_of(claim),
+        removed=_removed(study, claim, confirmed),
     )
 
 
@@ -229,6 +230,7 @@ def confirmed_again(study: Context, claim: ClaimRow, reading: Reading, seeds: in
         numbers=tuple(numbers(claim, judged.grid)),
         mechanisms=_mechanisms(claim, judged),
         tests=tests_of(claim),
+        removed=_removed(study, claim, judged),
     )
 
 
@@ -252,6 +254,23 @@ def _parts(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
 def _mechanisms(claim: ClaimRow, judged: Judged) -> tuple[Part, ...]:
     tests = [mechanism.test for mechanism in claim.mechanisms]
     return tuple(part(*both) for both in zip(tests, judged.mechanisms, strict=True))
+
+
+def _removed(study: Context, claim: ClaimRow, judged: Judged) -> dict[str, Verdict]:
+    """Remove each mechanism that is seen at a reading; return what its statement comes to then."""
+    seeds = len(next(iter(judged.grid.values())).records)
+    known = {
+        statement.says: finding.verdict
+        for statement, finding in zip(claim.statements, judged.findings, strict=True)
+    }
+    found: dict[str, Verdict] = {}
+    for mechanism, seen in zip(claim.mechanisms, judged.mechanisms, strict=True):
+        if not mechanism.without or seen.verdict != "holds" or known[mechanism.against] == "holds":
+            continue
+        there = _judge(study, claim, judged.setting.but(**mechanism.without), CONFIRM_SEED, seeds)
+        says = [statement.says for statement in claim.statements]
+        found[mechanism.test.says] = there.findings[says.index(mechanism.against)].verdict
+    return found
 
 
 def part(statement: Statement, finding: Finding) -> Part:
@@ -302,12 +321,21 @@ def _race(study: Context, claim: ClaimRow, setting: Setting) -> Trial:
     return trial
 
 
+def objective(clearances: Sequence[float]) -> float:
+    """Return what the search maximises while a statement is not clear of its bound.
+
+    Each statement counts by its clearance, up to that of a clear one; a hopeless one is not to drown what the
+    others say. So a setting gets on by any statement, not by the worst alone.
+    """
+    return sum(math.tanh(min(value, CLEAR) / _SCALE) for value in clearances)
+
+
 def _score(claim: ClaimRow, trial: Trial) -> float:
-    """Return the objective: the statements on the right side, the least clearance, the paper's numbers."""
+    """Return the objective: how clear the statements are, then the paper's numbers."""
+    found = objective(trial.clearances)
     if trial.least < CLEAR:
-        # Less than a half either way: no clearance outweighs a statement.
-        return trial.holding + math.tanh(trial.least / 10) / 2
-    return trial.holding + 1 + 1 / (1 + distance_to_numbers(claim, trial.judged))
+        return found
+    return found + 1 / (1 + distance_to_numbers(claim, trial.judged))
 
 
 def _promise(claim: ClaimRow, trial: Trial) -> tuple[bool, float, float, float]:
@@ -331,29 +359,10 @@ def _explored(
     trials: int,
     score: Callable[[Setting], float],
 ) -> Iterator[Setting]:
-    """Yield the settings that the sampler proposes, each when it has been scored."""
-    try:
-        import optuna
-    except ModuleNotFoundError as error:
-        if error.name != "optuna":
-            raise
-        raise StudyError('the guided search needs Optuna: pip install "cogtcp[tune]"') from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    """Yield the settings that the search proposes, each when it has been scored."""
     # By the claim, so that its search is the same whichever others are searched with it.
     seed = int.from_bytes(claim.id.encode()[-4:], "big")
-    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=RANDOM)
-    asked = optuna.create_study(sampler=sampler, direction="maximize")
-    distributions = {parameter.name: _distribution(parameter) for parameter in varied}
-    for setting in starts:
-        # What cannot touch the claim stays as in the base: no setting is judged twice under two names.
-        asked.enqueue_trial({parameter.name: setting[parameter.name] for parameter in varied})
-    for _ in range(trials):
-        trial = asked.ask(distributions)
-        setting = study.study.space.base.but(
-            **{name: _rounded(value) for name, value in trial.params.items()}
-        )
-        asked.tell(trial, max(score(setting), _NEVER))
-        yield setting
+    return explored(study.study.space.base, varied, starts, trials, score, seed)
 
 
 def _nearest(
@@ -420,19 +429,6 @@ def _hangs(study: Context, claim: ClaimRow, varied: Sequence[Unsaid], nearest: J
     far = sorted(moves, key=lambda move: -distance(move, SEARCH_SEED, RUNGS[0]))[:CANDIDATES]
     found = [Hangs(move[0].name, move[1], distance(move, CONFIRM_SEED, FEWEST)) for move in far]
     return max(found, key=lambda hangs: hangs.distance, default=None)
-
-
-def _distribution(parameter: Unsaid) -> Any:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
-
-    if parameter.choices:
-        return CategoricalDistribution(list(parameter.choices))
-    return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
-
-
-def _rounded(value: Value) -> Value:
-    # Three digits: settings are to be read and typed again.
-    return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 def _confirming_seeds(claim: ClaimRow, trial: Trial, most: int) -> int:

@@ -86,7 +86,8 @@ def answer(
         if item.answer == "inconclusive"
     ]
     mine = None if design is None else design.claims.get(row.id)
-    robust = answers.robust(None if mine is None else mine.place())
+    place = None if mine is None else mine.place()
+    robust = answers.robust(place)
     causes = design.causes(study, row.id) if design is not None and "depends" in robust else ()
     if mine is not None and (lack := mine.lack()) is not None:
         lacking.append(lack)
@@ -98,6 +99,8 @@ def answer(
         causes=tuple(causes),
         lacking=tuple(lacking),
         evaluated=0 if reading is None else reading.evaluated,
+        holds=0 if place is None else place.holds,
+        decided=0 if place is None else place.holds + place.fails,
     )
 
 
@@ -143,7 +146,7 @@ def changed(study: Study, sample: int, runs: Path | None = None) -> list[str]:
             (judged_there,) = judge(fresh, [row], reading.setting)
             for part, finding in zip(reading.parts, judged_there.findings, strict=True):
                 if part.answer == "holds" and finding.verdict == "fails":
-                    told.append(f'{row.id}: at its best reading "{part.says}" no longer holds')
+                    told.append(f'{row.id}: at its best parameter values "{part.says}" no longer holds')
     return told
 
 

@@ -31,7 +31,7 @@ class Along:
 
     Attributes:
         parameter: The parameter.
-        place: The place in words: "the base".
+        place: The place in words: "the default values".
         judged: The claim at each value.
         figures: Its first figure at each value; empty where it has none that is drawn from its points.
     """
@@ -49,7 +49,7 @@ class Outcome:
     Attributes:
         row: The claim.
         base: The claim at the scenario's own setting, or at the best reading where that was asked for.
-        best: The claim at its best reading, on the seeds of this run; None where none is kept, or if quick.
+        best: The claim at its best reading, on the seeds of this run; None where none is kept.
         reading: The best reading, as the guided search confirmed it; None where none is kept.
         search: The random design; None where none is kept for this claim.
         effects: What each unsaid parameter does to it.
@@ -226,8 +226,10 @@ def _along(study: Context, outcome: Outcome) -> Along | None:
     drawn = [] if plot is None else [plots.redraw(few, row, plot, item, None) for item in judged]
     figures = plots.multiples(drawn, titles)
     is_best = outcome.reading is not None and place == outcome.reading.setting
-    there = "the best reading" if is_best else "the setting measured"
-    return Along(parameter, "the base" if place == study.study.space.base else there, judged, figures)
+    there = "the best parameter values" if is_best else "the setting measured"
+    return Along(
+        parameter, "the default values" if place == study.study.space.base else there, judged, figures
+    )
 
 
 def _values(parameter: Unsaid, turn: Turn | None) -> list[Value]:

@@ -11,6 +11,8 @@ from cogtcp.model.statistics import Interval
 from cogtcp.showing.report import page
 from cogtcp.studies import answers, stacks
 from cogtcp.studies.drawing import draw, printed, small
+from cogtcp.studies.exhibits import Table
+from cogtcp.studies.halves import HOLDS, halves
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.showing import claim_presets
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from cogtcp.showing.figure import Drawing
     from cogtcp.studies import Claim, StudyResult
     from cogtcp.studies.drawing import Printed
-    from cogtcp.studies.exhibits import Table
     from cogtcp.studies.judging import Judged
 
 FEW_NUMBERS = 24
@@ -60,6 +61,11 @@ def study_report(result: StudyResult, *, command: str | None = None, lab: str | 
             lab=lab,
             lab_links=_lab_links,
             answer=_answer(result),
+            joint=_joint(result),
+            joint_table=_joint_table(result),
+            main_row=next((claim.row for claim in result.claims if claim.row.id == result.study.main), None),
+            main=result.main,
+            halves=_halves,
             words=answers.WORDS.items(),
             searched=any(outcome.search is not None for outcome in outcomes),
             quick=result.quick,
@@ -87,6 +93,50 @@ def _answer(result: StudyResult) -> str:
             if most and not ours:
                 told.append(f"What decides most: {most}.")
     return " ".join(told)
+
+
+def _halves(claim: Claim) -> str:
+    """Return the verdict in two plain sentences."""
+    if claim.outcome is None:
+        return claim.verdict
+    found = halves(claim.outcome.answer, claim.outcome.place)
+    return " ".join(half for half in found if half) or claim.verdict
+
+
+def _joint(result: StudyResult) -> str:
+    """Say in one sentence what of the paper comes out at one setting."""
+    found = result.joint
+    if found is None:
+        return ""
+    seeds = found.seeds[1] - found.seeds[0] + 1
+    return f"{found.text} ({seeds} fresh seeds): {result.study.space.differences(found.setting)}."
+
+
+def _joint_table(result: StudyResult) -> Table | None:
+    """Return each claim at the joint setting, and what must change for those that fail there."""
+    found = result.joint
+    if found is None:
+        return None
+    rows = []
+    for row in result.study.claims:
+        there = found.claims.get(row.id)
+        if there is None:
+            continue
+        failing = "; ".join(part.says.rstrip(".") for part in there.parts if part.answer != "holds")
+        changed = ""
+        if there.change is not None:
+            changed = result.study.space.differences(result.study.space.base.but(**there.change.values))
+        elif there.verdict != "holds":
+            changed = "no change found"
+        held = f"{HOLDS[there.verdict]}, {there.held} of {len(there.parts)}"
+        rows.append([row.id, row.figure, held, failing, changed])
+    return Table(
+        title="Claim by claim at that setting",
+        header=["claim", "figure", "holds?", "fails there", "holds if changed"],
+        rows=rows,
+        caption=f"cogtcp reproduce {result.study.name} --joint measures it; with --scenario and --claim ID "
+        "it prints a scenario. Holds if changed: the smallest change found with which the claim holds.",
+    )
 
 
 def _overview(result: StudyResult) -> Drawing | None:
@@ -134,10 +184,10 @@ def _printed(claim: Claim) -> list[Printed]:
     def stored(found: Sequence[tuple[str, float, float]]) -> list[Interval]:
         return [Interval(value, math.nan, math.nan, 1) for _, _, value in found]
 
-    shown = [("base", measured(outcome.base))]
+    shown = [("default values", measured(outcome.base))]
     if reading is not None:
         best = outcome.best
-        shown.append(("best reading", stored(reading.numbers) if best is None else measured(best)))
+        shown.append(("best values", stored(reading.numbers) if best is None else measured(best)))
         if reading.nearest is not None and reading.nearest.setting != reading.setting:
             shown.append(("nearest setting", stored(reading.nearest.numbers)))
     return [
@@ -149,14 +199,14 @@ def _printed(claim: Claim) -> list[Printed]:
 def _lab_links(claim: Claim) -> list[tuple[str, str]]:
     """Return the presets of the lab that show a claim, each with what its link says."""
     base, best = claim_presets(claim.row.id)
-    links = [(base, "Open the base in the lab")]
+    links = [(base, "Open in the lab")]
     outcome = claim.outcome
     if (
         outcome is not None
         and outcome.reading is not None
         and outcome.reading.setting != outcome.base.setting
     ):
-        links.append((best, "Open the best reading in the lab"))
+        links.append((best, "Open at the best parameter values"))
     return links
 
 

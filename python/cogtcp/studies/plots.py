@@ -44,17 +44,21 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
             mine.sort(key=lambda point: _at(point[plot.x], words))
             x = [_at(point[plot.x], words) for point in mine]
             series = [judged.grid[point].of(plot.quantity) for point in mine]
-            said, partner = (name or "base", "") if judged is base else ("best reading", name or "base")
+            said, partner = (
+                (name or "default values", "")
+                if judged is base
+                else ("best values", name or "default values")
+            )
             curves.append(Curve.over_seeds(said, x, series, style, partner))  # type: ignore[arg-type]
     curves += _given(row, plot, points, words)
-    here = "filled: at the best reading" if words else "dashed: at the best reading"
+    here = "filled: at the best parameter values" if words else "dashed: at the best parameter values"
     return Figure(
         id=plot.id,
         title=plot.title,
         x_label=plot.x_label,
         y_label=plot.y_label,
         curves=curves,
-        caption="Points: at the base, mean and 95 % interval over the seeds"
+        caption="Points: at the default values, mean and 95 % interval over the seeds"
         + (f"; {here}." if len(shown) > 1 else "."),
         # A figure without a description is not the paper's.
         paper=study.study.sentences(plot.id) if plot.id and not row.ours else [],
@@ -62,6 +66,16 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
         log_y=plot.log_y,
         x_names=words,
     )
+
+
+def alone(study: Context, row: ClaimRow, judged: Judged) -> Figure | None:
+    """Draw the first figure of a claim at one setting; None where nothing of it can be drawn."""
+    plot = next(iter(row.plots), None) or automatic(row, study.study.quantities, judged.grid)
+    if plot is None:
+        return None
+    drawn = redraw(study, row, plot, judged, None)
+    stars = " Stars: what the paper prints." if any(curve.style == "given" for curve in drawn.curves) else ""
+    return replace(drawn, caption=f"{drawn.title}. Mean and 95 % interval over the seeds.{stars}")
 
 
 def _given(row: ClaimRow, plot: Plot, points: Sequence[Point], words: Sequence[str]) -> list[Curve]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.model.output import write_file
@@ -32,8 +32,8 @@ class Part:
         says: The statement.
         answer: Whether it holds there.
         estimate: What was measured, in the scale of its test.
-        low: Lower end of the 95 % interval.
-        high: Upper end.
+        low: Lower end of the tested interval; minus infinity where a one-sided test has none.
+        high: Upper end; infinite where a one-sided test has none.
         slack: How far the estimate is on the right side of the bound, in shares of it; negative: short of it.
         clearance: (effect - bound) / standard error; NaN where its test has none.
     """
@@ -122,6 +122,7 @@ class Reading:
         turn: The smallest change of one parameter that turns a reproduced claim over; None where none does.
         mechanisms: Why statements cannot hold, tested there.
         tests: Digest of what was tested (`claims.tests_of`); empty in older files.
+        removed: For each mechanism that was removed, by what it says, the verdict of its statement then.
     """
 
     setting: Setting
@@ -134,6 +135,7 @@ class Reading:
     turn: Turn | None
     mechanisms: tuple[Part, ...] = ()
     tests: str = ""
+    removed: Mapping[str, Verdict] = field(default_factory=dict)
 
     @property
     def settings(self) -> list[Setting]:
@@ -150,8 +152,9 @@ class Reading:
         return {
             **({"tests": self.tests} if self.tests else {}),
             "setting": _unlike(self.setting, base),
-            "statements": _parts(self.parts),
-            **({"mechanisms": _parts(self.mechanisms)} if self.mechanisms else {}),
+            "statements": plain_parts(self.parts),
+            **({"mechanisms": plain_parts(self.mechanisms)} if self.mechanisms else {}),
+            **({"removed": dict(self.removed)} if self.removed else {}),
             "seeds": list(self.seeds),
             "evaluated": self.evaluated,
             "least": _number(self.least),
@@ -174,7 +177,7 @@ class Reading:
         """Read what `to_dict` returned."""
         return cls(
             base.but(**data["setting"]),
-            _read_parts(data["statements"]),
+            read_parts(data["statements"]),
             (data["seeds"][0], data["seeds"][1]),
             data["evaluated"],
             data["least"],
@@ -188,8 +191,9 @@ class Reading:
                 Hangs(*data["nearest"]["hangs"]) if "hangs" in data["nearest"] else None,
             ),
             None if data["turn"] is None else Turn(*data["turn"]),
-            _read_parts(data.get("mechanisms", {})),
+            read_parts(data.get("mechanisms", {})),
             data.get("tests", ""),
+            data.get("removed", {}),
         )
 
 
@@ -232,7 +236,8 @@ def keep(study: Study, claim: str, reading: Reading, version: str) -> Path:
     return path
 
 
-def _parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
+def plain_parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
+    """Return statements as plain data, by what they say."""
     return {
         part.says: [
             part.answer,
@@ -242,11 +247,19 @@ def _parts(parts: Sequence[Part]) -> dict[str, list[Any]]:
     }
 
 
-def _read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
-    return tuple(
-        Part(says, answer, *(math.nan if value is None else value for value in values))
-        for says, (answer, *values) in kept.items()
-    )
+def read_parts(kept: Mapping[str, list[Any]]) -> tuple[Part, ...]:
+    """Read what `plain_parts` returned."""
+    return tuple(_read_part(says, *values) for says, values in kept.items())
+
+
+def _read_part(says: str, answer: Verdict, estimate: float | None, *rest: float | None) -> Part:
+    """Read a statement. JSON has no infinity: an end that is missing beside another is without bound."""
+    low, high, *others = rest
+    ends = (math.nan, math.nan)
+    if (low, high) != (None, None):
+        ends = (-math.inf if low is None else low, math.inf if high is None else high)
+    found = [math.nan if value is None else value for value in (estimate, *others)]
+    return Part(says, answer, found[0], *ends, *found[1:])
 
 
 def _unlike(setting: Setting, base: Setting) -> dict[str, Value]:

@@ -28,7 +28,7 @@ from cogtcp.studies.causes import Effect, causes, effects
 from cogtcp.studies.claims import tests_of
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.judging import distance, judge
-from cogtcp.studies.space import Setting
+from cogtcp.studies.space import Setting, show
 from cogtcp.studies.stored import read_json
 from cogtcp.studies.support import Support
 from cogtcp.studies.touching import touching
@@ -54,7 +54,10 @@ SAMPLED = 3
 """Inconclusive settings of a kept design at which the seeds that a statement lacks are measured again."""
 
 _LETTERS: dict[Verdict, str] = {"holds": "h", "fails": "f", "inconclusive": "i"}
+_UNJUDGED = "-"
 _VERDICTS: dict[str, Verdict] = {letter: verdict for verdict, letter in _LETTERS.items()}
+# What was not judged is not known, and decides nothing: another statement fails there.
+_VERDICTS[_UNJUDGED] = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Found:
             median over them, or over a sample of them.
         second_look: The most seeds at the settings at which the claim was inconclusive at first.
         tests: Digest of what was tested (`claims.tests_of`); empty in older files.
+        unjudged: Settings at which a statement was not judged, by what it says: another one fails there.
     """
 
     verdicts: Mapping[str, tuple[Verdict, ...]]
@@ -77,6 +81,7 @@ class Found:
     more: Mapping[str, float] = field(default_factory=dict)
     second_look: int = 0
     tests: str = ""
+    unjudged: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def claim_verdicts(self) -> list[Verdict]:
         """Return the verdict of the claim at each setting: all of its statements must hold."""
@@ -96,7 +101,10 @@ class Found:
 
     def place(self, says: str | None = None) -> Support:
         """Return where a statement, or the whole claim, holds."""
-        return Support.of(self.claim_verdicts() if says is None else self.verdicts[says])
+        if says is None:
+            return Support.of(self.claim_verdicts())
+        left_out = self.unjudged.get(says, frozenset())
+        return Support.of([found for i, found in enumerate(self.verdicts[says]) if i not in left_out])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +115,21 @@ class Search:
     seeds: int
     claims: Mapping[str, Found]
     version: str
+
+    def narrower(self, study: Study) -> list[tuple[Unsaid, str]]:
+        """Return the parameters that the design drew from other values than it would today, with those."""
+        now = study.space.design(len(self.settings), DESIGN_SEED)
+        told = []
+        for parameter in study.space.varied:
+            drawn = [setting[parameter.name] for setting in self.settings]
+            if drawn == [setting[parameter.name] for setting in now]:
+                continue
+            if parameter.choices:
+                values = ", ".join(show(value) for value in parameter.choices if value in drawn)
+            else:
+                values = f"{show(min(drawn, key=float))} to {show(max(drawn, key=float))}"
+            told.append((parameter, f"{values} {parameter.unit}".rstrip()))
+        return told
 
     def touching(self, study: Study, claim: str) -> list[Unsaid]:
         """Return the unsaid parameters that can change a claim."""
@@ -155,8 +178,11 @@ class Search:
                 name: {
                     **({"tests": found.tests} if found.tests else {}),
                     "statements": {
-                        says: "".join(_LETTERS[verdict] for verdict in found.verdicts[says])
-                        for says in found.verdicts
+                        says: "".join(
+                            _UNJUDGED if index in found.unjudged.get(says, ()) else _LETTERS[verdict]
+                            for index, verdict in enumerate(verdicts)
+                        )
+                        for says, verdicts in found.verdicts.items()
                     },
                     "distances": [round(value, 4) for value in found.distances],
                     "touches": list(found.touches),
@@ -174,56 +200,85 @@ class Search:
 def read(study: Study) -> Search | None:
     """Return the search kept in the study's folder; None if there is none.
 
-    A claim that is new, or whose statements, tests or points, or a touching parameter's bounds, have changed
-    since, is not among its claims.
+    Not among its claims is a claim that is new, or whose statements, tests or points have changed since, or
+    that a parameter touches which can no longer have a value of the design. A statement that was added since
+    leaves the claim where another statement fails at each setting that was not judged by it: it cannot change
+    the claim's verdict there.
 
     Raises:
-        StudyError: It was made for other unsaid parameters.
+        StudyError: It was made for other parameters.
     """
     path = study.folder / FILE
     data = read_json(path)
     if data is None:
         return None
     if set(data["parameters"]) != set(study.space.base):
-        raise StudyError(f"{path}: made for other unsaid parameters; repeat: cogtcp reproduce --search")
+        raise StudyError(f"{path}: made for other parameters; repeat: cogtcp reproduce --search")
     return _parsed(study, data)
 
 
 def _parsed(study: Study, data: Mapping[str, Any]) -> Search:
-    names = data["parameters"]
-    settings = tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
-    now = study.space.design(len(settings), DESIGN_SEED)
+    settings = _settings(data)
     first, last = data["design"]["run_seeds"]
     seeds = last - first + 1
     claims = {}
     for claim in study.claims:
         kept = data["claims"].get(claim.id)
-        if kept is None or set(kept["statements"]) != {statement.says for statement in claim.statements}:
+        if kept is None or not _allowed(study, settings, kept["touches"]):
             continue
-        if kept.get("tests") not in (None, tests_of(claim)):
-            continue
-        if not all(_same(name, settings, now) for name in kept["touches"]):
-            continue
-        claims[claim.id] = Found(
-            {
-                says: tuple(_VERDICTS[letter] for letter in letters)
-                for says, letters in kept["statements"].items()
-            },
-            tuple(kept["distances"]),
-            tuple(kept["touches"]),
-            {
-                says: math.inf if value is None else float(value)
-                for says, value in kept.get("more_seeds", {}).items()
-            },
-            kept.get("second_look", MORE * seeds),
-            kept.get("tests", ""),
-        )
+        found = _found(claim, kept, MORE * seeds, len(settings))
+        if found is not None and not _open(found):
+            claims[claim.id] = found
     return Search(settings, seeds, claims, data["version"])
 
 
-def _same(name: str, one: Sequence[Setting], other: Sequence[Setting]) -> bool:
-    """Return whether a parameter has the same values in two designs."""
-    return all(name in a and name in b and a[name] == b[name] for a, b in zip(one, other, strict=True))
+def _settings(data: Mapping[str, Any]) -> tuple[Setting, ...]:
+    names = data["parameters"]
+    return tuple(Setting(dict(zip(names, values, strict=True))) for values in data["settings"])
+
+
+def _found(claim: ClaimRow, kept: Mapping[str, Any], looked: int, count: int) -> Found | None:
+    """Return what is kept of a claim; None where it has other statements or tests now.
+
+    Statements that are new are unjudged.
+    """
+    said = [statement.says for statement in claim.statements]
+    letters = kept["statements"]
+    if not set(letters) <= set(said):
+        return None
+    is_new = len(letters) < len(said)
+    if kept.get("tests") not in (None, tests_of(claim)) and not is_new:
+        return None
+    verdicts = {says: letters.get(says, _UNJUDGED * count) for says in said}
+    return Found(
+        {says: tuple(_VERDICTS[letter] for letter in found) for says, found in verdicts.items()},
+        tuple(kept["distances"]),
+        tuple(kept["touches"]),
+        {
+            says: math.inf if value is None else float(value)
+            for says, value in kept.get("more_seeds", {}).items()
+        },
+        kept.get("second_look", looked),
+        kept.get("tests", "") if not is_new else "",
+        {
+            says: frozenset(index for index, letter in enumerate(found) if letter == _UNJUDGED)
+            for says, found in verdicts.items()
+            if _UNJUDGED in found
+        },
+    )
+
+
+def _open(found: Found) -> list[int]:
+    """Return the settings at which a statement that was not judged may decide."""
+    verdicts = found.claim_verdicts()
+    unjudged = sorted(set().union(*found.unjudged.values())) if found.unjudged else []
+    return [index for index in unjudged if verdicts[index] != "fails"]
+
+
+def _allowed(study: Study, settings: Sequence[Setting], names: Sequence[str]) -> bool:
+    """Return whether these parameters can have the values that they have in a design."""
+    known = {parameter.name: parameter for parameter in study.space.unsaid}
+    return all(name in known and known[name].allows(setting[name]) for setting in settings for name in names)
 
 
 def search(
@@ -235,30 +290,81 @@ def search(
     version: str,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Search:
-    """Judge `claims` at each setting of the design; the other claims stay as they are kept."""
-    space = study.study.space
-    design = space.design(settings, DESIGN_SEED)
+    """Judge `claims` at each setting of the design; the other claims stay as they are kept.
+
+    Some of the claims alone are judged at the settings of a kept design of that size, so that all share them.
+    A claim that has a statement more than it is kept with is judged only where none of the others fails.
+    """
+    data = read_json(study.study.folder / FILE)
+    design = _design(study.study, claims, data, settings, seeds)
+    kept = _partly(study.study, claims, data, design)
     most = most_seeds(study.study, seeds)
-    judged: list[list[Judged]] = []
-    for number, setting in enumerate(design, 1):
-        judged.append(_look(study, claims, setting, seeds, most))
-        progress(f"design: setting {number} of {len(design)}")
+    judged: list[dict[str, Judged]] = []
+    for index, setting in enumerate(design):
+        rows = [row for row in claims if row.id not in kept or index in _open(kept[row.id])]
+        looks = _look(study, rows, setting, seeds, most) if rows else []
+        judged.append({row.id: look for row, look in zip(rows, looks, strict=True)})
+        progress(f"design: setting {index + 1} of {len(design)}")
     found = _others(study, design, seeds)
-    for index, claim in enumerate(claims):
-        column = [row[index] for row in judged]
-        found[claim.id] = Found(
-            {
-                statement.says: tuple(item.findings[place].verdict for item in column)
-                for place, statement in enumerate(claim.statements)
-            },
-            tuple(distance(claim, item) for item in column),
-            tuple(parameter.name for parameter in touching(study, claim)),
-            _more_seeds(claim, column),
-            most,
-            tests_of(claim),
-        )
+    for claim in claims:
+        column = {index: row[claim.id] for index, row in enumerate(judged) if claim.id in row}
+        found[claim.id] = _together(study, claim, column, kept.get(claim.id), most)
     ordered = {claim.id: found[claim.id] for claim in study.study.claims if claim.id in found}
     return Search(tuple(design), seeds, ordered, version)
+
+
+def _design(
+    study: Study, claims: Sequence[ClaimRow], data: Mapping[str, Any] | None, settings: int, seeds: int
+) -> Sequence[Setting]:
+    """Return the settings at which claims are judged: those of the kept design where some claims stay."""
+    new = study.space.design(settings, DESIGN_SEED)
+    if data is None or len(claims) == len(study.claims) or set(data["parameters"]) != set(study.space.base):
+        return new
+    first, last = data["design"]["run_seeds"]
+    kept = _settings(data)
+    same = len(kept) == settings and last - first + 1 == seeds
+    return kept if same and _allowed(study, kept, [p.name for p in study.space.unsaid]) else new
+
+
+def _partly(
+    study: Study, claims: Sequence[ClaimRow], data: Mapping[str, Any] | None, design: Sequence[Setting]
+) -> dict[str, Found]:
+    """Return what is kept of claims that have statements more by now."""
+    if data is None or _settings(data) != tuple(design):
+        return {}
+    found = {}
+    for claim in claims:
+        kept = data["claims"].get(claim.id)
+        mine = None if kept is None else _found(claim, kept, 0, len(design))
+        if mine is not None and _open(mine):
+            found[claim.id] = mine
+    return found
+
+
+def _together(
+    study: Context, claim: ClaimRow, column: Mapping[int, Judged], kept: Found | None, most: int
+) -> Found:
+    """Put together what was judged now and what is kept of a claim."""
+    count = len(column) if kept is None else len(kept.distances)
+    verdicts = {
+        statement.says: tuple(
+            column[index].findings[place].verdict if index in column else kept.verdicts[statement.says][index]  # type: ignore[union-attr]
+            for index in range(count)
+        )
+        for place, statement in enumerate(claim.statements)
+    }
+    return Found(
+        verdicts,
+        tuple(
+            distance(claim, column[index]) if index in column else kept.distances[index]  # type: ignore[union-attr]
+            for index in range(count)
+        ),
+        tuple(parameter.name for parameter in touching(study, claim)),
+        {**({} if kept is None else kept.more), **_more_seeds(claim, list(column.values()))},
+        most,
+        tests_of(claim),
+        {} if kept is None else {says: left - set(column) for says, left in kept.unjudged.items()},
+    )
 
 
 def _more_seeds(claim: ClaimRow, column: Sequence[Judged], tests: int = 0) -> dict[str, float]:
@@ -354,7 +460,13 @@ def _others(study: Context, design: Sequence[Setting], seeds: int) -> dict[str, 
         for claim in study.study.claims
         if claim.id in kept.claims
         and {parameter.name for parameter in touching(study, claim)} <= set(kept.claims[claim.id].touches)
+        and all(_same(name, kept.settings, design) for name in kept.claims[claim.id].touches)
     }
+
+
+def _same(name: str, one: Sequence[Setting], other: Sequence[Setting]) -> bool:
+    """Return whether a parameter has the same values in two designs."""
+    return all(name in a and name in b and a[name] == b[name] for a, b in zip(one, other, strict=True))
 
 
 def keep(study: Study, outcome: Search, folder: Path | None = None) -> Path:

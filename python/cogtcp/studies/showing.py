@@ -57,4 +57,4 @@ def show(study: Study, claim: ClaimRow, setting: Setting | None = None) -> Shown
 
 def claim_presets(claim: str) -> tuple[str, str]:
     """Return the names of the lab's presets that show a claim: at the base, and at its best reading."""
-    return f"see {claim} happen", f"see {claim} at its best reading"
+    return f"see {claim} happen", f"see {claim} at its best values"

@@ -166,6 +166,14 @@ class Unsaid:
             raise StudyError(f"`{self.name}` can be {self.tried}, not {text!r}")
         return value
 
+    def allows(self, value: Value) -> bool:
+        """Return whether the parameter can have a value."""
+        if self.is_fixed:
+            return value == self.base
+        if self.choices:
+            return value in self.choices
+        return not isinstance(value, str) and self.low <= value <= self.high
+
     def level(self, value: Value, levels: int = 3) -> str:
         """Return the class of a value: the choice, or one of so many equal parts of the range."""
         if self.choices:
@@ -227,9 +235,7 @@ class Space:
             name, _, value = part.partition("=")
             known = {parameter.name: parameter for parameter in self.varied}
             if name not in known:
-                raise StudyError(
-                    f"no unsaid parameter {name!r}; {meant(name, known)} known: {', '.join(known)}"
-                )
+                raise StudyError(f"no parameter {name!r}; {meant(name, known)} known: {', '.join(known)}")
             setting = setting.but(**{name: known[name].parsed(value)})
         return setting
 

@@ -205,7 +205,7 @@ def tables(study: Study, kept: Mapping[str, Any]) -> list[Table]:
     """Return what stacks deliver, and which parameters turn their rank."""
     quantity = study.quantities.get(kept["quantity"], kept["quantity"])
     best = max(mean for mean, _, _ in kept["base"].values())
-    header = ["stack", f"{quantity} at the base [95 %]", "of the best"]
+    header = ["stack", f"{quantity} at the default values [95 %]", "of the best"]
     if kept["kept"]:
         header.append("share kept with cognitive radio [95 %]")
     rows = []
@@ -223,15 +223,15 @@ def tables(study: Study, kept: Mapping[str, Any]) -> list[Table]:
     order = [name for name, _ in flips_by_parameter(kept)]
     return [
         Table(
-            "Stacks of today at the base",
+            "Stacks of today at the default values",
             header,
             rows,
             f"All flows use the stack; seeds {first} to {last}. The paper's host: its timers, windows and "
             "ACKs. The others have their own.",
         ),
         Table(
-            "Rank flips: one parameter alone turns A above B into B above A",
-            ["unsaid parameter", "from", "to", "pairs", "turned"],
+            "Rank flips: one parameter alone reverses the order of A and B",
+            ["parameter not given in the paper", "from", "to", "pairs", "reversed"],
             [
                 [
                     names[parameter].title,

@@ -37,10 +37,11 @@ class Told:
         measured: How many statements hold where it was measured.
         why: The best reading, and in how much of the space the claim holds.
         share: The share of the settings at which it holds, in words; empty where it is not known.
-        reading: The best reading in words; empty where none is kept.
+        reading: The best parameter values in words; empty where none is kept.
         card: All of it but the values of the best reading, which a table of the page has.
-        lines: The best reading, then what fails there or turns it over and the seeds that are missing: two
+        lines: The best reading, then what fails there or reverses it and the seeds that are missing: two
             lines that may be cut short.
+        fails: The statements that do not hold where it was measured, with what was measured; else empty.
         turn: The smallest change of one parameter that turns it over; empty where none is known.
         lacking: The statements for which the seeds do not suffice, and how many more they need; empty where
             there are none.
@@ -56,6 +57,7 @@ class Told:
     reading: str = ""
     card: str = ""
     lines: tuple[str, str] = ("", "")
+    fails: str = ""
     turn: str = ""
     lacking: str = ""
     statements: Table | None = None
@@ -77,6 +79,7 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
         why=_joined(share, reading, turn, lacking),
         card=_joined(measured, share, counted_there, missing, turn, lacking),
         lines=_lines(study, outcome, where, turn),
+        fails=_fails(outcome),
         share=share,
         reading=reading,
         turn=turn,
@@ -90,9 +93,10 @@ def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
 
 def _place(at: str) -> str:
     return {
-        "base": "the base",
-        "best": "the best reading",
+        "base": "the default values",
+        "best": "the best parameter values",
         "nearest": "the setting nearest to the printed numbers",
+        "joint": "the joint setting",
     }.get(at, at)
 
 
@@ -114,6 +118,16 @@ def _statements_counted(outcome: Outcome) -> str:
     return f"of its {len(found)} statements {counted(found)}"
 
 
+def _fails(outcome: Outcome) -> str:
+    told = [
+        f"{statement.says.rstrip('.')} ({finding.verdict}: {interval_text(finding)}"
+        + (f" at {finding.where})" if finding.where else ")")
+        for statement, finding in zip(outcome.row.statements, outcome.base.findings, strict=True)
+        if finding.verdict != "holds"
+    ]
+    return f"Not there: {'; '.join(told)}." if told else ""
+
+
 def _share(outcome: Outcome) -> str:
     place = outcome.place
     if place is None:
@@ -133,11 +147,11 @@ def _where(study: Context, outcome: Outcome) -> tuple[str, str]:
     reading, base = outcome.reading, study.study.space.base
     if reading is None:
         return "", ""
-    head = f"Best reading ({reading.evaluated} judged): "
+    head = f"Best of {reading.evaluated} settings: " if reading.evaluated > 1 else "Best setting: "
     unlike = sum(value != base[name] for name, value in reading.setting.items())
     if not unlike:
-        return (f"{head}the base.",) * 2
-    counted = f"{unlike} value{'s' if unlike > 1 else ''} unlike the base, below."
+        return (f"{head}the default values.",) * 2
+    counted = f"{unlike} value{'s' if unlike > 1 else ''} changed, below."
     return f"{head}{study.study.space.differences(reading.setting)}.", f"{head}{counted}"
 
 
@@ -152,7 +166,7 @@ def _lines(study: Context, outcome: Outcome, where: str, turn: str) -> tuple[str
     reading, found = outcome.reading, outcome.answer.lacking
     failing = [part for part in reading.parts if part.answer == "fails"] if reading is not None else []
     missing = "; ".join(f"{_short(part.answer, part.slack)}: {part.says.rstrip('.')}" for part in failing)
-    missing = f"Not there, {missing}." if missing else ""
+    missing = f"{missing[0].upper()}{missing[1:]}." if missing else ""
     near = "" if reading is None else numbers_text(study.study, reading)
     seeds = f"Needs {'; '.join(lack.brief for lack in found)}." if found else ""
     return where, _joined(missing, turn, seeds, near)
@@ -163,26 +177,31 @@ def _joined(*parts: str) -> str:
 
 
 def missing_text(study: Study, row: ClaimRow, reading: Reading) -> str:
-    """Say which statements do not hold at the best reading, by how much, and why."""
+    """Say which statements do not hold at the best parameter values, by how much, and why."""
     told = []
     for statement, part in zip(row.statements, reading.parts, strict=True):
         if part.answer == "holds":
             continue
-        reasons = [
-            f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})"
+        seen = [
+            (why.says, f"{why.says.rstrip('.')} ({_measured(study, mechanism.test, why)})")
             for mechanism in row.mechanisms
             for why in reading.mechanisms
             if (mechanism.against, mechanism.test.says, why.answer) == (part.says, why.says, "holds")
         ]
-        if part.answer == "inconclusive" and not reasons:
+        if part.answer == "inconclusive" and not seen:
             continue  # the answer says how many seeds it lacks
-        because = f", because {'; '.join(reasons)}" if reasons else ""
+        # A cause is one that was removed, and the statement came to hold.
+        causes = [text for says, text in seen if reading.removed.get(says) == "holds"]
+        others = [text for says, text in seen if reading.removed.get(says) != "holds"]
+        because = f", because {'; '.join(causes)}; without that it holds" if causes else ""
+        if others and not causes:
+            because = f"; seen there: {'; '.join(others)}; cause not found"
         # A test that names its estimate is told by it: its bound is in what it says.
         short = _short(part.answer, part.slack)
         if "estimate" in statement.options and part.answer == "fails":
             short = _measured(study, statement, part)
         told.append(f"{part.says.rstrip('.')} ({short}{because})")
-    return f"Not there: {'; '.join(told)}." if told else ""
+    return f"Fails at the best parameter values: {'; '.join(told)}." if told else ""
 
 
 def numbers_text(study: Study, reading: Reading) -> str:
@@ -190,11 +209,12 @@ def numbers_text(study: Study, reading: Reading) -> str:
     nearest = reading.nearest
     if nearest is None:
         return ""
-    told = f"{nearest.within} of {len(nearest.numbers)} printed numbers are within {100 * WITHIN:.0f} %"
-    text = f"At the setting nearest to them {told}, the mean distance is {_apart(nearest.distance)}"
+    told = f"{nearest.within} of {len(nearest.numbers)} are within {100 * WITHIN:.0f} %"
+    text = f"At the values nearest to the paper's numbers {told}, "
+    text += f"the mean distance is {_apart(nearest.distance)}"
     here = within(reading.numbers)
     if here > nearest.within:
-        text += f"; at the best reading {here} are within"
+        text += f"; at the best parameter values {here} are within"
     if nearest.hangs is not None:
         (parameter,) = (item for item in study.space.varied if item.name == nearest.hangs.parameter)
         there = f"{show(nearest.hangs.there)} {parameter.unit}".rstrip()
@@ -230,9 +250,9 @@ def _short(answer: Verdict, slack: float) -> str:
     if math.isnan(slack) or slack >= 0:
         return "fails"
     return (
-        f"short by {-slack:.0%} of its bound".replace("%", " %")
+        f"misses its threshold by {-slack:.0%}".replace("%", " %")
         if slack <= -0.1
-        else f"short by {-100 * slack:.2g} % of its bound"
+        else f"misses its threshold by {-100 * slack:.2g} %"
     )
 
 
@@ -242,16 +262,21 @@ def _turn(study: Context, outcome: Outcome) -> str:
         return ""
     turn = reading.turn
     if turn is None:
-        return "No change of one parameter alone turns it over."
+        return "No single parameter reverses the verdict."
     (parameter,) = (item for item in study.study.space.varied if item.name == turn.parameter)
     unit = f" {parameter.unit}" if parameter.unit else ""
-    return f"Turned over by {_name(parameter)} alone: from {show(turn.here)} to {show(turn.there)}{unit}."
+    change = f"{show(turn.here)} to {show(turn.there)}{unit}"
+    return f"Changing only {_name(parameter)} ({change}) reverses the verdict."
 
 
 def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
     """Say for which statements the seeds do not suffice, where, and how many more they need."""
     here = [lack.text for lack in lacking if not lack.settings]
-    told = [f"{'the best reading' if searched else 'the base'}: {', '.join(here)}"] if here else []
+    told = (
+        [f"{'the best parameter values' if searched else 'the default values'}: {', '.join(here)}"]
+        if here
+        else []
+    )
     told += [
         f"{lack.settings} setting{'s' if lack.settings > 1 else ''} of the design: {lack.text}"
         for lack in lacking
@@ -282,10 +307,10 @@ def _statements(outcome: Outcome) -> Table:
             "statement",
             "kind",
             "tested",
-            "at the base [95 %]",
+            "default values [95 %]",
             "there",
             *(["share of the settings [95 %]"] if searched else []),
-            *(["best reading [95 %]", "there"] if reading is not None else []),
+            *(["best values [95 %]", "there"] if reading is not None else []),
         ],
         rows=rows,
         caption="For a statement about several points, the deciding point is shown.",
@@ -320,11 +345,11 @@ def _numbers(outcome: Outcome) -> Table | None:
         return None
     at_base = numbers(outcome.row, outcome.base.grid)
     columns = [[f"{measured:.3g}" for _, _, measured in at_base]]
-    header = ["number", "paper", "base"]
+    header = ["number", "paper", "default values"]
     reading = outcome.reading
     if reading is not None:
         columns.append([f"{measured:.3g}" for _, _, measured in reading.numbers])
-        header.append("best reading")
+        header.append("best values")
         if reading.nearest is not None and reading.nearest.setting != reading.setting:
             columns.append([f"{measured:.3g}" for _, _, measured in reading.nearest.numbers])
             header.append("nearest setting")
@@ -361,17 +386,17 @@ def _best(study: Context, outcome: Outcome) -> list[Table]:
         if (turn is not None and turn.parameter == parameter.name)
         or len({base[parameter.name], reading.setting[parameter.name], nearest[parameter.name]}) > 1
     ]
-    header = ["unsaid parameter", "base", "best reading", "turned over at"]
+    header = ["parameter", "default", "best value", "reversed at"]
     if nearest != reading.setting:
         header.append("nearest to the numbers")
     return [
         Table(
-            title="The best reading",
+            title="The best parameter values",
             header=header,
             rows=rows or [["all", "as in the scenario", "the same", ""]],
             caption=f"The best of {reading.evaluated} settings that the guided search judged, confirmed on "
-            f"the fresh seeds {reading.seeds[0]} to {reading.seeds[1]}. Turned over at: the smallest change "
-            "of one parameter at which a statement no longer holds. Other parameters are as at the base.",
+            f"the fresh seeds {reading.seeds[0]} to {reading.seeds[1]}. Reversed at: the smallest change "
+            "of one parameter at which a statement no longer holds. Other parameters have default values.",
         )
     ]
 
@@ -403,7 +428,7 @@ def _effects(study: Context, outcome: Outcome) -> list[Table]:
     return [
         Table(
             title="What decides",
-            header=["unsaid parameter", "claim holds at", "best split", "explained", "p"],
+            header=["parameter not given in the paper", "claim holds at", "best split", "explained", "p"],
             rows=[
                 [
                     names[effect.parameter].title,

@@ -1,8 +1,11 @@
 """Statistical tests that turn measurements over seeds into a verdict.
 
 Each test takes one value per seed and returns a `Finding`: `holds`, `fails` or `inconclusive`, the
-estimate, its 95 % confidence interval and a sentence. Three answers, not two: that a difference could not be
+estimate, its confidence interval and a sentence. Three answers, not two: that a difference could not be
 shown is no proof of equality, so a test that lacks seeds says `inconclusive`.
+
+A finding has the interval that was tested: with a one-sided test a bound on one side, with two one-sided
+tests an end from each. So no interval contradicts its verdict.
 
 All tests work at the 5 % level. A claim about several points ("at every ...") is tested at each point and
 holds only if all hold. This needs no correction for their number (an intersection-union test). One point that
@@ -34,8 +37,9 @@ class Finding:
     Attributes:
         verdict: Whether the tested statement holds.
         estimate: The quantity tested, as its mean over the seeds.
-        low: Lower end of its 95 % confidence interval; NaN with one seed.
-        high: Upper end.
+        low: Lower end of the tested interval; minus infinity where a one-sided test has none; NaN with one
+            seed.
+        high: Upper end; infinite where a one-sided test has none.
         statement: Both in words.
         where: The point it belongs to, for a test over several points; else empty.
     """
@@ -66,9 +70,10 @@ def ratio(
 ) -> Finding:
     """Test that the mean of `values` is above (or below) `factor` times `baseline`'s, paired by seed.
 
-    The estimate is the ratio of the means with its interval by Fieller's theorem, which is the same t-test at
-    every ratio. With a baseline of zero it is the difference, and `factor` has no say. `members` is over how
-    many points the statement is made: `fails` needs the level divided by it.
+    The estimate is the ratio of the means with the one-sided bound that was tested. The bound is by Fieller's
+    theorem, which is the same t-test at every ratio. With a baseline of zero it is the difference, and
+    `factor` has no say. `members` is over how many points the statement is made: `fails` needs the level
+    divided by it.
     """
     scale = abs(statistics.fmean(baseline)) or 1.0
     bound = factor if any(baseline) else 0.0
@@ -77,13 +82,17 @@ def ratio(
     against = mean_interval(shares, 1 - 2 * LEVEL / members)
     # Of runs that have both: Fieller's interval needs a baseline above zero.
     positive = sum(b for a, b in zip(values, baseline, strict=True) if not math.isnan(a)) > 0
-    outer = ratio_interval(values, baseline, 1 - LEVEL) if positive else mean_interval(shares, 1 - LEVEL)
+
+    def interval(confidence: float) -> Interval:
+        return ratio_interval(values, baseline, confidence) if positive else mean_interval(shares, confidence)
+
     if above:
         verdict: Verdict = (
             "holds" if inner.low > bound else "fails" if against.high < bound else "inconclusive"
         )
     else:
         verdict = "holds" if inner.high < bound else "fails" if against.low > bound else "inconclusive"
+    outer = one_sided(interval(1 - 2 * LEVEL), interval(1 - 2 * LEVEL / members), verdict, above=above)
     slack = (outer.mean - bound if above else bound - outer.mean) / (abs(bound) or 1.0)
     clearance = _clearance([value - bound if above else bound - value for value in shares])
     found = _finding(verdict, outer, format_interval(outer), where)
@@ -110,13 +119,13 @@ def near(
     shares = [factor + (a - factor * b) / mean for a, b in zip(values, baseline, strict=True)]
     inner = ratio_interval(values, baseline, 1 - 2 * LEVEL)
     against = ratio_interval(values, baseline, 1 - LEVEL / members)
-    outer = ratio_interval(values, baseline, 1 - LEVEL)
     low, high = factor * (1 - margin), factor * (1 + margin)
     verdict: Verdict = "inconclusive"
     if low <= inner.low and inner.high <= high:
         verdict = "holds"
     elif against.high < low or high < against.low:
         verdict = "fails"
+    outer = against if verdict == "fails" else inner
     slack = margin - abs(outer.mean / factor - 1)
     clearance = min(
         _clearance([a - low * b for a, b in zip(values, baseline, strict=True)]),
@@ -180,7 +189,7 @@ def increasing(series: Sequence[Sequence[float]], labels: Sequence[str] = (), *,
         rising = mean_interval(relative, 1 - 2 * LEVEL)
         falling = mean_interval(relative, 1 - 2 * LEVEL / (members * (len(series) - 1)))
         verdicts.append("holds" if rising.low > 0 else "fails" if falling.high < 0 else "inconclusive")
-        steps.append((mean_interval(relative, 1 - LEVEL), f"{first} to {second}"))
+        steps.append((one_sided(rising, falling, verdicts[-1], above=True), f"{first} to {second}"))
         clearances.append(_clearance(relative))
     least, where = min(steps, key=lambda step: step[0].mean)
     statement = f"least step, from {where}, {format_interval(least, percent=True)} of the greatest mean"
@@ -236,8 +245,30 @@ def format_interval(interval: Interval, *, percent: bool = False) -> str:
     return f"{mean}{unit} {ends_text(interval.low * scale, interval.high * scale)}"
 
 
+def one_sided(inner: Interval, against: Interval, verdict: Verdict, *, above: bool) -> Interval:
+    """Return the bound that a one-sided test compared: both where it could reach no verdict.
+
+    Args:
+        inner: The interval whose nearer end shows that a statement holds.
+        against: The interval whose farther end shows that it fails.
+        verdict: What the test came to.
+        above: Whether the statement is that the value is above its bound.
+    """
+    low, high = (inner.low, against.high) if above else (against.low, inner.high)
+    # A value that does not vary is its own bound on both sides.
+    if low == high or math.isnan(low):
+        return Interval(inner.mean, low, high, inner.n)
+    if verdict != "inconclusive":
+        low, high = (low, math.inf) if above == (verdict == "holds") else (-math.inf, high)
+    return Interval(inner.mean, low, high, inner.n)
+
+
 def ends_text(low: float, high: float) -> str:
-    """Return `[low, high]` with three significant digits, and ∞ for an end without bound."""
+    """Return `[low, high]` with three significant digits, `≥ low` or `≤ high` where there is one end."""
+    if math.isinf(high) and not math.isinf(low):
+        return f"[≥ {low:.3g}]"
+    if math.isinf(low) and not math.isinf(high):
+        return f"[≤ {high:.3g}]"
     return f"[{low:.3g}, {high:.3g}]".replace("inf", "∞")
 
 

@@ -521,6 +521,31 @@ fn a_discipline_waits_for_the_gate() {
     assert_eq!(driver.log, [(0, TX + DELAY), (1, 11 * TX + DELAY)]);
 }
 
+/// A silence that refuses begins at 300 ms. CoDel drops packets of the queue on the way: the link transmits the
+/// rest and nothing else.
+#[test]
+fn a_discipline_that_drops_shortens_the_time_that_a_silence_transmits() {
+    for name in ["codel", "fq_codel"] {
+        let mut driver = Driver::new(&DisciplineSpec::of_name(name).unwrap());
+        (0..600).for_each(|number| driver.offer(0, frame(number)));
+        let begins = 300_000_000;
+        driver.play(begins, 0);
+        driver.link.set_channel(at(begins), Gate::Refuse, None);
+        driver.attend();
+        let promised = driver.link.busy_until();
+        let (drops, _) = (driver.link.counters().drops, driver.play(u64::MAX - 1, 0));
+        let dropped = driver.link.counters().drops[DropCause::Early as usize];
+        let later = dropped - drops[DropCause::Early as usize];
+        assert!(later > 2, "{name}: {later}");
+        let busy = (600 - dropped) * TX;
+        assert_eq!(driver.link.busy_until(), at(busy), "{name}");
+        assert_eq!(promised, at(busy + later * TX), "{name}");
+        let end = at(1_000_000_000);
+        assert_eq!(Capacity::bytes(driver.link.capacity(end).available), driver.link.carried(end), "{name}");
+        assert_eq!(driver.link.carried(end), (600 - dropped) as f64 * 1000.0, "{name}");
+    }
+}
+
 /// Every packet that is offered arrives or is dropped, once, whatever gate, rate and discipline.
 #[test]
 fn disciplines_lose_no_packet_uncounted() {

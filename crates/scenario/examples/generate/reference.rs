@@ -1,10 +1,17 @@
 //! The reference of every field, written from the JSON Schema and from the registry of transports.
 
+use crate::pages::{self, PAGES};
 use cogtcp_scenario::{JourneyMap, Scenario, TcpSettings, TransportSpec};
 use cogtcp_transport::{ControlInfo, ParameterKind, Preset};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
+
+/// Appends one line. Writing to a `String` cannot fail.
+macro_rules! line {
+    ($text:expr, $($format:tt)*) => { let _ = writeln!($text, $($format)*); };
+}
 
 /// The tables of a scenario in the order of reading: heading, and name of its type in the schema. With an
 /// asterisk: the tables of the parameters of everything that a registry names there.
@@ -109,25 +116,112 @@ const QUANTITIES: &[(&str, &str, &str)] = &[
 pub(crate) const MARKER: &str =
     "<!-- From here on generated from the types: cargo run -p cogtcp-scenario --example generate -->";
 
-/// The reference of every field as Markdown: type, unit, default, meaning; then the choices, the quantities,
-/// and the transports with the parameters of their congestion controls.
-pub(crate) fn reference() -> String {
+/// The reference of every field as Markdown: the index of its pages, then each page by the name of its file.
+/// Pages have type, unit, default and meaning of the fields, then the choices of their fields. Quantities, and
+/// transports with the parameters of their congestion controls, have pages of their own.
+pub(crate) fn reference() -> (String, Vec<(&'static str, String)>) {
     let schema = Scenario::json_schema();
-    let mut text = format!("{MARKER}\n\n## Every field\n\n");
-    text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
-    for (heading, name) in scenario_tables() {
-        let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
-        // The defaults of [tcp] are those of the endpoints: the schema does not know them.
-        let defaults = if name == "Tcp" { serde_json::json!(TcpSettings::defaults()) } else { Value::Null };
-        table(&mut text, heading, object, &defaults);
+    let disciplines = disciplines(&schema);
+    let mut tables: Vec<(&str, &str)> =
+        scenario_tables().iter().map(|(heading, name)| (&**heading, &**name)).collect();
+    tables.extend(disciplines.iter().map(|(heading, name)| (&**heading, *name)));
+    let owners = owners_of_choices(&schema, &tables);
+
+    let mut anchors: BTreeMap<String, &str> =
+        tables.iter().map(|(heading, _)| (anchor(heading), pages::of_table(heading))).collect();
+    anchors.extend(owners.iter().map(|(name, page)| (anchor(name), *page)));
+    anchors.extend([("quantities".to_owned(), "quantities"), ("transports".to_owned(), "transports")]);
+    assert_eq!(anchors.len(), tables.len() + owners.len() + 2, "each heading has an anchor of its own");
+
+    let mut index = format!("{MARKER}\n\n## Every field\n\n| page | about | tables |\n|---|---|---|\n");
+    let mut made = Vec::new();
+    for page in PAGES {
+        assert_ne!(anchors.get(&anchor(page.title)), Some(&page.file), "{}: two headings", page.title);
+        let mut text = format!("{MARKER}\n\n# {}\n\n{}\n\n", page.title, page.about);
+        text.push_str("A field without a default is either required or, with \"-\", simply not set.\n\n");
+        let mut named = Vec::new();
+        for (heading, name) in tables.iter().filter(|(heading, _)| pages::of_table(heading) == page.file) {
+            let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
+            // The defaults of [tcp] are those of the endpoints: the schema does not know them.
+            let defaults =
+                if *name == "Tcp" { serde_json::json!(TcpSettings::defaults()) } else { Value::Null };
+            table(&mut text, heading, object, &defaults);
+            named.push(format!("[{}](#{})", titled(heading), anchor(heading)));
+        }
+        if owners.values().any(|owner| *owner == page.file) {
+            line!(
+                text,
+                "## Choices\n\nA choice is a word in quotes, or a table with one key: `{{ key = value }}`.\n"
+            );
+        }
+        for (name, _) in owners.iter().filter(|(_, owner)| **owner == page.file) {
+            choice(&mut text, name, &schema, &disciplines);
+        }
+        let row = format!(
+            "| [{}](scenario/{}.md) | {} | {} |",
+            page.title,
+            page.file,
+            page.about,
+            named.join(", ")
+        );
+        line!(index, "{}", pages::link(&row, "", "scenario/", &anchors));
+        made.push((page.file, pages::link(&text, page.file, "", &anchors)));
     }
-    for (heading, name) in disciplines(&schema) {
-        table(&mut text, &heading, &schema["$defs"][name], &Value::Null);
-    }
-    choices(&mut text, &schema);
+    line!(
+        index,
+        "| [Quantities](scenario/quantities.md) | Units: how a duration, rate, size or power is written. | |"
+    );
+    line!(
+        index,
+        "| [Transports](scenario/transports.md) | Names of transports; parameters of congestion controls. | |"
+    );
+    let mut text = format!("{MARKER}\n\n");
     quantities(&mut text, &schema);
+    made.push(("quantities", text));
+    let mut text = format!("{MARKER}\n\n");
     transports(&mut text);
-    text
+    made.push(("transports", text));
+    for (_, text) in &mut made {
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    (index, made)
+}
+
+/// Each choice of the schema with the page that has it: the first one with a field of that type.
+fn owners_of_choices<'a>(schema: &'a Value, tables: &[(&str, &str)]) -> BTreeMap<&'a str, &'static str> {
+    let definitions = schema["$defs"].as_object().expect("the schema has definitions");
+    let is_choice = |name: &str| {
+        !QUANTITIES.iter().any(|(quantity, ..)| *quantity == name)
+            && !list(&definitions[name], "oneOf").is_empty()
+    };
+    let mut owners = BTreeMap::new();
+    for page in PAGES {
+        let here = tables.iter().filter(|(heading, _)| pages::of_table(heading) == page.file);
+        let mut open: Vec<&Value> = here
+            .map(
+                |(_, name)| {
+                    if name.is_empty() { &schema["properties"] } else { &definitions[*name]["properties"] }
+                },
+            )
+            .collect();
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Object(fields) => open.extend(fields.values()),
+                Value::Array(items) => open.extend(items),
+                Value::String(text) => {
+                    let Some(name) = text.strip_prefix("#/$defs/") else { continue };
+                    let (name, definition) = definitions.get_key_value(name).expect("defined");
+                    if is_choice(name) && !owners.contains_key(&**name) {
+                        owners.insert(&**name, pages::of_choice(name, page.file));
+                        open.push(definition);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    owners
 }
 
 /// The tables of the queue disciplines, as the schema lists them: heading, and name of the type.
@@ -146,8 +240,9 @@ pub(crate) fn journey_map_reference() -> String {
         let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
         table(&mut text, heading, object, &Value::Null);
     }
+    text = text.replace("\n## ", "\n### ").replacen("\n### Every field", "\n## Every field", 1);
     // Quantities are explained where all of them are.
-    text = text.replace("](#quantities)", "](scenario.md#quantities)");
+    text = text.replace("](#quantities)", "](scenario/quantities.md#quantities)");
     text.truncate(text.trim_end().len());
     text + "\n"
 }
@@ -190,17 +285,8 @@ fn scenario_tables() -> &'static [(String, String)] {
     &ALL_TABLES[..ALL_TABLES.len() - MAP_TABLES.len()]
 }
 
-/// Appends one line. Writing to a `String` cannot fail.
-macro_rules! line {
-    ($text:expr, $($format:tt)*) => { let _ = writeln!($text, $($format)*); };
-}
-
 fn table(text: &mut String, heading: &str, object: &Value, defaults: &Value) {
-    line!(
-        text,
-        "### {}\n",
-        if heading.starts_with('[') { format!("`{heading}`") } else { heading.to_owned() }
-    );
+    line!(text, "## {}\n", titled(heading));
     line!(text, "{}\n", words(object));
     line!(text, "| field | type | unit | default | meaning |\n|---|---|---|---|---|");
     let required = |name: &str| list(object, "required").iter().any(|required| required == name);
@@ -217,6 +303,11 @@ fn table(text: &mut String, heading: &str, object: &Value, defaults: &Value) {
         line!(text, "| `{name}` | {kind} | {unit} | {default} | {} |", cell(&words(field)));
     }
     text.push('\n');
+}
+
+/// A heading as it is written: tables of TOML as code.
+fn titled(heading: &str) -> String {
+    if heading.starts_with('[') { format!("`{heading}`") } else { heading.to_owned() }
 }
 
 /// Type and unit of a field.
@@ -251,48 +342,36 @@ fn kind(field: &Value) -> (String, &'static str) {
     }
 }
 
-/// Enumerations: a word in quotes, or a table of one key.
-fn choices(text: &mut String, schema: &Value) {
-    line!(
-        text,
-        "## Choices\n\nA choice is a word in quotes, or a table with one key: `{{ key = value }}`.\n"
-    );
-    let tables = disciplines(schema);
-    for (name, definition) in schema["$defs"].as_object().into_iter().flatten() {
-        let known = QUANTITIES.iter().any(|(schema, ..)| schema == name);
-        if known || list(definition, "oneOf").is_empty() {
-            continue;
-        }
-        line!(text, "### {name}\n\n{}\n\n| written | meaning |\n|---|---|", words(definition));
-        for variant in list(definition, "oneOf") {
-            let written = match (variant["const"].as_str(), variant["properties"].as_object()) {
-                (Some(word), _) => format!("`\"{word}\"`"),
-                (None, Some(keys)) => {
-                    let key = keys.keys().next().map_or("", String::as_str);
-                    let table = tables.iter().find(|(_, name)| Some(*name) == reference_name(&keys[key]));
-                    let kind = match table {
-                        Some((heading, _)) => format!("[table](#{})", anchor(heading)),
-                        None => kind(&keys[key]).0,
-                    };
-                    format!("`{{ {key} = ... }}`: {kind}")
-                }
-                (None, None) => match variant["enum"].as_array() {
-                    Some(words) => {
-                        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-                    }
-                    None => "text".to_owned(),
-                },
-            };
-            line!(text, "| {written} | {} |", cell(&words(variant)));
-        }
-        text.push('\n');
+/// A choice: a word in quotes, or a table of one key.
+fn choice(text: &mut String, name: &str, schema: &Value, disciplines: &[(String, &str)]) {
+    let definition = &schema["$defs"][name];
+    line!(text, "### {name}\n\n{}\n\n| written | meaning |\n|---|---|", words(definition));
+    for variant in list(definition, "oneOf") {
+        let written = match (variant["const"].as_str(), variant["properties"].as_object()) {
+            (Some(word), _) => format!("`\"{word}\"`"),
+            (None, Some(keys)) => {
+                let key = keys.keys().next().map_or("", String::as_str);
+                let table = disciplines.iter().find(|(_, name)| Some(*name) == reference_name(&keys[key]));
+                let kind = match table {
+                    Some((heading, _)) => format!("[table](#{})", anchor(heading)),
+                    None => kind(&keys[key]).0,
+                };
+                format!("`{{ {key} = ... }}`: {kind}")
+            }
+            (None, None) => match variant["enum"].as_array() {
+                Some(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+                None => "text".to_owned(),
+            },
+        };
+        line!(text, "| {written} | {} |", cell(&words(variant)));
     }
+    text.push('\n');
 }
 
 fn quantities(text: &mut String, schema: &Value) {
     line!(
         text,
-        "## Quantities\n\nA quantity is a text of a number and its unit, with or without a blank between.\n"
+        "# Quantities\n\nA quantity is a text of a number and its unit, with or without a blank between.\n"
     );
     line!(text, "| type | unit | written |\n|---|---|---|");
     for (name, word, unit) in QUANTITIES {
@@ -307,7 +386,7 @@ fn quantities(text: &mut String, schema: &Value) {
 fn transports(text: &mut String) {
     line!(
         text,
-        "## Transports\n\nA transport of TCP is a loss recovery and a congestion control under one name. Other transports have neither column.\n"
+        "# Transports\n\nA transport of TCP is a loss recovery and a congestion control under one name. Other transports have neither column.\n"
     );
     line!(text, "| transport | recovery | congestion | meaning |\n|---|---|---|---|");
     for preset in Preset::all() {
@@ -319,7 +398,7 @@ fn transports(text: &mut String) {
     }
     line!(
         text,
-        "\nThe parameters of each congestion control, as set by `parameters = {{ ... }}` in `[tcp]`:\n"
+        "\n## Parameters\n\nThe parameters of each congestion control, as set by `parameters = {{ ... }}` in `[tcp]`:\n"
     );
     line!(text, "| congestion | parameter | unit | default | allowed | meaning |\n|---|---|---|---|---|---|");
     for control in ControlInfo::all() {
@@ -380,12 +459,15 @@ mod tests {
     }
 
     fn check(schema: &Value, tables: &[(String, String)]) {
+        let (_, pages) = reference();
         for (name, definition) in schema["$defs"].as_object().unwrap() {
             let table = tables.iter().any(|(_, schema)| schema == name)
                 || disciplines(schema).iter().any(|(_, schema)| schema == name);
             let quantity = QUANTITIES.iter().any(|(schema, ..)| schema == name);
             let choice = !quantity && !list(definition, "oneOf").is_empty();
             assert_eq!(u8::from(table) + u8::from(quantity) + u8::from(choice), 1, "{name}");
+            let is_written = pages.iter().any(|(_, text)| text.contains(&format!("\n### {name}\n")));
+            assert!(!choice || is_written, "{name} is on no page");
             assert!(!words(definition).is_empty(), "{name} has no description");
             for (field, definition) in definition["properties"].as_object().into_iter().flatten() {
                 assert!(!words(definition).is_empty(), "{name}.{field} has no description");

@@ -351,3 +351,21 @@ fn a_span_may_begin_in_a_frame_that_a_silence_destroys() {
         }
     }
 }
+
+/// Two seconds of each three refuse, behind a queue that waits for longer than CoDel wants. The transmitter
+/// empties the queue, CoDel drops a part of it, and the rest of the silence is silent.
+#[test]
+fn what_codel_drops_in_a_silence_takes_no_time() {
+    let radio = "\n[[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"refuse\"\nsensing = { on = \"1 s\", off = \"2 s\" }\n";
+    let link = "rate = \"2 Mbit/s\", delay = \"10 ms\", queue = { codel = { interval = \"20 ms\" } }";
+    let run = run_text(&(single_hop("60 s", "0 s", "newreno", link, "max_window = \"900 segments\"") + radio));
+    check_sum(&run);
+    let drops = column(&run.links, "drops_early")[0];
+    assert!(drops > 10.0, "{drops}");
+    // What the link carried takes its time, and all else is no transmission.
+    let spent: f64 = ["delivered_s", "headers_s", "duplicate_s", "lost_s", "other_s"]
+        .iter()
+        .map(|name| first(&run.budget, name))
+        .sum();
+    assert_close(spent, column(&run.links, "carried_bytes")[0] * 8.0 / 2e6, 1e-6);
+}

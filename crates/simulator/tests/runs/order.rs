@@ -223,12 +223,6 @@ impl Graph {
                 pick(&["0 ms", "1 ms", "9 ms", "99 ms"]),
             );
             let queue = pick(&["\"2 packets\"", "\"8 packets\"", "\"100 packets\"", "\"6 kB\"", "\"codel\""]);
-            // Behind a gate that refuses, the budget counts time for packets that CoDel drops meanwhile.
-            let silences: &[&str] = if queue.contains("codel") {
-                &["hold", "drop", "down"]
-            } else {
-                &["hold", "drop", "refuse", "down"]
-            };
             let loss = pick(&["", "", "", "\nloss = \"1 %\""]);
             let name = format!("{prefix}l{number}");
             let ends = (&*graph.nodes[*from as usize], &*graph.nodes[*to as usize]);
@@ -236,7 +230,7 @@ impl Graph {
             graph.links.push(link(&name, ends, &rest));
             if below(5) == 0 {
                 let mut pick = |choices: &[&str]| choices[below(choices.len() as u64) as usize].to_owned();
-                let silence = pick(silences);
+                let silence = pick(&["hold", "drop", "refuse", "down"]);
                 let (off, on) = (pick(&["10 ms", "100 ms"]), pick(&["10 ms", "100 ms", "1 s"]));
                 let pu = pick(&["", "pu = { interarrival = \"1 s\", switching = \"100 ms\" }\n"]);
                 graph.radios.push(format!(

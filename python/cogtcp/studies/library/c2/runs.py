@@ -20,8 +20,7 @@ __all__ = ["measure", "measure_convergence", "measure_cycle", "measure_probe", "
 
 LOWEST_BPS, HIGHEST_BPS = 1_000_000, 20_000_000  # stated: the channel's rate is uniform between them
 CYCLE_BPS, CYCLE_RTT_MS = 15e6, 150.0  # stated: the caption of Fig. 3
-SILENCE_S = 2.0
-"""Stated for Fig. 4a; the dead time of section V is counted from its end."""
+SILENCE_S = 2.0  # stated for Fig. 4a
 READINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "as printed": ("c2", {}),
     "growth by N - 1": ("c2", {"compete": "n-1"}),
@@ -124,8 +123,7 @@ def _cell(study: Context, setting: Setting, point: Point, seed: int) -> dict[str
     data = study.scenario("convergence" if point.run == "convergence" else "cell").to_dict()
     dumbbell, (radio,), tcp = data["topology"]["dumbbell"], data["radio"], data["tcp"]
     radio["silence"] = setting.silence
-    # A least RTO of which so many timeouts outlast a silence of 2 s, and leave this dead time after it.
-    tcp["min_rto"] = f"{round((SILENCE_S + setting.dead_s) / (2**setting.timeouts - 1) * 1e6)} us"
+    tcp["min_rto"] = f"{round(setting.min_rto_s * 1e6)} us"
     rtt_ms = point.get("rtt_ms", setting.rtt_ms)
     first_bps: float = stream.randint(LOWEST_BPS, HIGHEST_BPS)
     greatest_bps: float = HIGHEST_BPS

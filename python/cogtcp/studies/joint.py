@@ -1,0 +1,392 @@
+"""The joint setting of a paper: the one setting, compatible with it, where most of its claims hold together.
+
+A paper had one simulation. The guided search looks for the best setting of each claim alone; here one setting
+is judged by all claims of the paper. A parameter that several figures share has one value. A parameter that
+touches one figure alone has its own.
+
+The search starts from the settings of the random design and from the best settings of the claims. It takes
+over, block by block, what serves a claim that fails, and steps away from the best setting found so far. A
+claim is judged again only where a parameter that touches it has changed. The best settings are confirmed on
+seeds that had no part in any search. For each claim that fails there, the smallest change towards its own
+best setting is kept with which it holds.
+
+The outcome is `joint.json` in the study's folder; `cogtcp reproduce NAME --joint` runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cogtcp.model.output import write_file
+from cogtcp.studies import readings
+from cogtcp.studies.claims import tests_of
+from cogtcp.studies.exploring import step
+from cogtcp.studies.guided import RUNGS, SEARCH_SEED, clearance, part
+from cogtcp.studies.judging import judge
+from cogtcp.studies.stored import read_json
+from cogtcp.studies.touching import touching
+from cogtcp.studies.verdicts import combine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from cogtcp.studies.claims import ClaimRow
+    from cogtcp.studies.context import Context
+    from cogtcp.studies.folder import Study
+    from cogtcp.studies.judging import Judged
+    from cogtcp.studies.readings import Part, Reading
+    from cogtcp.studies.search import Search
+    from cogtcp.studies.space import Setting, Value
+    from cogtcp.studies.verdicts import Verdict
+
+FILE = "joint.json"
+FIRST_SEED, SEEDS = 6001, 40
+"""The fresh seeds of a confirmation."""
+FEW_SEEDS = 12
+"""Seeds on which a claim may fail before it has had all of them."""
+STARTS = 4
+"""Settings of the random design from which the search starts."""
+CANDIDATES = 2
+"""Settings that are confirmed at most."""
+WIDTH = 0.15
+"""Width of a step, as a share of a parameter's range."""
+_BOUND = 10.0
+"""Clearance, in standard errors, beyond which more says no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What must change for a claim that fails at the joint setting.
+
+    Attributes:
+        values: Parameters, each with the value at which the claim holds.
+        held: How many of its statements hold then, on the confirming seeds.
+    """
+
+    values: Mapping[str, Value]
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """A claim at the joint setting.
+
+    Attributes:
+        parts: Its statements.
+        change: What must change for it; None where it holds, or where no such change was found.
+        tests: Digest of what was tested (`claims.tests_of`).
+    """
+
+    parts: tuple[Part, ...]
+    change: Change | None
+    tests: str
+
+    @property
+    def held(self) -> int:
+        """How many statements hold."""
+        return sum(part.answer == "holds" for part in self.parts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the claim."""
+        return combine([part.answer for part in self.parts])
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The joint setting, and each claim there.
+
+    Attributes:
+        setting: The setting.
+        seeds: First and last seed of the confirmation.
+        evaluated: How many settings the search judged.
+        claims: The paper's claims there, by id.
+    """
+
+    setting: Setting
+    seeds: tuple[int, int]
+    evaluated: int
+    claims: Mapping[str, There]
+
+    @property
+    def held(self) -> int:
+        """How many claims hold."""
+        return sum(there.verdict == "holds" for there in self.claims.values())
+
+    @property
+    def text(self) -> str:
+        """The count in words."""
+        return f"{self.held} of {len(self.claims)} claims hold together at one setting"
+
+
+def read(study: Study) -> Joint | None:
+    """Return the stored joint setting; None if there is none, or if a claim or a parameter has changed since.
+
+    Claims that were not judged for it are left out.
+    """
+    data = read_json(study.folder / FILE)
+    if data is None or not set(data["setting"]) <= set(study.space.base):
+        return None
+    claims = {}
+    for row in study.claims:
+        kept = data["claims"].get(row.id)
+        if kept is None:
+            continue
+        if kept["tests"] != tests_of(row):
+            return None
+        change = kept["change"]
+        claims[row.id] = There(
+            readings.read_parts(kept["statements"]),
+            None if change is None else Change(change["values"], change["held"]),
+            kept["tests"],
+        )
+    first, last = data["seeds"]
+    return Joint(study.space.base.but(**data["setting"]), (first, last), data["evaluated"], claims)
+
+
+def keep(study: Study, joint: Joint, version: str) -> Path:
+    """Write `joint.json` into the study's folder."""
+    path = study.folder / FILE
+    base = study.space.base
+    head = {
+        "schema": 1,
+        "version": version,
+        "setting": {name: value for name, value in joint.setting.items() if value != base[name]},
+        "seeds": list(joint.seeds),
+        "evaluated": joint.evaluated,
+    }
+    lines = ",\n".join(
+        f"{json.dumps(name)}:{json.dumps(_plain(there), ensure_ascii=False, separators=(',', ':'))}"
+        for name, there in joint.claims.items()
+    )
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).removesuffix("}")
+    write_file(path, f'{text},"claims":{{\n{lines}\n}}}}\n')
+    return path
+
+
+def _plain(there: There) -> dict[str, Any]:
+    change = there.change
+    return {
+        "tests": there.tests,
+        "statements": readings.plain_parts(there.parts),
+        "change": None if change is None else {"values": dict(change.values), "held": change.held},
+    }
+
+
+class Bench:
+    """Judges settings by all claims of a paper; a claim only where a parameter that touches it is new.
+
+    Attributes:
+        rows: The claims.
+        touches: For each claim the parameters that can change its runs.
+        judged: How many settings were judged.
+    """
+
+    def __init__(self, study: Context, rows: Sequence[ClaimRow]) -> None:
+        self.rows = rows
+        self.touches = {row.id: touching(study, row) for row in rows}
+        self.judged = 0
+        self._study = replace(study, seeds=tuple(range(SEARCH_SEED, SEARCH_SEED + RUNGS[0])))
+        self._known: dict[tuple[str, tuple[Value, ...]], tuple[float, ...]] = {}
+
+    def clearances(
+        self, setting: Setting, only: Sequence[ClaimRow] | None = None
+    ) -> dict[str, tuple[float, ...]]:
+        """Return the clearances of each claim's statements, in standard errors on the last rung's seeds."""
+        rows = self.rows if only is None else only
+        keys = {
+            row.id: (row.id, tuple(setting[parameter.name] for parameter in self.touches[row.id]))
+            for row in rows
+        }
+        new = [row for row in rows if keys[row.id] not in self._known]
+        self.judged += bool(new)
+        scale = math.sqrt(RUNGS[-1] / RUNGS[0])
+        for row, judged in zip(new, judge(self._study, new, setting) if new else (), strict=True):
+            self._known[keys[row.id]] = tuple(scale * clearance(found) for found in judged.findings)
+        return {row.id: self._known[keys[row.id]] for row in rows}
+
+    def score(self, setting: Setting) -> tuple[int, float, float]:
+        """Return what orders settings: claims that hold, the share of statements, how clearly."""
+        found = self.clearances(setting).values()
+        return (
+            sum(min(values) > 0 for values in found),
+            sum(sum(value > 0 for value in values) / len(values) for values in found),
+            sum(min(max(min(values), -_BOUND), _BOUND) for values in found),
+        )
+
+    def failing(self, setting: Setting) -> list[ClaimRow]:
+        """Return the claims that do not hold at a setting."""
+        found = self.clearances(setting)
+        return [row for row in self.rows if min(found[row.id]) <= 0]
+
+
+def find(
+    study: Context,
+    design: Search | None,
+    alone: Mapping[str, Reading],
+    trials: int,
+    progress: Callable[[str], None] = lambda _: None,
+    before: Joint | None = None,
+    named: Iterable[Setting] = (),
+) -> Joint:
+    """Search the joint setting of a paper's claims, and confirm it.
+
+    Args:
+        study: The study; its seeds are set here.
+        design: The random design.
+        alone: The best setting of each claim.
+        trials: How many settings are judged besides the starts; 0: the first named one, or else the kept one,
+            is confirmed, and none is searched.
+        progress: Called with a line.
+        before: The joint setting of an earlier search.
+        named: More settings to start from.
+    """
+    rows = [row for row in study.study.claims if not row.ours]
+    bench = Bench(study, rows)
+    best_alone = {name: reading.setting for name, reading in alone.items()}
+    starts = [*named, *([before.setting] if before else [])]
+    if trials:
+        starts += [study.study.space.base, *_best(design, rows), *best_alone.values()]
+        starts += [_mixed(bench, start, best_alone) for start in list(starts)]
+    starts = starts[:1] if not trials else starts
+    known: dict[Setting, tuple[int, float, float]] = {}
+
+    def look(setting: Setting) -> None:
+        if setting not in known:
+            known[setting] = bench.score(setting)
+            progress(f"joint: setting {len(known)}, {known[setting][0]} of {len(rows)} claims")
+
+    for setting in starts:
+        look(setting)
+    stream = random.Random(f"joint/{study.study.name}")  # noqa: S311 - a documented draw, no secret
+    for _ in range(trials):
+        here = max(known, key=lambda setting: known[setting])
+        look(_moved(stream, bench, here, best_alone, list(known)))
+    ranked = sorted(known, key=lambda setting: known[setting], reverse=True)[:CANDIDATES]
+    confirmed = [_confirmed(study, rows, setting) for setting in ranked]
+    setting, judged = max(confirmed, key=lambda item: _order(item[1]))
+    changes = {
+        row.id: _change(study, bench, row, setting, best_alone.get(row.id))
+        for row, found in zip(rows, judged, strict=True)
+        if found.verdict != "holds"
+    }
+    claims = {
+        row.id: There(
+            tuple(part(*both) for both in zip(row.statements, found.findings, strict=True)),
+            changes.get(row.id),
+            tests_of(row),
+        )
+        for row, found in zip(rows, judged, strict=True)
+    }
+    evaluated = before.evaluated if before is not None else 0
+    # A setting that is only measured again was not searched.
+    evaluated += len(known) if trials or not evaluated else 0
+    return Joint(setting, (FIRST_SEED, FIRST_SEED + SEEDS - 1), evaluated, claims)
+
+
+def _best(design: Search | None, rows: Sequence[ClaimRow]) -> list[Setting]:
+    """Return the settings of the random design at which most claims hold, by what is stored of it."""
+    if design is None:
+        return []
+    columns = [design.claims[row.id] for row in rows if row.id in design.claims]
+
+    def score(index: int) -> tuple[int, float]:
+        letters = [[found[index] for found in column.verdicts.values()] for column in columns]
+        held = [sum(letter == "holds" for letter in mine) / len(mine) for mine in letters]
+        return sum(value == 1 for value in held), sum(held)
+
+    order = sorted(range(len(design.settings)), key=score, reverse=True)
+    return [design.settings[index] for index in order[:STARTS]]
+
+
+def _mixed(bench: Bench, start: Setting, alone: Mapping[str, Setting]) -> Setting:
+    """Return a start with each figure's own parameters as in that figure's best setting."""
+    owners: dict[str, set[str]] = {}
+    for row in bench.rows:
+        for parameter in bench.touches[row.id]:
+            owners.setdefault(parameter.name, set()).add(row.figure)
+    changes: dict[str, Value] = {}
+    for row in bench.rows:
+        for parameter in bench.touches[row.id]:
+            if row.id in alone and len(owners[parameter.name]) == 1:
+                changes.setdefault(parameter.name, alone[row.id][parameter.name])
+    mixed: Setting = start.but(**changes)
+    return mixed
+
+
+def _moved(
+    stream: random.Random,
+    bench: Bench,
+    here: Setting,
+    alone: Mapping[str, Setting],
+    known: Sequence[Setting],
+) -> Setting:
+    """Return a neighbour of a setting: one or a few parameters of a claim that fails are moved.
+
+    Half of the moves take values over from the claim's best setting or another known one, half are steps.
+    """
+    row = stream.choice(bench.failing(here) or list(bench.rows))
+    parameters = bench.touches[row.id]
+    moved: Setting = here
+    for _ in range(20):
+        count = min(stream.choice((1, 1, 2, 3)), len(parameters))
+        chosen = stream.sample(parameters, count)
+        if stream.random() < 0.5:
+            other = alone[row.id] if row.id in alone and stream.random() < 0.5 else stream.choice(known)
+            moved = here.but(**{parameter.name: other[parameter.name] for parameter in chosen})
+        else:
+            moved = here.but(**{p.name: step(stream, p, here[p.name], WIDTH) for p in chosen})
+        if moved not in known:
+            break
+    return moved
+
+
+def _confirmed(study: Context, rows: Sequence[ClaimRow], setting: Setting) -> tuple[Setting, list[Judged]]:
+    """Judge claims on the fresh seeds; one that fails on the first few of them needs no more."""
+    few, all_of_them = (
+        replace(study, seeds=tuple(range(FIRST_SEED, FIRST_SEED + count))) for count in (FEW_SEEDS, SEEDS)
+    )
+    found = dict(zip([row.id for row in rows], judge(few, rows, setting), strict=True))
+    left = [row for row in rows if found[row.id].verdict != "fails"]
+    if left:
+        found |= zip([row.id for row in left], judge(all_of_them, left, setting), strict=True)
+    return setting, [found[row.id] for row in rows]
+
+
+def _order(judged: Sequence[Judged]) -> tuple[int, float]:
+    held = [sum(found.verdict == "holds" for found in item.findings) / len(item.findings) for item in judged]
+    return sum(value == 1 for value in held), sum(held)
+
+
+def _change(
+    study: Context, bench: Bench, row: ClaimRow, setting: Setting, there: Setting | None
+) -> Change | None:
+    """Return the smallest change towards a claim's own best setting with which it holds; None without one.
+
+    One parameter after the other goes back to the joint setting, as long as the claim holds.
+    """
+    if there is None:
+        return None
+    values = {
+        parameter.name: there[parameter.name]
+        for parameter in bench.touches[row.id]
+        if there[parameter.name] != setting[parameter.name]
+    }
+
+    def holds(changed: Mapping[str, Value]) -> bool:
+        return min(bench.clearances(setting.but(**changed), [row])[row.id]) > 0
+
+    if not values or not holds(values):
+        return None
+    for name in list(values):
+        fewer = {other: value for other, value in values.items() if other != name}
+        if fewer and holds(fewer):
+            values = fewer
+    _, (judged,) = _confirmed(study, [row], setting.but(**values))
+    held = sum(found.verdict == "holds" for found in judged.findings)
+    return Change(values, held) if judged.verdict == "holds" else None
