@@ -20,6 +20,8 @@ tcp = { segment_size = "1000 B" }
 link = { rate = "4 Mbit/s", delay = "20 ms", queue = "30 packets" }
 [[flow]]
 from = "sender"
+
+IN_VIRTUAL_TIME = True
 to = "receiver"
 transport = "tfrc"
 """
