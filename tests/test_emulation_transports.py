@@ -12,6 +12,8 @@ from cogtcp.emulation import check, emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 
+IN_VIRTUAL_TIME = True
+
 TEXT = """
 name = "tfrc"
 run = { duration = "8 s", warmup = "2 s" }
@@ -20,8 +22,6 @@ tcp = { segment_size = "1000 B" }
 link = { rate = "4 Mbit/s", delay = "20 ms", queue = "30 packets" }
 [[flow]]
 from = "sender"
-
-IN_VIRTUAL_TIME = True
 to = "receiver"
 transport = "tfrc"
 """
