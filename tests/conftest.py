@@ -304,3 +304,27 @@ def lab_data() -> dict[str, Any]:
     from cogtcp.lab import site
 
     return site.data()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clock(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run a module about behaviour (`IN_VIRTUAL_TIME`) in virtual time, where a kernel for it is built.
+
+    A busy machine does not disturb it there. Tests of the real clock are in test_emulation.py.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if getattr(request.module, "IN_VIRTUAL_TIME", False) and _has_virtual_kernel():
+            patch.setattr(request.module, "emulate", functools.partial(request.module.emulate, virtual=True))
+        yield
+
+
+@functools.cache
+def _has_virtual_kernel() -> bool:
+    from cogtcp import NoKernelPlaneError, UsageError
+    from cogtcp.kernel.emulation.virtual import find
+
+    try:
+        find()
+    except (NoKernelPlaneError, UsageError):
+        return False
+    return True

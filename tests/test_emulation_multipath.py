@@ -12,6 +12,8 @@ from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 from test_virtual import in_virtual_time
 
+IN_VIRTUAL_TIME = True
+
 #: Rate, delay one way, queue and silence of two paths.
 PATHS = {
     "equal": (("5 Mbit/s", "20 ms", 40, ""), ("5 Mbit/s", "20 ms", 40, "")),

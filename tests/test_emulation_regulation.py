@@ -9,6 +9,8 @@ from cogtcp.kernel.emulation import emulate
 from conftest import ROOT, side_by_side
 from test_emulation import as_in_time, moves, on_kernel
 
+IN_VIRTUAL_TIME = True
+
 #: Incumbents that come within seconds, as a run on the kernel plane takes as long as it simulates.
 QUICK = {
     "cbrs": {

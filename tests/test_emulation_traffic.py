@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from cogtcp.kernel.emulation import Emulation
 
+IN_VIRTUAL_TIME = True
+
 REQUESTS = """\
 traffic = { requests = { response = { fixed = "50 kB" }, pace = { think = { fixed = "100 ms" } }%s } }
 """

@@ -12,6 +12,8 @@ from cogtcp.kernel.emulation import check, emulate
 from conftest import side_by_side
 from test_emulation import as_in_time, on_kernel
 
+IN_VIRTUAL_TIME = True
+
 TEXT = """
 name = "tfrc"
 run = { duration = "8 s", warmup = "2 s" }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from conftest import Command
 
+IN_VIRTUAL_TIME = True
+
 
 def single_hop(**changes: str) -> Scenario:
     """Return the shipped single hop of MSWiM 2009 with the kernel's ACKs and no cap on the window."""

@@ -16,7 +16,7 @@ import pytest
 
 from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, UsageError, run
 from cogtcp.kernel.emulation import emulate
-from cogtcp.kernel.emulation.virtual import build, edits, kernels, launch
+from cogtcp.kernel.emulation.virtual import build, edits, kernels, launch, queues
 from conftest import command_line
 from kernel_needs import soon
 
@@ -270,6 +270,36 @@ def test_kernels_are_listed_chosen_and_removed(
     assert command("kernel", "show", "--json").json()["name"] == "linux-6.1"
     (tmp_path / "kernels/linux-6.1/kernel.json").write_text("{")
     assert "kernel.json: cannot be read" in command("kernel", "list").err
+
+
+def test_the_simulator_is_told_what_the_kernel_is() -> None:
+    """The presets have Debian's 250 Hz, and `window_tuning` the rules of Linux 6.16."""
+    said: dict[str, object] = dict.fromkeys(kernels.Kernel.__dataclass_fields__, "")
+
+    def told(hz: int, release: str, transport: str = "linux-cubic") -> dict[str, object]:
+        kernel = kernels.Kernel(**(said | {"hz": hz, "release": release}))  # type: ignore[arg-type]
+        tcp = kernel.modelled(scenario(transport=transport)).to_dict().get("tcp", {})
+        return {key: tcp[key] for key in ("timer_tick", "window_margin") if key in tcp}
+
+    assert told(1000, "6.12.117") == {"timer_tick": "1 ms", "window_margin": True}
+    assert told(250, "6.1.158") == {"timer_tick": "4 ms", "window_margin": True}
+    assert told(250, "6.16.0-rc1") == {"timer_tick": "4 ms"}
+    assert told(1000, "6.12.117", "newreno") == {}, "no Linux in the model"
+
+
+@in_virtual_time
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="not installed: iperf3")
+@pytest.mark.skipif(not shutil.which("tc"), reason="not installed: iproute2")
+def test_disciplines_of_linux_run_in_a_guest() -> None:
+    """CoDel keeps its 5 ms where drop-tail fills its queue of 60 packets, 72 ms at 10 Mbit/s."""
+    rtts = []
+    for words in (["pfifo", "limit", "60"], ["codel", "limit", "1000"]):
+        said = queues.measure(words, kernels.find(), duration_s=6)
+        end = said["iperf3"]["end"]
+        assert end["sum_received"]["bits_per_second"] > 8e6
+        rtts.append(end["streams"][0]["sender"]["mean_rtt"] / 1e3)
+    assert 70 < rtts[0] < 115
+    assert 40 < rtts[1] < 60
 
 
 @pytest.mark.parametrize("transport", ["c2", "c2-author"])

@@ -20,8 +20,8 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// With `linux`, as `tcp_update_skb_after_send`: the first ten segments are not paced, the rate is that of
-    /// the last packet's departure, and up to half of a packet's time makes up for a late departure.
+    /// With `linux`, as `tcp_update_skb_after_send`. The first ten segments are not paced. The last departure
+    /// keeps its rate. Up to half of a packet's time makes up for a late departure.
     pub(crate) fn new(linux: bool) -> Self {
         Self { linux, ..Self::default() }
     }
