@@ -129,7 +129,7 @@ testbeds: $(VENV)/.core ## Simulate the testbeds of docs/testbeds.md, and write 
 fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw theirs, 2,000 each (some minutes)
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-multipath --test mptcp conformance
-	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-rate --test all conformance
+	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-feedback --test all conformance
 	COGTCP_CASES=20000 cargo test --quiet --locked -p cogtcp-captures --test files
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)

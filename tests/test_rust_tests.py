@@ -40,7 +40,7 @@ def test_a_crate_has_one_program_of_tests_with_every_file_in_it(crate: Path) -> 
     entries = [path for path in crate.glob("tests/*") if path.suffix == ".rs" or list(path.rglob("*.rs"))]
     names = {path.stem for path in entries if path.name not in BESIDE}
     if made["package"].get("autotests", True):
-        assert len(names) <= 1, "make them modules of tests/all.rs, as in crates/rate"
+        assert len(names) <= 1, "make them modules of tests/all.rs, as in crates/feedback"
         return
     assert {"name": "all"} in made["test"]
     assert forgotten(names - {"all"}, (crate / "tests/all.rs").read_text()) == set()

@@ -26,7 +26,7 @@ class Test:
 
 def reached(files: list[str]) -> dict[int, list[Test]]:
     """Build the extension, run the tests of `files`, and return who reaches a mutant, quick ones first."""
-    command = ["cargo", "build", "--package=cogtcp-python", "--lib", "--profile=test", "--quiet"]
+    command = ["cargo", "build", "--package=cogtcp-binding", "--lib", "--profile=test", "--quiet"]
     subprocess.run(command, cwd=TREE, env=environment(), check=True)
     library = OUTPUT / "switched-build" / "debug" / "lib_core.so"
     extension = TREE / "python" / "cogtcp" / "_core.abi3.so"

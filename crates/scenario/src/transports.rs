@@ -2,7 +2,7 @@
 
 use crate::{ControlSpec, external, is_external, suggest};
 use cogtcp_endpoint::{Connection, Pair, Protocol};
-use cogtcp_rate::with_rate_transports;
+use cogtcp_feedback::with_rate_transports;
 use cogtcp_transport::{CongestionControl, Preset};
 use cogtcp_units::registry;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Makes the congestion control of a connection.
 pub type ControlMaker = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
-// Every transport that a scenario can name beside TCP's presets. Transports of `cogtcp-rate` stand in its list,
+// Every transport that a scenario can name beside TCP's presets. Transports of `cogtcp-feedback` stand in its list,
 // in the file of its modules.
 with_rate_transports! {
     registry! {

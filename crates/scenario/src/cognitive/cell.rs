@@ -2,13 +2,13 @@
 
 use super::moving::{Drx, Handover};
 use crate::tree::KeyPath;
-use cogtcp_scheduled::carrier::{self, Carrier};
-use cogtcp_scheduled::errors;
-use cogtcp_scheduled::frame::{Direction, FrameError, SlotPattern};
-use cogtcp_scheduled::request::RequestTimes;
-use cogtcp_scheduled::rlc::Mode;
-use cogtcp_scheduled::scheduler::Rule;
-use cogtcp_scheduled::{CellConfig, Load, UserConfig, feedback};
+use cogtcp_cell::carrier::{self, Carrier};
+use cogtcp_cell::errors;
+use cogtcp_cell::frame::{Direction, FrameError, SlotPattern};
+use cogtcp_cell::request::RequestTimes;
+use cogtcp_cell::rlc::Mode;
+use cogtcp_cell::scheduler::Rule;
+use cogtcp_cell::{CellConfig, Load, UserConfig, feedback};
 use cogtcp_units::{Bytes, Decibel, Duration, Frequency, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use super::RlcMode;
 use crate::tree::KeyPath;
-use cogtcp_scheduled::{drx, handover};
+use cogtcp_cell::{drx, handover};
 use cogtcp_units::{Decibel, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use crate::path::{Link, Path, seconds};
 use cogtcp_endpoint::{Connection, Datagram, Endpoint, Pair, Protocol, SpectrumDatabase, Supply};
-use cogtcp_rate::{TfrcCrSender, TfrcCrSettings, TfrcReceiver, TfrcSender};
+use cogtcp_feedback::{TfrcCrSender, TfrcCrSettings, TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, Time};
 use std::sync::Arc;
 

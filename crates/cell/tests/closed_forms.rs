@@ -1,11 +1,11 @@
 //! Frames, rates, schedulers and requests against closed forms.
 
-use cogtcp_scheduled::carrier::{Carrier, Technology};
-use cogtcp_scheduled::errors::ErrorModel;
-use cogtcp_scheduled::feedback::{feedback, processes, retransmission};
-use cogtcp_scheduled::frame::{Direction, Slot, SlotPattern};
-use cogtcp_scheduled::request::RequestTimes;
-use cogtcp_scheduled::scheduler::{Candidate, Rule, UserScheduler};
+use cogtcp_cell::carrier::{Carrier, Technology};
+use cogtcp_cell::errors::ErrorModel;
+use cogtcp_cell::feedback::{feedback, processes, retransmission};
+use cogtcp_cell::frame::{Direction, Slot, SlotPattern};
+use cogtcp_cell::request::RequestTimes;
+use cogtcp_cell::scheduler::{Candidate, Rule, UserScheduler};
 use cogtcp_units::{Duration, RandomStream, Time};
 
 const MS: Duration = Duration::from_millis(1);

@@ -3,7 +3,7 @@
 use crate::path::{Link, Path};
 use cogtcp_crosslayer::StampingHop;
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Supply};
-use cogtcp_rate::{AtpReceiver, AtpSender, AtpSettings};
+use cogtcp_feedback::{AtpReceiver, AtpSender, AtpSettings};
 use cogtcp_units::{Duration, Rate, Time};
 
 /// One hop that takes `service` seconds for a packet, loses what `lose` says, and stamps.

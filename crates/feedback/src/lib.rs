@@ -36,11 +36,11 @@ macro_rules! with_rate_transports {
             #[$($entries)*]
             $(#[$($meta)*])*
             pub enum $name: $kind {
-                Tfrc: cogtcp_rate::TfrcSettings,
-                TfrcCr: cogtcp_rate::TfrcCrSettings,
-                Atp: cogtcp_rate::AtpSettings,
-                TpCrahn: cogtcp_rate::TpCrahnSettings,
-                Nada: cogtcp_rate::NadaSettings,
+                Tfrc: cogtcp_feedback::TfrcSettings,
+                TfrcCr: cogtcp_feedback::TfrcCrSettings,
+                Atp: cogtcp_feedback::AtpSettings,
+                TpCrahn: cogtcp_feedback::TpCrahnSettings,
+                Nada: cogtcp_feedback::NadaSettings,
                 $($others)*
             }
         }

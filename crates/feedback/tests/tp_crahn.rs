@@ -4,7 +4,7 @@
 use crate::path::{Link, Path, seconds};
 use cogtcp_crosslayer::{ChannelId, LinkEvent, StampingHop, Verdict};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent};
-use cogtcp_rate::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
+use cogtcp_feedback::{TpCrahnReceiver, TpCrahnSender, TpCrahnSettings, TpCrahnState};
 use cogtcp_units::{Duration, Rate, Time};
 
 /// One hop of `rate` bytes per second with a queue of 50 packets that loses and marks what it is told to, and

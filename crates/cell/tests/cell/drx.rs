@@ -1,8 +1,8 @@
 //! Discontinuous reception against the closed form of the delay that it adds.
 
 use crate::cell::support::*;
-use cogtcp_scheduled::CellConfig;
-use cogtcp_scheduled::drx::DrxTimers;
+use cogtcp_cell::CellConfig;
+use cogtcp_cell::drx::DrxTimers;
 use cogtcp_units::{Duration, Time};
 
 /// Delay of packets `gap` milliseconds and some microseconds apart, so that they meet the cycle everywhere:

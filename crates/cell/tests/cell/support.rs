@@ -1,12 +1,12 @@
 //! A cell under a clock made by hand.
 
-use cogtcp_scheduled::carrier::{Carrier, Technology};
-use cogtcp_scheduled::errors::ErrorModel;
-use cogtcp_scheduled::frame::{Direction, SlotPattern};
-use cogtcp_scheduled::request::RequestTimes;
-use cogtcp_scheduled::rlc::Mode;
-use cogtcp_scheduled::scheduler::Rule;
-use cogtcp_scheduled::{Buffers, Cell, CellConfig, Departed, Interference, Load, UserConfig};
+use cogtcp_cell::carrier::{Carrier, Technology};
+use cogtcp_cell::errors::ErrorModel;
+use cogtcp_cell::frame::{Direction, SlotPattern};
+use cogtcp_cell::request::RequestTimes;
+use cogtcp_cell::rlc::Mode;
+use cogtcp_cell::scheduler::Rule;
+use cogtcp_cell::{Buffers, Cell, CellConfig, Departed, Interference, Load, UserConfig};
 use cogtcp_units::{Decibel, Duration, Time};
 use std::collections::VecDeque;
 

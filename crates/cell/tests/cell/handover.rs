@@ -1,9 +1,9 @@
 //! Handovers: what is lost, what is delayed, and when event A3 triggers, worked out by hand.
 
 use crate::cell::support::*;
-use cogtcp_scheduled::handover::{Handover, Kind, Move, Track};
-use cogtcp_scheduled::rlc::Mode;
-use cogtcp_scheduled::{CellConfig, Load};
+use cogtcp_cell::handover::{Handover, Kind, Move, Track};
+use cogtcp_cell::rlc::Mode;
+use cogtcp_cell::{CellConfig, Load};
 use cogtcp_units::{Decibel, RandomStream, Time};
 
 /// User 0 moves to station 1 at `at` milliseconds, for 50 ms.

@@ -2,8 +2,8 @@
 
 use crate::path::{Link, Path, seconds};
 use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Supply};
-use cogtcp_rate::equation::throughput;
-use cogtcp_rate::{TfrcReceiver, TfrcSender};
+use cogtcp_feedback::equation::throughput;
+use cogtcp_feedback::{TfrcReceiver, TfrcSender};
 use cogtcp_units::{Duration, RandomStream, Time};
 
 /// A link of `rate` bytes per second with a queue of `queue` packets, which loses what `lose` says.

@@ -1,12 +1,12 @@
 //! Rates, fairness and delays against closed forms, HARQ and RLC against what is destroyed.
 
 use crate::cell::support::*;
-use cogtcp_scheduled::errors::ErrorModel;
-use cogtcp_scheduled::frame::{Direction, Slot, SlotPattern};
-use cogtcp_scheduled::request::RequestTimes;
-use cogtcp_scheduled::rlc::Mode;
-use cogtcp_scheduled::scheduler::Rule;
-use cogtcp_scheduled::{CellConfig, Load, UserConfig};
+use cogtcp_cell::errors::ErrorModel;
+use cogtcp_cell::frame::{Direction, Slot, SlotPattern};
+use cogtcp_cell::request::RequestTimes;
+use cogtcp_cell::rlc::Mode;
+use cogtcp_cell::scheduler::Rule;
+use cogtcp_cell::{CellConfig, Load, UserConfig};
 use cogtcp_units::{Decibel, Duration, RandomStream, Time};
 
 const MODEL: ErrorModel = ErrorModel::Awgn;

@@ -1,7 +1,7 @@
 //! Conformance of the transports that control a rate.
 
 use cogtcp_endpoint::conformance::{cases, check};
-use cogtcp_rate::{AtpSettings, NadaSettings, TfrcCrSettings, TfrcSettings, TpCrahnSettings};
+use cogtcp_feedback::{AtpSettings, NadaSettings, TfrcCrSettings, TfrcSettings, TpCrahnSettings};
 
 #[test]
 fn conformance_of_tfrc() {

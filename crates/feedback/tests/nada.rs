@@ -1,7 +1,7 @@
 //! NADA against the equilibrium that RFC 8698 states: the queue and the shares of a bottleneck.
 
 use cogtcp_endpoint::{Connection, Datagram, Pair, PathId, Protocol, Received, Supply};
-use cogtcp_rate::NadaSettings;
+use cogtcp_feedback::NadaSettings;
 use cogtcp_units::{Duration, Time};
 
 const SEGMENT: u32 = 200;
