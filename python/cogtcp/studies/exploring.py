@@ -1,9 +1,9 @@
 """Proposals of settings: the optimiser behind the guided search.
 
 Two kinds of proposals take turns. Optuna's TPE sampler (Bergstra et al. 2011) covers the space. A local
-search moves from the best setting: one, two or three parameters at a time, by a normal step whose width grows
-after a success and shrinks after a failure (Rechenberg's rule), or to another choice. Without success for a
-while it restarts from another good setting. Both see all results.
+search moves one, two or three parameters of the best setting. A range takes a normal step, whose width grows
+after a success and shrinks after a failure (Rechenberg's rule). A choice takes another value. Without success
+for a while it restarts from another good setting. Both see all results.
 
 `tests/planted.py` measures it on planted solutions: known corners of a synthetic space.
 """
@@ -137,7 +137,7 @@ class _Local:
         return {parameter.name: moved[parameter.name] for parameter in self._varied}
 
     def told(self, setting: Setting, value: float) -> None:
-        """Go on from a setting that is better, whoever proposed it."""
+        """Go on from a better setting, also one of the sampler."""
         if self._here is None:
             return
         if value > self._value:

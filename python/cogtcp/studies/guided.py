@@ -2,7 +2,7 @@
 
 A random design finds common readings; a rare reading needs a search. For each claim `exploring` proposes
 settings, starting from the base and the best of the random design. The objective is the sum over the
-statements of their clearance, (effect - bound) / standard error, up to that of a clear one. Once all
+statements of their clearance, (effect - bound) / standard error, each up to `CLEAR`. Once all
 statements are clear of their bounds, it is the distance to the paper's numbers. If these stay farther than
 15 %, a second search minimises this distance alone.
 
@@ -324,7 +324,7 @@ def _race(study: Context, claim: ClaimRow, setting: Setting) -> Trial:
 def objective(clearances: Sequence[float]) -> float:
     """Return what the search maximises while a statement is not clear of its bound.
 
-    Each statement counts by its clearance, up to that of a clear one; a hopeless one is not to drown what the
+    Each statement counts by its clearance, up to `CLEAR`; a hopeless one is not to drown what the
     others say. So a setting gets on by any statement, not by the worst alone.
     """
     return sum(math.tanh(min(value, CLEAR) / _SCALE) for value in clearances)

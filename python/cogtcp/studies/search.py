@@ -200,8 +200,8 @@ class Search:
 def read(study: Study) -> Search | None:
     """Return the search kept in the study's folder; None if there is none.
 
-    Not among its claims is a claim that is new, or whose statements, tests or points have changed since, or
-    that a parameter touches which can no longer have a value of the design. A statement that was added since
+    Claims are left out that are new, or whose statements, tests or points have changed since. So is a claim
+    with a parameter that can no longer have a value of the design. A statement that was added since
     leaves the claim where another statement fails at each setting that was not judged by it: it cannot change
     the claim's verdict there.
 
@@ -316,7 +316,7 @@ def search(
 def _design(
     study: Study, claims: Sequence[ClaimRow], data: Mapping[str, Any] | None, settings: int, seeds: int
 ) -> Sequence[Setting]:
-    """Return the settings at which claims are judged: those of the kept design where some claims stay."""
+    """Return the settings at which claims are judged: the kept design's where some claims stay."""
     new = study.space.design(settings, DESIGN_SEED)
     if data is None or len(claims) == len(study.claims) or set(data["parameters"]) != set(study.space.base):
         return new
