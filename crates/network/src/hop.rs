@@ -1,4 +1,4 @@
-//! A link direction with what the network keeps of it.
+//! A link direction, its next hop, and the marks of the look-ahead.
 
 use cogtcp_link::{Link, LinkPayload};
 use std::ops::{Deref, DerefMut};

@@ -159,7 +159,7 @@ def read(study: Study) -> Joint | None:
 
 
 def with_readings(study: Study) -> dict[str, Reading]:
-    """Return the best reading of each claim: the joint setting where more of it holds there."""
+    """Return the best parameter values of each claim: the joint setting where more of it holds there."""
     found, together = readings.read(study), read(study)
     if together is None:
         return found
@@ -363,7 +363,7 @@ def _searched(
 
 
 def _best(design: Search | None, rows: Sequence[ClaimRow]) -> list[Setting]:
-    """Return the settings of the random design at which most claims hold, by what is stored of it."""
+    """Return the settings of the random design at which most claims hold, as stored."""
     if design is None:
         return []
     columns = [design.claims[row.id] for row in rows if row.id in design.claims]

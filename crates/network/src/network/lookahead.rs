@@ -10,7 +10,7 @@
 //! | `prefetch` | nothing: memory of the next packets is asked for early |
 //!
 //! Results are the same, as nobody looks meanwhile. What a plain link does is known in advance, where no radio
-//! or driver changes it. A host is noticed only when its packets have crossed its link. Whoever looks declares it
+//! or driver changes it. A host is noticed only when its packets have crossed its link. Each part that looks declares the look
 //! ([`looks`]). Packets of one instant keep their order ([`agenda`](crate::agenda)).
 
 mod batches;

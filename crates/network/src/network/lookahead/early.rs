@@ -5,8 +5,8 @@
 //! arrival is no event. The last link before a host is such a link ([`Mark::FedEarly`]). A link that
 //! packets reach from several sides is not: it has an inlet, which brings them in order ([`inlets`]).
 //!
-//! Results are the same as if each packet had its turn. A link that has handed packets on has counted them as
-//! delivered, so packets that arrive when somebody looks at links, or later, stay and have their turn
+//! Results are the same as if each packet had its turn. A link counts packets as delivered when it hands
+//! them on. So a packet that arrives at a look at links, or later, stays and has its turn
 //! ([`looks`](super::looks)).
 //!
 //! [`inlets`]: super::inlets

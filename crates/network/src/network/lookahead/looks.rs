@@ -21,10 +21,10 @@ use std::collections::BinaryHeap;
 
 /// The hosts of a network, in the hands of its driver.
 pub trait LateHosts<P: Payload> {
-    /// What is told of packets.
+    /// Receives reports of packets.
     type Observer: Observer<P>;
 
-    /// Returns the network, and who is told of packets.
+    /// Returns the network and the observer of its packets.
     fn network(&mut self) -> (&mut Network<P>, &mut Self::Observer);
 
     /// Plays the host at the end of `direction`, which takes its packets in batches: packets that arrive before

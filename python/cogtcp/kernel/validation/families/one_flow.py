@@ -81,7 +81,7 @@ def goodput_bps(result: Result) -> float:
 
 
 def utilisation(result: Result, link: Link) -> float:
-    """Return the flow's goodput over what the link can carry of it."""
+    """Return the flow's goodput over the payload that the link can carry."""
     return goodput_bps(result) / link.rate * PACKET / PAYLOAD
 
 
