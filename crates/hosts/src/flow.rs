@@ -57,8 +57,7 @@ pub struct Flow {
     /// State at the end of the warm-up; `None`: at rest.
     warm: Option<Box<Snapshot>>,
     baseline: Option<Box<Baseline>>,
-    /// What was measured, once the measured span has ended.
-    pub measured: Option<Measured>,
+    measured: Option<Box<Measured>>,
 }
 
 /// The two ends of a flow's connection.
@@ -479,6 +478,11 @@ impl Flow {
     /// Returns the stream of data on each path.
     pub fn data_by_path(&self) -> impl Iterator<Item = StreamId> {
         self.paths().map(|[data, _]| data)
+    }
+
+    /// The flow's measurements, once the measured span has ended.
+    pub fn measured(&self) -> Option<Measured> {
+        self.measured.as_deref().copied()
     }
 
     /// Whether the flow has started.

@@ -32,7 +32,7 @@ impl Simulation<'_> {
         let budget = self.plane.network.budget_table(experiment, &spans);
         // Flows without a measured span say nothing of fairness.
         let goodputs: Vec<f64> =
-            self.flows.iter().map(|flow| goodput(flow.measured)).filter(|g| !g.is_nan()).collect();
+            self.flows.iter().map(|flow| goodput(flow.measured())).filter(|g| !g.is_nan()).collect();
         // Last: it takes the record apart, and parts report from it.
         let ([flow_series, control_series, link_series, events, packets], contents) =
             self.plane.recorder.trace.finish();
@@ -99,7 +99,7 @@ impl Simulation<'_> {
     /// The subflows of MPTCP's flows; `None`: no flow is MPTCP.
     fn subflow_table(&self) -> Option<Table> {
         multipath::table(self.flows.iter().zip(&self.experiment.flows).map(|(flow, spec)| {
-            let span = flow.measured.map_or(f64::NAN, |measured| measured.span.as_secs_f64());
+            let span = flow.measured().map_or(f64::NAN, |measured| measured.span.as_secs_f64());
             let paths = flow.data_by_path().enumerate().map(|(path, data)| {
                 let route: Vec<usize> =
                     self.plane.network.route(data).map(|direction| direction as usize / 2).collect();
@@ -113,7 +113,7 @@ impl Simulation<'_> {
         let (end, warm) = (flow.snapshot(&self.plane), flow.warm());
         let arrived = end.arrived[0] - warm.arrived[0];
         let [drops, ack_drops] = [0, 1].map(|stream| end.dropped[stream] - warm.dropped[stream]);
-        let measured = flow.measured;
+        let measured = flow.measured();
         let direction = measured.and_then(|m| m.bottleneck);
         let bottleneck =
             direction.map_or("", |direction| &self.experiment.links[direction as usize / 2].name);

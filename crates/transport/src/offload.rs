@@ -40,10 +40,10 @@ pub(crate) struct Offload {
     /// Segments of it that are still to leave.
     left: u32,
     several: bool,
-    /// Of a retransmitted packet: where it goes on, when that was last sent, how many segments more.
+    /// Of a retransmitted packet: how many segments more, where it goes on, when that was last sent.
+    again_left: u16,
     again_from: u64,
     again_sent_at: Time,
-    again_left: u64,
 }
 
 impl Offload {
@@ -71,6 +71,8 @@ impl Offload {
     /// A segment of `bytes` is retransmitted, with the one before if it is `within` its packet, else as the
     /// first of `most`. It was last sent at `sent_at`: segments of one packet leave at one time.
     pub(crate) fn on_send_again(&mut self, within: bool, offset: u64, bytes: u64, sent_at: Time, most: u64) {
+        // A packet has at most 64 KiB.
+        let most = most.clamp(1, u64::from(u16::MAX)) as u16;
         self.again_left = if within { self.again_left } else { most } - 1;
         (self.again_from, self.again_sent_at) = (offset + bytes, sent_at);
     }

@@ -8,15 +8,16 @@ const UNPACED: u64 = 10;
 /// When the next segment may leave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pacer {
-    /// Whether it paces as Linux, by packets.
-    linux: bool,
     /// When the last segment, or packet, began to take its time.
     from: Time,
-    /// Its bytes; 0: it was not paced.
-    bytes: u64,
-    /// Linux: how late it left, which the next may be earlier; when the next may leave.
-    credit: Duration,
+    /// Linux: when the next packet may leave.
     next: Time,
+    /// Bytes of the last segment or packet; 0: it was not paced.
+    bytes: u32,
+    /// Linux: how late the last packet left, at most 4.29 s, in ns. The next may be as much earlier.
+    credit: u32,
+    /// Whether it paces as Linux, by packets.
+    linux: bool,
 }
 
 impl Pacer {
@@ -33,7 +34,7 @@ impl Pacer {
             return self.next;
         }
         match rate {
-            Some(rate) if self.bytes > 0 => self.from + rate.transmission_time(self.bytes),
+            Some(rate) if self.bytes > 0 => self.from + rate.transmission_time(u64::from(self.bytes)),
             _ => self.from,
         }
     }
@@ -46,23 +47,24 @@ impl Pacer {
     /// A segment of `bytes`, the `number`th (from 1), leaves now; the next follows after its time at `rate`.
     /// `within` says that it is not the first of its packet. Except in Linux unused time is not saved up: no
     /// burst follows a pause.
-    pub(crate) fn on_send(&mut self, now: Time, bytes: u64, rate: Option<Rate>, number: u64, within: bool) {
+    pub(crate) fn on_send(&mut self, now: Time, bytes: u32, rate: Option<Rate>, number: u64, within: bool) {
         if !self.linux {
             self.from = self.release(rate).max(now);
             self.bytes = if rate.is_some() { bytes } else { 0 };
             return;
         }
         if within {
-            self.bytes += bytes;
+            self.bytes = self.bytes.saturating_add(bytes);
         } else {
             self.from = self.next.max(now);
-            self.credit = self.from.saturating_since(self.next);
+            let late = self.from.saturating_since(self.next).as_nanos();
+            self.credit = late.min(u64::from(u32::MAX)) as u32;
             self.bytes = bytes;
         }
         self.next = self.from;
         if let Some(rate) = rate.filter(|_| number >= UNPACED) {
-            let time = rate.transmission_time(self.bytes);
-            self.next += time - self.credit.min(time / 2);
+            let time = rate.transmission_time(u64::from(self.bytes));
+            self.next += time - Duration::from_nanos(u64::from(self.credit)).min(time / 2);
         }
     }
 }

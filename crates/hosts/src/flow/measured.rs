@@ -133,7 +133,7 @@ impl Flow {
             Ends::Other(other) => &other.measured[..],
             Ends::Tcp(_) => &[],
         };
-        let whole = self.measured.map(|measured| (measured.bottleneck, measured.arrivals));
+        let whole = self.measured.as_ref().map(|measured| (measured.bottleneck, measured.arrivals));
         self.data_by_path().enumerate().map(move |(path, stream)| {
             let measured = if by_path.is_empty() { whole } else { by_path.get(path).copied() };
             FlowSpan { flow: self.number, stream, measured }
@@ -207,13 +207,13 @@ impl Flow {
         if let Ends::Other(other) = &mut self.ends {
             other.measured = by_path;
         }
-        self.measured = Some(Measured {
+        self.measured = Some(Box::new(Measured {
             span: now - baseline.at,
             delivered: self.delivered() - baseline.delivered,
             arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
             arrivals: self.arrivals().since(&self.warm().arrivals),
             bottleneck,
             capacity_bytes: narrowest.into_iter().flatten().map(|(_, bytes)| bytes).sum(),
-        });
+        }));
     }
 }

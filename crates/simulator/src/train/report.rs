@@ -20,7 +20,7 @@ pub(super) fn tables(train: &Train, end: Time, experiment: &Experiment, flows: &
             .enumerate()
             .map(|(number, (flow, spec))| FlowOnTrain {
                 name: &spec.name,
-                efficiency: flow.measured.map_or(f64::NAN, |m| m.share(m.arrived_bytes)),
+                efficiency: flow.measured().map_or(f64::NAN, |m| m.share(m.arrived_bytes)),
                 frozen: flow.frozen(end).and_then(|frozen| Some((train.client_of(number)?, frozen))),
                 window_probes: flow.probes(),
             })

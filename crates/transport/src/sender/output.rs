@@ -546,7 +546,7 @@ impl Sender {
             rare.prr.on_sent(u64::from(len));
         }
         let rate = self.pacing_rate();
-        self.pacer.on_send(now, u64::from(len), rate, self.stats.segments_sent, within);
+        self.pacer.on_send(now, len, rate, self.stats.segments_sent, within);
         self.sync();
         let packet = PacketInfo {
             offset,
