@@ -38,7 +38,7 @@ def types() -> dict[str, list[tuple[str, bool]]]:
     for file in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
         crate = file.relative_to(ROOT / "crates").parts[0]
         # The binding's classes have the names of the types that they wrap.
-        if crate != "python" and "test" not in file.stem:
+        if crate != "binding" and "test" not in file.stem:
             for match in TYPE.finditer(file.read_text()):
                 found[match[2]].append((crate, match[1] is None))
     return found
