@@ -110,7 +110,7 @@ class Joint:
     Attributes:
         setting: The setting.
         seeds: First and last seed of the confirmation.
-        evaluated: How many settings the search judged.
+        evaluated: How many settings the search judged; 0 if that was not recorded.
         claims: The paper's claims there, by id.
     """
 
