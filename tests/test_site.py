@@ -95,7 +95,7 @@ def test_pages_of_the_site_open_the_lab(site: Path) -> None:
     assert (site / "radios/cycle.html").read_text().count('<script type="module" src="../lab/live.js">') == 1
     assert "lab/index.html#start=adhoc-mobile" in (site / "scenarios.html").read_text()
     claims = (site / "studies/chain.html").read_text()
-    for name in ("happen", "at+its+best+reading"):
+    for name in ("happen", "at+its+best+values"):
         assert f'href="../lab/index.html#start=see+chain-f7a+{name}"' in claims
 
 
@@ -211,7 +211,7 @@ def test_pages_open_the_lab_at_a_state_that_there_is(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COGTCP_SITE_LAB", "1")
     href = '<a href="../lab/index.html#start=see+chain-f7a+happen">'
     assert href in site_lab.fill(text, "studies/chain.md")
-    assert "#start=see+chain-f7a+at+its+best+reading" in site_lab.fill(text, "studies/chain.md")
+    assert "#start=see+chain-f7a+at+its+best+values" in site_lab.fill(text, "studies/chain.md")
     cubic = site_lab.fill("<h1>CUBIC</h1>", "congestion/cubic.md")
     assert '"../lab/index.html#start=sensed-link&amp;transports=cubic%2Cnewreno%2Csack"' in cubic
     queue = html.unescape(site_lab.fill("<h1>FQ-CoDel</h1>", "queues/fq-codel.md"))

@@ -91,7 +91,7 @@ def picture(dots: Sequence[Dot], *, named: bool = False) -> Drawing:
                 at, dx, anchor = (high, 8, "start") if dot.at < 0.6 else (low, -8, "end")
                 panel.add(Text(at, y, dot.claim, dx, size=11.5, anchor=anchor, middle=True))
         panels.append(panel)
-    panels[0].title = "Statements that hold at the best parameter values"
+    panels[0].title = "Statements that hold at the best values"
     panels[-1].x.label, panels[-1].x.bare = "Share of the settings at which the claim holds", False
     label = "Claims: how well each is reproduced against how robust it is."
     return Drawing(label, [[panel] for panel in panels], legend if len(groups) > 1 else ())
