@@ -356,10 +356,12 @@ def test_one_place_imports_what_a_text_names() -> None:
                 found.add(f"{path.relative_to(package)}: {ast.unparse(node)}")
     assert sorted(found) == [
         "__init__.py: import_module(module)",  # a table of the package
+        "_moved.py: import_module(f'cogtcp.{now}')",  # a table of the package
+        "_moved.py: import_module(self._now)",
         "_views.py: import_module(module)",  # a table of the package
         "cli/parser.py: import_module(f'cogtcp.cli.{module}')",
-        "control.py: importlib.import_module(module_name)",
         # Our own worker of an emulation, named by the host's side of the guest.
-        "emulation/virtual/guest.py: importlib.import_module(module)",
+        "kernel/emulation/virtual/guest.py: importlib.import_module(module)",
+        "model/control.py: importlib.import_module(module_name)",
         "studies/code.py: importlib.util.spec_from_file_location(name, path)",  # a study is code
     ]

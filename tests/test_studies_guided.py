@@ -552,7 +552,7 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     short = 100 * (1 - reached / 3)
     why = f"the second number is not above 2.5 (value {reached:.3g} "
     # It was seen, not removed: no cause.
-    assert f"short by {short:.2g} % of its bound; seen there: {why}" in claim.told.reading
+    assert f"misses its threshold by {short:.2g} %; seen there: {why}" in claim.told.reading
     assert "cause not found" in claim.told.reading
     assert "because" not in claim.told.reading
     assert "above 1 " not in claim.told.reading
@@ -606,7 +606,10 @@ def test_a_statement_that_names_its_estimate_is_told_by_it(study: Path, simulate
     (study / "study.toml").write_text(text)
     studies.search_space("t", only="t-f1", settings=0, trials=1)
     (claim,) = studies.reproduce("t", only="t-f1").claims
-    assert "Not there: More than three (share of the runs 0 [≤ 0.221])." in claim.told.reading
+    assert (
+        "Fails at the best parameter values: More than three (share of the runs 0 [≤ 0.221])."
+        in claim.told.reading
+    )
 
 
 def test_a_kept_reason_is_told_by_its_name(study: Path, simulated: list[Any]) -> None:

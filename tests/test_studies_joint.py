@@ -249,7 +249,7 @@ def test_a_quick_run_draws_the_best_values_too() -> None:
     assert claim.outcome is not None
     assert claim.outcome.best is not None
     assert claim.outcome.best.setting == readings.read(folder.find("t")[0])["t-f2"].setting
-    assert "best reading" in {curve.name for curve in claim.outcome.figures[0].curves}
+    assert "best values" in {curve.name for curve in claim.outcome.figures[0].curves}
 
 
 def test_the_search_finds_planted_corners() -> None:

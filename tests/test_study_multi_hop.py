@@ -1,5 +1,6 @@
 """The study mswim09-multi-hop: its own test, by hand."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +43,10 @@ def test_growth_of_the_difference_by_hand() -> None:
     off = {2: [300.0, 310.0, 290.0], 4: [0.0] * 3, 8: [380.0, 410.0, 410.0]}
     on = {2: [200.0] * 3, 4: [9e9] * 3, 8: [200.0] * 3}
     finding = grown(off, on)
-    # By Student's t of two degrees of freedom: 4.3027 times 0.05 / sqrt(3) either side.
+    # One-sided, by Student's t of two degrees of freedom: 2.9200 times 0.05 / sqrt(3).
     assert finding.estimate == pytest.approx(0.25)
-    assert (finding.low, finding.high) == pytest.approx((0.12579, 0.37421), abs=1e-5)
+    assert finding.low == pytest.approx(0.16571, abs=1e-5)
+    assert finding.high == math.inf
     assert finding.verdict == "holds"
 
 

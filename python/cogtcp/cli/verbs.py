@@ -184,13 +184,12 @@ def _reproduce(parser: argparse.ArgumentParser) -> None:
         "--at",
         default="base",
         metavar="SETTING",
-        help="base (default), best (the reading that reproduces a claim best), nearest (to the paper's "
-        "numbers), joint, or NAME=VALUE,...",
+        help="base (default), best, nearest (to the paper's numbers), joint, or NAME=VALUE,...",
     )
     parser.add_argument(
         "--joint",
         action="store_true",
-        help="at the one setting where most claims hold together; with --search: find that setting",
+        help="at the setting where most claims hold together; with --search: find it",
     )
     parser.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the study's)")
     parser.add_argument("--quick", action="store_true", help="fewer seeds, shorter runs: a first look")

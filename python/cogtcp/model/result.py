@@ -368,6 +368,7 @@ class Result:
         ]
 
     def _plain_data(self, totals: Sequence[str]) -> dict[str, Any]:
+        """Return metrics and the named tables as plain data."""
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,

@@ -168,6 +168,8 @@ def first_difference(
     from cogtcp.kernel.emulation.launch import check, emulate
 
     check(scenario)
+    if not scenario._core.links():
+        raise UsageError(f"{scenario.name}: an ad hoc network has no link at which packets are compared")
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(max(1, tries)):
             file = Path(folder) / "packets.journal"
@@ -191,7 +193,7 @@ def _at_sender(scenario: Scenario, simulation: Result, flow: int) -> Point:
     for link, first, second in scenario._core.links():
         if sender in (first, second):
             return find_point(scenario, link, sender)
-    raise UsageError(f"{scenario.name}: no link leads to {sender}; an ad hoc network has none")
+    raise UsageError(f"{scenario.name}: no link leads to {sender}")
 
 
 def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[Seen]:

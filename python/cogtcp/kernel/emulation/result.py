@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cogtcp.model.result import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cogtcp.kernel.emulation.virtual.kernels import Kernel
     from cogtcp.model.scenario import Scenario
 
@@ -99,12 +101,11 @@ class Emulation(Result):
     def _identity(self) -> dict[str, str]:
         return {} if self.kernel is None else self.kernel.identity
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary tables and metrics as plain data; None stands for "no value"."""
+    def _plain_data(self, totals: Sequence[str]) -> dict[str, Any]:
         from cogtcp.model.result import plain
 
         return {
-            **super().to_dict(),
+            **super()._plain_data(totals),
             "plane": self.plane,
             "emulation": plain(self.timing),
             "kernel": self._identity,
