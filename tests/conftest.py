@@ -59,6 +59,7 @@ FIRST = (
     "test_emulation",
     "test_kernel",
     "test_packaging",
+    "test_virtual",
     "test_recipes",
     "test_pages_browser",
     "test_sweep",
