@@ -197,7 +197,9 @@ def test_it_is_shown_first(searched: joint.Joint, capsys: pytest.CaptureFixture[
         f"2 of 3 claims hold together at one setting (40 fresh seeds): rate {searched.setting['rate']:.3g}"
         in first
     )
-    assert "Ours, at the joint setting" in first
+    main = first[first.index("Ours, at the joint setting") : first.index("</figure>")]
+    assert ">ours<" in main
+    assert "default values" not in main
     assert "holds if changed" in first
     assert cli.main(["reproduce", "t", "--joint"]) == 0
     told = capsys.readouterr().out

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 """Most lines of a figure without a description: readers cannot distinguish more."""
+UNNAMED = "default values"
+"""Name of the only line of a figure, at the default values."""
 UNITS = {"s": "s", "ms": "ms", "mbps": "Mbit/s", "kbps": "kbit/s", "bps": "bit/s", "bytes": "B", "db": "dB"}
 """Units by how the names of axes and quantities end."""
 
@@ -44,11 +46,7 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
             mine.sort(key=lambda point: _at(point[plot.x], words))
             x = [_at(point[plot.x], words) for point in mine]
             series = [judged.grid[point].of(plot.quantity) for point in mine]
-            said, partner = (
-                (name or "default values", "")
-                if judged is base
-                else ("best values", name or "default values")
-            )
+            said, partner = (name or UNNAMED, "") if judged is base else ("best values", name or UNNAMED)
             curves.append(Curve.over_seeds(said, x, series, style, partner))  # type: ignore[arg-type]
     curves += _given(row, plot, points, words)
     here = "filled: at the best parameter values" if words else "dashed: at the best parameter values"
@@ -74,8 +72,11 @@ def alone(study: Context, row: ClaimRow, judged: Judged) -> Figure | None:
     if plot is None:
         return None
     drawn = redraw(study, row, plot, judged, None)
+    curves = [replace(curve, name="ours") if curve.name == UNNAMED else curve for curve in drawn.curves]
     stars = " Stars: what the paper prints." if any(curve.style == "given" for curve in drawn.curves) else ""
-    return replace(drawn, caption=f"{drawn.title}. Mean and 95 % interval over the seeds.{stars}")
+    return replace(
+        drawn, curves=curves, caption=f"{drawn.title}. Mean and 95 % interval over the seeds.{stars}"
+    )
 
 
 def _given(row: ClaimRow, plot: Plot, points: Sequence[Point], words: Sequence[str]) -> list[Curve]:
