@@ -27,7 +27,7 @@ impl Clock {
     }
 }
 
-/// A timer that a descriptor tells of. It is absolute: time that passes before the timer is set does not count.
+/// A timer as a file descriptor. It is absolute: time that passes before the timer is set does not count.
 #[derive(Debug)]
 pub(crate) struct Timer {
     fd: OwnedFd,
