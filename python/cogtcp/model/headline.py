@@ -38,8 +38,6 @@ def of_run(result: Result) -> str:
 
 def _noticed_in(result: Result) -> list[str]:
     """Return what the users of each application notice most in one run, a sentence each."""
-    if not result.scenario.to_dict().get("flow"):
-        return []
     values = ((metric, result.metrics.get(metric.name, math.nan)) for metric in primary(result.scenario))
     known = ((metric.for_size([value]), value) for metric, value in values if not math.isnan(value))
     return [

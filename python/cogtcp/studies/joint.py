@@ -304,7 +304,7 @@ def find(
     else:
         # A setting that is only measured again was not searched.
         ranked, evaluated = starts[:1], max(evaluated, 1)
-    confirmed = [_confirmed(study, rows, setting, progress) for setting in ranked]
+    confirmed = [(setting, _confirmed(study, rows, setting, progress)) for setting in ranked]
     setting, judged = max(confirmed, key=lambda item: _order(item[1]))
     found = Joint(
         setting,
@@ -424,7 +424,7 @@ def _confirmed(
     rows: Sequence[ClaimRow],
     setting: Setting,
     progress: Callable[[str], None] = lambda _: None,
-) -> tuple[Setting, list[Judged]]:
+) -> list[Judged]:
     """Judge claims on the fresh seeds; one that fails on the first few of them needs no more."""
     few, all_of_them = (
         replace(study, seeds=tuple(range(FIRST_SEED, FIRST_SEED + count))) for count in (FEW_SEEDS, SEEDS)
@@ -435,7 +435,7 @@ def _confirmed(
         if found[row.id].verdict != "fails":
             (found[row.id],) = judge(all_of_them, [row], setting)
         progress(f"joint: {row.id} {found[row.id].verdict} on fresh seeds")
-    return setting, list(found.values())
+    return list(found.values())
 
 
 def _order(judged: Sequence[Judged]) -> tuple[int, float]:
@@ -467,6 +467,6 @@ def _change(
         fewer = {other: value for other, value in values.items() if other != name}
         if fewer and holds(fewer):
             values = fewer
-    _, (judged,) = _confirmed(study, [row], setting.but(**values))
+    (judged,) = _confirmed(study, [row], setting.but(**values))
     held = sum(found.verdict == "holds" for found in judged.findings)
     return Change(values, held) if judged.verdict == "holds" else None

@@ -41,6 +41,7 @@ const MOST_SUBJECTS = 3;
  * `metrics` are those of the scenario's applications (`noticed` of results.js); `random` as for `sentence`.
  */
 export async function ofApplications(runs, statistics, metrics, { random }) {
+  if (!metrics.length) return "";
   const bySubject = new Map();
   for (const metric of metrics) {
     const subject = metric.name.slice(0, metric.name.lastIndexOf("."));

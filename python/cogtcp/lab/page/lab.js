@@ -330,8 +330,7 @@ async function draw(runs) {
   for (const [name, run] of Object.entries(runs)) metrics[name].silent = silentShare(run); // for what a change moved
   results = { single: true, runs, metrics, seeds: { [state.seed]: metrics } };
   const bySeed = Object.fromEntries(Object.keys(runs).map((name) => [name, { [state.seed]: metrics[name] }]));
-  const models = await theory(checked.values, data.controls, statistics);
-  await answer(bySeed);
+  const [models] = await Promise.all([theory(checked.values, data.controls, statistics), answer(bySeed)]);
   drawBars(Object.keys(runs).map((name) => ({ name, mean: metrics[name].goodput_bps, low: null, high: null })), models);
   drawBudget(Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, budget(run, data.states)])));
   drawTimes(runs);

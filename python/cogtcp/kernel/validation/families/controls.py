@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class _Alone(Family):
-    """One flow over one link of drawn rate and round-trip time."""
-
-    peer = "theory"
-    is_random = False
+class _Alone(one_flow.Alone):
+    """A link of 2 to 100 Mbit/s and 10 to 200 ms."""
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw rate and round-trip time."""
@@ -26,10 +23,6 @@ class _Alone(Family):
             "rate": three_digits(logarithmic(stream, 2e6, 1e8)),
             "rtt": three_digits(logarithmic(stream, 0.01, 0.2)),
         }
-
-    def told(self, drawn: Mapping[str, Any]) -> str:
-        """Return it in words."""
-        return one_flow.in_words(drawn)
 
 
 class Ledbat(_Alone):
@@ -48,7 +41,7 @@ class Ledbat(_Alone):
         # The delay grows by (1 - delay / target) packets a round trip: the constant is the target in packets.
         constant = 0.1 * drawn["rate"] / 8 / PACKET * (drawn["rtt"] + 0.1)
         result = one_flow.saturated("ledbat", link, warm_up=20 + 5 * constant, measured=30)
-        waited = result.rows("flows")[0]["queuing_delay_mean_s"]
+        waited = one_flow.waited_s(result)
         return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
 
 
@@ -141,17 +134,23 @@ class Westwood(_Alone):
         cycle = drawn["queue"] * (drawn["rtt"] + drawn["queue"] * 8 * PACKET / drawn["rate"] / 2)
         warm_up = 20 + 3 * cycle + link.product * drawn["rtt"]
         result = one_flow.saturated("westwood", link, warm_up=warm_up, measured=10 * cycle)
-        waited = result.rows("flows")[0]["queuing_delay_mean_s"]
+        waited = one_flow.waited_s(result)
         return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
 
 
-class Cubic(Family):
+class _LosesEach(one_flow.Alone):
+    """A flow that loses each n-th packet."""
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"1 loss in {drawn['packets_per_loss']} packets, RTT {drawn['rtt'] * 1e3:g} ms"
+
+
+class Cubic(_LosesEach):
     """CUBIC that loses each n-th packet, beside its response function (RFC 9438 section 5.1)."""
 
     name = "cubic"
-    peer = "theory"
     bands: ClassVar = {"goodput_bps": 0.05}
-    is_random = False
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw losses and round-trip times at which CUBIC's window is twice Reno's or more."""
@@ -160,10 +159,6 @@ class Cubic(Family):
             rtt = three_digits(logarithmic(stream, 0.05, 0.3))
             if fixed_points.cubic_window(every, rtt) > 2 * (1.5 * every) ** 0.5:
                 return {"packets_per_loss": every, "rtt": rtt}
-
-    def told(self, drawn: Mapping[str, Any]) -> str:
-        """Return it in words."""
-        return f"1 loss in {drawn['packets_per_loss']} packets, RTT {drawn['rtt'] * 1e3:g} ms"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Evaluate equation 6."""
@@ -186,13 +181,11 @@ class Cubic(Family):
         return {"goodput_bps": one_flow.goodput_bps(result)}
 
 
-class TfrcEquation(Family):
+class TfrcEquation(_LosesEach):
     """TFRC that loses each n-th packet, beside its throughput equation (RFC 5348 section 3.1)."""
 
     name = "tfrc-equation"
-    peer = "theory"
     bands: ClassVar = {"goodput_bps": 0.03}
-    is_random = False
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw losses, each an event of its own, and the round-trip time."""
@@ -200,10 +193,6 @@ class TfrcEquation(Family):
             "packets_per_loss": round(logarithmic(stream, 60, 5000)),
             "rtt": three_digits(logarithmic(stream, 0.02, 0.3)),
         }
-
-    def told(self, drawn: Mapping[str, Any]) -> str:
-        """Return it in words."""
-        return f"1 loss in {drawn['packets_per_loss']} packets, RTT {drawn['rtt'] * 1e3:g} ms"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Evaluate the equation, less what is lost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cogtcp.kernel.validation.families.family import Family
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
@@ -90,6 +91,22 @@ def forward(result: Result) -> Mapping[str, Any]:
     return next(row for row in result.rows("links") if row["direction"] == "forward")
 
 
+def waited_s(result: Result) -> float:
+    """Return the mean time that a data packet of the flow waited in queues, s."""
+    return float(result.rows("flows")[0]["queuing_delay_mean_s"])
+
+
 def in_words(drawn: Mapping[str, Any]) -> str:
     """Return rate and round-trip time in words."""
     return f"{drawn['rate'] / 1e6:g} Mbit/s, RTT {drawn['rtt'] * 1e3:g} ms"
+
+
+class Alone(Family):
+    """One flow over one link of drawn rate and round-trip time, beside theory; nothing in it is random."""
+
+    peer = "theory"
+    is_random = False
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return in_words(drawn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
-from cogtcp.kernel.validation.families.one_flow import PACKET, PAYLOAD, forward
+from cogtcp.kernel.validation.families.one_flow import PACKET, PAYLOAD, forward, in_words
 from cogtcp.kernel.validation.fixed_points import random_loss_for
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
@@ -34,8 +34,7 @@ class DualPi2(Family):
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
-        path = f"{drawn['rate'] / 1e6:g} Mbit/s, RTT {drawn['rtt'] * 1e3:g} ms"
-        return f"{drawn['flows']} flows, {path}, ECN {drawn['ecn']}"
+        return f"{drawn['flows']} flows, {in_words(drawn)}, ECN {drawn['ecn']}"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Return the target, and the share of drops at which the flows fill the link."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.kernel.validation.families import one_flow
-from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.kernel.validation.families.family import logarithmic, three_digits
 from cogtcp.kernel.validation.families.one_flow import PACKET, PAYLOAD, Link
 from cogtcp.kernel.validation.fixed_points import scalable_marks
 
@@ -20,13 +20,11 @@ _MOST_WINDOW = 1200
 _VIRTUAL = 0.025
 
 
-class Prague(Family):
+class Prague(one_flow.Alone):
     """Prague alone over DualPI2: the link is full."""
 
     name = "prague"
-    peer = "theory"
     bands: ClassVar = {"utilisation": 0.05}
-    is_random = False
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw rate and round-trip time from the whole range; again where the window is too large."""
@@ -35,10 +33,6 @@ class Prague(Family):
             rtt = three_digits(logarithmic(stream, 0.002, 0.2))
             if Link(rate, rtt).product <= _MOST_WINDOW:
                 return {"rate": rate, "rtt": rtt}
-
-    def told(self, drawn: Mapping[str, Any]) -> str:
-        """Return it in words."""
-        return one_flow.in_words(drawn)
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Say what L4S promises: a full link (RFC 9330 section 3)."""
@@ -70,13 +64,11 @@ class PragueMarks(Prague):
         return {"utilisation": 1.0, "marked": scalable_marks(window)}
 
 
-class Dctcp(Family):
+class Dctcp(one_flow.Alone):
     """DCTCP alone over a queue that marks from a threshold on: the share of marks, and a full link."""
 
     name = "dctcp"
-    peer = "theory"
     bands: ClassVar = {"utilisation": 0.05, "marked": 0.1}
-    is_random = False
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw windows of 40 packets or more, and thresholds above a seventh of the product.
@@ -93,7 +85,7 @@ class Dctcp(Family):
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
-        return f"{one_flow.in_words(drawn)}, marks from {drawn['threshold']} packets on"
+        return f"{super().told(drawn)}, marks from {drawn['threshold']} packets on"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Solve for the fixed point."""
@@ -121,13 +113,11 @@ class Dctcp(Family):
         return _measured("newreno", link, link.product + step, least_rtt=0.0, tcp=tcp)
 
 
-class PragueGrowth(Family):
+class PragueGrowth(one_flow.Alone):
     """Prague before the link is full: a segment a round trip."""
 
     name = "prague-growth"
-    peer = "theory"
     bands: ClassVar = {"goodput_bps": 0.05}
-    is_random = False
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw rates and round-trip times whose windows are too large for `prague`."""
@@ -136,10 +126,6 @@ class PragueGrowth(Family):
             rtt = three_digits(logarithmic(stream, _VIRTUAL, 0.2))
             if Link(rate, rtt).product > _MOST_WINDOW:
                 return {"rate": rate, "rtt": rtt}
-
-    def told(self, drawn: Mapping[str, Any]) -> str:
-        """Return it in words."""
-        return one_flow.in_words(drawn)
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Return the growth of goodput over 50 round trips: 50 segments a round trip."""
