@@ -5,6 +5,7 @@
 mod config;
 mod discovery;
 mod error;
+mod handoff;
 mod hello;
 mod repair;
 mod reply;
@@ -12,15 +13,15 @@ mod request;
 mod seen;
 mod settings;
 
-pub use config::{ErrorTo, LocalRepair, RequestTimeout};
+pub use config::{AtHandoff, ErrorTo, LocalRepair, RequestTimeout};
 pub use settings::{AodvConfig, AodvProfile, AodvSettings};
 
 use crate::outbox::Outbox;
 use crate::routing::LossCause;
 use crate::table::{RouteOffer, RouteTable, Taken};
 use crate::{
-    AfterFailure, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo, Routing,
-    RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
+    AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
+    Routing, RoutingDropCause, RoutingEvent, RoutingMessage, RoutingPacket, RoutingStats,
 };
 use crate::{NodeSite, Protocol};
 use cogtcp_units::{Check, Duration, Named, RandomStream, Time, prefetch};
@@ -87,6 +88,8 @@ pub struct Aodv {
     draw: RandomStream,
     /// Whether the host has said on which channel the node listens.
     has_channel: bool,
+    /// Last known channels of neighbours that have moved.
+    neighbor_channels: BTreeMap<NodeAddress, ChannelNumber>,
 }
 
 impl Aodv {
@@ -115,6 +118,7 @@ impl Aodv {
             stats: RoutingStats::default(),
             draw: RandomStream::new(seed, "routing/aodv", u64::from(address.number())),
             has_channel: false,
+            neighbor_channels: BTreeMap::new(),
         }
     }
 
@@ -212,6 +216,7 @@ impl Aodv {
         let route = self.table.active_mut(now, packet.destination).filter(|route| !route.in_repair)?;
         let next_hop = route.next_hop;
         route.used = Some(now);
+        route.own_data |= packet.previous_hop.is_none();
         route.expires = route.expires.max(until);
         if let Some(previous) = packet.previous_hop {
             // Whoever sends through this node is told when it cannot go on. RFC 3561 makes precursors of
@@ -362,8 +367,15 @@ impl Routing for Aodv {
     }
 
     fn handle_host_update(&mut self, now: Time, update: HostUpdate) {
-        if let HostUpdate::Handoff { .. } = update {
-            self.handle_handoff(now);
+        match update {
+            HostUpdate::Handoff { .. } => self.handle_handoff(now),
+            HostUpdate::NeighborChannel { neighbor, channel } => {
+                self.handle_neighbor_channel(now, neighbor, channel);
+            }
+            HostUpdate::Topology(_)
+            | HostUpdate::Position(_)
+            | HostUpdate::Location { .. }
+            | HostUpdate::PrimaryUser { .. } => {}
         }
     }
 

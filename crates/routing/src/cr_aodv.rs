@@ -299,6 +299,8 @@ impl Routing for CrAodv {
             HostUpdate::NeighborChannel { neighbor, channel } => self.learn(neighbor, channel, 1),
             _ => {}
         }
+        // `at_handoff` of the AODV below; the released code has the hello alone.
+        self.inner.handle_host_update(now, update);
     }
 
     fn handle_timeout(&mut self, now: Time) {

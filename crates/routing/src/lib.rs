@@ -31,7 +31,9 @@ mod topology;
 mod wire;
 
 pub use address::{ChannelNumber, NodeAddress};
-pub use aodv::{Aodv, AodvConfig, AodvProfile, AodvSettings, ErrorTo, LocalRepair, RequestTimeout};
+pub use aodv::{
+    Aodv, AodvConfig, AodvProfile, AodvSettings, AtHandoff, ErrorTo, LocalRepair, RequestTimeout,
+};
 pub use buffer::PacketBuffer;
 pub use cr_aodv::{ChannelHello, CrAodv, CrAodvConfig, CrAodvProfile, NextHopKnowledge};
 pub use message::{MessageKind, RoutingMessage, RoutingPacket, WireFormat};

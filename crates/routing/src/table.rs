@@ -35,6 +35,8 @@ pub struct Route {
     pub precursors: Vec<NodeAddress>,
     /// When a data packet last took it.
     pub used: Option<Time>,
+    /// Whether data that began at this node took it since it became valid.
+    pub own_data: bool,
     /// Whether packets for the destination wait until it is mended ([`crate::aodv::LocalRepair`]).
     pub in_repair: bool,
 }
@@ -200,6 +202,7 @@ impl RouteTable {
             expires: Time::ZERO,
             precursors: Vec::new(),
             used: None,
+            own_data: false,
             in_repair: false,
         });
         let route = &mut self.entries[place].0;
@@ -278,6 +281,7 @@ impl RouteTable {
         route.valid = false;
         route.expires = forget;
         route.used = None;
+        route.own_data = false;
         route.in_repair = false;
         std::mem::take(&mut route.precursors)
     }

@@ -1,10 +1,12 @@
 //! CR-AODV: what the released code adds to AODV.
 
+use cogtcp_routing::message::RouteReply;
 use cogtcp_routing::{
-    AodvSettings, ChannelHello, ChannelNumber, CrAodv, CrAodvConfig, CrAodvProfile, DataPacket, Forwarding,
-    HostUpdate, NextHopKnowledge, NodeAddress, Routing, RoutingEvent, RoutingMessage, RoutingPacket,
+    AodvSettings, AtHandoff, ChannelHello, ChannelNumber, CrAodv, CrAodvConfig, CrAodvProfile, DataPacket,
+    Forwarding, HostUpdate, NextHopKnowledge, NodeAddress, Routing, RoutingEvent, RoutingMessage,
+    RoutingPacket,
 };
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 const SELF: NodeAddress = NodeAddress::new(0);
 
@@ -62,6 +64,35 @@ fn a_neighbor_stays_one() {
     assert_eq!(node.channel_of(NodeAddress::new(1)), Some(ChannelNumber(5)));
     hello(&mut node, Time::ZERO, 1, 8, &[]);
     assert_eq!(node.channel_of(NodeAddress::new(1)), Some(ChannelNumber(8)));
+}
+
+/// The AODV below may seek its routes anew, as AODV by itself.
+#[test]
+fn the_aodv_below_hears_of_handoffs() {
+    let aodv = AodvSettings { at_handoff: Some(AtHandoff::Search), ..AodvSettings::default() };
+    let mut node = node(CrAodvConfig { aodv, ..CrAodvConfig::default() });
+    let (relay, target) = (NodeAddress::new(1), NodeAddress::new(9));
+    let reply = RouteReply {
+        hops: 1,
+        destination: target,
+        destination_sequence: 4,
+        originator: SELF,
+        lifetime: Duration::from_secs(100),
+        acknowledge: false,
+    };
+    let message = RoutingMessage::Reply(reply);
+    let packet = RoutingPacket { from: relay, to: SELF, ttl: 9, channel: None, bytes: 0, message };
+    node.handle_message(Time::ZERO, &packet);
+    let data = DataPacket { source: SELF, destination: target, previous_hop: None, hops: 0 };
+    let _ = node.forward(Time::ZERO, data);
+    let now = Time::from_millis(1000);
+    node.handle_host_update(now, HostUpdate::NeighborChannel { neighbor: relay, channel: ChannelNumber(5) });
+    // A request waits for a random time.
+    let requests = sent(&mut node, Time::from_millis(2000));
+    assert!(
+        matches!(&requests[..], [RoutingPacket { message: RoutingMessage::Request(_), .. }]),
+        "{requests:?}"
+    );
 }
 
 /// At most ten neighbours fit in a hello.

@@ -46,6 +46,23 @@ pub enum LocalRepair {
     Ns2,
 }
 
+/// What AODV does when a node's receiver moves to another channel (spectrum handoff).
+///
+/// Di Felice, Chowdhury and Bononi (MSWiM 2009, section 4.2) let the network layer reconfigure after a handoff,
+/// and do not say how.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtHandoff {
+    /// Nothing: a link that fails afterwards is noticed as any other.
+    #[default]
+    Nothing,
+    /// The node sends a hello on its new channel, as in CR-AODV.
+    Hello,
+    /// A source seeks its routes anew after its own handoff and after a handoff of their first relay. The old
+    /// route is used until a better reply comes.
+    Search,
+}
+
 impl AodvConfig {
     /// RFC 3561, section 10, with link-layer feedback and no hellos: 802.11 tells of its failures (6.10).
     pub fn rfc() -> Self {
@@ -69,7 +86,7 @@ impl AodvConfig {
             hello_always: false,
             hello_interval: Duration::from_secs(1),
             allowed_hello_loss: 2,
-            hello_at_handoff: false,
+            at_handoff: AtHandoff::Nothing,
             link_feedback: true,
             gratuitous_replies: false,
             destination_only: false,

@@ -12,6 +12,8 @@ pub(super) struct Discovery {
     state: State,
     /// How many requests may go through the whole network.
     wide_requests: u32,
+    /// True if a valid route is to be replaced: only a newer one ends the search.
+    replaces: bool,
     /// When the last request went.
     asked: Time,
     /// From when on a packet for the destination begins the next request.
@@ -34,7 +36,7 @@ impl Aodv {
     /// Begins to seek a route, unless that is under way.
     pub(super) fn seek(&mut self, now: Time, destination: NodeAddress) {
         let Some(discovery) = self.discoveries.get_mut(&destination) else {
-            return self.begin(now, destination);
+            return self.begin(now, destination, false);
         };
         // A wait may be over before the periodic timer looks (`timer_interval`). Then a packet begins the
         // next request; else the timer does.
@@ -42,7 +44,7 @@ impl Aodv {
         match &mut discovery.state {
             State::Paused { .. } if over => {
                 self.discoveries.remove(&destination);
-                self.begin(now, destination);
+                self.begin(now, destination, false);
             }
             State::Paused { wanted } => *wanted = true,
             State::Waiting { ttl, wide } if over => {
@@ -53,27 +55,42 @@ impl Aodv {
         }
     }
 
-    fn begin(&mut self, now: Time, destination: NodeAddress) {
+    /// Begins to seek another route to a destination that has one, unless a search is under way.
+    pub(super) fn seek_another(&mut self, now: Time, destination: NodeAddress) {
+        if !self.discoveries.contains_key(&destination) {
+            self.begin(now, destination, true);
+        }
+    }
+
+    fn begin(&mut self, now: Time, destination: NodeAddress, replaces: bool) {
         self.stats.discoveries += 1;
         self.events.push_back(RoutingEvent::DiscoveryStarted { destination });
-        let ttl = self.first_ttl(now, destination);
+        let ttl = self.first_ttl(now, destination, replaces);
         // RREQ_RETRIES counts what follows the first request. ns-2 counts all that go through the whole
         // network.
         let is_wide = ttl == self.config.net_diameter && self.config.request_timeout == RequestTimeout::Rfc;
         let wide_requests = self.config.rreq_retries + u32::from(is_wide);
         let state = State::Limited { ttl, wide: 0 };
-        let begun = Discovery { started: now, state, wide_requests, asked: now, may_ask: now, deadline: now };
+        let begun = Discovery {
+            started: now,
+            state,
+            wide_requests,
+            replaces,
+            asked: now,
+            may_ask: now,
+            deadline: now,
+        };
         self.discoveries.insert(destination, begun);
         self.request(now, destination, ttl, 0);
     }
 
-    /// 6.4: TTL_START, or for a route that was lost its last hop count and TTL_INCREMENT.
-    fn first_ttl(&self, now: Time, destination: NodeAddress) -> u8 {
+    /// 6.4: TTL_START, or for a route that was lost or is replaced its hop count and TTL_INCREMENT.
+    fn first_ttl(&self, now: Time, destination: NodeAddress, replaces: bool) -> u8 {
         let config = &self.config;
         if config.wide_after_failure && self.unfound.contains(&destination) {
             return config.net_diameter;
         }
-        let lost = self.table.get(destination).filter(|route| !route.valid && route.expires > now);
+        let lost = self.table.get(destination).filter(|route| route.valid == replaces && route.expires > now);
         lost.map_or_else(|| self.within_rings(config.ttl_start), |route| self.ring_after(route.hops))
     }
 
@@ -113,7 +130,7 @@ impl Aodv {
             hops: 0,
             id: self.request_id,
             destination,
-            destination_sequence: self.table.get(destination).and_then(|route| route.sequence),
+            destination_sequence: self.wanted_sequence(destination),
             originator: self.address,
             originator_sequence: self.sequence,
             gratuitous: self.config.gratuitous_replies,
@@ -128,6 +145,14 @@ impl Aodv {
         if let Some(discovery) = self.discoveries.get_mut(&destination) {
             discovery.asked = now;
         }
+    }
+
+    /// The number that a request asks for: the last known one (6.3). For a route that is still valid it is the
+    /// next one, so that nobody replies with the same route (6.6.1 has the destination take it).
+    fn wanted_sequence(&self, destination: NodeAddress) -> Option<u32> {
+        let route = self.table.get(destination)?;
+        let replaces = self.discoveries.get(&destination).is_some_and(|discovery| discovery.replaces);
+        route.sequence.map(|known| if replaces && route.valid { known.wrapping_add(1) } else { known })
     }
 
     /// NODE_TRAVERSAL_TIME, or the mean over the last three searches for the destination.
@@ -173,7 +198,7 @@ impl Aodv {
                 State::Paused { wanted } => {
                     self.discoveries.remove(&destination);
                     if wanted {
-                        self.begin(now, destination);
+                        self.begin(now, destination, false);
                     }
                 }
             }

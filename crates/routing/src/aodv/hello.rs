@@ -37,17 +37,9 @@ impl Aodv {
         }
     }
 
-    fn send_hello(&mut self, now: Time) {
+    pub(super) fn send_hello(&mut self, now: Time) {
         let hello = Hello { sequence: self.sequence, lifetime: self.config.hello_lifetime() };
         self.send(now, NodeAddress::BROADCAST, 1, RoutingMessage::Hello(hello));
-    }
-
-    /// Says a hello on the new channel, if that is wanted. The first channel is where the radio begins, not a
-    /// handoff.
-    pub(super) fn handle_handoff(&mut self, now: Time) {
-        if std::mem::replace(&mut self.has_channel, true) && self.config.hello_at_handoff {
-            self.send_hello(now);
-        }
     }
 
     /// 6.9: a node sends hellos only if it is part of an active route. It is if data went through here in the

@@ -1,7 +1,7 @@
 //! What a scenario may set of AODV.
 
 use super::config::RequestTimeout;
-use super::{ErrorTo, LocalRepair};
+use super::{AtHandoff, ErrorTo, LocalRepair};
 use crate::message::WireFormat;
 use cogtcp_units::{Duration, overlay};
 use schemars::JsonSchema;
@@ -75,11 +75,9 @@ overlay! {
     hello_interval: Duration,
     /// ALLOWED_HELLO_LOSS: 2; ns2: 3.
     allowed_hello_loss: u32,
-    // Whether a hello follows a spectrum handoff of the node, as in CR-AODV. This is the network layer's
-    // reconfiguration of Di Felice, Chowdhury and Bononi (MSWiM 2009, section 4.2), which leaves its content
-    // open.
-    /// Whether a hello follows a spectrum handoff of the node, as in cr_aodv: no.
-    hello_at_handoff: bool,
+    /// Reaction to a spectrum handoff: nothing; hello (as in cr_aodv); search (a source seeks its routes anew
+    /// after its own handoff, and after a handoff of their first relay).
+    at_handoff: AtHandoff,
     /// Whether a frame that the MAC gives up breaks the link (section 6.10): yes.
     link_feedback: bool,
     /// G flag of requests (section 6.6.3): no; ns3: yes.

@@ -2,7 +2,7 @@
 
 use crate::aodv::harness::*;
 use cogtcp_routing::message::Hello;
-use cogtcp_routing::{AodvConfig, ChannelNumber, HostUpdate, LossCause, RoutingEvent, RoutingMessage};
+use cogtcp_routing::{AodvConfig, LossCause, RoutingEvent, RoutingMessage};
 use cogtcp_units::Duration;
 
 fn with_hellos() -> AodvConfig {
@@ -157,35 +157,4 @@ fn a_neighbor_that_says_hello_no_more_is_not_missed() {
         node.at(18_001);
         assert_eq!(node.route(TARGET).is_none(), missed, "last hello at {last_hello} s");
     }
-}
-
-/// The network layer of MSWiM 2009 hears of a spectrum handoff: AODV then tells its neighbours that it is
-/// there, as CR-AODV does.
-#[test]
-fn a_handoff_is_followed_by_a_hello_where_that_is_wanted() {
-    for wanted in [false, true] {
-        let mut node = TestNode::new(AodvConfig { hello_at_handoff: wanted, ..rfc() });
-        let notice = |channel| HostUpdate::Handoff { channel: ChannelNumber(channel) };
-        node.aodv.handle_host_update(node.now, notice(1));
-        assert!(node.sent().is_empty(), "where it begins is no handoff");
-        node.at(500).aodv.handle_host_update(ms(500), notice(2));
-        let sent = node.sent();
-        assert_eq!(sent.len(), usize::from(wanted));
-        let hello = Hello { sequence: 0, lifetime: Duration::from_secs(2) };
-        assert!(sent.iter().all(|packet| (packet.to, packet.ttl) == (ALL, 1)));
-        assert!(sent.iter().all(|packet| packet.message == RoutingMessage::Hello(hello)));
-        node.at(5000);
-        assert!(node.sent().is_empty(), "one hello for a handoff, and no others");
-    }
-}
-
-/// A neighbour that says a hello after its handoff keeps the route to it, and is not expected to say others.
-#[test]
-fn a_hello_after_a_handoff_prolongs_the_route_and_promises_no_others() {
-    let mut node = TestNode::new(AodvConfig { hello_at_handoff: true, ..rfc() });
-    node.reply(A, rrep(A, 3, 0)).at(2900).hello(A, 3);
-    node.at(4800);
-    assert!(node.aodv.route(ms(4800), A).is_some(), "it would have ended at 3 s without use");
-    node.at(20_000);
-    assert!(!node.events().iter().any(|event| matches!(event, RoutingEvent::RouteLost { .. })));
 }

@@ -4,8 +4,8 @@
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::search::{ForwardingMode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
-    Aodv, AodvConfig, ChannelHello, ChannelNumber, DataPacket, HostUpdate, LostPacket, NodeAddress, NodeSite,
-    Routing, RoutingMessage, RoutingPacket, RoutingSpec,
+    Aodv, AodvConfig, AtHandoff, ChannelHello, ChannelNumber, DataPacket, HostUpdate, LostPacket,
+    NodeAddress, NodeSite, Routing, RoutingMessage, RoutingPacket, RoutingSpec,
 };
 use cogtcp_units::{Duration, Position, RandomStream, Time};
 use std::collections::BTreeMap;
@@ -221,7 +221,11 @@ fn every_protocol_survives_nonsense() {
 fn numbers_never_go_back() {
     for seed in 0..40 {
         let mut nonsense = Nonsense(RandomStream::new(seed, "numbers", 0));
-        let mut node = Aodv::new(NodeAddress::new(0), AodvConfig::ns3(), seed);
+        let mut node = Aodv::new(
+            NodeAddress::new(0),
+            AodvConfig { at_handoff: AtHandoff::Search, ..AodvConfig::ns3() },
+            seed,
+        );
         let (mut now, mut numbers) = (Time::ZERO, BTreeMap::new());
         node.start(now);
         for _ in 0..2000 {

@@ -2,7 +2,9 @@
 
 use crate::world::air::{Setting, World};
 use cogtcp_routing::search::SearchConfig;
-use cogtcp_routing::{AodvProfile, AodvSettings, CrAodvConfig, RoutingSpec};
+use cogtcp_routing::{
+    AodvProfile, AodvSettings, AtHandoff, ChannelNumber, CrAodvConfig, HostUpdate, NodeAddress, RoutingSpec,
+};
 use cogtcp_units::{Duration, Time};
 
 fn aodv(settings: AodvSettings) -> Setting {
@@ -42,6 +44,31 @@ fn aodv_of_the_rfc() {
 fn aodv_of_ns2_and_of_ns3() {
     no_loops(&aodv(AodvSettings::of(AodvProfile::Ns2)), 0..3, 40);
     no_loops(&aodv(AodvSettings::of(AodvProfile::Ns3)), 0..3, 40);
+}
+
+/// A spectrum handoff every 100 ms, of one node after the other, which all others are told of: sources seek
+/// their routes anew while the old ones are good.
+#[test]
+fn aodv_that_seeks_at_handoffs() {
+    for (seed, profile) in [(0, AodvProfile::Rfc), (1, AodvProfile::Rfc), (2, AodvProfile::Ns2)] {
+        let settings = AodvSettings { at_handoff: Some(AtHandoff::Search), ..AodvSettings::of(profile) };
+        let mut world = World::new(aodv(settings), seed);
+        for step in 1..=300_u32 {
+            world.run(Time::from_millis(u64::from(step) * 100));
+            let moved = step % 14;
+            let channel = ChannelNumber(1 + step / 14 % 3);
+            for node in 0..14 {
+                let neighbor = NodeAddress::new(moved);
+                let update = match node == moved as usize {
+                    true => HostUpdate::Handoff { channel },
+                    false => HostUpdate::NeighborChannel { neighbor, channel },
+                };
+                world.nodes[node].handle_host_update(world.now, update);
+                world.settle(node);
+            }
+        }
+        assert!(world.delivered * 10 > world.sent, "{} of {}", world.delivered, world.sent);
+    }
 }
 
 /// Routes of a second or less: most of them expire while their neighbours still have theirs.

@@ -34,8 +34,11 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     data: dict[str, Any] = json.loads(json.dumps(study.scenario("network").to_dict()))
     is_on, without = point.model == "on", point.get("without", "nothing")
     node = setting.node if is_on else "AODV, one radio"
+    if "after_handoff" in point:
+        # SEARCH has reactions of its own: the claim is about AODV.
+        node = node.replace("SEARCH", "AODV")
     data["run"]["duration"] = "60 s" if study.quick else "200 s"
-    data["routing"] = ROUTING[node]
+    data["routing"] = dict(ROUTING[node])
     data["topology"]["ad_hoc"]["radios"] = "single" if node.endswith("one radio") else "three"
     data["mac"]["rate"] = f"{setting.rate_mbps:g} Mbit/s"
     data["tcp"] |= {
@@ -56,8 +59,7 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
         "while_neighbour_senses": setting.while_neighbour_senses,
         "channel_knowledge": setting.channel_knowledge,
     }
-    if point.get("after_handoff") == "a hello" and "aodv" in data["routing"]:
-        data["routing"] = {"aodv": {**data["routing"]["aodv"], "hello_at_handoff": True}}
+    _reconfigure(data["routing"], point.get("after_handoff", "nothing"))
     if not is_on:
         del data["cr"]
         if setting.model_off == NOBODY_SENSES:
@@ -86,6 +88,17 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     if without == "other flows":
         data["flow"] = [data["flow"][seed % len(data["flow"])]]
     return Scenario.from_dict(data)
+
+
+def _reconfigure(routing: dict[str, Any], after_handoff: str) -> None:
+    """Set how AODV reacts to a handoff. CR-AODV says hellos by itself."""
+    if after_handoff == "a hello" and "aodv" in routing:
+        routing["aodv"] = routing["aodv"] | {"at_handoff": "hello"}
+    elif after_handoff == "a search" and "aodv" in routing:
+        routing["aodv"] = routing["aodv"] | {"at_handoff": "search"}
+    elif after_handoff == "a search" and "cr_aodv" in routing:
+        below = routing["cr_aodv"]["aodv"] | {"at_handoff": "search"}
+        routing["cr_aodv"] = routing["cr_aodv"] | {"aodv": below}
 
 
 def measure(result: Result) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+//! Reactions to a spectrum handoff, of the node or of a neighbour.
+
+use super::{Aodv, AtHandoff};
+use crate::{ChannelNumber, NodeAddress};
+use cogtcp_units::Time;
+
+impl Aodv {
+    /// The node's receiver is on another channel. The first channel is where the radio begins, not a handoff.
+    pub(super) fn handle_handoff(&mut self, now: Time) {
+        if !std::mem::replace(&mut self.has_channel, true) {
+            return;
+        }
+        match self.config.at_handoff {
+            AtHandoff::Nothing => {}
+            AtHandoff::Hello => self.send_hello(now),
+            AtHandoff::Search => self.seek_anew(now, None),
+        }
+    }
+
+    /// A neighbour's receiver is on this channel. Hosts repeat the news.
+    pub(super) fn handle_neighbor_channel(
+        &mut self,
+        now: Time,
+        neighbor: NodeAddress,
+        channel: ChannelNumber,
+    ) {
+        if self.config.at_handoff == AtHandoff::Search
+            && self.neighbor_channels.insert(neighbor, channel) != Some(channel)
+        {
+            self.seek_anew(now, Some(neighbor));
+        }
+    }
+
+    /// Seeks the routes that this node's own data took in the last ACTIVE_ROUTE_TIMEOUT: all, or those over
+    /// one next hop. The routes stay in use.
+    fn seek_anew(&mut self, now: Time, next_hop: Option<NodeAddress>) {
+        self.catch_up(now);
+        let timeout = self.config.active_route_timeout;
+        let wanted = self.table.iter().filter(|(_, route)| {
+            route.is_active(now)
+                && route.own_data
+                && route.used.is_some_and(|used| used + timeout > now)
+                && next_hop.is_none_or(|hop| route.next_hop == hop)
+        });
+        let wanted: Vec<_> = wanted.map(|(destination, _)| destination).collect();
+        for destination in wanted {
+            self.seek_another(now, destination);
+        }
+    }
+}
