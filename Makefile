@@ -192,6 +192,8 @@ site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it
 
 wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust), with the lab's page
 	@$(MAKE) --no-print-directory web || echo "no engine as WebAssembly in this wheel: its lab simulates in the process of cogtcp lab" >&2
+	@# What the wheel answers to `cogtcp version`.
+	@$(BIN)/python -c "from cogtcp.model.provenance import commit; print(commit() or '')" > python/cogtcp/commit.txt
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)
 	@echo "now, anywhere: pip install $(DIST)/*.whl"
 
