@@ -37,9 +37,9 @@ JUDGED, PAGE = ROOT / "docs" / "data" / "atlas.json", ROOT / "docs" / "atlas.md"
 FRESH, COUNT = 1_000_000, 200
 #: Transports that run with holding and with dropping silences at the same fresh point.
 PAIRED = ("sack", "linux-cubic", "linux-bbr")
-#: A control that hears its radio, and the same control without ears.
+#: A control that ignores losses around silences, and the same control without this rule.
 HEARS, DEAF = "satcp", "cubic"
-#: Times from one silence to the next, in round-trip times, from which on to count what ears gain.
+#: Times from one silence to the next, in round-trip times, from which on to count the gain of this rule.
 EARS = (5.0, 20.0, 60.0, 200.0)
 
 
@@ -230,9 +230,9 @@ def page(found: dict[str, Any]) -> str:
             for name, h in found["hold_or_drop"].items()
         ),
         "",
-        f"**Ears for the radio pay where silences drop and follow each other closely.** `{HEARS}` ignores losses from the beginning of a silence until {survey.EXTENSION_RTT} RTT after its end, `{DEAF}` is the same CUBIC without ears:",
+        f"**Ignoring losses around silences pays where silences drop and follow each other closely.** `{HEARS}` ignores losses from the beginning of a silence until {survey.EXTENSION_RTT} RTT after its end, `{DEAF}` is the same CUBIC without this rule:",
         "",
-        "| silences | from one to the next, RTT | ears gain 5 % or more | ears lose 5 % or more | median gain |",
+        "| silences | from one to the next, RTT | gain of 5 % or more | loss of 5 % or more | median gain |",
         "|---|---|---|---|---|",
         *(
             f"| {row['silence']} | {row['from']:g} to {row['to'] or 1000:g} | {share(row['better_by_5'], row['points'])} | {share(row['worse_by_5'], row['points'])} | {100 * (row['median'] - 1):+.1f} % |"

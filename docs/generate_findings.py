@@ -194,7 +194,7 @@ def rules_of_thumb() -> list[str]:
     )
     close = next(row for row in kept["ears"] if row["silence"] == "drop" and row["from"] == 5)
     lines.append(
-        f"- Hearing the radio pays where silences drop and come within 20 RTT: CUBIC with ears is better by 5 % at {close['better_by_5']} of {close['points']} points, by {100 * (close['median'] - 1):.0f} % in the median ([atlas](atlas.md); `make atlas`)."
+        f"- Ignoring losses around silences pays where silences drop and come within 20 RTT: such a CUBIC is better by 5 % at {close['better_by_5']} of {close['points']} points, by {100 * (close['median'] - 1):.0f} % in the median ([atlas](atlas.md); `make atlas`)."
     )
     return [*lines, ""]
 

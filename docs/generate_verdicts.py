@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cogtcp.showing.figure import Drawing
-    from cogtcp.studies.readings import Reading
+    from cogtcp.studies.space import Setting
 
 ROOT = Path(__file__).resolve().parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "verdicts.md"
@@ -101,8 +101,8 @@ def outcome(paper: Sequence[answers.Answer]) -> str:
     """Return how many claims of a paper hold, in words that need no definition."""
     done = sum(answer.reproduced == "reproduced" for answer in paper)
     robust = sum(answer.robust[0] == "robust" for answer in paper)
-    some = f"{done} of {len(paper)} claims {'holds' if done == 1 else 'hold'} for some parameter values"
-    return f"{some}, {robust or 'none'} for nearly all"
+    some = f"{done} of {len(paper)} claims can be reproduced"
+    return f"{some}; {robust} {'holds' if robust == 1 else 'hold'} at nearly all allowed parameter values"
 
 
 def draw(found: Found) -> Drawing:
@@ -152,19 +152,19 @@ def details(study: studies.Study, item: kept.Known) -> str:
     parts = [f'<details markdown="1">\n<summary>{item.row.id}</summary>\n']
     parts.append("\n".join(f"- {line}" for line in told if line) + "\n")
     if reading is not None:
-        parts.append(values(study, reading))
+        parts.append(values(study, reading.setting))
     return "\n".join([*parts, "</details>\n"])
 
 
-def values(study: studies.Study, reading: Reading) -> str:
-    """Return the best parameter values as a table, those that differ from the default ones."""
-    changed = [p for p in study.space.varied if reading.setting[p.name] != p.base]
+def values(study: studies.Study, setting: Setting) -> str:
+    """Return the values of a setting as a table, those that differ from the default ones."""
+    changed = [p for p in study.space.varied if setting[p.name] != p.base]
     if not changed:
         return "The default values are the best found.\n"
     rows = ["| parameter | value | unit | default |", "|---|---|---|---|"]
     for parameter in changed:
         name = parameter.label or parameter.name.replace("_", " ")
-        value = show(reading.setting[parameter.name])
+        value = show(setting[parameter.name])
         rows.append(f"| {name} | {value} | {parameter.unit} | {show(parameter.base)} |")
     return "\n".join(rows) + "\n"
 
@@ -175,10 +175,11 @@ def together(study: studies.Study) -> str:
     if found is None:
         return ""
     failing = [name for name, there in found.claims.items() if there.verdict != "holds"]
-    text = (
-        f"{found.text} (`cogtcp reproduce {study.name} --joint`): {study.space.differences(found.setting)}."
-    )
-    return f"{text} Not there: {', '.join(failing)}." if failing else text
+    text = f"{found.text} (`cogtcp reproduce {study.name} --joint`)."
+    if failing:
+        text += f" Not there: {', '.join(failing)}."
+    folded = "<summary>the values of this setting</summary>\n\n" + values(study, found.setting)
+    return f'{text}\n\n<details markdown="1">\n{folded}\n</details>'
 
 
 def narrower(study: studies.Study) -> str:
