@@ -62,7 +62,7 @@ def study_page(study: Study, runs: Path | None) -> StudyPage:
     for row in study.claims:
         lines += [*_claim(row, found.get(row.id), study, page), ""]
     if study.unsaid:
-        lines += ["## Not given in the paper", ""]
+        lines += ["## Parameter values tried", ""]
         lines += ["| parameter | default | tried | why |", "|---|---|---|---|"]
         lines += [f"| {u.title} | {u.base_text} | {u.tried} | {_cell(u.why)} |" for u in study.unsaid]
         lines.append("")
