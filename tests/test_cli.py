@@ -176,7 +176,48 @@ def test_transports_and_version(command: Command) -> None:
     assert {"tahoe", "reno", "newreno", "sack"} <= set(listed)
     assert command("transports").out.splitlines()[0].split()[0] == listed[0]
     assert command("version").out.startswith(f"cogtcp {_core.version}")
-    assert command("version", "--json").json()["version"] == _core.version
+    assert command("--version").out.count("\n") == 1
+
+
+def test_version_names_commit_and_features(command: Command) -> None:
+    told = command("version", "--json").json()
+    assert (told["version"], told["commit"]) == (_core.version, provenance.commit())
+    lines = command("version").out.splitlines()[3:]
+    assert [line.split("  ")[0] for line in lines] == [each["name"] for each in told["features"]]
+    assert {"lab", "query", "kernel plane", "virtual time"} <= {each["name"] for each in told["features"]}
+
+
+def test_a_missing_feature_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from importlib import metadata
+
+    from cogtcp.cli.features import features
+
+    def installed(package: str) -> str:
+        if package == "duckdb":
+            raise metadata.PackageNotFoundError(package)
+        return "1.2"
+
+    required = ["rich>=14", "duckdb>=1.4 ; extra == 'query'"]
+    required += ["uvicorn>=0.3; extra == 'lab'", "starlette; extra == 'lab'"]
+    monkeypatch.setattr(metadata, "requires", lambda _: required)
+    monkeypatch.setattr(metadata, "version", installed)
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "darwin")
+    found = {each.name: (each.available, each.detail) for each in features()}
+    assert [*found] == ["lab", "query", "kernel plane", "virtual time", "page engine"]
+    assert found["lab"] == (True, "starlette 1.2, uvicorn 1.2")
+    assert found["query"] == (False, "pip install 'cogtcp[query]'")
+    assert found["kernel plane"] == (False, "needs Linux")
+    assert found["virtual time"] == (False, "cogtcp kernel build")
+
+
+def test_the_features_are_the_extras_of_the_package() -> None:
+    import tomllib
+
+    from cogtcp.cli.features import features
+
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert sorted(extras) == [feature.name for feature in features()][: len(extras)]
 
 
 VERBS = [
@@ -313,6 +354,10 @@ def test_the_commit_is_that_of_the_checkout(tmp_path: Path, monkeypatch: pytest.
         return done.stdout.strip()
 
     assert provenance.commit() is None  # no checkout
+    built = tmp_path / "python" / "cogtcp" / "commit.txt"
+    built.write_text("0123456789ab\n")
+    assert provenance.commit() == "0123456789ab"  # a wheel
+    built.unlink()
     git("init", "--quiet")
     assert provenance.commit() is None  # no commit
     (tmp_path / "file").write_text("1")

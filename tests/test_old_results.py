@@ -1,4 +1,4 @@
-"""Folders and scenarios of other versions: those of 0.1 are read, those of a newer cogtcp refused clearly."""
+"""Folders and scenarios of other versions: 0.1 and 0.2 are read, a newer cogtcp refused clearly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cogtcp import UsageError, _core
+import cogtcp
+from cogtcp import Scenario, UsageError, _core
 from cogtcp.cli import main
 from cogtcp.model import results_schema
 from cogtcp.running.sweeping.folders import manifest
@@ -86,6 +87,33 @@ def test_a_scenario_of_version_0_1_runs_and_is_brought_up_to_date(
     assert main(["check", "--migrate", "--in-place", str(file)]) == 0
     assert "was up to date" in capsys.readouterr().out
     assert main(["check", "--in-place", str(file)]) == 2
+
+
+OLD_SCENARIOS = sorted((Path(__file__).parent / "data" / "scenarios-0.2").glob("*.toml"))
+SHIPPED = Path(cogtcp.__file__).parent / "scenarios"
+
+
+@pytest.mark.parametrize("old", OLD_SCENARIOS, ids=lambda path: path.stem)
+def test_a_scenario_of_version_0_2_is_brought_up_to_date_and_says_the_same(
+    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("maps", "released", "traces"):
+        (tmp_path / folder).symlink_to(SHIPPED / folder)
+    before = tmp_path / "before.toml"
+    before.write_bytes(old.read_bytes())
+    after = tmp_path / "after.toml"
+    after.write_bytes(old.read_bytes())
+    assert main(["check", "--migrate", "--in-place", str(after)]) == 0
+    asked = [str(warning) for warning in Scenario.from_file(before).warnings() if "access" in str(warning)]
+    # Only the MAC of a CR user is asked for, and the migrated file names today's default.
+    assert bool(asked) is (old.stem in ("cr-as-released", "cr-single-hop", "cr-users"))
+    assert Scenario.from_file(after).warnings() == []
+    assert Scenario.from_file(after).hash == Scenario.from_file(before).hash
+    lines = before.read_text().splitlines()
+    added = [line for line in after.read_text().splitlines() if line not in lines]
+    assert set(added) <= {"schema = 1", 'access = "dcf"'}
+    assert bool(asked) is ('access = "dcf"' in added)
+    capsys.readouterr()
 
 
 def _newer(tmp_path: Path, **marker: Any) -> Path:

@@ -206,10 +206,9 @@ def test_scripts_play_on_virtual_ethernet() -> None:
         assert outcome.verdict in ("agrees", "late"), outcome.explain() or outcome.error
 
 
-def test_the_page_lists_every_script_and_every_difference() -> None:
+def test_the_page_lists_every_difference() -> None:
     page = (ROOT / "docs/packet-scripts.md").read_text()
     documented = [*SCRIPTS, *OF_C2, *OF_DRILL]
-    for path, (about, differences) in zip(documented, packets.check(documented), strict=True):
-        assert f"| `{path.stem}` | {about} |" in page
+    for path, (_, differences) in zip(documented, packets.check(documented), strict=True):
         for _, reason in differences:
             assert f"| `{path.stem}` | {reason} |" in page

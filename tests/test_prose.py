@@ -116,17 +116,42 @@ def test_budgets() -> None:
     assert words.budget(Path("docs/scenario.md")) == 600
 
 
+def test_words_count_tables_and_references_apart() -> None:
+    page = """Two words.
+
+| in a | table |
+|---|---|
+| of | [linked words](a.md) |
+
+<!-- written: by a script -->
+| not | counted |
+<!-- end of written -->
+
+```sh
+no code
+```
+
+## References
+
+- One book.
+"""
+    assert text.words(page) == 2
+    assert text.words(page, tables=True) == 2 + 3 + 3 + 1 + 2
+
+
 def test_every_page_and_their_sum_are_within_budget(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert words.main(["--over"]) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 1
+    assert len(printed) == 2
+    assert (words.TOTAL, words.WITH_TABLES) == (30_000, 60_000)
     assert words.main([]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(text.pages()) + 1
-    monkeypatch.setattr(words, "TOTAL", 1000)
-    assert words.main(["--over"]) == 1
-    monkeypatch.undo()
+    assert len(capsys.readouterr().out.splitlines()) == len(text.pages()) + 2
+    for total in ("TOTAL", "WITH_TABLES"):
+        monkeypatch.setattr(words, total, 1000)
+        assert words.main(["--over"]) == 1
+        monkeypatch.undo()
     monkeypatch.setattr(words, "RECIPE", 10)
     assert words.main(["--over"]) == 1
     assert "docs/adding-a-study.md OVER" in capsys.readouterr().out

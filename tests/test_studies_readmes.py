@@ -62,7 +62,7 @@ def c2() -> list[str]:
         "flat at {} of {}".format(*count("c2-f4c", "C2 hardly depends on the length of on")),
         "(`f4j`) shares are equal within 1 s at {} of {} settings".format(*count("c2-f4j")),
         "`f4b` holds at {} of {} settings".format(*count("c2-f4b")),
-        "0.95 at {} of {} settings with it, and at {} of {} with the two readings of the text".format(
+        "0.95 at {} of {} settings with it, and at {} of {} with the two variants of the text".format(
             *authors("c2-f4a", jain), *text("c2-f4a", jain)
         ),
         "*the text* rather: at {} of {} settings, and at {} of {} with the author's code".format(

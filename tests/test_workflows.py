@@ -59,6 +59,9 @@ def test_ci_runs_what_a_change_needs() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert re.search(r'^rustdoc:.*\n\tRUSTDOCFLAGS="-D warnings" cargo doc', makefile, re.MULTILINE)
     assert re.search(r"^docs:.*\n(\t.*\n)*\t.*mkdocs build .*--strict", makefile, re.MULTILINE)
+    assert any(step.get("run") == "time make demo" for step in jobs["demo"]["steps"])
+    assert any(step.get("run") == "make advisories" for step in jobs["advisories"]["steps"])
+    assert "cargo-deny --locked check advisories" in makefile
     others = jobs["others"]["strategy"]["matrix"]["include"]
     assert any(entry["os"].startswith("macos") for entry in others)
     assert any(entry["python"] == "3.x" for entry in others)

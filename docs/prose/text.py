@@ -27,6 +27,7 @@ _WRITTEN = re.compile(
 )
 _FENCE = re.compile(r"^( *)```.*?^\1```[^\n]*$", re.DOTALL | re.MULTILINE)
 _LEFT_OUT = re.compile(r"^ *\|.*$|^ {4,}(?![-*\d ]).*$|<!--.*?-->", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _REFERENCES = re.compile(r"^## References\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
 
@@ -46,9 +47,15 @@ def prose(text: str) -> str:
     return _LINK.sub(lambda found: found[1] + "\n" * found[0][len(found[1]) :].count("\n"), text)
 
 
-def words(text: str) -> int:
-    """Return how many words of prose a page has."""
-    return len(re.findall(r"[\w'`.-]*\w[\w'`.-]*", prose(text)))
+def words(text: str, *, tables: bool = False) -> int:
+    """Return how many words of prose a page has; with `tables` also hand-written tables and references."""
+    if tables:
+        for pattern in (_WRITTEN, _FENCE, _COMMENT):
+            text = pattern.sub("", text)
+        counted = _LINK.sub(lambda found: found[1], text)
+    else:
+        counted = prose(text)
+    return len(re.findall(r"[\w'`.-]*\w[\w'`.-]*", counted))
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:

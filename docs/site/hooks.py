@@ -126,7 +126,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             made = back[folder]
         elif full.endswith(".ipynb") and not here.startswith("notebooks/"):
             made = full.removeprefix("docs/").replace(".ipynb", ".md")
-        elif posixpath.join(posixpath.dirname(here), target) in files.src_uris:
+        elif posixpath.normpath(posixpath.join(posixpath.dirname(here), target)) in files.src_uris:
             return found[0]  # made here
         elif full.startswith("docs/") and (ROOT / full).is_file():
             made = full.removeprefix("docs/")

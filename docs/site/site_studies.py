@@ -62,7 +62,7 @@ def study_page(study: Study, runs: Path | None) -> StudyPage:
     for row in study.claims:
         lines += [*_claim(row, found.get(row.id), study, page), ""]
     if study.unsaid:
-        lines += ["## Not given in the paper", ""]
+        lines += ["## Parameter values tried", ""]
         lines += ["| parameter | default | tried | why |", "|---|---|---|---|"]
         lines += [f"| {u.title} | {u.base_text} | {u.tried} | {_cell(u.why)} |" for u in study.unsaid]
         lines.append("")
@@ -98,7 +98,7 @@ def _claim(row: ClaimRow, claim: Claim | None, study: Study, page: StudyPage) ->
     if claim is None or claim.outcome is None:
         return [*lines, *(f"- {_line(statement.says)}" for statement in row.statements)]
     searched = claim.outcome.search is not None
-    told = f"{claim.told.measured} {claim.told.why if searched else ''}"
+    told = claim.told.card if searched else claim.told.measured
     lines += [f"> {_line(row.paper)}", "", _line(told), ""]
     if claim.told.statements is not None:
         lines += [*_table(claim.told.statements), ""]
@@ -110,6 +110,11 @@ def _claim(row: ClaimRow, claim: Claim | None, study: Study, page: StudyPage) ->
     along = [] if claim.told.along is None else [claim.told.along]
     for table in [*along, *claim.outcome.tables]:
         lines += [f"**{_line(table.title)}**", "", *_table(table), "", _line(table.caption), ""]
+    if searched:  # the values of the best setting are a table, not a sentence
+        lines += ['<details markdown="1">', "<summary>Best parameter values, effects, tests</summary>", ""]
+        for table in claim.told.details:
+            lines += [f"**{_line(table.title)}**", "", *_table(table), "", _line(table.caption), ""]
+        lines += ["</details>", ""]
     return lines
 
 

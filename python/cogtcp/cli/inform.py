@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -165,13 +166,33 @@ def transports(args: argparse.Namespace) -> int:
 
 
 def version(args: argparse.Namespace) -> int:
-    """Print the version, and the commit where one is known."""
-    commit = provenance.commit()
+    """Print the version, the commit where one is known, and what this installation can do."""
+    from cogtcp.cli.features import features
+
+    found = features()
+    system = f"{platform.system()} {platform.machine()}"
     if args.json:
-        known = {"version": provenance.version(), "commit": commit, "python": platform.python_version()}
+        known = {
+            "version": provenance.version(),
+            "commit": provenance.commit(),
+            "python": platform.python_version(),
+            "system": system,
+            "features": [asdict(feature) for feature in found],
+        }
         print(json.dumps(known))
-    else:
-        print(f"cogtcp {provenance.version()}" + (f" ({commit})" if commit else ""))
+        return 0
+    short_version(args)
+    print(f"Python {platform.python_version()} on {system}\n")
+    width = max(len(feature.name) for feature in found)
+    for feature in found:
+        print(f"{feature.name:{width}}  {'yes' if feature.available else 'no':3}  {feature.detail}")
+    return 0
+
+
+def short_version(args: argparse.Namespace) -> int:
+    """Print the version and the commit in one line."""
+    commit = provenance.commit()
+    print(f"cogtcp {provenance.version()}" + (f" ({commit})" if commit else ""))
     return 0
 
 

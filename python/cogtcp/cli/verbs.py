@@ -57,7 +57,7 @@ class _Version(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *given: object
     ) -> NoReturn:
-        parser.exit(call("inform.version", namespace))
+        parser.exit(call("inform.short_version", namespace))
 
 
 def _scenario(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -307,7 +307,7 @@ _VERBS: tuple[tuple[Any, ...], ...] = (
         "print P_d and P_f against sensing time and SNR",
         "spectrum.add_sensing",
     ),
-    ("version", "inform.version", "print the version"),
+    ("version", "inform.version", "print version, commit and features"),
 )
 
 #: Verbs that have verbs of their own: name, what adds these, what they do.

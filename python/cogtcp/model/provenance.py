@@ -27,13 +27,13 @@ def version() -> str:
 def commit() -> str | None:
     """Return the git commit of the checkout that this package runs from, with `-dirty` if it has changes.
 
-    None where it does not run from a checkout of its own, or git is not there.
+    An installed wheel names the commit that it was built from. None where neither is known.
     """
     import subprocess  # not at the top: who asks for no provenance need not wait for it
 
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists() or not (root / "crates").is_dir():
-        return None
+        return _built_from()
     try:
         # Without optional locks git only reads: it must not leave a lock behind when it is killed with us.
         # (`git describe --dirty` takes one all the same.)
@@ -52,6 +52,15 @@ def commit() -> str | None:
     if len(head) < 40:  # "(initial)": no commit yet
         return None
     return head[:12] + ("-dirty" if any(not line.startswith("#") for line in lines) else "")
+
+
+def _built_from() -> str | None:
+    """Return the commit that `make wheel` wrote into the package."""
+    try:
+        file = Path(__file__).resolve().parents[1] / "commit.txt"
+        return file.read_text(encoding="utf-8").strip() or None
+    except OSError:
+        return None
 
 
 def describe(scenario: Scenario, seeds: Sequence[int]) -> dict[str, str]:

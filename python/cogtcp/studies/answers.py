@@ -27,15 +27,15 @@ WORDS = {
     "fresh seeds",
     "in part": "at the best setting found some statements hold, not all",
     "not reproduced": "at the best setting found no statement holds",
-    "holds at N of M settings": "of the random design that gave a clear result; all statements of the claim "
-    "hold there",
+    "holds at N of M settings": "all statements of the claim hold at N of those M settings of the random "
+    "design that gave a clear result",
     "robust": "the claim holds at 95 % or more of these settings",
-    "depends on": "it holds at 5 to 95 % of them; named are the one or two parameters that decide",
+    "depends on X": "it holds at 5 to 95 % of these settings, and X decides at which",
     "fragile": "it holds at fewer than 5 % of them",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
-    "about N more seeds": "so many more seeds would decide an inconclusive statement, if effect and spread "
-    "stay as they were (90 % power for the claim as a whole)",
+    "about N more seeds": "enough to decide an inconclusive statement if effect and spread stay the same "
+    "(90 % power for the claim as a whole)",
     "default values": "the setting of the study's scenarios",
     "not searched": "the guided search, or the random design, has not been run for this claim",
     "ours": "a claim that no paper makes: its share of the settings answers it",

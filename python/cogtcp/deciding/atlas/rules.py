@@ -98,14 +98,14 @@ RULES = (
     ),
     Rule(
         "ears", "silences drop, and come within 20 RTT",
-        "CUBIC that hears its radio delivers over 5 % more than CUBIC without ears",
+        "a CUBIC that ignores losses around silences delivers over 5 % more than plain CUBIC",
         lambda place: place.silence == "drop" and place.period_rtt < 20,
         lambda efficiency: efficiency["satcp"] > 1.05 * efficiency["cubic"],
         ("satcp", "cubic"),
     ),
     Rule(
         "deaf", "silences are 200 RTT apart or more",
-        "hearing the radio changes CUBIC's goodput by less than 5 %",
+        "ignoring losses around silences changes CUBIC's goodput by less than 5 %",
         lambda place: place.period_rtt >= 200,
         lambda efficiency: abs(efficiency["satcp"] - efficiency["cubic"]) < 0.05 * efficiency["cubic"],
         ("satcp", "cubic"),

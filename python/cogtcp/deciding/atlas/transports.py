@@ -7,8 +7,8 @@ CANDIDATES = (
     "newreno", "sack", "linux-reno", "cubic-hystart", "linux-cubic", "vegas", "westwood", "compound", "c2",
     "bbr", "linux-bbr", "quic",
 )  # fmt: skip
-#: Surveyed for comparison: TCPs of before SACK, a transport whose losses stay lost, and CUBIC without and
-#: with ears for its radio.
+#: Surveyed for comparison: TCPs of before SACK, a transport whose losses stay lost, CUBIC, and a CUBIC that
+#: ignores losses around silences.
 OTHERS = ("tahoe", "reno", "tfrc", "cubic", "satcp")
 #: All transports of the survey.
 SURVEYED = (*CANDIDATES, *OTHERS)
