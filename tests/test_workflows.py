@@ -86,3 +86,11 @@ def test_the_container_runs_without_root() -> None:
 def test_dependabot_looks_at_what_is_pinned() -> None:
     found = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())
     assert {entry["package-ecosystem"] for entry in found["updates"]} == {"github-actions", "cargo", "docker"}
+
+
+def test_the_container_is_made_from_an_image_by_its_digest() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    bases = re.findall(r"\bBASE=(\S+)", text)
+    assert len(bases) == 2
+    assert all(re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", base) for base in bases), bases
+    assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"$BASE"}
