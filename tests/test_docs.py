@@ -69,6 +69,7 @@ NOT_RUN = {
     "make site": "make docs and make web",
     "python3 -m http.server": "serves until it is ended",
     "make wheel": "test_packaging.py builds one and installs it",
+    "make advisories": "needs a network",
     "make bench": "takes minutes",
     "make atlas": "takes hours",
     "make fit-truth": "takes an hour, and needs a kernel in virtual time",
