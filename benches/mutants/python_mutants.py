@@ -151,7 +151,12 @@ def _notices(copy: Path, tests: list[str]) -> str | None:
 def _run(copy: Path, test: str) -> tuple[str | None, float]:
     environment = os.environ | {"PYTHONPATH": str(copy / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-x", "-n", "0"]
-    command += ["-p", "no:cacheprovider", f"--basetemp={copy / 'base'}", str(copy / "tests" / test)]
+    command += [
+        "-o",
+        f"cache_dir={copy / 'cache'}",
+        f"--basetemp={copy / 'base'}",
+        str(copy / "tests" / test),
+    ]
     return failed(command, copy, environment, MOST_S)
 
 
