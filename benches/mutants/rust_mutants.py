@@ -42,7 +42,7 @@ def main() -> int:
         tree.clean()
         return 0
     config = tomllib.loads((HERE / "mutants.toml").read_text())
-    known = rust_sites(config["crates"])
+    known = rust_sites(config["crates"], config["left_out"])
     if arguments.verb == "try":
         wanted = [site for site in known.values() if f"{site.file}:{site.line}" in arguments.places]
         return _test(tree.viable(wanted, config["crates"]), config)

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,11 @@ class Site:
     parts: tuple[str | tuple[int, int, bool], ...]
 
 
-def rust_sites(crates: list[str]) -> dict[str, Site]:
-    """List the mutants of the crates by name: file, function, change, and rank where a name repeats."""
+def rust_sites(crates: list[str], left_out: Iterable[str]) -> dict[str, Site]:
+    """List the mutants of the crates by name: file, function, change, and rank where a name repeats.
+
+    Names of files that begin with a word of `left_out` are left out.
+    """
     tool = OUTPUT / "sites" / "release" / "cogtcp-mutant-sites"
     build = ["cargo", "build", "--quiet", "--release", "--locked", f"--target-dir={OUTPUT / 'sites'}"]
     subprocess.run(build, cwd=HERE / "sites", check=True)
@@ -39,7 +43,7 @@ def rust_sites(crates: list[str]) -> dict[str, Site]:
         command = [str(tool), f"crates/{crate}"]
         listed = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
         sites |= _named(crate, listed)
-    return sites
+    return {name: site for name, site in sites.items() if not name.startswith(tuple(left_out))}
 
 
 def _named(crate: str, listed: list[dict[str, Any]]) -> dict[str, Site]:
