@@ -27,7 +27,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint advisories words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants mutants-larger docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint advisories words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -145,15 +145,10 @@ bench: $(VENV)/.core ## Time the engine (and ns-2 and htsim, where installed), a
 	$(BIN)/python benches/mswim09_surface.py
 	$(BIN)/python benches/sweep.py
 
-mutants: $(VENV)/.dev | $(RUST) ## Test a sample of small changes that the tests should notice, in Rust and Python (an hour)
-	$(BIN)/python benches/mutants/switched.py run
-
-mutants-larger: ## Test larger changes too, and rules broken by hand (needs cargo-mutants; hours)
-	$(PYTHON) benches/mutants/mutants.py run
-	$(PYTHON) benches/mutants/by_hand.py
-	test -x $(VENV)/mutants/bin/cosmic-ray || { $(PYTHON) -m venv $(VENV)/mutants && \
-	  $(VENV)/mutants/bin/pip install --quiet cosmic-ray==8.7.0; }
-	$(VENV)/mutants/bin/python benches/mutants/python_mutants.py run
+mutants: $(VENV)/.core $(VENV)/.dev ## Test a random sample of small changes that the tests should notice (SEED=18dd50ea; two hours)
+	$(PYTHON) benches/mutants/rust_mutants.py run --seed $(SEED)
+	test -d $(VENV)/mutants || $(BIN)/pip install --quiet --target $(VENV)/mutants cosmic-ray==8.7.0
+	PYTHONPATH=$(VENV)/mutants $(BIN)/python benches/mutants/python_mutants.py --seed $(SEED)
 
 notebooks: $(VENV)/.core $(VENV)/.dev ## Run the notebooks again, and store what a forge can show of them
 	$(BIN)/python docs/generate_notebooks.py

@@ -3,8 +3,8 @@
     .venv/bin/python benches/emulator_lateness.py [--seconds 10] [--runs 3] [RATE ...]
 
 Prints a table in Markdown; rates are Mbit/s (10, 100 and 1000 unless named). A flow of linux-cubic fills a
-link of 10 ms each way. Up to 100 Mbit/s the median is to be under 100 us and the 99th percentile at most
-twice the bare timer's; 1 Gbit/s is best effort. Nothing passes or fails: `cogtcp emulate` judges each run.
+link of 10 ms each way. Up to 300 Mbit/s the median is to be under 100 us and the 99th percentile at most
+twice the bare timer's; more is best effort. Nothing passes or fails: `cogtcp emulate` judges each run.
 """
 
 from __future__ import annotations

@@ -1,74 +1,92 @@
-"""The lists of mutants name code that is there, and Python files compile with mutants in them."""
+"""What the mutants' tools draw from is there; the switch stands where a mutant does."""
 
 import importlib
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LISTS = ROOT / "benches" / "mutants"
-
-
-def _rules() -> Iterator[tuple[str, dict[str, str]]]:
-    for crate, rules in tomllib.loads((LISTS / "by_hand.toml").read_text()).items():
-        for rule in rules:
-            yield crate, rule
-
-
-def test_the_text_of_each_rule_stands_in_its_file_once() -> None:
-    gone = []
-    for crate, rule in _rules():
-        source = ROOT / "crates" / crate / "src" / rule["file"]
-        count = source.read_text().count(rule["old"]) if source.exists() else 0
-        if count != 1:
-            gone.append(f"{crate}/{rule['file']}: {rule['rule']}: {count} times")
-    assert not gone, "by_hand.toml: mend the text of these rules, or take them out: " + "; ".join(gone)
-
-
-def test_each_rule_is_listed_once_and_changes_something() -> None:
-    names = [(crate, rule["rule"]) for crate, rule in _rules()]
-    assert sorted(set(names)) == sorted(names)
-    assert all(rule["old"] != rule["new"] for _, rule in _rules())
-
-
-def test_mutants_of_samples_are_in_files_that_exist() -> None:
-    """A file that was moved takes its mutants out of the sample: draw it again."""
-    for sample in ("switched.txt", "watched.txt"):
-        lines = (LISTS / sample).read_text().splitlines()
-        assert len(set(lines)) == len(lines)
-        names = {line.split(": ")[0] for line in lines}
-        gone = [
-            name
-            for name in sorted(names)
-            if not (ROOT / (name if name.startswith("python/") else f"crates/{name}")).exists()
-        ]
-        assert not gone, f"{sample}: {gone}"
+TOOLS = ROOT / "benches" / "mutants"
+CONFIG = tomllib.loads((TOOLS / "mutants.toml").read_text())
 
 
 def test_mutants_are_drawn_of_every_crate_that_computes() -> None:
     """Each crate of the workspace is drawn from, or is left out for a reason."""
-    config = tomllib.loads((LISTS / "switched.toml").read_text())
     crates = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")}
-    assert crates == set(config["crates"]) | set(config["left_out"])
-    assert not set(config["crates"]) & set(config["left_out"])
+    left_out = {name for name in CONFIG["left_out"] if "/" not in name}
+    assert crates == set(CONFIG["crates"]) | left_out
+    assert not set(CONFIG["crates"]) & left_out
+    for path in set(CONFIG["left_out"]) - left_out:
+        assert list((ROOT / "crates").glob(f"{path}*")), path
 
 
-def test_python_files_compile_with_all_their_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(LISTS))
-    sites: Any = importlib.import_module("sites")
-    tree: Any = importlib.import_module("tree")
-    config = tomllib.loads((LISTS / "switched.toml").read_text())
-    known = sites.python_package_sites(config["python"]["files"])
-    kinds = {name.split(": ")[-1].split("`")[-1].split()[0] for name in known}
-    assert {"holds", "is", "with", "without"} <= kinds
-    for file in sorted({site.file for site in known.values()}):
-        inside = [(number, site) for number, site in enumerate(known.values()) if site.file == file]
-        text = sites.switched((ROOT / file).read_bytes(), inside, tree.PYTHON)
-        compile(text, file, "exec")
-        assert text.count(b"cogtcp_mutant") == len(inside)
-    for name in ("sites", "tree", "python_sites"):
-        monkeypatch.delitem(sys.modules, name)
+def test_each_start_of_a_path_and_each_test_of_it_exists() -> None:
+    package = ROOT / "python" / "cogtcp"
+    for start, tests in CONFIG["python"]["tests"].items():
+        assert (package / start).exists(), start
+        for test in tests:
+            assert (ROOT / "tests" / test).is_file(), f"{start}: {test}"
+
+
+def test_every_file_that_computes_has_tests() -> None:
+    starts = CONFIG["python"]["tests"]
+    for room in ("model", "data", "running", "deciding", "studies"):
+        for path in (ROOT / "python" / "cogtcp" / room).rglob("*.py"):
+            name = str(path.relative_to(ROOT / "python" / "cogtcp"))
+            assert path.name == "__init__.py" or any(name.startswith(start) for start in starts), name
+
+
+@pytest.fixture
+def tools(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a tool, and forget it afterwards."""
+    monkeypatch.syspath_prepend(str(TOOLS))
+    yield importlib.import_module
+    for name in ("sites", "tree", "outcome"):
+        sys.modules.pop(name, None)
+
+
+def test_mutants_are_switched_within_each_other_and_found_by_place(tools: Any) -> None:
+    """`a < b` in a condition: the bound is within the condition, and an error there is the bound's."""
+    sites = tools("sites")
+    source = b"if a < b { f(); }"
+    condition = sites.Site("c", "x", "x.rs", 1, 3, 8, ("(ON || (", (3, 8, True), "))"))
+    bound = sites.Site("b", "x", "x.rs", 1, 3, 8, ("(if ON { a <= b } else { ", (3, 8, True), " })"))
+    text = sites.switched(source, [(0, condition), (1, bound)])
+    assert text == (
+        b"if /*<0*/(::cogtcp_mutant::on(0) || ("
+        b"/*<1*/(if ::cogtcp_mutant::on(1) { a <= b } else { a < b })/*1>*/"
+        b"))/*0>*/ { f(); }"
+    )
+    at = text.index(b"a <= b")
+    assert sites.numbers_at(text, at, at + 6) == [1]
+    at = text.index(b"on(0)")
+    assert sites.numbers_at(text, at, at + 5) == [0]
+    assert sites.numbers_at(text, 0, len(text)) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("killed", "alive", "equivalent", "code"), [(90, 10, 0, 0), (89, 11, 0, 1), (95, 0, 5, 0), (94, 0, 6, 1)]
+)
+def test_a_sample_is_judged(
+    tools: Any, capsys: pytest.CaptureFixture[str], killed: int, alive: int, equivalent: int, code: int
+) -> None:
+    outcome = tools("outcome")
+    of = {"killed": killed, "alive": alive, "same": equivalent}
+    outcomes = {
+        outcome.Mutant(f"{kind}{number}", "link", "link.rs"): "alive" if kind != "killed" else "by a test"
+        for kind, count in of.items()
+        for number in range(count)
+    }
+    config = {"least_killed": 0.9, "most_equivalent": 0.05, "equivalent": {f"same{n}": "" for n in range(6)}}
+    assert outcome.summary(outcomes, config) == code
+    assert f"killed: {killed} of {killed + alive}" in capsys.readouterr().out
+
+
+def test_wilson_by_hand(tools: Any) -> None:
+    """9 of 10: (0.9 + 1.92 / 10 -+ 1.96 sqrt(0.009 + 0.0096)) / 1.384."""
+    low, high = tools("outcome").wilson(9, 10)
+    assert low == pytest.approx(0.5958, abs=1e-3)
+    assert high == pytest.approx(0.9821, abs=1e-3)

@@ -55,7 +55,7 @@ def test_ci_runs_what_a_change_needs() -> None:
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
     # Docs of the crates and the site are built, and a warning is an error.
     built = {step.get("run") for step in jobs["docs"]["steps"]}
-    assert {"make rustdoc", "make docs"} <= built
+    assert {"make rustdoc", "make docs", "make advisories"} <= built
     makefile = (ROOT / "Makefile").read_text()
     assert re.search(r'^rustdoc:.*\n\tRUSTDOCFLAGS="-D warnings" cargo doc', makefile, re.MULTILINE)
     assert re.search(r"^docs:.*\n(\t.*\n)*\t.*mkdocs build .*--strict", makefile, re.MULTILINE)
@@ -89,3 +89,11 @@ def test_the_container_runs_without_root() -> None:
 def test_dependabot_looks_at_what_is_pinned() -> None:
     found = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())
     assert {entry["package-ecosystem"] for entry in found["updates"]} == {"github-actions", "cargo", "docker"}
+
+
+def test_the_container_is_made_from_an_image_by_its_digest() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    bases = re.findall(r"\bBASE=(\S+)", text)
+    assert len(bases) == 2
+    assert all(re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", base) for base in bases), bases
+    assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"$BASE"}

@@ -5,11 +5,10 @@ import json
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import python_sites
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -31,8 +30,11 @@ class Site:
     parts: tuple[str | tuple[int, int, bool], ...]
 
 
-def rust_sites(crates: list[str]) -> dict[str, Site]:
-    """List the mutants of the crates by name: file, function, change, and rank where a name repeats."""
+def rust_sites(crates: list[str], left_out: Iterable[str]) -> dict[str, Site]:
+    """List the mutants of the crates by name: file, function, change, and rank where a name repeats.
+
+    Names of files that begin with a word of `left_out` are left out.
+    """
     tool = OUTPUT / "sites" / "release" / "cogtcp-mutant-sites"
     build = ["cargo", "build", "--quiet", "--release", "--locked", f"--target-dir={OUTPUT / 'sites'}"]
     subprocess.run(build, cwd=HERE / "sites", check=True)
@@ -41,13 +43,7 @@ def rust_sites(crates: list[str]) -> dict[str, Site]:
         command = [str(tool), f"crates/{crate}"]
         listed = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
         sites |= _named(crate, listed)
-    return sites
-
-
-def python_package_sites(patterns: list[str]) -> dict[str, Site]:
-    """List the mutants of the files of the Python package that `patterns` match."""
-    files = sorted({str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern)})
-    return _named("python", [site for file in files for site in python_sites.sites(ROOT, file)])
+    return {name: site for name, site in sites.items() if not name.startswith(tuple(left_out))}
 
 
 def _named(crate: str, listed: list[dict[str, Any]]) -> dict[str, Site]:
@@ -67,20 +63,17 @@ def _named(crate: str, listed: list[dict[str, Any]]) -> dict[str, Site]:
     return sites
 
 
-def rank(seed: int, name: str) -> str:
+def rank(seed: str, name: str) -> str:
     """Order mutants by chance: the same order as long as the seed and their names last."""
     return hashlib.sha256(f"{seed} {name}".encode()).hexdigest()
 
 
-def switched(source: bytes, sites: list[tuple[int, Site]], question: str) -> bytes:
-    """Write the mutants of one file into it, each between marks that name its number.
-
-    `question` asks whether mutant `{}` is on.
-    """
-    return _render(source, 0, len(source), sites, question)
+def switched(source: bytes, sites: list[tuple[int, Site]]) -> bytes:
+    """Write the mutants of one file into it, each between marks that name its number."""
+    return _render(source, 0, len(source), sites)
 
 
-def _render(source: bytes, start: int, end: int, sites: list[tuple[int, Site]], question: str) -> bytes:
+def _render(source: bytes, start: int, end: int, sites: list[tuple[int, Site]]) -> bytes:
     inside = [item for item in sites if start <= item[1].start and item[1].end <= end]
     # The outermost first; of several with one span the first holds the others.
     inside.sort(key=lambda item: (item[1].start, -item[1].end))
@@ -89,19 +82,15 @@ def _render(source: bytes, start: int, end: int, sites: list[tuple[int, Site]], 
         number, site = inside.pop(0)
         within = [item for item in inside if item[1].end <= site.end]
         inside = [item for item in inside if item[1].start >= site.end]
-        text += source[at : site.start] + _mark(question, f"<{number}")
+        text += source[at : site.start] + f"/*<{number}*/".encode()
         for part in site.parts:
             if isinstance(part, str):
-                text += part.replace("ON", question.format(number)).encode()
+                text += part.replace("ON", f"::cogtcp_mutant::on({number})").encode()
             else:
-                text += _render(source, part[0], part[1], within if part[2] else [], question)
-        text += _mark(question, f"{number}>")
+                text += _render(source, part[0], part[1], within if part[2] else [])
+        text += f"/*{number}>*/".encode()
         at = site.end
     return text + source[at:end]
-
-
-def _mark(question: str, mark: str) -> bytes:
-    return f"/*{mark}*/".encode() if "::" in question else b""
 
 
 def numbers_at(text: bytes, start: int, end: int) -> list[int]:

@@ -1,4 +1,4 @@
-//! Lists the places of a crate where one small change makes a mutant, as JSON for `benches/mutants/switched.py`.
+//! Lists the places of a crate where one small change makes a mutant, as JSON for `benches/mutants/rust_mutants.py`.
 //!
 //! `cogtcp-mutant-sites DIR ...` reads `DIR/src/lib.rs` and every module that it names, without those of tests. A mutant
 //! is a span of its file and the parts of the text that replaces it: strings, and spans of the file again. In a

@@ -1,4 +1,4 @@
-//! Whether a mutant is on: what `benches/mutants/switched.py` writes into a copy of the sources asks here.
+//! Whether a mutant is on: what `benches/mutants/rust_mutants.py` writes into a copy of the sources asks here.
 //!
 //! `COGTCP_MUTANT` names the only mutant that is on. With `COGTCP_MUTANTS_REACHED` none is, and the numbers of those that
 //! were asked for are appended to that file, one a line.
@@ -43,12 +43,4 @@ fn look(number: u32) -> bool {
         }
     }
     false
-}
-
-/// Forgets what was reached: another Python test begins in this process.
-#[unsafe(no_mangle)]
-pub extern "C" fn cogtcp_mutants_forget() {
-    for reached in &REACHED {
-        reached.store(false, Ordering::Relaxed);
-    }
 }

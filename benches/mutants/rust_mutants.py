@@ -1,0 +1,100 @@
+"""Would the Rust tests notice a slip? Test a random sample of small changes, all of them in one build.
+
+    benches/mutants/rust_mutants.py run --seed HEX [--count N] [--only TEXT]
+    benches/mutants/rust_mutants.py try FILE:LINE ...
+    benches/mutants/rust_mutants.py clean
+
+A mutant drops a condition (it holds always, or never), moves a bound (< and <=; a min, max or clamp is left
+out), skips a statement or changes a literal. `run` draws a sample of the crates that mutants.toml names, by a
+hash of the seed and of what each mutant changes. It writes the sample into a copy of the sources, each mutant
+behind a question that is answered at run time, and builds the tests once: 200 mutants are one build, where a
+tool that builds each mutant links the tests 200 times. Each test then runs by itself, which shows the mutants
+that it reaches; after that each mutant runs with the tests that reach it. `try` takes every mutant on a line
+(crates/link/src/link.rs:216).
+
+What it cannot see: constants and `const fn`, which are not evaluated at run time, and what macros hold.
+"""
+
+import argparse
+import sys
+import tomllib
+from typing import Any
+
+import rust_tests
+import tree
+from outcome import EQUIVALENT, Mutant, summary
+from sites import HERE, Site, rank, rust_sites
+
+
+def main() -> int:
+    """Run the verb that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="draw a sample and test it")
+    run.add_argument("--seed", required=True, help="of the draw: the first digits of a commit")
+    run.add_argument("--count", type=int, default=200, help="mutants (default: 200)")
+    run.add_argument("--only", default="", help="only mutants whose name contains this")
+    attempt = verbs.add_parser("try", help="test the mutants of some lines")
+    attempt.add_argument("places", nargs="+", metavar="FILE:LINE")
+    verbs.add_parser("clean", help="remove the copy and its build")
+    arguments = parser.parse_args()
+    if arguments.verb == "clean":
+        tree.clean()
+        return 0
+    config = tomllib.loads((HERE / "mutants.toml").read_text())
+    known = rust_sites(config["crates"], config["left_out"])
+    if arguments.verb == "try":
+        wanted = [site for site in known.values() if f"{site.file}:{site.line}" in arguments.places]
+        return _test(tree.viable(wanted, config["crates"]), config)
+    return _test(_draw(config["crates"], known, arguments.seed, arguments.count), config, arguments.only)
+
+
+def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> list[Site]:
+    """Return a sample of mutants that compile. A crate's share goes by the square root of its mutants."""
+    by_crate = {crate: [site for site in known.values() if site.crate == crate] for crate in crates}
+    quota = _shares({crate: len(sites) for crate, sites in by_crate.items()}, count)
+    drawn: list[Site] = []
+    for crate, number in quota.items():
+        ranked = sorted(by_crate[crate], key=lambda site: rank(seed, site.name))
+        # Some do not compile.
+        drawn += ranked[: number + number // 2 + 4]
+    viable = tree.viable(drawn, crates)
+    print(f"{len(drawn) - len(viable)} of {len(drawn)} do not compile and are left out", flush=True)
+    sample = [
+        site
+        for crate, number in quota.items()
+        for site in [site for site in viable if site.crate == crate][:number]
+    ]
+    return tree.viable(sample, crates)
+
+
+def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
+    """Share `size` by the square roots of `numbers`; what is left over goes to the largest remainders."""
+    total = sum(number**0.5 for number in numbers.values())
+    exact = {crate: size * number**0.5 / total for crate, number in numbers.items()}
+    shares = {crate: int(share) for crate, share in exact.items()}
+    by_remainder = sorted(exact, key=lambda crate: shares[crate] - exact[crate])
+    for crate in by_remainder[: size - sum(shares.values())]:
+        shares[crate] += 1
+    return shares
+
+
+def _test(sites: list[Site], config: dict[str, Any], only: str = "") -> int:
+    """Build the tests of the copy, which has the mutants of `sites`, and test each of them."""
+    by_number = rust_tests.reached(rust_tests.build())
+    outcomes: dict[Mutant, str] = {}
+    for number, site in enumerate(sites):
+        mutant = Mutant(site.name, site.crate, site.file)
+        if only not in site.name:
+            continue
+        tests = [] if site.name in config[EQUIVALENT] else by_number.get(number, [])
+        by = rust_tests.notices(number, site.crate, tests)
+        outcomes[mutant] = by or "alive"
+        why = f"({by})" if by else f"(reached by {len(tests)} tests)"
+        change = site.name.partition(": ")[2]
+        print(f"{'killed' if by else 'alive':<8} {site.file}:{site.line}: {change} {why}", flush=True)
+    return summary(outcomes, config)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
