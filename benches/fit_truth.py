@@ -33,6 +33,8 @@ from cogtcp.data.fitting.slim import MOST, slim
 
 #: Seconds of a transfer; incumbents of seconds need more.
 _LASTS, _INCUMBENTS = 12, 60
+#: A run without the limits of the captured one: what the link gives.
+_UNLIMITED = {"load": [], "bytes": 0, "application": 0, "window": 0, "ping": False, "end": ""}
 _OTHERS = {"cubic": "bbr", "reno": "cubic", "bbr": "cubic"}
 #: Kinds by what makes the link.
 KINDS = {
@@ -91,7 +93,7 @@ def draw(seed: int, number: int) -> dict[str, Any]:
         drawn["burst"] = round(log(8_000, 40_000))
     elif kind == "application-limited":
         load = round(rate * chance.uniform(0.1, 0.5))
-        drawn |= {"load": ["-b", str(load), "-l", "1448"], "application": load}
+        drawn |= {"load": [], "application": load, "write": 1448}
     elif kind == "window-limited":
         drawn |= {"window": max(8_000, round(rate * 2 * delay / 8 * chance.uniform(0.15, 0.4))), "load": []}
     elif kind in ("random-loss", "loss-runs"):
@@ -106,7 +108,7 @@ def draw(seed: int, number: int) -> dict[str, Any]:
         drawn["repeat"] = step * count
     elif kind == "short":
         size = round(log(60e3, 400e3))
-        drawn |= {"load": ["-n", str(size)], "bytes": size}
+        drawn |= {"load": [], "bytes": size}
     elif kind == "outage":
         begins = chance.uniform(4, 7)
         drawn["outages"] = [[begins, begins + log(0.5, 3)]]
@@ -164,13 +166,6 @@ transport = "{transport}"
 """
 
 
-_LOAD = """\
-{ping}
-iperf3 -c $COGTCP_PEER -t {lasts} -C {control} >/dev/null
-exit 0
-"""
-
-
 def capture(folder: Path, seed: int, number: int) -> str:
     """Make the runs of a link, unless they are there; return what became of them."""
     name = f"{number:03}"
@@ -181,7 +176,11 @@ def capture(folder: Path, seed: int, number: int) -> str:
     record: dict[str, Any] = {"drawn": drawn, "other": _OTHERS[drawn["control"]], "seed": seed}
     makes = {"kernel": _in_guest, "relay": _in_guest, "plane": _ours, "ns-3": _ns3}[drawn["path"]]
     with tempfile.TemporaryDirectory(prefix="fit-truth-") as work:
-        made = makes(Path(work), drawn, record)
+        try:
+            made = makes(Path(work), drawn, record)
+        except cogtcp.RunError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            made = None
         if made is None:
             return f"{name} {drawn['kind']}: no result"
         befall(made, folder / f"{name}.pcap", drawn)
@@ -219,7 +218,7 @@ def _in_guest(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path
     link = {key: value for key, value in drawn.items() if key not in ("kind", "befell")}
     found = _relay(work / "one", link)
     # The other transport runs without the limits of the first: what the link gives.
-    free = {**link, "control": record["other"], "load": [], "window": 0, "ping": False, "end": ""}
+    free = {**link, "control": record["other"], **_UNLIMITED}
     other = _relay(work / "other", free)
     if "goodput" not in found or "goodput" not in other:
         return None
@@ -285,12 +284,12 @@ def _ns3(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | No
 def _ours(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | None:
     file, out = work / "truth.toml", work / "run"
     file.write_text(scenario(drawn, f"linux-{drawn['control']}"))
-    ping = "ping -q -n -i 0.02 $COGTCP_PEER >/dev/null &\nP=$!" if drawn["ping"] else ""
-    load = _LOAD.format(lasts=drawn["seconds"] - 1, control=drawn["control"], ping=ping)
-    if ping:
-        load = load.replace("exit 0", "kill -INT $P; wait $P; exit 0")
+    send, receive = _programs(drawn)
+    # The hosts of our plane are sh's parents: what it starts must end with it.
+    ping = "ping -q -n -i 0.02 $COGTCP_PEER >/dev/null & P=$!" if drawn["ping"] else "P="
+    load = f'{ping}\nsleep 1\n{send}\n[ -z "$P" ] || kill -INT $P\nwait\nexit 0\n'
     command = ["emulate", str(file), "--virtual", "--seed", str(drawn["seed"]), "--json", "--force"]
-    command += ["--pcap", f"link@{drawn['end']}", "--peer", "iperf3 -s -1", "--out", str(out)]
+    command += ["--pcap", f"link@{drawn['end']}", "--peer", receive, "--out", str(out)]
     found = _cogtcp([*command, "--", "sh", "-c", load])
     if not found or not (out / f"link@{drawn['end']}.pcapng").is_file():
         return None
@@ -301,6 +300,18 @@ def _ours(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | N
     other = emulate(cogtcp.Scenario.from_file(file), drawn["seed"], virtual=True, quiet=True)
     record["goodput"] = other.metrics["goodput_bps"]
     return out / f"link@{drawn['end']}.pcapng"
+
+
+def _programs(drawn: dict[str, Any]) -> tuple[str, str]:
+    """Return the shell commands of sender and receiver on the kernel plane."""
+    lasts = drawn["seconds"] - 2
+    if drawn["load"]:
+        words = " ".join(drawn["load"])
+        return f"iperf3 -c $COGTCP_PEER -t {lasts} -C {drawn['control']} {words} >/dev/null", "iperf3 -s -1"
+    program = f"{sys.executable} -B {Path(__file__).resolve().with_name('load.py')}"
+    told = {"port": 5300, "seconds": lasts, "control": drawn["control"]}
+    send = json.dumps({**told, "to": "PEER"}).replace('"PEER"', "\"'$COGTCP_PEER'\"")
+    return f"{program} send '{send}'", f"{program} receive '{json.dumps(told)}'"
 
 
 def _cogtcp(arguments: list[str]) -> dict[str, Any]:
@@ -518,6 +529,7 @@ def main() -> None:
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--backwards", action="store_true", help="begin with the last link")
     parser.add_argument("--only", default="", help="numbers of links to judge, with commas")
     args = parser.parse_args()
     if args.what == "examples":
@@ -527,7 +539,10 @@ def main() -> None:
     if args.what == "capture":
         # In virtual time a busy machine makes no packet late.
         with ThreadPoolExecutor(args.jobs) as pool:
-            for said in pool.map(lambda number: capture(args.out, args.seed, number), range(args.count)):
+            numbers = range(args.count)
+            if args.backwards:
+                numbers = numbers[::-1]
+            for said in pool.map(lambda number: capture(args.out, args.seed, number), numbers):
                 print(said, file=sys.stderr, flush=True)
         return
     found = judge(args.out, args.only)
