@@ -4,9 +4,9 @@
     python benches/fit_truth.py judge --out results/fit-truth-1
     python benches/fit_truth.py examples
 
-A third of the links use no network code of ours: the guest kernel's tbf, fq_codel, codel, pie and netem
-(`benches/relay.py`), and ns-3 (`benches/fit_truth.cc`). A third use a relay in Python that shares no code
-with cogtcp; a third the kernel plane, for silences and incumbents. Which end is fitted is drawn too, and what
+Two thirds of the links use no network code of ours: ns-3 (`benches/fit_truth.cc`), and the guest kernel's
+tbf, fq_codel, pie and netem (`benches/relay.py`). A sixth use a relay in Python that shares no code with
+cogtcp; a sixth the kernel plane, for silences and incumbents. Which end is fitted is drawn too, and what
 befalls the capture. What is there is not made again: an interrupted run goes on where it ended. `judge` fits
 every capture and prints kinds x {right, bounded, unknown, wrong}.
 """
@@ -42,7 +42,10 @@ KINDS = {
         "constant", "burst", "fq_codel", "application-limited", "window-limited", "random-loss", "loss-runs",
         "short", "outage", "pie",
     ),
-    "ns-3": ("constant", "codel", "random-loss", "application-limited", "short"),
+    "ns-3": (
+        "constant", "codel", "random-loss", "application-limited", "short", "varying", "timetable",
+        "window-limited", "fq_codel", "outage", "random-silences", "pie", "incumbents",
+    ),
     "relay": ("constant", "codel", "application-limited", "batches", "varying", "short", "outage"),
     "plane": ("timetable", "random-silences", "incumbents"),
 }  # fmt: skip
@@ -52,6 +55,10 @@ _BEFALLS = {"twice": 0.07, "frames lost": 0.07, "clock step": 0.07, "middle": 0.
 _FRAMING = {"kernel": 14, "ns-3": 2}
 #: Kinds whose queue has no fixed length.
 _MANAGED = ("fq_codel", "pie", "codel")
+#: Their names in ns-3.
+_DISCIPLINES = {"fq_codel": "FqCoDel", "pie": "Pie", "codel": "CoDel"}
+#: Kinds with many silences.
+_SILENT = ("timetable", "random-silences", "incumbents")
 
 
 def draw(seed: int, number: int) -> dict[str, Any]:
@@ -61,10 +68,9 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     def log(low: float, high: float) -> float:
         return low * (high / low) ** chance.random()
 
-    # Of three links one is of the kernel or of ns-3, one of the relay, one of the kernel plane.
-    turn = number // 3
-    path = (("kernel", "ns-3")[turn % 2], "relay", "plane")[number % 3]
-    place = turn // 2 if path in ("kernel", "ns-3") else turn
+    # Half of ns-3, which takes the least time; of the rest a third each of kernel, relay and kernel plane.
+    path = ("ns-3", "kernel", "ns-3", "relay", "ns-3", "plane")[number % 6]
+    place = number // 2 if path == "ns-3" else number // 6
     kind = KINDS[path][place % len(KINDS[path])]
     rate, delay = round(log(1.5e6, 6e6)), log(0.008, 0.06)
     bdp = rate * 2 * delay / 8 / 1500
@@ -86,7 +92,7 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     }
     befalls = chance.choices([*_BEFALLS, ""], [*_BEFALLS.values(), 1 - sum(_BEFALLS.values())])[0]
     # Steps of the clock are told by timestamps; a short transfer has no middle.
-    drawn["befell"] = "" if kind == "short" or (befalls == "clock step" and path == "plane") else befalls
+    drawn["befell"] = "" if kind == "short" or (befalls == "clock step" and kind in _SILENT) else befalls
     if kind in _MANAGED:
         drawn |= {"aqm": kind, "codel": True, "queue": 1000}
     elif kind == "burst":
@@ -112,7 +118,7 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     elif kind == "outage":
         begins = chance.uniform(4, 7)
         drawn["outages"] = [[begins, begins + log(0.5, 3)]]
-    elif path == "plane":
+    elif kind in _SILENT:
         drawn |= {
             "silence": chance.choice(["hold", "drop"]),
             "off": log(0.04, 0.4),
@@ -127,12 +133,30 @@ def draw(seed: int, number: int) -> dict[str, Any]:
             slow = round(rate / 3)
             drawn |= {"off": log(1, 4), "on": log(3, 8), "seconds": _INCUMBENTS, "rate": slow}
             drawn["queue"] = max(12, round(bdp / 3 * log(0.7, 2.5)))
+        if path == "ns-3":
+            drawn["silences"] = _drawn_silences(chance, drawn)
     if path == "ns-3":
         # Its hosts have neither ping nor offload.
         drawn |= {"ping": False, "offload": False, "timestamps": True}
     # Another transport runs over half of the links: a second run is half of a link's time.
     drawn["other"] = chance.random() < 0.5
     return drawn
+
+
+def _drawn_silences(chance: random.Random, drawn: dict[str, Any]) -> list[list[float]]:
+    """Return the silences of a link that is not the kernel plane's: from, to, s."""
+    found, time = [], 0.0
+    while True:
+        open_, silent = drawn["on"], drawn["off"]
+        if drawn["kind"] != "timetable":
+            open_ = chance.expovariate(1 / open_)
+        if drawn["kind"] == "incumbents":
+            silent = chance.expovariate(1 / silent)
+        time += open_
+        if time >= drawn["seconds"]:
+            return found
+        found.append([time, time + silent])
+        time += silent
 
 
 def scenario(drawn: dict[str, Any], transport: str) -> str:
@@ -270,14 +294,31 @@ def _ns3_program() -> Path:
     return program
 
 
+def _pairs(pairs: list[list[float]]) -> str:
+    return ",".join(f"{one:.9g}:{other:.9g}" for one, other in pairs)
+
+
 def _ns3(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | None:
     control = {"cubic": "TcpCubic", "reno": "TcpNewReno", "bbr": "TcpBbr"}[drawn["control"]]
-    words = [
-        drawn["seed"], drawn["seconds"], control, drawn["rate"], round(drawn["delay"] * 1e9), drawn["queue"],
-        int(bool(drawn.get("aqm"))), drawn["loss"], drawn.get("application", 0), drawn.get("bytes", 0), work,
-    ]  # fmt: skip
+    told: dict[str, Any] = {
+        "control": control,
+        "delay": round(drawn["delay"] * 1e9),
+        "folder": work,
+        "discipline": _DISCIPLINES.get(drawn.get("aqm", ""), ""),
+        "flows": drawn["load"][1] if drawn["load"] else 1,
+        "hold": int(drawn.get("silence") == "hold"),
+        "silences": _pairs(drawn.get("silences", drawn.get("outages", []))),
+        "rates": _pairs(drawn.get("rates", [])),
+    }
+    told |= {key: drawn[key] for key in ("seed", "seconds", "rate", "queue", "loss")}
+    told |= {key: drawn[key] for key in ("application", "bytes", "window") if key in drawn}
+    record["silences"] = drawn.get("silences", [])
     done = subprocess.run(  # noqa: S603
-        [str(_ns3_program()), *map(str, words)], capture_output=True, text=True, timeout=300, check=False
+        [str(_ns3_program()), *(f"--{key}={value}" for key, value in told.items() if value != "")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     if done.returncode:
         print(done.stderr[-400:], file=sys.stderr)
@@ -381,7 +422,7 @@ def truths(record: dict[str, Any]) -> dict[str, float]:
     if drawn["kind"] == "outage":
         ((begin, end),) = drawn["outages"]
         found["silence"] = end - begin
-    elif drawn["path"] == "plane":
+    elif drawn["kind"] in _SILENT:
         found["silence"] = drawn["off"]
         if drawn["kind"] == "timetable":
             found["period"] = drawn["off"] + drawn["on"]
@@ -433,7 +474,7 @@ def _judged(file: Path, record: dict[str, Any]) -> dict[str, Any]:
             ]
         elif isinstance(quantity, Bounded):
             row[f"{name} value"] = [quantity.at_least, quantity.at_most, truth]
-    if drawn["path"] == "plane" and link.silences is not None:
+    if drawn["kind"] in _SILENT and link.silences is not None:
         row["mode"] = link.silences.mode == drawn["silence"]
     row["unsure"] = found.unsure
     row["claims"] = not found.unsure
@@ -537,6 +578,7 @@ def main() -> None:
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--path", default="", choices=["", *KINDS], help="links of this path alone")
     parser.add_argument("--backwards", action="store_true", help="begin with the last link")
     parser.add_argument("--only", default="", help="numbers of links to judge, with commas")
     args = parser.parse_args()
@@ -547,7 +589,9 @@ def main() -> None:
     if args.what == "capture":
         # In virtual time a busy machine makes no packet late.
         with ThreadPoolExecutor(args.jobs) as pool:
-            numbers = range(args.count)
+            numbers = list(range(args.count))
+            if args.path:
+                numbers = [each for each in numbers if draw(args.seed, each)["path"] == args.path]
             if args.backwards:
                 numbers = numbers[::-1]
             for said in pool.map(lambda number: capture(args.out, args.seed, number), numbers):
