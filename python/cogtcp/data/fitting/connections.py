@@ -389,7 +389,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
             for low, high in answer.sack
         ]
         news = ack > acked or blocks
-        acked = max(acked, ack)
+        edge, acked = acked, max(acked, ack)
         if not news:
             continue
         covered: list[Sent] = []
@@ -405,11 +405,16 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         copies: dict[int, list[Sent]] = {}
         for sent in covered:
             copies.setdefault(sent.seq, []).append(sent)
-        for group in copies.values():
+        first_came = False
+        for group in sorted(copies.values(), key=lambda group: group[0].seq):
             able = [sent for sent in group if answer.time - sent.time >= _LEAST_TRIP * best] or group[:1]
             chosen = able[-1] if math.isfinite(best) else group[0]
-            earlier = _echoed(able, answer)
+            # The echoed stamp is that of the packet at the edge (RFC 7323, 4.3). Where its first copy came,
+            # so did those of its neighbours; a retransmission there says nothing of theirs.
+            at_edge = group[0].seq <= edge < group[0].end
+            earlier = _echoed(able, answer) if at_edge or first_came else None
             if earlier is not None and earlier is not chosen:
+                first_came = True
                 # The first copy was not lost. Whether the later ones arrive, duplicates in SACK blocks tell.
                 copied.setdefault(chosen.seq, []).extend(group[group.index(earlier) + 1 :])
                 chosen = earlier
