@@ -14,6 +14,7 @@ every capture and prints kinds x {right, bounded, unknown, wrong}.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import os
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import cogtcp
+from cogtcp.data import fitting
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
 from cogtcp.data.fitting.slim import MOST, slim
 
@@ -278,7 +280,13 @@ def _ns3_program() -> Path:
         place = next(iter(spec.submodule_search_locations))
     package = Path(place)
     libraries = package / "lib64"
-    program = Path(tempfile.mkdtemp(prefix="fit-truth-ns3-")) / "fit_truth"
+    source = Path(__file__).resolve().with_suffix(".cc")
+    # Once for each text and package.
+    key = hashlib.sha256(source.read_bytes() + bytes(package)).hexdigest()[:16]
+    program = Path(tempfile.gettempdir()) / f"fit-truth-ns3-{os.getuid()}-{key}"
+    if program.exists():
+        return program
+    made = program.with_suffix(f".{os.getpid()}")
     parts = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
     subprocess.run(  # noqa: S603 (our own source)
         [  # noqa: S607
@@ -286,11 +294,12 @@ def _ns3_program() -> Path:
             f"-Wl,-rpath,{libraries},-rpath-link,{libraries}",
             # A library that ours drags along wants GTK, which no program of ours calls.
             "-Wl,--unresolved-symbols=ignore-in-shared-libs",
-            str(Path(__file__).resolve().with_suffix(".cc")),
-            *(str(next(libraries.glob(f"libns3.*-{part}.so"))) for part in parts), "-o", str(program),
+            str(source),
+            *(str(next(libraries.glob(f"libns3.*-{part}.so"))) for part in parts), "-o", str(made),
         ],
         check=True,
     )  # fmt: skip
+    made.replace(program)
     return program
 
 
@@ -391,17 +400,30 @@ def _silences(folder: Path) -> list[tuple[float, float]]:
 
 
 def judge(folder: Path, only: str = "") -> dict[str, Any]:
-    """Fit every capture, and compare with what was drawn."""
+    """Fit every capture that today's code has not judged, and compare with what was drawn."""
     rows = []
     for done in sorted(folder.glob("*.json")):
         if not done.stem.isdigit() or (only and done.stem not in only.split(",")):
             continue
-        record = json.loads(done.read_text())
-        row = _judged(folder / f"{done.stem}.pcap", record)
-        drawn = record["drawn"]
-        rows.append({"name": done.stem, "path": drawn["path"], "kind": drawn["kind"], **row})
-        print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+        known = done.with_suffix(f".{_fitting()}.row")
+        if not known.is_file():
+            record = json.loads(done.read_text())
+            row = _judged(done.with_suffix(".pcap"), record)
+            drawn = record["drawn"]
+            named = {"name": done.stem, "path": drawn["path"], "kind": drawn["kind"], **row}
+            known.write_text(json.dumps(named))
+            print(json.dumps(named), file=sys.stderr, flush=True)
+        rows.append(json.loads(known.read_text()))
     return {"rows": rows, **shares(rows)}
+
+
+@cache
+def _fitting() -> str:
+    """Return the digest of the code that is judged."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for file in sorted(Path(fitting.__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def truths(record: dict[str, Any]) -> dict[str, float]:

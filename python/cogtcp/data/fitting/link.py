@@ -112,6 +112,8 @@ class LinkFit:
         base: Round-trip time without queue, s.
         loss_share: Share of losses for the scenario: the estimate, or half of its bound.
         hidden_s: A silence up to this length cannot be seen, s.
+        met: Of each packet outside silences: when it was sent, s; packets in front of the link; whether it
+            was lost. Empty where the capture does not show them.
     """
 
     delay: Estimate
@@ -137,6 +139,7 @@ class LinkFit:
     base: float = math.nan
     loss_share: float = 0.0
     hidden_s: float = math.nan
+    met: list[tuple[float, int, bool]] = field(default_factory=list)
 
 
 def fit_link(connections: Sequence[Connection]) -> LinkFit:
@@ -229,6 +232,7 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
         limit=limit,
         rate_fit=found,
         base=base,
+        met=[(sent.time, counts[id(sent)], sent.lost) for sent in data if counts and id(sent) not in silent],
     )
 
 
