@@ -4,9 +4,9 @@
     python benches/fit_truth.py judge --out results/fit-truth-1
     python benches/fit_truth.py examples
 
-A third of the links use no network code of ours: the guest kernel's tbf, fq_codel, codel, pie and netem
-(`benches/relay.py`), and ns-3 (`benches/fit_truth.cc`). A third use a relay in Python that shares no code
-with cogtcp; a third the kernel plane, for silences and incumbents. Which end is fitted is drawn too, and what
+Two thirds of the links use no network code of ours: ns-3 (`benches/fit_truth.cc`), and the guest kernel's
+tbf, fq_codel, pie and netem (`benches/relay.py`). A sixth use a relay in Python that shares no code with
+cogtcp; a sixth the kernel plane, for silences and incumbents. Which end is fitted is drawn too, and what
 befalls the capture. What is there is not made again: an interrupted run goes on where it ended. `judge` fits
 every capture and prints kinds x {right, bounded, unknown, wrong}.
 """
@@ -14,6 +14,7 @@ every capture and prints kinds x {right, bounded, unknown, wrong}.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import os
@@ -28,11 +29,14 @@ from pathlib import Path
 from typing import Any
 
 import cogtcp
+from cogtcp.data import fitting
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown
 from cogtcp.data.fitting.slim import MOST, slim
 
-#: Seconds of a transfer; incumbents of seconds need more.
-_LASTS, _INCUMBENTS = 12, 60
+#: Seconds of a transfer; silences need more, incumbents of seconds most.
+_LASTS, _SILENCES, _INCUMBENTS = 10, 16, 50
+#: A run without the limits of the captured one: what the link gives.
+_UNLIMITED = {"load": [], "bytes": 0, "application": 0, "window": 0, "ping": False, "end": ""}
 _OTHERS = {"cubic": "bbr", "reno": "cubic", "bbr": "cubic"}
 #: Kinds by what makes the link.
 KINDS = {
@@ -40,7 +44,10 @@ KINDS = {
         "constant", "burst", "fq_codel", "application-limited", "window-limited", "random-loss", "loss-runs",
         "short", "outage", "pie",
     ),
-    "ns-3": ("constant", "codel", "random-loss", "application-limited", "short"),
+    "ns-3": (
+        "constant", "codel", "random-loss", "application-limited", "short", "varying", "timetable",
+        "window-limited", "fq_codel", "outage", "random-silences", "pie", "incumbents",
+    ),
     "relay": ("constant", "codel", "application-limited", "batches", "varying", "short", "outage"),
     "plane": ("timetable", "random-silences", "incumbents"),
 }  # fmt: skip
@@ -50,21 +57,24 @@ _BEFALLS = {"twice": 0.07, "frames lost": 0.07, "clock step": 0.07, "middle": 0.
 _FRAMING = {"kernel": 14, "ns-3": 2}
 #: Kinds whose queue has no fixed length.
 _MANAGED = ("fq_codel", "pie", "codel")
+#: Their names in ns-3.
+_DISCIPLINES = {"fq_codel": "FqCoDel", "pie": "Pie", "codel": "CoDel"}
+#: Kinds with many silences.
+_SILENT = ("timetable", "random-silences", "incumbents")
 
 
 def draw(seed: int, number: int) -> dict[str, Any]:
     """Return the parameters of a link, by its number."""
-    chance = random.Random(f"fit-truth 3 {seed} {number}")  # noqa: S311 (no secret)
+    chance = random.Random(f"fit-truth 4 {seed} {number}")  # noqa: S311 (no secret)
 
     def log(low: float, high: float) -> float:
         return low * (high / low) ** chance.random()
 
-    # Of three links one is of the kernel or of ns-3, one of the relay, one of the kernel plane.
-    turn = number // 3
-    path = (("kernel", "kernel", "ns-3")[turn % 3], "relay", "plane")[number % 3]
-    place = turn // 3 if path == "ns-3" else turn - (turn + 1) // 3 if path == "kernel" else turn
+    # Half of ns-3, which takes the least time; of the rest a third each of kernel, relay and kernel plane.
+    path = ("ns-3", "kernel", "ns-3", "relay", "ns-3", "plane")[number % 6]
+    place = number // 2 if path == "ns-3" else number // 6
     kind = KINDS[path][place % len(KINDS[path])]
-    rate, delay = round(log(1.5e6, 9e6)), log(0.008, 0.06)
+    rate, delay = round(log(1.5e6, 6e6)), log(0.008, 0.06)
     bdp = rate * 2 * delay / 8 / 1500
     drawn: dict[str, Any] = {
         "path": path,
@@ -84,14 +94,14 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     }
     befalls = chance.choices([*_BEFALLS, ""], [*_BEFALLS.values(), 1 - sum(_BEFALLS.values())])[0]
     # Steps of the clock are told by timestamps; a short transfer has no middle.
-    drawn["befell"] = "" if kind == "short" or (befalls == "clock step" and path == "plane") else befalls
+    drawn["befell"] = "" if kind == "short" or (befalls == "clock step" and kind in _SILENT) else befalls
     if kind in _MANAGED:
         drawn |= {"aqm": kind, "codel": True, "queue": 1000}
     elif kind == "burst":
         drawn["burst"] = round(log(8_000, 40_000))
     elif kind == "application-limited":
         load = round(rate * chance.uniform(0.1, 0.5))
-        drawn |= {"load": ["-b", str(load), "-l", "1448"], "application": load}
+        drawn |= {"load": [], "application": load, "write": 1448}
     elif kind == "window-limited":
         drawn |= {"window": max(8_000, round(rate * 2 * delay / 8 * chance.uniform(0.15, 0.4))), "load": []}
     elif kind in ("random-loss", "loss-runs"):
@@ -106,29 +116,49 @@ def draw(seed: int, number: int) -> dict[str, Any]:
         drawn["repeat"] = step * count
     elif kind == "short":
         size = round(log(60e3, 400e3))
-        drawn |= {"load": ["-n", str(size)], "bytes": size}
+        drawn |= {"load": [], "bytes": size}
     elif kind == "outage":
         begins = chance.uniform(4, 7)
         drawn["outages"] = [[begins, begins + log(0.5, 3)]]
-    elif path == "plane":
+    elif kind in _SILENT:
         drawn |= {
             "silence": chance.choice(["hold", "drop"]),
             "off": log(0.04, 0.4),
             "on": chance.uniform(1.2, 3.0),
-            "seconds": 20,
+            "seconds": _SILENCES,
             "control": chance.choice(["cubic", "reno"]),
             "timestamps": True,
             "offload": False,
         }
         if kind == "incumbents":
-            # Slow: a minute has about as many packets as 20 s of the others.
+            # Slow: its packets are about as many as those of other links.
             slow = round(rate / 3)
             drawn |= {"off": log(1, 4), "on": log(3, 8), "seconds": _INCUMBENTS, "rate": slow}
             drawn["queue"] = max(12, round(bdp / 3 * log(0.7, 2.5)))
+        if path == "ns-3":
+            drawn["silences"] = _drawn_silences(chance, drawn)
     if path == "ns-3":
         # Its hosts have neither ping nor offload.
         drawn |= {"ping": False, "offload": False, "timestamps": True}
+    # Another transport runs over half of the links: a second run is half of a link's time.
+    drawn["other"] = chance.random() < 0.5
     return drawn
+
+
+def _drawn_silences(chance: random.Random, drawn: dict[str, Any]) -> list[list[float]]:
+    """Return the silences of a link that is not the kernel plane's: from, to, s."""
+    found, time = [], 0.0
+    while True:
+        open_, silent = drawn["on"], drawn["off"]
+        if drawn["kind"] != "timetable":
+            open_ = chance.expovariate(1 / open_)
+        if drawn["kind"] == "incumbents":
+            silent = chance.expovariate(1 / silent)
+        time += open_
+        if time >= drawn["seconds"]:
+            return found
+        found.append([time, time + silent])
+        time += silent
 
 
 def scenario(drawn: dict[str, Any], transport: str) -> str:
@@ -164,13 +194,6 @@ transport = "{transport}"
 """
 
 
-_LOAD = """\
-{ping}
-iperf3 -c $COGTCP_PEER -t {lasts} -C {control} >/dev/null
-exit 0
-"""
-
-
 def capture(folder: Path, seed: int, number: int) -> str:
     """Make the runs of a link, unless they are there; return what became of them."""
     name = f"{number:03}"
@@ -178,10 +201,16 @@ def capture(folder: Path, seed: int, number: int) -> str:
     if done.is_file():
         return f"{name}: known"
     drawn = draw(seed, number)
-    record: dict[str, Any] = {"drawn": drawn, "other": _OTHERS[drawn["control"]], "seed": seed}
+    record: dict[str, Any] = {"drawn": drawn, "seed": seed}
+    if drawn["other"]:
+        record["other"] = _OTHERS[drawn["control"]]
     makes = {"kernel": _in_guest, "relay": _in_guest, "plane": _ours, "ns-3": _ns3}[drawn["path"]]
     with tempfile.TemporaryDirectory(prefix="fit-truth-") as work:
-        made = makes(Path(work), drawn, record)
+        try:
+            made = makes(Path(work), drawn, record)
+        except cogtcp.RunError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            made = None
         if made is None:
             return f"{name} {drawn['kind']}: no result"
         befall(made, folder / f"{name}.pcap", drawn)
@@ -218,12 +247,14 @@ def befall(source: Path, target: Path, drawn: dict[str, Any]) -> None:
 def _in_guest(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | None:
     link = {key: value for key, value in drawn.items() if key not in ("kind", "befell")}
     found = _relay(work / "one", link)
-    # The other transport runs without the limits of the first: what the link gives.
-    free = {**link, "control": record["other"], "load": [], "window": 0, "ping": False, "end": ""}
-    other = _relay(work / "other", free)
-    if "goodput" not in found or "goodput" not in other:
+    if "goodput" not in found:
         return None
-    record |= {"goodput": other["goodput"], "captured_goodput": found["goodput"]}
+    record["captured_goodput"] = found["goodput"]
+    if "other" in record:
+        other = _relay(work / "other", {**link, "control": record["other"], **_UNLIMITED})
+        if "goodput" not in other:
+            return None
+        record["goodput"] = other["goodput"]
     return work / "one" / "captured.pcap"
 
 
@@ -249,7 +280,13 @@ def _ns3_program() -> Path:
         place = next(iter(spec.submodule_search_locations))
     package = Path(place)
     libraries = package / "lib64"
-    program = Path(tempfile.mkdtemp(prefix="fit-truth-ns3-")) / "fit_truth"
+    source = Path(__file__).resolve().with_suffix(".cc")
+    # Once for each text and package.
+    key = hashlib.sha256(source.read_bytes() + bytes(package)).hexdigest()[:16]
+    program = Path(tempfile.gettempdir()) / f"fit-truth-ns3-{os.getuid()}-{key}"
+    if program.exists():
+        return program
+    made = program.with_suffix(f".{os.getpid()}")
     parts = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
     subprocess.run(  # noqa: S603 (our own source)
         [  # noqa: S607
@@ -257,22 +294,40 @@ def _ns3_program() -> Path:
             f"-Wl,-rpath,{libraries},-rpath-link,{libraries}",
             # A library that ours drags along wants GTK, which no program of ours calls.
             "-Wl,--unresolved-symbols=ignore-in-shared-libs",
-            str(Path(__file__).resolve().with_suffix(".cc")),
-            *(str(next(libraries.glob(f"libns3.*-{part}.so"))) for part in parts), "-o", str(program),
+            str(source),
+            *(str(next(libraries.glob(f"libns3.*-{part}.so"))) for part in parts), "-o", str(made),
         ],
         check=True,
     )  # fmt: skip
+    made.replace(program)
     return program
+
+
+def _pairs(pairs: list[list[float]]) -> str:
+    return ",".join(f"{one:.9g}:{other:.9g}" for one, other in pairs)
 
 
 def _ns3(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | None:
     control = {"cubic": "TcpCubic", "reno": "TcpNewReno", "bbr": "TcpBbr"}[drawn["control"]]
-    words = [
-        drawn["seed"], drawn["seconds"], control, drawn["rate"], round(drawn["delay"] * 1e9), drawn["queue"],
-        int(bool(drawn.get("aqm"))), drawn["loss"], drawn.get("application", 0), drawn.get("bytes", 0), work,
-    ]  # fmt: skip
+    told: dict[str, Any] = {
+        "control": control,
+        "delay": round(drawn["delay"] * 1e9),
+        "folder": work,
+        "discipline": _DISCIPLINES.get(drawn.get("aqm", ""), ""),
+        "flows": drawn["load"][1] if drawn["load"] else 1,
+        "hold": int(drawn.get("silence") == "hold"),
+        "silences": _pairs(drawn.get("silences", drawn.get("outages", []))),
+        "rates": _pairs(drawn.get("rates", [])),
+    }
+    told |= {key: drawn[key] for key in ("seed", "seconds", "rate", "queue", "loss")}
+    told |= {key: drawn[key] for key in ("application", "bytes", "window") if key in drawn}
+    record["silences"] = drawn.get("silences", [])
     done = subprocess.run(  # noqa: S603
-        [str(_ns3_program()), *map(str, words)], capture_output=True, text=True, timeout=300, check=False
+        [str(_ns3_program()), *(f"--{key}={value}" for key, value in told.items() if value != "")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     if done.returncode:
         print(done.stderr[-400:], file=sys.stderr)
@@ -285,22 +340,36 @@ def _ns3(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | No
 def _ours(work: Path, drawn: dict[str, Any], record: dict[str, Any]) -> Path | None:
     file, out = work / "truth.toml", work / "run"
     file.write_text(scenario(drawn, f"linux-{drawn['control']}"))
-    ping = "ping -q -n -i 0.02 $COGTCP_PEER >/dev/null &\nP=$!" if drawn["ping"] else ""
-    load = _LOAD.format(lasts=drawn["seconds"] - 1, control=drawn["control"], ping=ping)
-    if ping:
-        load = load.replace("exit 0", "kill -INT $P; wait $P; exit 0")
+    send, receive = _programs(drawn)
+    # The hosts of our plane are sh's parents: what it starts must end with it.
+    ping = "ping -q -n -i 0.02 $COGTCP_PEER >/dev/null & P=$!" if drawn["ping"] else "P="
+    load = f'{ping}\nsleep 1\n{send}\n[ -z "$P" ] || kill -INT $P\nwait\nexit 0\n'
     command = ["emulate", str(file), "--virtual", "--seed", str(drawn["seed"]), "--json", "--force"]
-    command += ["--pcap", f"link@{drawn['end']}", "--peer", "iperf3 -s -1", "--out", str(out)]
+    command += ["--pcap", f"link@{drawn['end']}", "--peer", receive, "--out", str(out)]
     found = _cogtcp([*command, "--", "sh", "-c", load])
     if not found or not (out / f"link@{drawn['end']}.pcapng").is_file():
         return None
     record["silences"] = _silences(out)
+    if "other" not in record:
+        return out / f"link@{drawn['end']}.pcapng"
     from cogtcp.kernel.emulation.launch import emulate
 
     file.write_text(scenario(drawn, f"linux-{record['other']}"))
     other = emulate(cogtcp.Scenario.from_file(file), drawn["seed"], virtual=True, quiet=True)
     record["goodput"] = other.metrics["goodput_bps"]
     return out / f"link@{drawn['end']}.pcapng"
+
+
+def _programs(drawn: dict[str, Any]) -> tuple[str, str]:
+    """Return the shell commands of sender and receiver on the kernel plane."""
+    lasts = drawn["seconds"] - 2
+    if drawn["load"]:
+        words = " ".join(drawn["load"])
+        return f"iperf3 -c $COGTCP_PEER -t {lasts} -C {drawn['control']} {words} >/dev/null", "iperf3 -s -1"
+    program = f"{sys.executable} -B {Path(__file__).resolve().with_name('load.py')}"
+    told = {"port": 5300, "seconds": lasts, "control": drawn["control"]}
+    send = json.dumps({**told, "to": "PEER"}).replace('"PEER"', "\"'$COGTCP_PEER'\"")
+    return f"{program} send '{send}'", f"{program} receive '{json.dumps(told)}'"
 
 
 def _cogtcp(arguments: list[str]) -> dict[str, Any]:
@@ -331,17 +400,30 @@ def _silences(folder: Path) -> list[tuple[float, float]]:
 
 
 def judge(folder: Path, only: str = "") -> dict[str, Any]:
-    """Fit every capture, and compare with what was drawn."""
+    """Fit every capture that today's code has not judged, and compare with what was drawn."""
     rows = []
     for done in sorted(folder.glob("*.json")):
         if not done.stem.isdigit() or (only and done.stem not in only.split(",")):
             continue
-        record = json.loads(done.read_text())
-        row = _judged(folder / f"{done.stem}.pcap", record)
-        drawn = record["drawn"]
-        rows.append({"name": done.stem, "path": drawn["path"], "kind": drawn["kind"], **row})
-        print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+        known = done.with_suffix(f".{_fitting()}.row")
+        if not known.is_file():
+            record = json.loads(done.read_text())
+            row = _judged(done.with_suffix(".pcap"), record)
+            drawn = record["drawn"]
+            named = {"name": done.stem, "path": drawn["path"], "kind": drawn["kind"], **row}
+            known.write_text(json.dumps(named))
+            print(json.dumps(named), file=sys.stderr, flush=True)
+        rows.append(json.loads(known.read_text()))
     return {"rows": rows, **shares(rows)}
+
+
+@cache
+def _fitting() -> str:
+    """Return the digest of the code that is judged."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for file in sorted(Path(fitting.__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def truths(record: dict[str, Any]) -> dict[str, float]:
@@ -362,7 +444,7 @@ def truths(record: dict[str, Any]) -> dict[str, float]:
     if drawn["kind"] == "outage":
         ((begin, end),) = drawn["outages"]
         found["silence"] = end - begin
-    elif drawn["path"] == "plane":
+    elif drawn["kind"] in _SILENT:
         found["silence"] = drawn["off"]
         if drawn["kind"] == "timetable":
             found["period"] = drawn["off"] + drawn["on"]
@@ -414,7 +496,7 @@ def _judged(file: Path, record: dict[str, Any]) -> dict[str, Any]:
             ]
         elif isinstance(quantity, Bounded):
             row[f"{name} value"] = [quantity.at_least, quantity.at_most, truth]
-    if drawn["path"] == "plane" and link.silences is not None:
+    if drawn["kind"] in _SILENT and link.silences is not None:
         row["mode"] = link.silences.mode == drawn["silence"]
     row["unsure"] = found.unsure
     row["claims"] = not found.unsure
@@ -518,6 +600,8 @@ def main() -> None:
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--path", default="", choices=["", *KINDS], help="links of this path alone")
+    parser.add_argument("--backwards", action="store_true", help="begin with the last link")
     parser.add_argument("--only", default="", help="numbers of links to judge, with commas")
     args = parser.parse_args()
     if args.what == "examples":
@@ -527,7 +611,12 @@ def main() -> None:
     if args.what == "capture":
         # In virtual time a busy machine makes no packet late.
         with ThreadPoolExecutor(args.jobs) as pool:
-            for said in pool.map(lambda number: capture(args.out, args.seed, number), range(args.count)):
+            numbers = list(range(args.count))
+            if args.path:
+                numbers = [each for each in numbers if draw(args.seed, each)["path"] == args.path]
+            if args.backwards:
+                numbers = numbers[::-1]
+            for said in pool.map(lambda number: capture(args.out, args.seed, number), numbers):
                 print(said, file=sys.stderr, flush=True)
         return
     found = judge(args.out, args.only)

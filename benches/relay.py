@@ -20,12 +20,15 @@ import select
 import shutil
 import struct
 import subprocess
+import sys
 import time
 from collections import deque
 from pathlib import Path
 from typing import Any
 
 _SETNS_NET, _TUNSETIFF, _IFF_TUN_NO_PI = 0x40000000, 0x400454CA, 0x1001
+#: A receiver listens after this time, s.
+_SOON = 0.7
 #: Bytes of a full frame with Ethernet, as tbf counts them.
 FRAME = 1514
 
@@ -49,7 +52,10 @@ DEFAULTS: dict[str, Any] = {
     "timestamps": True,
     "offload": False,  # TSO and GRO in the hosts
     "seconds": 15,
-    "load": [],  # further arguments of iperf3's client
+    "load": [],  # iperf3's arguments for parallel connections; else load.py sends
+    "bytes": 0,  # B to send, in place of a time
+    "application": 0,  # bit/s of the application at most
+    "write": 0,  # B of its writes
     "window": 0,  # bytes of the receiver's buffer
     "ping": False,
 }
@@ -93,6 +99,7 @@ class Direction:
         if self.rate(now) <= 0:
             self._fly(now, packet)
             return
+        self._serve(now)
         if len(self.waiting) >= self.link["queue"]:
             return
         self.waiting.append((now, packet))
@@ -130,24 +137,30 @@ class Direction:
             return True
         return False
 
-    def advance(self, now: float) -> float:
-        """Move what is due; return the next time."""
-        following = float("inf")
+    def _serve(self, now: float) -> None:
+        """Transmit the packets whose turn has come; how late this is called changes nothing."""
         while self.waiting:
             arrived, packet = self.waiting[0]
             starts = max(self.free, arrived)
             if starts > now:
-                following = starts
-                break
+                return
             self.waiting.popleft()
             if self.link["codel"] and self._codel(starts, starts - arrived):
                 continue
             self.free = starts + len(packet) * 8 / self.rate(starts)
             self._fly(self.free, packet)
+
+    def advance(self, now: float) -> float:
+        """Move what is due; return the next time."""
+        self._serve(now)
         while self.flying and self.flying[0][0] <= now:
             with contextlib.suppress(OSError):
                 os.write(self.out, heapq.heappop(self.flying)[2])
-        return min(following, self.flying[0][0] if self.flying else float("inf"))
+        following = self.flying[0][0] if self.flying else float("inf")
+        if self.waiting:
+            # Nothing of the queue arrives before this.
+            following = min(following, max(self.free, self.waiting[0][0]) + self.link["delay"])
+        return following
 
 
 def _sh(*command: str, check: bool = True) -> None:
@@ -235,7 +248,7 @@ def _netem(link: dict[str, Any], how: str, *, lose_all: bool) -> None:
 
 
 def guest(told: dict[str, Any]) -> dict[str, Any]:
-    """Run iperf3 over a link; leave a capture in a folder; return what iperf3 said."""
+    """Run a transfer over a link; leave a capture in a folder; return what the receiver counted."""
     link, folder = {**DEFAULTS, **told["link"]}, Path(told["folder"])
     started: list[subprocess.Popen[bytes]] = []
     captures = []
@@ -244,17 +257,11 @@ def guest(told: dict[str, Any]) -> dict[str, Any]:
         each, device = {"sender": ("s", "out"), "receiver": ("r", "near")}[link["end"]]
         command = ["tcpdump", "-i", device, "-s", "114", "-w", "/tmp/captured.pcap", "-Z", "root"]  # noqa: S108
         captures.append(_start(each, [*command, "--time-stamp-precision=nano"]))
-    window = ["-w", str(link["window"])] if link["window"] else []
-    started.append(_start("r", ["iperf3", "-s", "-1"]))
-    time.sleep(0.7)
-    command = ["iperf3", "-c", "10.9.2.2", "-C", link["control"], "-J"]
-    if "-n" not in link["load"]:
-        command += ["-t", str(link["seconds"])]
-    load = subprocess.Popen(  # noqa: S603
-        ["ip", "netns", "exec", "s", *command, *window, *link["load"]],  # noqa: S607
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    receiver, sender = _programs(link)
+    counting = _start("r", receiver, subprocess.PIPE)
+    started.append(counting)
+    time.sleep(_SOON)
+    load = _start("s", sender, subprocess.PIPE)
     if link["ping"]:
         started.append(_start("s", ["ping", "-q", "-n", "-i", "0.02", "10.9.2.2"]))
     late = 0.0
@@ -265,6 +272,9 @@ def guest(told: dict[str, Any]) -> dict[str, Any]:
     said, _ = load.communicate(timeout=60)
     # What is under way still arrives.
     time.sleep(1)
+    counted = b""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        counted, _ = counting.communicate(timeout=5)
     for program in (*captures, *started):
         program.terminate()
     for program in (*captures, *started):
@@ -273,11 +283,24 @@ def guest(told: dict[str, Any]) -> dict[str, Any]:
     if link["end"]:
         shutil.copy("/tmp/captured.pcap", folder)  # noqa: S108 (the guest's own)
     found: dict[str, Any] = {"late_s": late}
-    with contextlib.suppress(ValueError):
-        document = json.loads(said)
-        found["goodput"] = document["end"]["sum_received"]["bits_per_second"]
-        found["resent"] = document["end"]["sum_sent"]["retransmits"]
+    with contextlib.suppress(ValueError, KeyError):
+        if sender[0] == "iperf3":
+            found["goodput"] = json.loads(said)["end"]["sum_received"]["bits_per_second"]
+        else:
+            found |= json.loads(counted)
     return found
+
+
+def _programs(link: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the commands of receiver and sender: iperf3 for parallel connections, else `load.py`."""
+    if "-P" in link["load"]:
+        last = ["-t", str(link["seconds"]), *link["load"]]
+        return ["iperf3", "-s", "-1"], ["iperf3", "-c", "10.9.2.2", "-C", link["control"], "-J", *last]
+    told = {"port": 5300, "to": "10.9.2.2", "at": time.monotonic() + _SOON}
+    told |= {key: link[key] for key in ("seconds", "window", "control")}
+    told |= {"bytes": link["bytes"], "rate": link["application"], "size": link["write"]}
+    program = [sys.executable, "-B", str(Path(__file__).resolve().with_name("load.py"))]
+    return [*program, "receive", json.dumps(told)], [*program, "send", json.dumps(told)]
 
 
 def _interrupt(link: dict[str, Any]) -> None:
@@ -290,10 +313,10 @@ def _interrupt(link: dict[str, Any]) -> None:
         _netem(link, "replace", lose_all=False)
 
 
-def _start(namespace: str, command: list[str]) -> subprocess.Popen[bytes]:
+def _start(namespace: str, command: list[str], output: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603
         ["ip", "netns", "exec", namespace, *command],  # noqa: S607
-        stdout=subprocess.DEVNULL,
+        stdout=output,
         stderr=subprocess.DEVNULL,
     )
 
@@ -306,9 +329,8 @@ def _forward(link: dict[str, Any], ours: int, theirs: int, load: subprocess.Pope
     late: list[float] = []
     ended = ends = float("inf")
     following = 0.0
-    checked = time.monotonic()
+    now = checked = time.monotonic()
     while True:
-        now = time.monotonic()
         if now >= following:
             late.append(now - following if following > 0 else 0.0)
         following = min(there.advance(now), back.advance(now))
@@ -318,14 +340,14 @@ def _forward(link: dict[str, Any], ours: int, theirs: int, load: subprocess.Pope
                 ended, ends = now, now + 1.0
             if now > ends or now - there.start > link["seconds"] + 25:
                 break
-        wait = max(0.0, min(following - time.monotonic(), 0.1))
+        wait = max(0.0, min(following - now, 0.1))
         ready, _, _ = select.select([ours, theirs], [], [], wait)
+        # Once a turn: in virtual time, to read the clock is a system call.
         now = time.monotonic()
         for device in ready:
             direction = there if device == ours else back
             with contextlib.suppress(BlockingIOError):
-                while True:
-                    direction.offer(now, os.read(device, 65536))
+                direction.offer(now, os.read(device, 65536))
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     late.sort()

@@ -16,7 +16,10 @@ import cogtcp
 from cogtcp import Scenario, UsageError, fit
 from cogtcp.data.fitting import packets, reproduces
 from cogtcp.data.fitting.backlog import Delivery, at_least, batches, queued
+from cogtcp.data.fitting.connections import Sent
+from cogtcp.data.fitting.link import _by_chance
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe
+from cogtcp.showing.report.evidence import evidence
 from conftest import ROOT
 
 DATA = ROOT / "tests" / "data" / "captures"
@@ -314,3 +317,38 @@ def test_a_link_that_is_reproduced_has_no_doubt(tmp_path: Path) -> None:
     assert not math.isnan(by_name["median RTT"].measured)
     found.write(tmp_path / "link.toml")
     assert reproduces(tmp_path / "link.toml") == found.doubt
+
+
+def test_the_page_shows_what_each_quantity_rests_on() -> None:
+    def first_words(name: str) -> list[str]:
+        link = fit(DATA / name, held_out=0).link
+        assert link is not None
+        return [caption.partition(":")[0] for _, caption in evidence(link)]
+
+    assert first_words("three-gaps.pcapng.gz") == [
+        "Delay and backlog",
+        "Capacity",
+        "Queue",
+        "Loss",
+        "Silences",
+    ]
+    # Nothing was lost; and a receiver does not show what waits in front of the link.
+    assert "Loss" not in first_words("sender-no-timestamps.pcap")
+    assert first_words("near-receiver-no-timestamps.pcap")[-2:] == ["Capacity", "Silences"]
+
+
+def test_losses_that_avoid_short_queues_are_not_the_links() -> None:
+    """Random losses meet the queues that other packets meet; CoDel's do not."""
+
+    def sent(lost: Callable[[int, int], bool]) -> bool:
+        data = [Sent(float(n), n, n + 1, 1500) for n in range(600)]
+        counts = {id(each): n % 9 for n, each in enumerate(data)}
+        for n, each in enumerate(data):
+            if not lost(n, n % 9):
+                each.answered = each.time + 0.1
+        return _by_chance(data, set(), counts, 10.0, 1e9)
+
+    assert sent(lambda n, _: n % 31 == 0)
+    assert not sent(lambda n, count: count >= 7 and n // 9 % 3 == 0)
+    # Too few say nothing.
+    assert sent(lambda n, count: count == 8 and n < 40)

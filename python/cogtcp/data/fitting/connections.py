@@ -35,10 +35,14 @@ _LOOKED = 200
 _LEAST_TRIP = 0.9
 #: The largest scale of a window (RFC 7323, 2.3).
 _MOST_SCALE = 14
+#: Bytes of IP and TCP beside the payload, with timestamps: a merged packet came as segments.
+_HEADERS = 52
 #: Bytes of the timestamps option in each segment.
 _STAMP_BYTES = 12
 #: A host answers an echo request within this time, s: no link between capture and host.
 _AT_ONCE_S = 1e-4
+#: A SYN repeated within this time is a copy of the capture, s: a host's timer takes a second (RFC 6298).
+_COPY_S = 0.001
 #: Fewer samples of a wait say nothing of the end.
 _LEAST_WAITS = 5
 
@@ -87,7 +91,7 @@ class Connection:
         opened: Whether the capture has the connection's beginning.
         windows: The receiver's window after each acknowledgement: time, bytes; empty if its scale is unknown.
         others: Packets of other kinds that arrived over the same link, at a receiver: time, bytes.
-        returns: Round-trip times that a receiver's timestamps show, s.
+        returns: Round-trip times that a receiver's timestamps show: s, bytes of the data that came back.
         unseen: Acknowledgements of data that the capture does not have: frames that it dropped.
         ack_bytes: Usual size of an acknowledgement.
         mss: Payload of a full segment.
@@ -106,7 +110,7 @@ class Connection:
     evidence: str = ""
     opened: bool = False
     windows: list[tuple[float, int]] = field(default_factory=list)
-    returns: list[float] = field(default_factory=list)
+    returns: list[tuple[float, int]] = field(default_factory=list)
     others: list[tuple[float, int]] = field(default_factory=list)
     unseen: int = 0
     ack_bytes: int = 52
@@ -236,7 +240,7 @@ def _connection(data: list[Packet], answers: list[Packet], known: Side | None) -
         evidence=evidence,
         opened=any(packet.flags & SYN for packet in data),
         windows=_windows(data, answers),
-        returns=_returns(data, answers),
+        returns=[(wait, min(size, mss + _HEADERS)) for wait, size in _returns(data, answers)],
         unseen=_unseen(data, answers),
         data=_data(data, mss),
         answers=[packet.time for packet in answers if packet.flags & ACK and not packet.flags & SYN],
@@ -308,7 +312,7 @@ def _waits_of_both(data: list[Packet], answers: list[Packet]) -> tuple[float, fl
                 break
     echoed = _returns(data, answers)
     if len(echoed) >= _LEAST_WAITS:
-        return mine, min(echoed), True
+        return mine, min(wait for wait, _ in echoed), True
     for packet in data:
         before = bisect.bisect_right(times, packet.time) - 1
         if before >= 0 and packet.payload:
@@ -316,8 +320,8 @@ def _waits_of_both(data: list[Packet], answers: list[Packet]) -> tuple[float, fl
     return mine, theirs, False
 
 
-def _returns(data: list[Packet], answers: list[Packet]) -> list[float]:
-    """Return the times from each new timestamp of the receiver to the first data that echo it."""
+def _returns(data: list[Packet], answers: list[Packet]) -> list[tuple[float, int]]:
+    """Return the time from each new timestamp to the first data that echo it, with their bytes."""
     sent: dict[int, float] = {}
     for answer in answers:
         if answer.tsval is not None:
@@ -328,7 +332,7 @@ def _returns(data: list[Packet], answers: list[Packet]) -> list[float]:
             # Once: later data echo an old timestamp late.
             begun = sent.pop(packet.tsecr)
             if packet.time >= begun:
-                found.append(packet.time - begun)
+                found.append((packet.time - begun, packet.size))
     return found
 
 
@@ -385,7 +389,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
             for low, high in answer.sack
         ]
         news = ack > acked or blocks
-        acked = max(acked, ack)
+        edge, acked = acked, max(acked, ack)
         if not news:
             continue
         covered: list[Sent] = []
@@ -401,11 +405,16 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         copies: dict[int, list[Sent]] = {}
         for sent in covered:
             copies.setdefault(sent.seq, []).append(sent)
-        for group in copies.values():
+        first_came = False
+        for group in sorted(copies.values(), key=lambda group: group[0].seq):
             able = [sent for sent in group if answer.time - sent.time >= _LEAST_TRIP * best] or group[:1]
             chosen = able[-1] if math.isfinite(best) else group[0]
-            earlier = _echoed(able, answer)
+            # The echoed stamp is that of the packet at the edge (RFC 7323, 4.3). Where its first copy came,
+            # so did those of its neighbours; a retransmission there says nothing of theirs.
+            at_edge = group[0].seq <= edge < group[0].end
+            earlier = _echoed(able, answer) if at_edge or first_came else None
             if earlier is not None and earlier is not chosen:
+                first_came = True
                 # The first copy was not lost. Whether the later ones arrive, duplicates in SACK blocks tell.
                 copied.setdefault(chosen.seq, []).extend(group[group.index(earlier) + 1 :])
                 chosen = earlier
@@ -465,8 +474,8 @@ class _Legs:
 
 def _legs(data: list[Packet], answers: list[Packet]) -> _Legs | None:
     """Return the legs of the handshake; None without a whole one."""
-    opening = sorted(
-        (packet for packet in (*data, *answers) if packet.flags & SYN), key=lambda packet: packet.time
+    opening = _without_copies(
+        sorted((packet for packet in (*data, *answers) if packet.flags & SYN), key=lambda packet: packet.time)
     )
     first = [packet for packet in opening if not packet.flags & ACK]
     second = [packet for packet in opening if packet.flags & ACK]
@@ -499,6 +508,17 @@ def _legs(data: list[Packet], answers: list[Packet]) -> _Legs | None:
         (syn.size, answer.size, third.size),
         syn.source == data[0].source,
     )
+
+
+def _without_copies(packets: list[Packet]) -> list[Packet]:
+    """Leave out copies that a capture made of packets without an IP identification (RFC 6864, 4.1)."""
+    found: list[Packet] = []
+    for packet in packets:
+        if not any(
+            packet.time - each.time <= _COPY_S and replace(packet, time=each.time) == each for each in found
+        ):
+            found.append(packet)
+    return found
 
 
 def _handshake(result: Connection, legs: _Legs) -> None:

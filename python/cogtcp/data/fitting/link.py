@@ -77,6 +77,9 @@ _FULL, _LEAST_QUEUE, _FULL_LOSSES = 0.6, 4, 3
 #: A packet that met at most so many others in front of the link met no queue; chance would have lost so many
 #: of them; losses are told from those of the queue if this share of the packets met less than half of it.
 _EMPTY, _EXPECTED, _LOW_SHARE = 2, 3.0, 0.1
+#: Critical value of the test of Kolmogorov and Smirnov at 1 %, in standard units: losses of another law than
+#: the packets' own are not the link's.
+_SAME_QUEUES = 1.63
 #: Spread of the queue's lengths at losses beyond which a queue has no fixed length, as with CoDel or RED.
 _AQM_SPREAD = 0.35
 
@@ -109,6 +112,8 @@ class LinkFit:
         base: Round-trip time without queue, s.
         loss_share: Share of losses for the scenario: the estimate, or half of its bound.
         hidden_s: A silence up to this length cannot be seen, s.
+        met: Of each packet outside silences: when it was sent, s; packets in front of the link; whether it
+            was lost. Empty where the capture does not show them.
     """
 
     delay: Estimate
@@ -134,6 +139,7 @@ class LinkFit:
     base: float = math.nan
     loss_share: float = 0.0
     hidden_s: float = math.nan
+    met: list[tuple[float, int, bool]] = field(default_factory=list)
 
 
 def fit_link(connections: Sequence[Connection]) -> LinkFit:
@@ -226,6 +232,7 @@ def fit_link(connections: Sequence[Connection]) -> LinkFit:
         limit=limit,
         rate_fit=found,
         base=base,
+        met=[(sent.time, counts[id(sent)], sent.lost) for sent in data if counts and id(sent) not in silent],
     )
 
 
@@ -236,6 +243,30 @@ def _share_of(loss: Estimate) -> float:
     if loss.bound is not None and loss.bound.at_most is not None and "queue may have dropped" in loss.how:
         return loss.bound.at_most / 2
     return 0.0
+
+
+def _by_chance(
+    data: Sequence[Sent], silent: set[int], counts: dict[int, int], most: float, until: float
+) -> bool:
+    """Return whether losses met the same queues as other packets did, as losses of the link do.
+
+    Two-sample test of Kolmogorov and Smirnov (1 %). CoDel and its like drop where packets wait.
+    """
+    seen = [sent for sent in data if id(sent) not in silent and counts[id(sent)] < most and sent.time < until]
+    # Of a run of losses the first alone: what follows may be one event. A lost packet does not count itself.
+    lost = sorted(
+        counts[id(sent)] + 1
+        for before, sent in itertools.pairwise([None, *seen])
+        if sent is not None and sent.lost and not (before is not None and before.lost)
+    )
+    kept = sorted(counts[id(sent)] for sent in seen if not sent.lost)
+    if len(lost) < LEAST_RUNS or not kept:
+        return True
+    apart = max(
+        abs(bisect.bisect_right(lost, value) / len(lost) - bisect.bisect_right(kept, value) / len(kept))
+        for value in {*lost, *kept}
+    )
+    return apart * math.sqrt(len(lost) * len(kept) / (len(lost) + len(kept))) < _SAME_QUEUES
 
 
 def _packet_bytes(connections: Sequence[Connection]) -> int:
@@ -250,7 +281,7 @@ def _least_round_trip(connections: Sequence[Connection]) -> float:
         if connection.side == "sender":
             found += [sent.answered - sent.time for sent in connection.data if sent.fresh]
         else:
-            found += connection.returns
+            found += [wait for wait, _ in connection.returns]
     return min((each for each in found if each > 0), default=math.nan)
 
 
@@ -301,10 +332,7 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
                 if sent.fresh and sent.answered > sent.time
             ]
         else:
-            # The size of the data is unknown here: the least that it can be.
-            samples += [
-                (each, connection.ack_bytes, connection.ack_bytes) for each in connection.returns if each > 0
-            ]
+            samples += [(wait, size, connection.ack_bytes) for wait, size in connection.returns if wait > 0]
     if not samples:
         what = (
             "one direction was captured" if connections[0].one_way else "no packet has an answer of its own"
@@ -324,7 +352,8 @@ def _delay(connections: Sequence[Connection], found: RateFit) -> tuple[float, Es
         half += found.batches.spacing
     if not measured:
         # What packets of unknown transmission time took of it, at the least rate that is sure.
-        size = sum(min(samples)[1:]) if connections[0].quic else _SYN_BYTES
+        quickest = min(samples)
+        size = sum(quickest[1:]) if connections[0].quic else max(quickest[1], _SYN_BYTES)
         unsure = size * 8 / found.rate
     probes = all(connection.probes for connection in connections)
     often = len(near) >= _FLOOR_VISITS and quantile(trips, 0.9) > _VARIES * base
@@ -839,6 +868,11 @@ def _loss(
             "share", f"{how}; none of the {len(empty)} that met no queue: the queue may have dropped them",
             at_most=most,
         )  # fmt: skip
+        loss = Estimate.of("loss", bound, f"the scenario has {most * 50:.3g} %")
+    elif loss.known and not _by_chance(data, silent, counts, 0.5 * limit, last - 2 * base):
+        bound = Bounded(
+            "share", f"{how}; chance would hit other packets: the queue may have dropped some", at_most=most
+        )
         loss = Estimate.of("loss", bound, f"the scenario has {most * 50:.3g} %")
     elif lost_count and (runs < LEAST_RUNS or sent_count < _LOW_SHARE * len(data)) and loss.known:
         bound = Bounded(

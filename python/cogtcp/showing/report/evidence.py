@@ -1,4 +1,4 @@
-"""Small plots of what a fit rests on: round-trip times, the pace of deliveries, pauses."""
+"""Small plots of what a fit rests on: round-trip times, pace of deliveries, queue, losses, pauses."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Points of a plot; more are one dark area.
 _MOST = 800
+#: Bars of the losses.
+_BARS = 16
 #: Bars of a histogram of ten-fold steps.
 _BINS = 12
 _HEIGHT = 180.0
@@ -27,7 +29,7 @@ def evidence(link: LinkFit) -> list[tuple[Drawing, str]]:
     found = link.rate_fit
     if found is None or len(found.deliveries) < 2:
         return []
-    plots = [_waits(link), _pace(link), _pauses(link)]
+    plots = [_waits(link), _pace(link), _queue(link), _losses(link), _pauses(link)]
     return [each for each in plots if each is not None]
 
 
@@ -107,6 +109,60 @@ def _pace(link: LinkFit) -> tuple[Drawing, str] | None:
         f"Dashed: the pace of {link.capacity.describe()}." if known else f"{link.capacity.how}."
     )
     return Drawing("Histogram of the time between deliveries", [[panel]]), caption
+
+
+def _queue(link: LinkFit) -> tuple[Drawing, str] | None:
+    if len(link.met) < 2:
+        return None
+    kept = _thin([(time - link.started, float(count)) for time, count, lost in link.met if not lost])
+    lost = [(time - link.started, float(count)) for time, count, lost in link.met if lost]
+    panel = Panel(
+        Axis(scale.span([time - link.started for time, _, _ in link.met], zero=True), "Time, s"),
+        Axis(scale.span([float(count) for _, count, _ in link.met], zero=True), "Packets in front"),
+        _HEIGHT,
+    )
+    panel.add(Dots([x for x, _ in kept], [y for _, y in kept], "accent", size=2.0, opacity=0.6))
+    if lost:
+        panel.add(Dots([x for x, _ in lost], [y for _, y in lost], "alarm", "cross"))
+    caption = (
+        "Queue: packets in front of the link when each packet was sent; crosses, packets that were lost. "
+    )
+    if link.queue.known:
+        panel.add(Rule(link.queue.value, "ink", "6 4"))
+        caption += f"Dashed: {link.queue.describe()}."
+    else:
+        caption += f"{link.queue.how[0].upper()}{link.queue.how[1:]}."
+    return Drawing("Packets in front of the link over time", [[panel]]), caption
+
+
+def _losses(link: LinkFit) -> tuple[Drawing, str] | None:
+    if not any(lost for _, _, lost in link.met):
+        return None
+    most = max(count for _, count, _ in link.met)
+    width = max(1, math.ceil((most + 1) / _BARS))
+    sent, gone = [0] * (most // width + 1), [0] * (most // width + 1)
+    for _, count, lost in link.met:
+        sent[count // width] += 1
+        gone[count // width] += lost
+    shares = [100 * lost / max(1, count) for lost, count in zip(gone, sent, strict=True)]
+    panel = Panel(
+        Axis(Scale(0.0, float(width * len(sent))), "Packets in front"),
+        Axis(scale.span([0.0, *shares], zero=True), "Lost, %"),
+        _HEIGHT,
+    )
+    for n, share in enumerate(shares):
+        if share:
+            panel.add(Bar((width * n, width * (n + 1)), (0.0, share), "accent", opacity=0.7))
+    caption = (
+        "Loss: share of the packets that were lost, by the packets in front of them. A full queue loses at "
+        "the right end, the link everywhere, CoDel in between. "
+    )
+    if link.loss.known:
+        panel.add(Rule(100 * link.loss.value, "ink", "6 4"))
+        caption += f"Dashed: {link.loss.describe()}."
+    else:
+        caption += f"{link.loss.how[0].upper()}{link.loss.how[1:]}."
+    return Drawing("Losses by the queue that packets met", [[panel]]), caption
 
 
 def _pauses(link: LinkFit) -> tuple[Drawing, str] | None:
