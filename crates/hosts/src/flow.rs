@@ -265,6 +265,7 @@ impl Flow {
     /// the flow's data it ends; `None`: the application has stopped.
     pub fn respond(&mut self, now: Time, bytes: u64, plane: &mut impl Plane) -> Option<u64> {
         let (Supply::Responses(written) | Supply::LastResponses(written)) = &mut self.traffic else {
+            impossible("a request of an application that answers none");
             return None;
         };
         if self.stopped {

@@ -4,6 +4,7 @@
 //! in the order of publication. A reader is called by a code of its own and takes the entries that it has not
 //! read.
 
+use crate::impossible;
 use cogtcp_crosslayer::{Board, BoardEntry, LinkEvent, ReaderId};
 use cogtcp_scenario::Experiment;
 use cogtcp_units::{Rate, Time};
@@ -69,7 +70,9 @@ impl Boards {
 
     /// Publishes at `node` what its node can know of what happened to `link`, whose own rate is `own`.
     pub(crate) fn publish(&mut self, node: usize, at: Time, link: usize, event: LinkEvent, own: Rate) {
-        let Some(there) = &mut self.nodes[node] else { return };
+        let Some(there) = &mut self.nodes[node] else {
+            return impossible("a radio at a node without a board");
+        };
         // For the record a radio also reports what no node can know, such as when a primary user came; the
         // board has none of it.
         if let Some(event) = event.as_known(own) {

@@ -231,10 +231,11 @@ impl Part for Train {
         let stream = frame.packet.transit.stream;
         let of = |client: &Client| client.streams.iter().position(|own| *own == stream);
         let found = self.clients.iter().enumerate().find_map(|(number, it)| Some((number, of(it)?)));
-        let Some((client, direction)) = found else { return };
+        let Some((client, direction)) = found else { return impossible("a message of no client") };
         self.clients[client].counters[direction].arrived += 1;
-        if let Some(message) = messages::read(message, self.host.machine.predicted()) {
-            self.take(now, client, message, world);
+        match messages::read(message, self.host.machine.predicted()) {
+            Some(message) => self.take(now, client, message, world),
+            None => impossible("a message that nobody wrote"),
         }
         self.send_messages(now, world);
     }

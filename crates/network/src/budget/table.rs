@@ -75,6 +75,7 @@ impl Budget {
     ) -> Table {
         let mut table = BudgetBuilder::default();
         for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, route)) {
+            // No flow over this link was measured.
             let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
             if !crossing.is_bottleneck {
                 continue;
@@ -118,9 +119,11 @@ impl Budget {
         let mut crossings = vec![Crossing::default(); self.watches.len()];
         for flow in flows {
             for direction in route(flow) {
+                // A link that cannot be the bottleneck is not watched.
                 let Some(place) = self.place(direction) else { continue };
                 let crossing = &mut crossings[place];
                 crossing.flows += u32::from(crossing.last.replace(flow.flow) != Some(flow.flow));
+                // A flow that ended within the warm-up, or began at the end of the run, has no measured span.
                 let Some((bottleneck, reached)) = &flow.measured else { continue };
                 crossing.is_bottleneck |= *bottleneck == Some(direction);
                 crossing.carried.add(reached);
@@ -138,6 +141,7 @@ impl Budget {
 
 impl Watch {
     fn check<P: Payload>(&self, link: &Link<P>) -> Result<(), String> {
+        // No flow over this link was measured.
         let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(()) };
         let (spent, span) = (difference(begin, end), end.at - begin.at);
         let sum: u64 = spent.iter().sum();

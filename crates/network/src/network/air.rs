@@ -281,9 +281,8 @@ impl<P: Payload> Network<P> {
                 time_to_live: TIME_TO_LIVE,
                 payload: Carried { packet: frame.packet, waited: frame.waited() },
             };
-            if let Some(air) = &mut self.air {
-                either!(&mut **air, nodes => nodes.air.offer(now, packet));
-            }
+            let Some(air) = &mut self.air else { return impossible("no ad hoc network") };
+            either!(&mut **air, nodes => nodes.air.offer(now, packet));
         }
         self.take_from_air(now, observer);
     }

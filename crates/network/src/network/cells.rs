@@ -83,7 +83,9 @@ impl<P: Payload> Network<P> {
     pub(super) fn add_cells(&mut self, experiment: &Experiment, seed: u64) {
         for (number, spec) in experiment.radios.iter().enumerate() {
             let Some(settings) = spec.kind.cell() else { continue };
-            let Some(radio) = self.give_cell(number, self.cells.len()) else { continue };
+            let Some(radio) = self.give_cell(number, self.cells.len()) else {
+                return impossible("a cell without a CR user");
+            };
             let station = usize::from(settings.at == BaseStation::Second);
             let delays = spec.links.iter().map(|link| {
                 let link = &experiment.links[*link];
@@ -228,7 +230,9 @@ impl<P: Payload> Network<P> {
     fn play_cell(&mut self, now: Time, place: usize, observer: &mut impl Observer<P>) {
         let Self { cells, radios, directions: links, .. } = self;
         let CellLinks { radio, cell, directions, .. } = &mut cells[place];
-        let Some(user) = radios[*radio].user_mut() else { return };
+        let Some(user) = radios[*radio].user_mut() else {
+            return impossible("a cell over a radio without a CR user");
+        };
         // The first is a downlink, which leads away from the station.
         let station = (directions[0] % 2) as usize;
         let slot = cell.step(now, &mut Queues { links, directions }, &mut Around { user, station });

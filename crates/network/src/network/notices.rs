@@ -7,6 +7,7 @@
 //! message looks like, and who is told, the observer knows.
 
 use super::{Network, StreamCounters};
+use crate::impossible;
 use crate::observer::Observer;
 use crate::payload::{Payload, StreamId};
 use crate::routes::{NoRoute, Routes};
@@ -59,8 +60,12 @@ impl<P> Default for Notices<P> {
 impl<P> Notices<P> {
     pub(super) fn take(&mut self) -> Option<(Option<StreamId>, P, u32)> {
         let notice = self.pending.pop_front()?;
-        if let Some(counters) = notice.0.and_then(|stream| self.counters.get_mut(&stream)) {
-            counters.injected += 1;
+        // A source in front of the link is told without a packet.
+        if let Some(stream) = notice.0 {
+            match self.counters.get_mut(&stream) {
+                Some(counters) => counters.injected += 1,
+                None => impossible("a stream of messages that is not counted"),
+            }
         }
         Some(notice)
     }
@@ -122,10 +127,13 @@ impl<P: Payload> Network<P> {
         packet: &P,
         observer: &mut impl Observer<P>,
     ) {
+        // No radio asks for it here, or the packet is itself a message, which causes none (RFC 1122 section
+        // 3.2.2).
         let Some((front, stream)) = self.notices.told.get(&(direction, packet.transit().stream)) else {
             return;
         };
         let (front, stream) = (*front, *stream);
+        // The source is none that hears messages: it is not TCP.
         let Some(source) = observer.source(packet) else { return };
         let quiet = self.notices.quiet.entry((direction, source)).or_default();
         // What is destroyed meanwhile is never told: the limit drops messages, it does not delay them.

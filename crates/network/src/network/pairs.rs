@@ -4,6 +4,7 @@ use super::Network;
 use crate::agenda::Kind;
 use crate::build::PlacedPair;
 use crate::hop::Mark;
+use crate::impossible;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
 use crate::station_pair::{MacCounters, PairEvent, StationPair};
@@ -63,7 +64,10 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
-        let Some(served) = self.pairs.get_mut(place as usize) else { return false };
+        let Some(served) = self.pairs.get_mut(place as usize) else {
+            impossible("an event of a pair that is not there");
+            return false;
+        };
         let mut has_arrived = false;
         // An entry that an earlier one has overtaken is stale.
         if served.fires(now) {
