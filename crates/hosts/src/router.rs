@@ -1,9 +1,9 @@
 //! The mobile router of a train, as its scenario specifies it.
 
+use crate::freeze::RoundTrips;
 use cogtcp_crosslayer::ReaderId;
 use cogtcp_network::{Boards, build, impossible};
 use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
-use cogtcp_train::freeze::RoundTrips;
 use cogtcp_train::journey::{self, Course};
 use cogtcp_train::prediction::{Known, Outage};
 use cogtcp_train::{MobileRouter, RouterConfig};

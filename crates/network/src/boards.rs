@@ -6,7 +6,7 @@
 
 use crate::impossible;
 use cogtcp_crosslayer::{Board, BoardEntry, LinkEvent, ReaderId};
-use cogtcp_scenario::Experiment;
+use cogtcp_layout::NetworkSpec;
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
 
@@ -35,11 +35,11 @@ struct NodeBoard {
 impl Boards {
     /// A board for every node at an end of a link with a radio, and for every node of an ad hoc network that
     /// senses.
-    pub fn new(experiment: &Experiment) -> Self {
-        let mut nodes: Vec<Option<NodeBoard>> = experiment.nodes.iter().map(|_| None).collect();
-        let gated = experiment.radios.iter().flat_map(|radio| &radio.links);
-        let ends = gated.flat_map(|link| [experiment.links[*link].from, experiment.links[*link].to]);
-        let spec = experiment.adhoc.as_ref();
+    pub fn new(layout: &NetworkSpec) -> Self {
+        let mut nodes: Vec<Option<NodeBoard>> = layout.nodes.iter().map(|_| None).collect();
+        let gated = layout.radios.iter().flat_map(|radio| &radio.links);
+        let ends = gated.flat_map(|link| [layout.links[*link].from, layout.links[*link].to]);
+        let spec = layout.adhoc.as_ref();
         let senses = spec.filter(|spec| spec.config.cognitive.is_some());
         let all = 0..senses.map_or(0, |spec| spec.nodes);
         for node in ends.chain(all) {

@@ -9,12 +9,12 @@ use crate::options::RunError;
 use crate::packet::{Body, Packet};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
+use cogtcp_hosts::freeze::Beside;
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_link::Frame;
 use cogtcp_network::{StreamCounters, StreamId, Tally, impossible};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_train::RouterMessage;
-use cogtcp_train::freeze::Beside;
 use cogtcp_units::Time;
 use std::ops::Range;
 

@@ -2,9 +2,9 @@
 
 use super::{ACKS, Ends, Flow, Tcp};
 use crate::Plane;
+use crate::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_network::{Awaited, impossible};
 use cogtcp_records::EventKind;
-use cogtcp_train::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::Segment;
 use cogtcp_units::{Duration, Time};
 

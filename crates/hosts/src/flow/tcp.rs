@@ -2,11 +2,11 @@
 
 use super::managed::Managed;
 use super::{ACKS, DATA, Delivery, Ends, Flow};
+use crate::freeze::Beside;
 use crate::{End, Plane};
 use cogtcp_network::{Awaited, impossible};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::TcpSpec;
-use cogtcp_train::freeze::Beside;
 use cogtcp_transport::{
     CongestionControl, ControlExtension, Receiver, ReceiverHook, ReceiverState, Segment, Sender, SeqNumber,
     TransportEvent,

@@ -3,10 +3,10 @@
 use super::{Account, Budget, STATES, State, Watch};
 use crate::hop::LinkHop;
 use crate::payload::{Payload, StreamId};
+use cogtcp_layout::NetworkSpec;
 use cogtcp_link::Link;
 use cogtcp_records::Table;
 use cogtcp_records::tables::{BudgetBuilder, BudgetRow};
-use cogtcp_scenario::Experiment;
 
 /// Bytes of a flow's data that reached the receiving host.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,7 +69,7 @@ impl Budget {
     /// One row for each link direction that is the bottleneck of a flow.
     pub(crate) fn report(
         &self,
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         flows: &[FlowSpan],
         route: impl Fn(&FlowSpan) -> Vec<u32>,
     ) -> Table {
@@ -82,7 +82,7 @@ impl Budget {
             }
             let carried = crossing.carried(begin, end);
             let spent = Spent::new(begin, end, watch.served.is_some(), &carried);
-            let link = &experiment.links[watch.direction as usize / 2];
+            let link = &layout.links[watch.direction as usize / 2];
             let row = BudgetRow {
                 link: table.link.intern(&link.name),
                 direction: table.direction.intern(["forward", "reverse"][watch.direction as usize % 2]),

@@ -11,7 +11,7 @@ use crate::impossible;
 use crate::observer::Observer;
 use crate::payload::{Payload, StreamId};
 use crate::routes::{NoRoute, Routes};
-use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_layout::{NetworkSpec, RadioSpec};
 use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,10 +24,10 @@ pub fn tells(radio: &&RadioSpec) -> bool {
 }
 
 /// The link directions whose sources are told, and by which node each.
-pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
-    let links = experiment.radios.iter().filter(tells).flat_map(|radio| &radio.links);
+pub fn fronts(layout: &NetworkSpec) -> impl Iterator<Item = (u32, usize)> {
+    let links = layout.radios.iter().filter(tells).flat_map(|radio| &radio.links);
     links.flat_map(|number| {
-        let (link, direction) = (&experiment.links[*number], 2 * *number as u32);
+        let (link, direction) = (&layout.links[*number], 2 * *number as u32);
         [(direction, link.from), (direction + 1, link.to)]
     })
 }
@@ -94,11 +94,11 @@ impl<P: Payload> Network<P> {
     /// A node in front of a silent link has no route to a source.
     pub fn tell_sources(
         &mut self,
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         routes: &mut Routes<'_>,
         streams: &[StreamId],
     ) -> Result<(), NoRoute> {
-        for (direction, front) in fronts(experiment) {
+        for (direction, front) in fronts(layout) {
             for &stream in streams {
                 if !self.route(stream).any(|known| known == direction) {
                     continue;

@@ -13,7 +13,7 @@ use cogtcp_units::{Rate, Time};
 /// A pair of wireless stations with its place among the events.
 #[derive(Debug)]
 pub(super) struct ServedPair {
-    /// Its radio's place in the experiment.
+    /// Its radio's place in the layout.
     pub(super) radio: usize,
     pub(super) pair: StationPair,
     /// When its pending event is due; [`Time::MAX`]: none is.
@@ -144,7 +144,7 @@ impl<P: Payload> Network<P> {
         served.map_or_else(MacCounters::default, |served| served.pair.measured(direction as usize % 2))
     }
 
-    /// The pair that the radio at this place of the experiment stands for, if it is one.
+    /// The pair that the radio at this place of the layout stands for, if it is one.
     pub fn pair(&self, radio: usize) -> Option<&StationPair> {
         self.pairs.iter().find(|served| served.radio == radio).map(|served| &served.pair)
     }
