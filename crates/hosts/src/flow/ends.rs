@@ -1,4 +1,4 @@
-//! The ends of a flow's connection: TCP's without indirection, or those of another transport.
+//! The ends of a flow's connection: TCP without indirection, or another transport.
 
 use super::Tcp;
 use super::other::Other;
