@@ -4,7 +4,7 @@ use super::shared::Shared;
 use super::{ACKS, Flow, Tcp};
 use crate::Plane;
 use crate::freeze::{Beside, ConnectionManager, RoundTrips};
-use cogtcp_network::{Awaited, impossible};
+use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
 use cogtcp_transport::Segment;
 use cogtcp_units::{Duration, Time};
@@ -106,9 +106,10 @@ impl Tcp {
 }
 
 impl Flow {
-    /// A connection manager works beside one end from now on.
+    /// A connection manager works beside one end from now on. Another transport than TCP has no window that a
+    /// manager could close: it stays without one.
     pub fn manage(&mut self, beside: Beside) {
-        let Some(tcp) = self.ends.tcp_mut() else { return impossible("a flow over another transport") };
+        let Some(tcp) = self.ends.tcp_mut() else { return };
         let manager = ConnectionManager::new(beside);
         tcp.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
     }
