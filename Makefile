@@ -134,6 +134,7 @@ fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw th
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-multipath --test mptcp conformance
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-feedback --test all conformance
 	COGTCP_CASES=20000 cargo test --quiet --locked -p cogtcp-captures --test files
+	COGTCP_CASES=1000 cargo test --quiet --locked -p cogtcp-simulator --test runs -- drawn nothing_depends
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
 	COGTCP_KILLS=500 $(BIN)/python -m pytest -q tests/test_sweep.py -k kills

@@ -205,8 +205,8 @@ fn memory() {
             if !own_links {
                 let (from, to) = (experiment.flows[0].from, experiment.flows[0].to);
                 experiment.flows.iter_mut().for_each(|flow| (flow.from, flow.to) = (from, to));
-                experiment.links.retain(|link| {
-                    [&link.from, &link.to].iter().all(|node| ends_of(&experiment.nodes, **node))
+                experiment.network.links.retain(|link| {
+                    [&link.from, &link.to].iter().all(|node| ends_of(&experiment.network.nodes, **node))
                 });
             }
             allocations::peak(|| run(&experiment, &RunOptions::default()))

@@ -51,7 +51,12 @@ impl EmulatedNetwork {
         seed: u64,
         end: Time,
     ) -> Result<Self, EmulationError> {
-        let recording = Recording { frames: false, places: true };
+        let recording = Recording {
+            frames: false,
+            places: true,
+            interval: experiment.run.sample_interval,
+            has_warmup: !experiment.run.warmup.is_zero(),
+        };
         let mut network = cogtcp_network::Network::build(experiment, seed, end, recording)?;
         routes.enter(&mut network, experiment)?;
         network.name_streams(&streams(experiment));

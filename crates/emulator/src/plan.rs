@@ -400,7 +400,7 @@ impl Plan {
                 rate.filter(|rate| *rate > Rate::ZERO).map(|rate| rate.transmission_time(size.into()));
             return delay + sending.unwrap_or_default();
         };
-        delay + self.on_medium(&cognitive.user.mac.clone().into(), size)
+        delay + self.on_medium(&cognitive.mac.clone().into(), size)
     }
 
     /// How long the frames of a packet of `size` bytes take on an idle medium, over the fastest channel.

@@ -27,7 +27,8 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
         let tick = tcp.sender.timers.timer_tick;
         if !tick.is_zero() && tcp.sender.timers.timer_phase.is_zero() {
-            let mut stream = RandomStream::new(seed, &format!("timers/{}", experiment.nodes[flow.from]), 0);
+            let mut stream =
+                RandomStream::new(seed, &format!("timers/{}", experiment.network.nodes[flow.from]), 0);
             let phase = stream.uniform_duration(Duration::ZERO, tick * PHASES);
             Arc::make_mut(&mut tcp.sender).timers.timer_phase = phase;
         }

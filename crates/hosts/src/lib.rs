@@ -5,8 +5,8 @@
 //! which also wakes it. [`Streams`] tells whose packets a stream of the network carries. The kernel plane
 //! drives [`DatagramEnds`] over UDP sockets.
 //!
-//! Here are also the draws of a seed for hosts ([`drawn()`]), the router of a train, and the tables of
-//! trains, UDP sources and applications. They mean the same on both planes.
+//! Here are also the draws of a seed for hosts ([`drawn()`]), a train's connection managers ([`freeze`]) and
+//! router, and the tables of trains, UDP sources and applications. They mean the same on both planes.
 
 pub mod applications;
 mod asking;
@@ -15,6 +15,7 @@ pub mod datagrams;
 mod drawn;
 mod ends;
 mod flow;
+pub mod freeze;
 pub mod multipath;
 mod plane;
 pub mod quic;

@@ -1,9 +1,9 @@
 //! The mobile router of a train, as its scenario specifies it.
 
+use crate::freeze::RoundTrips;
 use cogtcp_crosslayer::ReaderId;
-use cogtcp_network::{Boards, build};
+use cogtcp_network::{Boards, build, impossible};
 use cogtcp_scenario::{Experiment, RttReport, TrainSpec};
-use cogtcp_train::freeze::RoundTrips;
 use cogtcp_train::journey::{self, Course};
 use cogtcp_train::prediction::{Known, Outage};
 use cogtcp_train::{MobileRouter, RouterConfig};
@@ -88,7 +88,7 @@ impl RouterHost {
 
     /// Something stands on the board of the router's node.
     pub fn read_board(&mut self, now: Time, boards: &mut Boards) {
-        let Some(reader) = self.reader else { return };
+        let Some(reader) = self.reader else { return impossible("a board that the router does not read") };
         while let Some(entry) = boards.take(self.spec.router, reader) {
             self.machine.handle_link_event(now, entry.event);
         }

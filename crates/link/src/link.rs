@@ -451,8 +451,9 @@ impl<P: LinkPayload> Link<P> {
     /// [`next_transmission`](Self::next_transmission), then what is left to be done as after
     /// [`OfferOutcome::Managed`].
     pub fn transmit(&mut self, now: Time) {
-        if let Some(managed) = &mut self.managed {
-            managed.armed = None;
+        match &mut self.managed {
+            Some(managed) => managed.armed = None,
+            None => debug_assert!(false, "a link with its own queue needs no call"),
         }
         self.draw(now.as_nanos());
     }

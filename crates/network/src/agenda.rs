@@ -15,6 +15,7 @@
 
 mod few;
 
+use crate::impossible;
 use cogtcp_units::{Heap, HeapKey, Time};
 use few::Few;
 
@@ -387,6 +388,7 @@ impl Agenda {
     /// five highest levels below the top. The next arrival is the last.
     #[inline]
     pub fn approaching(&self) -> [Option<u32>; 5] {
+        // Few arrivals are in a list, which has no levels.
         let Arrivals::Many(heap) = &self.arrivals else { return [None; 5] };
         raised(heap).map(|key| key.map(|key| key as u32 & (MAX_INDEX - 1)))
     }
@@ -489,8 +491,9 @@ const NEVER: u128 = <u128 as HeapKey>::NEVER;
 fn remove(heap: &mut Heap<u128>, code: u32) {
     let is_its = |place: &usize| code_of(heap.key(*place)) == code;
     // A search through the whole heap: only a link that goes down in a silence asks for it.
-    if let Some(place) = (0..heap.len()).find(is_its) {
-        heap.remove(place);
+    match (0..heap.len()).find(is_its) {
+        Some(place) => heap.remove(place),
+        None => impossible("an event is removed that is not there"),
     }
 }
 

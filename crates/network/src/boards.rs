@@ -4,8 +4,9 @@
 //! in the order of publication. A reader is called by a code of its own and takes the entries that it has not
 //! read.
 
+use crate::impossible;
 use cogtcp_crosslayer::{Board, BoardEntry, LinkEvent, ReaderId};
-use cogtcp_scenario::Experiment;
+use cogtcp_layout::NetworkSpec;
 use cogtcp_units::{Rate, Time};
 use std::collections::VecDeque;
 
@@ -34,11 +35,11 @@ struct NodeBoard {
 impl Boards {
     /// A board for every node at an end of a link with a radio, and for every node of an ad hoc network that
     /// senses.
-    pub fn new(experiment: &Experiment) -> Self {
-        let mut nodes: Vec<Option<NodeBoard>> = experiment.nodes.iter().map(|_| None).collect();
-        let gated = experiment.radios.iter().flat_map(|radio| &radio.links);
-        let ends = gated.flat_map(|link| [experiment.links[*link].from, experiment.links[*link].to]);
-        let spec = experiment.adhoc.as_ref();
+    pub fn new(layout: &NetworkSpec) -> Self {
+        let mut nodes: Vec<Option<NodeBoard>> = layout.nodes.iter().map(|_| None).collect();
+        let gated = layout.radios.iter().flat_map(|radio| &radio.links);
+        let ends = gated.flat_map(|link| [layout.links[*link].from, layout.links[*link].to]);
+        let spec = layout.adhoc.as_ref();
         let senses = spec.filter(|spec| spec.config.cognitive.is_some());
         let all = 0..senses.map_or(0, |spec| spec.nodes);
         for node in ends.chain(all) {
@@ -69,7 +70,9 @@ impl Boards {
 
     /// Publishes at `node` what its node can know of what happened to `link`, whose own rate is `own`.
     pub(crate) fn publish(&mut self, node: usize, at: Time, link: usize, event: LinkEvent, own: Rate) {
-        let Some(there) = &mut self.nodes[node] else { return };
+        let Some(there) = &mut self.nodes[node] else {
+            return impossible("a radio at a node without a board");
+        };
         // For the record a radio also reports what no node can know, such as when a primary user came; the
         // board has none of it.
         if let Some(event) = event.as_known(own) {

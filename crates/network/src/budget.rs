@@ -15,6 +15,7 @@ mod table;
 pub use table::{FlowSpan, Reached};
 
 use crate::hop::{LinkHop, Mark};
+use crate::impossible;
 use crate::payload::{Awaited, Payload};
 use crate::station_pair::{CellSlot, Exchange, Occupation, Rest};
 use cogtcp_link::{Frame, Gate, Link};
@@ -189,7 +190,9 @@ impl Budget {
         link: &mut LinkHop<P>,
         frame: &Frame<P>,
     ) {
-        let Some(watch) = self.of(direction) else { return };
+        let Some(watch) = self.of(direction) else {
+            return impossible("a link is watched, without an account");
+        };
         watch.count_idle(now.as_nanos(), link);
         match frame.packet.awaited() {
             Awaited::Nothing => watch.account.other_bytes += u64::from(frame.size()),
@@ -215,7 +218,9 @@ impl Budget {
 
     /// What goes on at `direction`, which a MAC serves, from `now` on.
     pub(crate) fn observe(&mut self, now: Time, direction: u32, occupation: Occupation) {
-        let Some(watch) = self.of(direction) else { return };
+        let Some(watch) = self.of(direction) else {
+            return impossible("a link is watched, without an account");
+        };
         watch.accrue(now.as_nanos());
         match (watch.served, occupation) {
             // What the exchange is stood fixed when it began: the packet may have arrived meanwhile.
@@ -226,7 +231,9 @@ impl Budget {
 
     /// An exchange at `direction` that was undecided ends at `now`, and came to `exchange`.
     pub(crate) fn decide(&mut self, now: Time, direction: u32, exchange: &Exchange) {
-        let Some(watch) = self.of(direction) else { return };
+        let Some(watch) = self.of(direction) else {
+            return impossible("a link is watched, without an account");
+        };
         watch.accrue(now.as_nanos());
         let span = std::mem::take(&mut watch.undecided);
         watch.count_exchange(exchange, watch.mark - span, span);
@@ -251,7 +258,9 @@ impl Budget {
         }
         // Links of the route up to here carried the packet for nothing; this one only if it lost what it had
         // carried.
-        let Some(place) = route.iter().position(|hop| *hop == direction) else { return };
+        let Some(place) = route.iter().position(|hop| *hop == direction) else {
+            return impossible("a packet is dropped on a link that its route does not cross");
+        };
         if carried == Carriage::Interfered
             && let Some(watch) = self.of(direction)
         {

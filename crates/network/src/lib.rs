@@ -3,7 +3,7 @@
 //!
 //! [`Network`] knows no transport and no clock, and carries anything that is a [`Payload`]. Its driver
 //!
-//! 1. builds it of an experiment ([`Network::build`]), adds streams on the routes that [`Routes`] finds
+//! 1. builds it of a layout ([`Network::build`]), adds streams on the routes that [`Routes`] finds
 //!    ([`Network::add_stream`]), and lets it begin ([`Network::begin`]);
 //! 2. hands over what hosts send ([`Network::offer`]), when all changes are played that were due before;
 //! 3. plays each change when it is due ([`Network::peek`], [`Network::step`]), and gives what arrives to the

@@ -500,6 +500,7 @@ impl<P: Payload> Network<P> {
         } else {
             link.set_channel(now, gate, rate)
         };
+        // Within the warm-up there are no baselines.
         if let (Some(cut), Some(before)) = (link.cut(), self.baselines.get_mut(direction as usize)) {
             // The frame counted as carried when the warm-up ended. Now nothing of it is.
             before.carried -= cut.sent_by(self.warm_at);

@@ -7,7 +7,7 @@ use cogtcp_link::{DropCause, Frame};
 use cogtcp_records::EventKind;
 use cogtcp_units::{Duration, Rate, Time};
 
-/// A radio by its index in the experiment, and its index among the radios of that entry.
+/// A radio by its index in the layout, and its index among the radios of that entry.
 pub type RadioIndex = (usize, usize);
 
 /// Where a packet is in the network.
@@ -84,7 +84,7 @@ pub trait Observer<P: Payload> {
     /// Something happens to this radio. `own_rate` is the rate that "the link's own" stands for.
     fn radio(&mut self, _at: Time, _radio: RadioIndex, _event: LinkEvent, _own_rate: Rate) {}
 
-    /// All events of a change have been told of the radio at this place of the experiment, which gates links:
+    /// All events of a change have been told of the radio at this place of the layout, which gates links:
     /// this is what it does from now on.
     fn phase(&mut self, _radio: usize, _phase: Phase) {}
 

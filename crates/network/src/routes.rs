@@ -5,7 +5,7 @@
 //! counted from the destination, the previous node whose name comes first, then the link whose name comes
 //! first. Each direction of a flow is routed by the delays of its own direction.
 
-use cogtcp_scenario::Experiment;
+use cogtcp_layout::NetworkSpec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -28,13 +28,13 @@ pub struct NoRoute {
     pub to: usize,
 }
 
-/// Finds routes in an experiment's graph, alike under every clock.
+/// Finds routes in a layout's graph, alike under every clock.
 ///
 /// Nodes of an ad hoc network reach each other by one hop over the air, which costs more than any route over
 /// links. So a route crosses the air only if it must, by the gateway with the least delay behind it.
 #[derive(Debug)]
 pub struct Routes<'a> {
-    experiment: &'a Experiment,
+    layout: &'a NetworkSpec,
     /// How many nodes are on the air; they come first.
     on_air: usize,
     /// Outgoing (hop, next node) of every node; the air is a node of its own, the last, if there is one.
@@ -59,12 +59,12 @@ struct Reached {
 }
 
 impl<'a> Routes<'a> {
-    /// Of the graph of `experiment`; nothing is searched yet.
-    pub fn new(experiment: &'a Experiment) -> Self {
-        let nodes = experiment.nodes.len();
-        let on_air = experiment.adhoc.as_ref().map_or(0, |spec| spec.nodes);
+    /// Of the graph of `layout`; nothing is searched yet.
+    pub fn new(layout: &'a NetworkSpec) -> Self {
+        let nodes = layout.nodes.len();
+        let on_air = layout.adhoc.as_ref().map_or(0, |spec| spec.nodes);
         let mut outgoing = vec![Vec::new(); nodes + usize::from(on_air > 0)];
-        for (number, link) in experiment.links.iter().enumerate() {
+        for (number, link) in layout.links.iter().enumerate() {
             outgoing[link.from].push((2 * number as u32, link.to));
             outgoing[link.to].push((2 * number as u32 + 1, link.from));
         }
@@ -72,7 +72,7 @@ impl<'a> Routes<'a> {
             outgoing[node].push((AIR, nodes));
             outgoing[nodes].push((AIR, node));
         }
-        Self { experiment, on_air, outgoing, trees: BTreeMap::new() }
+        Self { layout, on_air, outgoing, trees: BTreeMap::new() }
     }
 
     /// The hops from node `from` to node `to`; `None` when there is no route.
@@ -161,16 +161,16 @@ impl<'a> Routes<'a> {
     }
 
     fn rank<'b>(&'b self, reached: &Reached) -> (u32, u64, u32, &'b str, &'b str) {
-        let nodes = &self.experiment.nodes;
+        let nodes = &self.layout.nodes;
         let previous = nodes.get(reached.previous).map_or("", String::as_str);
         let link =
-            self.experiment.links.get(reached.direction as usize / 2).map_or("", |link| link.name.as_str());
+            self.layout.links.get(reached.direction as usize / 2).map_or("", |link| link.name.as_str());
         (reached.air, reached.delay, reached.hops, previous, link)
     }
 
     fn delay(&self, direction: u32) -> u64 {
         // The air's hop has no link and no delay: `air` counts it before all delays.
-        let Some(link) = self.experiment.links.get(direction as usize / 2) else { return 0 };
+        let Some(link) = self.layout.links.get(direction as usize / 2) else { return 0 };
         let spec = if direction.is_multiple_of(2) { &link.forward } else { &link.reverse };
         spec.delay.as_nanos()
     }
@@ -179,10 +179,11 @@ impl<'a> Routes<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_scenario::{LinkDirectionSpec, LinkSpec, QueueLimit, QueueSpec, Run};
-    use cogtcp_units::{Duration, Probability, RandomStream, Rate, Seed};
+    use cogtcp_layout::{LinkDirectionSpec, LinkSpec};
+    use cogtcp_link::{QueueLimit, QueueSpec};
+    use cogtcp_units::{Duration, Probability, RandomStream, Rate};
 
-    fn experiment(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> Experiment {
+    fn layout(nodes: &[&str], links: &[(&str, usize, usize, u64)]) -> NetworkSpec {
         let direction = |delay| LinkDirectionSpec {
             rate: Rate::from_bits_per_second(1_000_000),
             delay: Duration::from_millis(delay),
@@ -193,16 +194,8 @@ mod tests {
             mark: None,
             trace: None,
         };
-        Experiment {
-            name: "routes".to_owned(),
-            run: Run {
-                duration: Duration::from_secs(1),
-                warmup: Duration::ZERO,
-                seed: Seed::default(),
-                sample_interval: Duration::from_secs(1),
-            },
+        NetworkSpec {
             nodes: nodes.iter().map(|name| (*name).to_owned()).collect(),
-            adhoc: None,
             links: links
                 .iter()
                 .map(|&(name, from, to, delay)| LinkSpec {
@@ -213,11 +206,7 @@ mod tests {
                     reverse: direction(delay),
                 })
                 .collect(),
-            spectrum: None,
-            radios: Vec::new(),
-            train: None,
-            flows: Vec::new(),
-            udp: Vec::new(),
+            ..NetworkSpec::default()
         }
     }
 
@@ -229,7 +218,7 @@ mod tests {
 
     #[test]
     fn least_delay_wins_over_fewest_links() {
-        let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 30)]);
+        let graph = layout(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 30)]);
         let mut routes = Routes::new(&graph);
         assert_eq!(wired(&mut routes, 0, 2), Some(vec![0, 2]));
         assert_eq!(wired(&mut routes, 2, 0), Some(vec![3, 1]));
@@ -239,7 +228,7 @@ mod tests {
 
     #[test]
     fn fewest_links_win_among_equal_delays() {
-        let graph = experiment(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 20)]);
+        let graph = layout(&["a", "b", "c"], &[("ab", 0, 1, 10), ("bc", 1, 2, 10), ("ac", 0, 2, 20)]);
         assert_eq!(wired(&mut Routes::new(&graph), 0, 2), Some(vec![4]));
     }
 
@@ -248,24 +237,23 @@ mod tests {
     #[test]
     fn names_decide_among_equals() {
         let links = [("1", 0, 1, 10), ("2", 1, 3, 10), ("3", 0, 2, 10), ("5", 2, 3, 10), ("4", 2, 3, 10)];
-        let graph = experiment(&["a", "x", "m", "z"], &links);
+        let graph = layout(&["a", "x", "m", "z"], &links);
         assert_eq!(wired(&mut Routes::new(&graph), 0, 3), Some(vec![4, 8]));
     }
 
     #[test]
     fn hosts_on_one_link_are_routed_through_it() {
-        let graph =
-            experiment(&["s", "r1", "r2", "d"], &[("in", 0, 1, 5), ("core", 1, 2, 40), ("out", 2, 3, 5)]);
+        let graph = layout(&["s", "r1", "r2", "d"], &[("in", 0, 1, 5), ("core", 1, 2, 40), ("out", 2, 3, 5)]);
         let mut routes = Routes::new(&graph);
         assert_eq!(wired(&mut routes, 0, 3), Some(vec![0, 2, 4]));
         assert_eq!(wired(&mut routes, 3, 0), Some(vec![5, 3, 1]));
-        let pair = experiment(&["s", "d"], &[("link", 0, 1, 5)]);
+        let pair = layout(&["s", "d"], &[("link", 0, 1, 5)]);
         assert_eq!(wired(&mut Routes::new(&pair), 0, 1), Some(vec![0]));
     }
 
     #[test]
     fn unreachable_nodes_have_no_path() {
-        let graph = experiment(&["a", "b", "c", "d"], &[("ab", 0, 1, 1), ("cd", 2, 3, 1)]);
+        let graph = layout(&["a", "b", "c", "d"], &[("ab", 0, 1, 1), ("cd", 2, 3, 1)]);
         assert_eq!(wired(&mut Routes::new(&graph), 0, 3), None);
     }
 
@@ -283,7 +271,7 @@ mod tests {
                     links.push(("l", a, b, 1 + stream.below(9)));
                 }
             }
-            let graph = experiment(&names, &links);
+            let graph = layout(&names, &links);
             let mut routes = Routes::new(&graph);
             for from in 0..8 {
                 let mut least = [u64::MAX; 8];

@@ -13,6 +13,7 @@ pub use spectrum::{
 };
 
 use crate::Flat;
+use cogtcp_layout::{Ends, TransmitRadio, WhilePeerSenses};
 use cogtcp_spectrum::detector::FusionRule;
 use cogtcp_spectrum::regulation::RegulationConfig;
 use cogtcp_units::{Decibel, Length, Power};
@@ -105,54 +106,4 @@ pub enum Access {
     /// A base station schedules: the radio's links lead to its users, and the rate follows from `cell`, not
     /// from the channels' rates. LTE and NR.
     Scheduled,
-}
-
-/// Whether the two ends of a link sense together.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ends {
-    /// One radio, at the first end, stands for both: they sense at the same times, decide as one and change
-    /// channel together.
-    #[default]
-    Synchronous,
-    /// Each end senses and decides on its own, from its own place. A sender sends on its receiver's channel,
-    /// which it knows at no cost.
-    Independent,
-}
-
-/// What a sender does while its receiver is silent.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WhilePeerSenses {
-    /// It knows and waits; it begins no exchange that would not end in time.
-    #[default]
-    Wait,
-    /// It does not know: it tries again and again, up to its retry limit, and drops the packet then.
-    Retry,
-}
-
-/// Whether a node sends with the radio that senses.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TransmitRadio {
-    /// It has one transceiver: while it senses it does not send.
-    #[default]
-    Shared,
-    /// It has another radio to send with: its own sensing does not keep it from sending (the released ns-2
-    /// code).
-    Separate,
-}
-
-/// Which frames are lost, apart from collisions and the loss of the link.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reception {
-    /// Every frame whose signal to noise and interference is below `capture` at its receiver; data frames
-    /// also at random, by the error rate of the channel.
-    #[default]
-    Sinr,
-    /// The released ns-2 code: an RTS or data frame is lost while a PU that is heard on the channel is ON,
-    /// except 10 % of them. RTS and data frames are also lost at random, by the error rate of the channel. A
-    /// CTS or ACK always arrives.
-    AsReleased,
 }

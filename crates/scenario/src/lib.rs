@@ -46,9 +46,13 @@ pub use adhoc::{
 };
 pub use cognitive::{
     Access, AlternatingChannels, BaseStation, CellSettings, Channels, CognitiveUser, Cooperation,
-    Coordinates, Crowd, Duplex, Ends, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers,
-    ModelOfUsers, OnOffLaws, OtherUsers, PairOfUsers, PuSnr, Reception, RlcMode, Scheduling, SensingSettings,
-    Spectrum, Technology, TraceModel, TraceOfUsers, TransmitRadio, Users, WhilePeerSenses,
+    Coordinates, Crowd, Duplex, Exponential, ExponentialLaw, LawsOfUsers, MeasuredFile, MeasuredUsers,
+    ModelOfUsers, OnOffLaws, OtherUsers, PairOfUsers, PuSnr, RlcMode, Scheduling, SensingSettings, Spectrum,
+    Technology, TraceModel, TraceOfUsers, Users,
+};
+pub use cogtcp_layout::{
+    AdHocSpec, CellSpec, CognitiveSpec, Ends, Gating, JourneySpec, LinkDirectionSpec, LinkSpec, Motion,
+    NetworkSpec, RadioKind, RadioSpec, Reception, SpectrumSpec, TransmitRadio, UsersSpec, WhilePeerSenses,
 };
 pub use cogtcp_link::{Flush, QueueLimit, QueueSpec, Silence};
 pub use cogtcp_traffic::{Connection, Pace, Pattern, Period, RequestConfig, VideoConfig, Volume};
@@ -56,11 +60,7 @@ pub use cogtcp_transport::{TcpSettings, Window};
 pub use cogtcp_units::Seed;
 pub use error::ScenarioError;
 pub use excerpt::line_excerpt;
-pub use experiment::{
-    AdHocSpec, CognitiveSpec, ControlSpec, Experiment, FlowSpec, Gating, JourneySpec, LinkDirectionSpec,
-    LinkSpec, Motion, PathSpec, Protocol, RadioKind, RadioSpec, SpectrumSpec, TcpSpec, TrainSpec, UdpSpec,
-    UsersSpec,
-};
+pub use experiment::{ControlSpec, Experiment, FlowSpec, PathSpec, Protocol, TcpSpec, TrainSpec, UdpSpec};
 pub use external::is_external;
 pub use flat::Flat;
 pub use flow::{Flow, Traffic};

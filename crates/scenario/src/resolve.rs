@@ -18,7 +18,7 @@ use crate::files::beside;
 use crate::limits::{LONGEST, MOST_POINTS, MOST_PROBLEMS};
 use crate::source::Source;
 use crate::tree::KeyPath;
-use crate::{Experiment, MOST_SERIES_ROWS, Run, Scenario, ScenarioError};
+use crate::{Experiment, MOST_SERIES_ROWS, NetworkSpec, Run, Scenario, ScenarioError};
 use cogtcp_units::{Check, Duration, Rate};
 use network::ResolvedNetwork;
 
@@ -176,11 +176,13 @@ impl Scenario {
         findings.errors.is_empty().then(|| Experiment {
             name: self.name.clone(),
             run,
-            nodes: network.nodes,
-            links: network.links,
-            adhoc: adhoc.map(Box::new),
-            spectrum,
-            radios,
+            network: NetworkSpec {
+                nodes: network.nodes,
+                links: network.links,
+                adhoc: adhoc.map(Box::new),
+                spectrum,
+                radios,
+            },
             train,
             flows,
             udp,

@@ -145,7 +145,8 @@ fn places_and_names() {
             "name = \"places\"\n[run]\nduration = \"1 s\"\n[topology.ad_hoc]\nnodes = 5\nplacement = {placement}\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\ntransport = \"reno\"\n"
         );
         let experiment = resolve(&text).unwrap();
-        let mobility = build::mobility(&experiment.adhoc.unwrap(), Duration::from_secs(1), 1).unwrap();
+        let mobility =
+            build::mobility(&experiment.network.adhoc.unwrap(), Duration::from_secs(1), 1).unwrap();
         assert_eq!(mobility.position(4, cogtcp_units::Time::ZERO), Position::new(last.0, last.1));
     }
     let outside = RIGHT.replace(
@@ -291,7 +292,7 @@ rates = [
 #[test]
 fn waves_and_rates_are_read() {
     let text = RIGHT.replace("range = \"200 m\"\n", WAVES).replace("queue = 20\n", RATES);
-    let medium = resolve(&text).unwrap().adhoc.unwrap().config.medium;
+    let medium = resolve(&text).unwrap().network.adhoc.unwrap().config.medium;
     let expected = Propagation {
         path_loss: PathLoss::LogDistance(LogDistance {
             exponent: 2.7,
@@ -314,7 +315,14 @@ fn waves_and_rates_are_read() {
     // Rates alone adapt nothing, and the names of both algorithms stand for their papers' numbers.
     let of = |control: &str| {
         let rates = RATES.replace("rate_control = { minstrel = { lookaround = 0.2 } }\n", control);
-        resolve(&RIGHT.replace("queue = 20\n", &rates)).unwrap().adhoc.unwrap().config.medium.rate_control
+        resolve(&RIGHT.replace("queue = 20\n", &rates))
+            .unwrap()
+            .network
+            .adhoc
+            .unwrap()
+            .config
+            .medium
+            .rate_control
     };
     assert_eq!(of(""), None);
     assert_eq!(of("rate_control = { arf = {} }\n"), Some(RateControl::ARF));
@@ -484,7 +492,7 @@ fn gateways() {
             .unwrap();
     assert_eq!(made.nodes, ["n0", "n1", "n2", "router", "server"]);
     assert_eq!(made.links.iter().map(|link| (link.from, link.to)).collect::<Vec<_>>(), [(1, 3), (3, 4)]);
-    assert_eq!((made.adhoc.unwrap().nodes, made.flows[0].to), (3, 4));
+    assert_eq!((made.network.adhoc.unwrap().nodes, made.flows[0].to), (3, 4));
     let refused = |nodes: &str, links: &str, field: &str, words: &str| {
         let error = with(nodes, links).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");

@@ -43,18 +43,15 @@ fn refused(path: &str, value: &str) -> ScenarioError {
 #[test]
 fn what_is_left_out_has_the_values_of_the_paper() {
     let experiment = scenario().resolve().unwrap();
-    let spectrum = experiment.spectrum.unwrap();
+    let spectrum = experiment.network.spectrum.unwrap();
     assert_eq!((spectrum.channels.bands(), spectrum.channels.len()), (5, 5));
     let UsersSpec::Generated(users) = spectrum.users else { panic!("they are generated") };
     assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     let pair = experiment.radios[0].kind.cognitive().unwrap();
-    assert_eq!(
-        (pair.user.mac.short_retry_limit, pair.user.mac.rts_threshold),
-        (RetryLimit::Times(7), Bytes::new(0))
-    );
+    assert_eq!((pair.mac.short_retry_limit, pair.mac.rts_threshold), (RetryLimit::Times(7), Bytes::new(0)));
     assert_eq!(pair.ends[1].position.x, 100.0);
     // P_on of the detector's threshold follows from the law: mean ON 2 s, mean OFF 2/3 s.
-    assert!(matches!(pair.user.shared.detector(), DetectorConfig::Map(map) if map.p_on.is_none()));
+    assert!(matches!(&pair.detector, DetectorConfig::Map(map) if map.p_on.is_none()));
     let p_on = pair.surroundings.duty_cycle;
     assert!((p_on - 0.75).abs() < 1e-9, "{p_on}");
 }
@@ -311,7 +308,7 @@ fn logs_are_read_beside_the_scenario() {
     let scenario = Scenario::read(&file).unwrap();
     let names: Vec<_> = scenario.files().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["ch.log", "pu.log"]);
-    let spectrum = scenario.resolve().unwrap().spectrum.unwrap();
+    let spectrum = scenario.resolve().unwrap().network.spectrum.unwrap();
     assert_eq!(spectrum.channels.len(), 2);
     let UsersSpec::Logged(activity) = &spectrum.users else { panic!("they are read") };
     assert_eq!((activity.users.len(), activity.users[0].band, activity.users[0].activity.len()), (1, 2, 2));
@@ -344,7 +341,7 @@ fn released_files_and_measured_occupancy_are_read_too() {
     let csv = "time,band,busy\n0,900,1\n2,900,0\n0,901,0\n20,900,0\n";
     let file = folder("occupancy", &[("cr.toml", &text), ("busy.csv", csv)]);
     let scenario = Scenario::read(&file).unwrap();
-    let UsersSpec::Logged(activity) = scenario.resolve().unwrap().spectrum.unwrap().users else {
+    let UsersSpec::Logged(activity) = scenario.resolve().unwrap().network.spectrum.unwrap().users else {
         panic!("they are read")
     };
     assert_eq!(activity.users.iter().map(|user| user.activity.len()).collect::<Vec<_>>(), [1, 0]);
@@ -365,7 +362,7 @@ fn a_measurement_of_powers_is_read_by_its_threshold() {
     let file = folder("measured", &[("cr.toml", &text), ("power.csv", &csv)]);
     let scenario = Scenario::read(&file).unwrap();
     assert_eq!(scenario.files().len(), 1);
-    let UsersSpec::Logged(activity) = scenario.resolve().unwrap().spectrum.unwrap().users else {
+    let UsersSpec::Logged(activity) = scenario.resolve().unwrap().network.spectrum.unwrap().users else {
         panic!("they are read")
     };
     assert_eq!(activity.users.iter().map(|user| user.activity.len()).collect::<Vec<_>>(), [0, 10]);

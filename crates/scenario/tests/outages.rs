@@ -28,7 +28,7 @@ fn what_is_written_arrives() {
     assert!(told.resolve().unwrap().radios[0].kind.gating().unwrap().unreachable);
     assert_eq!(Scenario::parse(&told.to_toml(), "again").unwrap(), told);
     let marked = changed("queue = \"50 packets\"", "queue = \"50 packets\", mark = \"20 packets\"");
-    let links = marked.resolve().unwrap().links;
+    let links = marked.resolve().unwrap().network.links;
     let marks: Vec<_> = links.iter().map(|link| (link.forward.mark, link.reverse.mark)).collect();
     assert_eq!(marks.iter().filter(|marks| **marks == (Some(20), Some(20))).count(), 1, "{marks:?}");
     let adaptive = changed("delayed_ack = \"off\"", "delayed_ack = \"adaptive\"");

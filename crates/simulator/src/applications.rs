@@ -73,8 +73,9 @@ impl Part for Applications {
 
     fn handle_event(&mut self, now: Time, index: u32, world: &mut World<'_>) -> Tally {
         let (flow, is_delivery) = codes::of_application(index);
-        // The applications stand in the order of their flows, of which not every one has an application.
+        // The applications stand in the order of their flows.
         let Ok(place) = self.all.binary_search_by_key(&flow, |(it, _)| it.flow()) else {
+            impossible("an event of an application that is not there");
             return Tally::Stale;
         };
         let asking = &mut self.all[place].0;

@@ -5,7 +5,7 @@ use crate::packet::{Body, OptionStore, Packet};
 use crate::trace::{flags_text, sack_text};
 use cogtcp_adhoc::{ARP_BYTES, AirEvent, AirFrame, FrameContent, NodeRadio};
 use cogtcp_hosts::Streams;
-use cogtcp_network::Carried;
+use cogtcp_network::{Carried, impossible};
 use cogtcp_records::extensions::{FrameRow, FramesBuilder};
 use cogtcp_records::{Code, Table};
 use cogtcp_routing::NodeAddress;
@@ -110,10 +110,11 @@ impl Frames {
         match event {
             AirEvent::Frame(frame) => self.frame(frame, kept),
             AirEvent::Failed { radio, cause } => {
-                if let Some(row) = self.attempts.get(&key(*radio)) {
-                    let code = self.rows.failed.intern(cause.name());
-                    self.rows.failed.revise(*row, code);
-                }
+                let Some(row) = self.attempts.get(&key(*radio)) else {
+                    return impossible("an attempt fails that no frame began");
+                };
+                let code = self.rows.failed.intern(cause.name());
+                self.rows.failed.revise(*row, code);
             }
         }
     }

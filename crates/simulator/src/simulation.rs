@@ -290,7 +290,7 @@ impl Simulation<'_> {
                 let mut world = World { plane: &mut self.plane, flows: &mut self.flows };
                 self.parts.receive(now, (part, place), frame, &mut world);
             }
-            Owner::Network => {}
+            Owner::Network => impossible("a packet of the network itself that is no message to a source"),
         }
     }
 

@@ -9,12 +9,12 @@ use crate::options::RunError;
 use crate::packet::{Body, Packet};
 use crate::parts::{Ending, Part, Plan, World, codes};
 use crate::plane::Plane;
+use cogtcp_hosts::freeze::Beside;
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_link::Frame;
 use cogtcp_network::{StreamCounters, StreamId, Tally, impossible};
 use cogtcp_records::{EventKind, Table};
 use cogtcp_train::RouterMessage;
-use cogtcp_train::freeze::Beside;
 use cogtcp_units::Time;
 use std::ops::Range;
 
@@ -231,10 +231,11 @@ impl Part for Train {
         let stream = frame.packet.transit.stream;
         let of = |client: &Client| client.streams.iter().position(|own| *own == stream);
         let found = self.clients.iter().enumerate().find_map(|(number, it)| Some((number, of(it)?)));
-        let Some((client, direction)) = found else { return };
+        let Some((client, direction)) = found else { return impossible("a message of no client") };
         self.clients[client].counters[direction].arrived += 1;
-        if let Some(message) = messages::read(message, self.host.machine.predicted()) {
-            self.take(now, client, message, world);
+        match messages::read(message, self.host.machine.predicted()) {
+            Some(message) => self.take(now, client, message, world),
+            None => impossible("a message that nobody wrote"),
         }
         self.send_messages(now, world);
     }

@@ -4,13 +4,11 @@
 //! - [`journey`]: the journey along a line, as a radio.
 //! - [`prediction`]: predicting outages.
 //! - [`MobileRouter`], [`wire`]: the router and its messages.
-//! - [`freeze`]: the connection manager of a client, beside TCP.
 //!
 //! [`MobileRouter`] is sans-IO. Inputs are the time, the radio's measurements, the board of its node and the
 //! clients' replies. Outputs are messages ([`MobileRouter::poll_message`]) and the time of the next call
 //! ([`MobileRouter::poll_timeout`]). It knows no network and no clock: a simulator or an emulator drives it.
 
-pub mod freeze;
 pub mod journey;
 mod message;
 pub mod prediction;

@@ -1,10 +1,11 @@
 //! The connection manager beside an end that sits on a train, and how long it holds the source.
 
-use super::{ACKS, Ends, Flow, Tcp};
+use super::shared::Shared;
+use super::{ACKS, Flow, Tcp};
 use crate::Plane;
-use cogtcp_network::{Awaited, impossible};
+use crate::freeze::{Beside, ConnectionManager, RoundTrips};
+use cogtcp_network::Awaited;
 use cogtcp_records::EventKind;
-use cogtcp_train::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_transport::Segment;
 use cogtcp_units::{Duration, Time};
 
@@ -47,87 +48,89 @@ impl Tcp {
             plane.record_event(now, EventKind::Thaw, flow, f64::NAN);
         }
     }
-}
 
-impl Flow {
-    /// A connection manager works beside one end from now on.
-    pub fn manage(&mut self, beside: Beside) {
-        let Ends::Tcp(tcp) = &mut self.ends else { return impossible("a flow over another transport") };
-        let manager = ConnectionManager::new(beside);
-        tcp.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
-    }
-
-    /// The manager, if any, hears that the link is going down, and until when.
-    pub fn freeze(&mut self, now: Time, until: Time, plane: &mut impl Plane) {
-        // Before the start and after the end there is no window to close.
-        let active = self.is_active();
-        let Some(managed) = self.managed().filter(|_| active) else { return };
-        let beside = managed.manager.beside();
+    fn freeze(&mut self, now: Time, until: Time, hosts: &mut Shared, plane: &mut impl Plane) {
+        // The flow has no manager.
+        let Some(managed) = self.manager.as_deref_mut() else { return };
         let ack = managed.manager.freeze(now, until);
         // A second warning before the all-clear prolongs the freeze; it began with the first.
         if managed.frozen_since.is_none() && managed.manager.is_frozen() {
             managed.frozen_since = Some(now);
-            plane.record_event(now, EventKind::Freeze, self.number, f64::NAN);
+            plane.record_event(now, EventKind::Freeze, hosts.number, f64::NAN);
         }
-        if let Some(ack) = ack {
-            self.tell_source(now, beside, &ack, ConnectionManager::FREEZE_ACKS, plane);
-        }
-    }
-
-    /// The manager, if any, hears that the link is going up.
-    pub fn thaw(&mut self, now: Time, plane: &mut impl Plane) {
-        let active = self.is_active();
-        let Some(managed) = self.managed().filter(|_| active) else { return };
         let beside = managed.manager.beside();
-        let ack = managed.manager.thaw();
-        self.record_thaw(now, plane);
-        if let Some(ack) = ack {
-            self.tell_source(now, beside, &ack, ConnectionManager::THAW_ACKS, plane);
-        }
+        self.tell_source(now, beside, ack, ConnectionManager::FREEZE_ACKS, hosts, plane);
     }
 
-    /// Gives the source an acknowledgement of the manager's: `times` over the network, once beside it.
+    fn thaw(&mut self, now: Time, hosts: &mut Shared, plane: &mut impl Plane) {
+        // The flow has no manager.
+        let Some(managed) = self.manager.as_deref_mut() else { return };
+        let (beside, ack) = (managed.manager.beside(), managed.manager.thaw());
+        self.record_thaw(now, hosts.number, plane);
+        self.tell_source(now, beside, ack, ConnectionManager::THAW_ACKS, hosts, plane);
+    }
+
+    /// Gives the source an acknowledgement of the manager's, if it makes one: `times` over the network, once
+    /// beside it.
     fn tell_source(
         &mut self,
         now: Time,
         beside: Beside,
-        ack: &Segment,
+        ack: Option<Segment>,
         times: usize,
+        hosts: &mut Shared,
         plane: &mut impl Plane,
     ) {
+        let Some(ack) = ack else { return };
         match beside {
             Beside::Receiver => {
                 for _ in 0..times {
-                    self.counters[ACKS].injected += 1;
-                    plane.send_segment(now, self.ids[ACKS], ack, Time::MAX, Awaited::Nothing);
+                    hosts.counters[ACKS].injected += 1;
+                    plane.send_segment(now, hosts.ids[ACKS], &ack, Time::MAX, Awaited::Nothing);
                 }
             }
             Beside::Sender => {
-                let Ends::Tcp(tcp) = &mut self.ends else {
-                    return impossible("a flow over another transport");
-                };
-                tcp.sender.handle_segment(now, ack);
-                self.pump_sender(now, Awaited::Receiver, plane);
+                self.sender.handle_segment(now, &ack);
+                self.pump_sender(now, Awaited::Receiver, hosts, plane);
             }
         }
     }
 
     /// The manager, if any, forgets the connection before a new one.
-    pub(super) fn renew_manager(&mut self, now: Time, plane: &mut impl Plane) {
-        self.record_thaw(now, plane);
-        if let Some(managed) = self.managed() {
+    pub(super) fn renew_manager(&mut self, now: Time, flow: u32, plane: &mut impl Plane) {
+        self.record_thaw(now, flow, plane);
+        if let Some(managed) = &mut self.manager {
             managed.manager = ConnectionManager::new(managed.manager.beside());
         }
     }
+}
 
-    fn record_thaw(&mut self, now: Time, plane: &mut impl Plane) {
-        if let Ends::Tcp(tcp) = &mut self.ends {
-            tcp.record_thaw(now, self.number, plane);
+impl Flow {
+    /// A connection manager works beside one end from now on. Another transport than TCP has no window that a
+    /// manager could close: it stays without one.
+    pub fn manage(&mut self, beside: Beside) {
+        let Some(tcp) = self.ends.tcp_mut() else { return };
+        let manager = ConnectionManager::new(beside);
+        tcp.manager = Some(Box::new(Managed { manager, frozen_since: None, frozen: Duration::ZERO }));
+    }
+
+    /// The manager, if any, hears that the link is going down, and until when. Before the start and after the
+    /// end there is no window to close.
+    pub fn freeze(&mut self, now: Time, until: Time, plane: &mut impl Plane) {
+        if self.is_active()
+            && let Some(tcp) = self.ends.tcp_mut()
+        {
+            tcp.freeze(now, until, &mut self.shared, plane);
         }
     }
 
-    fn managed(&mut self) -> Option<&mut Managed> {
-        if let Ends::Tcp(tcp) = &mut self.ends { tcp.manager.as_deref_mut() } else { None }
+    /// The manager, if any, hears that the link is going up.
+    pub fn thaw(&mut self, now: Time, plane: &mut impl Plane) {
+        if self.is_active()
+            && let Some(tcp) = self.ends.tcp_mut()
+        {
+            tcp.thaw(now, &mut self.shared, plane);
+        }
     }
 
     /// What the manager knows of the round-trip time.
@@ -146,9 +149,9 @@ impl Flow {
         self.tcp().map_or(0, |tcp| tcp.sender.stats().window_probes - self.warm().tcp.window_probes)
     }
 
-    /// The time for which the manager holds the source counts from `now`.
+    /// The time for which the manager, if any, holds the source counts from `now`.
     pub(super) fn restart_frozen(&mut self, now: Time) {
-        if let Some(managed) = self.managed() {
+        if let Some(managed) = self.ends.tcp_mut().and_then(|tcp| tcp.manager.as_deref_mut()) {
             // A freeze that is under way counts from here on.
             managed.frozen = Duration::ZERO;
             managed.frozen_since = managed.frozen_since.map(|_| now);

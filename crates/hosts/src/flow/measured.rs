@@ -1,7 +1,8 @@
 //! What is measured of a flow: counters at the end of the warm-up, and the measured span.
 
-use super::{ACKS, DATA, Ends, Flow};
-use crate::multipath::PathCounts;
+use super::Flow;
+use super::ends::both;
+use super::verbs::BothEnds;
 use crate::quic::QuicCounts;
 use crate::{End, Plane};
 use cogtcp_endpoint::PathId;
@@ -79,75 +80,45 @@ impl Flow {
         let state = self.snapshot(plane);
         // A flow that has not begun costs no memory for it.
         self.warm = (state != Snapshot::default()).then(|| Box::new(state));
-        if let Ends::Other(other) = &mut self.ends {
-            other.warm = PathCounts::of(&other.ends);
-            other.further.iter_mut().for_each(|path| path.warm_bytes = path.arrived_bytes);
-        }
+        both!(&mut self.ends, it => it.end_warmup());
         self.restart_frozen(now);
     }
 
     /// The counters at this moment.
     pub fn snapshot(&self, plane: &impl Plane) -> Snapshot {
-        let (sent, resent, tcp, quic) = match &self.ends {
-            Ends::Tcp(tcp) => {
-                let stats = tcp.sender.stats();
-                (stats.segments_sent, stats.segments_retransmitted, *stats, QuicCounts::default())
-            }
-            Ends::Other(other) => {
-                let progress = other.ends.sender.progress();
-                let quic = QuicCounts::of(&other.ends.sender).unwrap_or_default();
-                (progress.sent_packets, progress.resent_packets, SenderStats::default(), quic)
-            }
-        };
         Snapshot {
-            sent,
-            resent,
-            tcp,
-            quic,
             arrived: End::BOTH.map(|from| self.counted(from).map(|(_, counted)| counted.arrived).sum()),
             dropped: End::BOTH.map(|from| self.counted(from).map(|(id, _)| plane.dropped(id)).sum()),
             delivered: self.delivered(),
             arrivals: self.arrivals(),
+            ..both!(&self.ends, it => it.counts())
         }
     }
 
     /// What has reached the receiving host so far.
     fn arrivals(&self) -> Reached {
-        let (new, repeated) = match &self.ends {
-            Ends::Tcp(tcp) => {
-                let stats = tcp.receiver.stats();
-                // Data without room was carried in vain, as duplicates are: the budget counts both as one.
-                (stats.bytes, stats.duplicate_bytes + stats.out_of_window_bytes)
-            }
-            Ends::Other(other) => {
-                let progress = other.ends.receiver.progress();
-                (progress.received_bytes, progress.duplicate_bytes)
-            }
-        };
-        Reached { wire: self.arrived_bytes, new, repeated }
+        let (new, repeated) = both!(&self.ends, it => it.received());
+        Reached { wire: self.shared.arrived_bytes, new, repeated }
     }
 
     /// The flow as the budgets of its bottlenecks see it: one for each path.
     pub fn spans(&self) -> impl Iterator<Item = FlowSpan> {
-        let by_path = match &self.ends {
-            Ends::Other(other) => &other.measured[..],
-            Ends::Tcp(_) => &[],
-        };
+        let by_path = both!(&self.ends, it => it.measured());
         let whole = self.measured.as_ref().map(|measured| (measured.bottleneck, measured.arrivals));
         self.data_by_path().enumerate().map(move |(path, stream)| {
             let measured = if by_path.is_empty() { whole } else { by_path.get(path).copied() };
-            FlowSpan { flow: self.number, stream, measured }
+            FlowSpan { flow: self.shared.number, stream, measured }
         })
     }
 
     /// What has arrived over each of several paths since the end of the warm-up; empty: there is one path.
     fn arrivals_by_path(&self) -> Vec<Reached> {
-        let Ends::Other(other) = &self.ends else { return Vec::new() };
-        if other.further.is_empty() {
+        let further = self.further();
+        if further.is_empty() {
             return Vec::new();
         }
-        let further = other.further.iter().map(|path| path.arrived_bytes - path.warm_bytes);
-        let whole = self.arrived_bytes - self.warm().arrivals.wire;
+        let further = further.iter().map(|path| path.arrived_bytes - path.warm_bytes);
+        let whole = self.shared.arrived_bytes - self.warm().arrivals.wire;
         let first = whole - further.clone().sum::<u64>();
         let wires = std::iter::once(first).chain(further);
         self.subflows().reached(wires)
@@ -155,30 +126,16 @@ impl Flow {
 
     /// What the flow waits for on a path.
     fn awaits(&self, path: PathId, plane: &impl Plane) -> Awaited {
-        let tcp = match &self.ends {
-            Ends::Tcp(tcp) => tcp,
-            Ends::Other(other) if self.is_active() => return other.ends.awaited_on(path),
-            Ends::Other(_) => return Awaited::Application,
-        };
-        let sender = &tcp.sender;
-        if !self.is_active() || (!sender.has_unsent() && sender.state().flight_size == 0) {
+        if !self.is_active() {
             return Awaited::Application;
         }
-        let under_way = |stream: usize| {
-            let counters = self.counters[stream];
-            counters.injected - counters.arrived - plane.dropped(self.ids[stream])
-        };
-        // With nothing in the network no acknowledgement can come: only the timer helps.
-        if under_way(DATA) + under_way(ACKS) == 0 && sender.state().flight_size > 0 {
-            return Awaited::Timeout;
-        }
-        if sender.has_unsent() { tcp.limit() } else { Awaited::Application }
+        both!(&self.ends, it => it.awaits(path, &self.shared, plane))
     }
 
     /// The measured span begins.
     pub fn begin_measure(&mut self, now: Time, plane: &mut impl Plane) {
         // What ended within the warm-up has no measured span.
-        if self.measured.is_some() || self.completed.is_some() || self.stopped {
+        if self.measured.is_some() || self.completed.is_some() || self.shared.stopped {
             return;
         }
         let paths = (0..).map(PathId).zip(self.data_by_path());
@@ -187,7 +144,7 @@ impl Flow {
         self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.delivered(),
-            arrived_bytes: self.arrived_bytes,
+            arrived_bytes: self.shared.arrived_bytes,
             available,
         }));
     }
@@ -204,13 +161,11 @@ impl Flow {
         let bottleneck = narrowest[0].map(|(link, _)| link);
         let by_path = narrowest.iter().map(|found| found.map(|(link, _)| link)).zip(self.arrivals_by_path());
         let by_path = by_path.collect();
-        if let Ends::Other(other) = &mut self.ends {
-            other.measured = by_path;
-        }
+        both!(&mut self.ends, it => it.set_measured(by_path));
         self.measured = Some(Box::new(Measured {
             span: now - baseline.at,
             delivered: self.delivered() - baseline.delivered,
-            arrived_bytes: self.arrived_bytes - baseline.arrived_bytes,
+            arrived_bytes: self.shared.arrived_bytes - baseline.arrived_bytes,
             arrivals: self.arrivals().since(&self.warm().arrivals),
             bottleneck,
             capacity_bytes: narrowest.into_iter().flatten().map(|(_, bytes)| bytes).sum(),

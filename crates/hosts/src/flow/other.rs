@@ -1,12 +1,17 @@
 //! A flow whose transport is not TCP: its ends exchange datagrams.
 
-use super::{Delivery, Ends, Flow};
+use super::shared::{PathStreams, Shared};
+use super::verbs::BothEnds;
+use super::{Delivery, Flow, Snapshot};
 use crate::multipath::PathCounts;
+use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, EndEvent, Plane};
 use cogtcp_crosslayer::LinkEvent;
-use cogtcp_endpoint::{Datagram, Outgoing, PathId, Received, SpectrumDatabase, Supply};
+use cogtcp_endpoint::{Datagram, LogEntry, Outgoing, PathId, Received, SpectrumDatabase, Supply};
 use cogtcp_multipath::MOST_PATHS;
-use cogtcp_network::{Awaited, Reached, StreamCounters, StreamId, impossible};
+use cogtcp_network::{Awaited, Reached, StreamCounters, impossible};
+use cogtcp_records::Histogram;
+use cogtcp_records::tables::FlowSample;
 use cogtcp_units::Time;
 use std::sync::Arc;
 
@@ -54,14 +59,166 @@ impl Waits {
     }
 }
 
-/// The streams of a path, of data and of acknowledgements, and what the hosts counted of each.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PathStreams {
-    pub(super) ids: [StreamId; 2],
-    pub(super) counters: [StreamCounters; 2],
-    /// Bytes on the wire of the data packets that arrived over it, in all and by the end of the warm-up.
-    pub(super) arrived_bytes: u64,
-    pub(super) warm_bytes: u64,
+impl Other {
+    /// Ends at rest, over one path.
+    pub(super) fn new(ends: DatagramEnds) -> Self {
+        Self { ends, further: Vec::new(), warm: PathCounts::default(), measured: Vec::new() }
+    }
+
+    /// What the hosts counted of the stream on which the end `from` sends on `path`.
+    fn counters<'a>(&'a mut self, from: End, path: PathId, hosts: &'a mut Shared) -> &'a mut StreamCounters {
+        match path.0.checked_sub(1) {
+            Some(further) => &mut self.further[usize::from(further)].counters[from.index()],
+            None => &mut hosts.counters[from.index()],
+        }
+    }
+
+    /// Sends what `end` has to send, takes its events, then sets its timer. `awaited` is what the sender had
+    /// waited for; samples of the round-trip time go to `rtt`.
+    fn pump(
+        &mut self,
+        now: Time,
+        end: End,
+        awaited: Waits,
+        mut rtt: Option<&mut Histogram>,
+        hosts: &mut Shared,
+        plane: &mut impl Plane,
+    ) {
+        while let Some(Outgoing { packet, ecn_capable, path, .. }) = self.ends.end(end).poll_transmit(now) {
+            let id = match path.0.checked_sub(1) {
+                Some(further) => self.further[usize::from(further)].ids[end.index()],
+                None => hosts.ids[end.index()],
+            };
+            self.counters(end, path, hosts).injected += 1;
+            plane.send_datagram(now, id, packet, ecn_capable, awaited.on(path));
+        }
+        while let Some(told) = self.ends.poll(end) {
+            match told {
+                EndEvent::Recorded(kind, window) => plane.record_event(now, kind, hosts.number, window),
+                EndEvent::RecordedOnPath(path, kind, value) => {
+                    plane.record_path_event(now, kind, (hosts.number, path), value);
+                }
+                EndEvent::RoundTrip(sample) => rtt.iter_mut().for_each(|rtt| rtt.record(sample)),
+            }
+        }
+        // What an endpoint has just learnt may make a timer due in the past, as QUIC's for lost packets.
+        let due = self.ends.end(end).poll_timeout().max(now);
+        hosts.arm(end, due, plane);
+    }
+}
+
+impl BothEnds for Other {
+    fn offer(
+        &mut self,
+        now: Time,
+        what: Supply,
+        (opens, is_last): (bool, bool),
+        hosts: &mut Shared,
+        plane: &mut impl Plane,
+    ) {
+        self.ends.sender.supply(now, what);
+        if opens {
+            self.ends.open(now);
+        }
+        self.pump(now, End::Sender, Waits::Any(Awaited::Application), None, hosts, plane);
+        if is_last {
+            self.close(now, hosts, plane);
+        }
+    }
+
+    fn close(&mut self, now: Time, hosts: &mut Shared, plane: &mut impl Plane) {
+        self.ends.close(now);
+        self.pump(now, End::Sender, Waits::Any(Awaited::Application), None, hosts, plane);
+    }
+
+    fn due(&mut self, end: End) -> Time {
+        self.ends.end(end).poll_timeout()
+    }
+
+    fn expire(&mut self, now: Time, end: End, hosts: &mut Shared, plane: &mut impl Plane) {
+        let awaited = Waits::of(end, self);
+        self.ends.end(end).handle_timeout(now);
+        self.pump(now, end, awaited, None, hosts, plane);
+    }
+
+    fn link_event(&mut self, now: Time, event: LinkEvent, hosts: &mut Shared, plane: &mut impl Plane) {
+        let awaited = Waits::of(End::Sender, self);
+        self.ends.sender.handle_link_event(now, event);
+        self.pump(now, End::Sender, awaited, None, hosts, plane);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.ends.is_closed()
+    }
+
+    fn awaits(&self, path: PathId, _hosts: &Shared, _plane: &impl Plane) -> Awaited {
+        self.ends.awaited_on(path)
+    }
+
+    fn counts(&self) -> Snapshot {
+        let progress = self.ends.sender.progress();
+        Snapshot {
+            sent: progress.sent_packets,
+            resent: progress.resent_packets,
+            quic: QuicCounts::of(&self.ends.sender).unwrap_or_default(),
+            ..Snapshot::default()
+        }
+    }
+
+    fn received(&self) -> (u64, u64) {
+        let progress = self.ends.receiver.progress();
+        (progress.received_bytes, progress.duplicate_bytes)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.ends.receiver.progress().delivered_bytes
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.ends.segment_size
+    }
+
+    fn sample(&self) -> FlowSample {
+        self.ends.sample()
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
+        self.ends.observe(&mut |name, value| show(name, value));
+    }
+
+    fn further(&self) -> &[PathStreams] {
+        &self.further
+    }
+
+    fn end_warmup(&mut self) {
+        self.warm = PathCounts::of(&self.ends);
+        self.further.iter_mut().for_each(|path| path.warm_bytes = path.arrived_bytes);
+    }
+
+    fn set_measured(&mut self, by_path: Vec<(Option<u32>, Reached)>) {
+        self.measured = by_path;
+    }
+
+    fn measured(&self) -> &[(Option<u32>, Reached)] {
+        &self.measured
+    }
+
+    fn subflows(&self) -> PathCounts {
+        PathCounts::of(&self.ends).since(&self.warm)
+    }
+
+    fn use_database(&mut self, database: &Arc<dyn SpectrumDatabase>) {
+        self.ends.use_database(database);
+    }
+
+    fn keep_logs(&mut self) {
+        self.ends.sender.keep_log();
+        self.ends.receiver.keep_log();
+    }
+
+    fn take_logs(&mut self) -> [Vec<LogEntry>; 2] {
+        [self.ends.sender.take_log(), self.ends.receiver.take_log()]
+    }
 }
 
 impl Flow {
@@ -75,10 +232,11 @@ impl Flow {
         delivery: Delivery,
         plane: &mut P,
     ) {
-        self.counters(end.other(), path).arrived += 1;
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
+        let hosts = &mut self.shared;
+        let Some(other) = self.ends.other_mut() else { return impossible("a flow over TCP") };
+        other.counters(end.other(), path, hosts).arrived += 1;
         if end == End::Receiver {
-            self.arrived_bytes += u64::from(delivery.size);
+            hosts.arrived_bytes += u64::from(delivery.size);
             if let Some(further) = path.0.checked_sub(1) {
                 other.further[usize::from(further)].arrived_bytes += u64::from(delivery.size);
             }
@@ -89,101 +247,22 @@ impl Flow {
         // Asked before the packet changes what the sender waits for.
         let awaited = Waits::of(end, other);
         other.ends.end(end).handle_packet(now, Received { packet: datagram, path, marked: is_marked });
-        let delivered = other.ends.receiver.progress().delivered_bytes;
-        self.pump_other(now, end, awaited, delivery.is_measured, plane);
+        let delivered = other.delivered();
+        let rtt = delivery.is_measured.then_some(&mut self.rtt);
+        other.pump(now, end, awaited, rtt, hosts, plane);
         if end == End::Receiver && delivered >= self.goal {
             self.reach(now, plane);
-        }
-    }
-
-    /// The timer of `end` is due.
-    pub(super) fn expire_other(&mut self, now: Time, end: End, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
-        let awaited = Waits::of(end, other);
-        other.ends.end(end).handle_timeout(now);
-        self.pump_other(now, end, awaited, false, plane);
-    }
-
-    /// Gives both ends a database of primary users, before they open.
-    pub fn use_database(&mut self, database: &Arc<dyn SpectrumDatabase>) {
-        if let Ends::Other(other) = &mut self.ends {
-            other.ends.use_database(database);
         }
     }
 
     /// A radio of another node on the route reports, and its message reaches the sender at `arrives`.
     pub fn route_event(&mut self, now: Time, arrives: Time, event: LinkEvent, plane: &mut impl Plane) {
         let is_active = self.is_active();
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
+        let Some(other) = self.ends.other_mut() else { return impossible("a flow over TCP") };
         if is_active {
             let awaited = Waits::of(End::Sender, other);
             other.ends.sender.handle_route_event(now, arrives, event);
-            self.pump_other(now, End::Sender, awaited, false, plane);
+            other.pump(now, End::Sender, awaited, None, &mut self.shared, plane);
         }
-    }
-
-    /// The radio beside the sender reports.
-    pub(super) fn notify_other(&mut self, now: Time, event: LinkEvent, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
-        let awaited = Waits::of(End::Sender, other);
-        other.ends.sender.handle_link_event(now, event);
-        self.pump_other(now, End::Sender, awaited, false, plane);
-    }
-
-    /// The application offers data, and opens the connection with `open`.
-    pub(super) fn supply_other(&mut self, now: Time, what: Supply, open: bool, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
-        other.ends.sender.supply(now, what);
-        if open {
-            other.ends.open(now);
-        }
-        self.pump_other(now, End::Sender, Waits::Any(Awaited::Application), false, plane);
-    }
-
-    /// The application has no further data.
-    pub(super) fn close_other(&mut self, now: Time, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
-        other.ends.close(now);
-        self.pump_other(now, End::Sender, Waits::Any(Awaited::Application), false, plane);
-    }
-
-    /// What the hosts counted of the stream on which the end `from` sends on `path`.
-    fn counters(&mut self, from: End, path: PathId) -> &mut StreamCounters {
-        match (&mut self.ends, path.0.checked_sub(1)) {
-            (Ends::Other(other), Some(further)) => {
-                &mut other.further[usize::from(further)].counters[from.index()]
-            }
-            _ => &mut self.counters[from.index()],
-        }
-    }
-
-    /// Sends what `end` has to send, takes its events, then sets its timer. `awaited` is what the sender had
-    /// waited for; `is_measured`: samples of the round-trip time count.
-    fn pump_other(&mut self, now: Time, end: End, awaited: Waits, is_measured: bool, plane: &mut impl Plane) {
-        let Ends::Other(other) = &mut self.ends else { return impossible("a flow over TCP") };
-        while let Some(Outgoing { packet, ecn_capable, path, .. }) = other.ends.end(end).poll_transmit(now) {
-            let (ids, counters) = match path.0.checked_sub(1) {
-                None => (&self.ids, &mut self.counters),
-                Some(further) => {
-                    let PathStreams { ids, counters, .. } = &mut other.further[usize::from(further)];
-                    (&*ids, counters)
-                }
-            };
-            counters[end.index()].injected += 1;
-            plane.send_datagram(now, ids[end.index()], packet, ecn_capable, awaited.on(path));
-        }
-        while let Some(told) = other.ends.poll(end) {
-            match told {
-                EndEvent::Recorded(kind, window) => plane.record_event(now, kind, self.number, window),
-                EndEvent::RecordedOnPath(path, kind, value) => {
-                    plane.record_path_event(now, kind, (self.number, path), value);
-                }
-                EndEvent::RoundTrip(sample) if is_measured => self.rtt.record(sample),
-                EndEvent::RoundTrip(_) => {}
-            }
-        }
-        // What an endpoint has just learnt may make a timer due in the past, as QUIC's for lost packets.
-        let due = other.ends.end(end).poll_timeout().max(now);
-        self.arm(end, due, plane);
     }
 }

@@ -141,6 +141,7 @@ impl Control {
         next: &mut impl FnMut() -> Option<(Frame<P>, u64)>,
     ) -> (Option<Frame<P>>, bool) {
         let Some((frame, bytes)) = next() else {
+            // Nothing waits.
             self.first_above = None;
             return (None, false);
         };

@@ -129,14 +129,20 @@ impl<P: LinkPayload> FqCoDelQueues<P> {
             // Of equals the first.
             (self.flows[*place as usize].fifo.bytes, std::cmp::Reverse(*place))
         });
-        let Some(place) = longest else { return };
+        let Some(place) = longest else {
+            debug_assert!(false, "more packets than may wait, and none waits");
+            return;
+        };
         let flow = &mut self.flows[place as usize];
         // Half, so that an unresponsive flow loses most and the search runs rarely (section 4.1.3).
         let enough = flow.fifo.bytes / 2;
         let mut shed = 0;
         // Many at once spread the cost of the search for the longest queue (Linux: `fq_codel_drop`).
         for _ in 0..DROP_BATCH {
-            let Some(frame) = flow.fifo.pop() else { break };
+            let Some(frame) = flow.fifo.pop() else {
+                debug_assert!(false, "half of a queue is more than all of it");
+                break;
+            };
             shed += u64::from(frame.size());
             self.packets -= 1;
             self.bytes -= u64::from(frame.size());

@@ -1,6 +1,7 @@
 //! The arrivals of a network of few link directions, in order.
 
 use super::{NEVER, code_of};
+use crate::impossible;
 
 /// Places of the ring, a power of two: room for the entries and an end.
 const PLACES: usize = 64;
@@ -69,7 +70,9 @@ impl Few {
         let places = self.end.wrapping_sub(self.start);
         let at = |offset: usize| self.start.wrapping_add(offset) % PLACES;
         let is_its = |offset: &usize| code_of(self.keys[at(*offset)]) == code;
-        let Some(offset) = (0..places).find(is_its) else { return };
+        let Some(offset) = (0..places).find(is_its) else {
+            return impossible("an event is removed that is not there");
+        };
         for offset in offset..places {
             // The last one brings the end.
             self.keys[at(offset)] = self.keys[at(offset + 1)];

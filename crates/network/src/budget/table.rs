@@ -3,10 +3,10 @@
 use super::{Account, Budget, STATES, State, Watch};
 use crate::hop::LinkHop;
 use crate::payload::{Payload, StreamId};
+use cogtcp_layout::NetworkSpec;
 use cogtcp_link::Link;
 use cogtcp_records::Table;
 use cogtcp_records::tables::{BudgetBuilder, BudgetRow};
-use cogtcp_scenario::Experiment;
 
 /// Bytes of a flow's data that reached the receiving host.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,19 +69,20 @@ impl Budget {
     /// One row for each link direction that is the bottleneck of a flow.
     pub(crate) fn report(
         &self,
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         flows: &[FlowSpan],
         route: impl Fn(&FlowSpan) -> Vec<u32>,
     ) -> Table {
         let mut table = BudgetBuilder::default();
         for (watch, crossing) in self.watches.iter().zip(self.crossings(flows, route)) {
+            // No flow over this link was measured.
             let (Some(begin), Some(end)) = (&watch.begin, &watch.end) else { continue };
             if !crossing.is_bottleneck {
                 continue;
             }
             let carried = crossing.carried(begin, end);
             let spent = Spent::new(begin, end, watch.served.is_some(), &carried);
-            let link = &experiment.links[watch.direction as usize / 2];
+            let link = &layout.links[watch.direction as usize / 2];
             let row = BudgetRow {
                 link: table.link.intern(&link.name),
                 direction: table.direction.intern(["forward", "reverse"][watch.direction as usize % 2]),
@@ -118,9 +119,11 @@ impl Budget {
         let mut crossings = vec![Crossing::default(); self.watches.len()];
         for flow in flows {
             for direction in route(flow) {
+                // A link that cannot be the bottleneck is not watched.
                 let Some(place) = self.place(direction) else { continue };
                 let crossing = &mut crossings[place];
                 crossing.flows += u32::from(crossing.last.replace(flow.flow) != Some(flow.flow));
+                // A flow that ended within the warm-up, or began at the end of the run, has no measured span.
                 let Some((bottleneck, reached)) = &flow.measured else { continue };
                 crossing.is_bottleneck |= *bottleneck == Some(direction);
                 crossing.carried.add(reached);
@@ -138,6 +141,7 @@ impl Budget {
 
 impl Watch {
     fn check<P: Payload>(&self, link: &Link<P>) -> Result<(), String> {
+        // No flow over this link was measured.
         let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(()) };
         let (spent, span) = (difference(begin, end), end.at - begin.at);
         let sum: u64 = spent.iter().sum();

@@ -1,7 +1,7 @@
 //! Primary users, and where the nodes of an ad hoc network are.
 
+use cogtcp_layout::{AdHocSpec, Motion, NetworkSpec, Reception, UsersSpec};
 use cogtcp_mobility::Mobility;
-use cogtcp_scenario::{AdHocSpec, Experiment, Motion, Reception, UsersSpec};
 use cogtcp_spectrum::PuActivity;
 use cogtcp_spectrum::activity::{LawError, scatter};
 use cogtcp_spectrum::air::Air;
@@ -10,13 +10,13 @@ use cogtcp_wireless::PrimaryUsers;
 use std::sync::Arc;
 
 /// Builds the air of the run of seed `seed`, with the activity of primary users up to `horizon`. Returns
-/// `None` for an experiment without spectrum.
+/// `None` for a layout without spectrum.
 ///
 /// # Errors
 ///
 /// What is wrong with the laws of primary users; the scenario has checked them.
-pub fn air(experiment: &Experiment, horizon: Duration, seed: u64) -> Result<Option<Arc<Air>>, LawError> {
-    let Some(spectrum) = &experiment.spectrum else { return Ok(None) };
+pub fn air(layout: &NetworkSpec, horizon: Duration, seed: u64) -> Result<Option<Arc<Air>>, LawError> {
+    let Some(spectrum) = &layout.spectrum else { return Ok(None) };
     let mut activity = match &spectrum.users {
         UsersSpec::Generated(specs) => PuActivity::generate(specs, horizon, seed)?,
         UsersSpec::Logged(activity) => activity.clone(),

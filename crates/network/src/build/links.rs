@@ -1,8 +1,8 @@
 //! Both directions of a link.
 
+use cogtcp_layout::{LinkDirectionSpec, LinkSpec};
 use cogtcp_link::queue::{DropTail, Site};
 use cogtcp_link::{Link, LinkConfig, LinkPayload, QueueSpec};
-use cogtcp_scenario::{LinkDirectionSpec, LinkSpec};
 use cogtcp_units::RandomStream;
 
 /// Builds both directions of a link, forward and reverse, in the run of seed `seed`.

@@ -3,8 +3,8 @@
 use super::air;
 use crate::BuildError;
 use crate::station_pair::{PairConfig, PairMedium, StationPair};
-use cogtcp_scenario::{
-    CognitiveSpec, Experiment, LinkSpec, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
+use cogtcp_layout::{
+    CognitiveSpec, LinkSpec, NetworkSpec, RadioSpec, Reception, TransmitRadio, WhilePeerSenses,
 };
 use cogtcp_spectrum::CognitiveRadio;
 use cogtcp_spectrum::air::Air;
@@ -18,10 +18,10 @@ use std::sync::Arc;
 /// Directions of a link, as the random streams have them.
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 
-/// A pair of CR users with its place in the experiment.
+/// A pair of CR users with its place in the layout.
 #[derive(Debug)]
 pub struct PlacedPair {
-    /// Index of its radio in the experiment.
+    /// Index of its radio in the layout.
     pub radio: usize,
     /// The pair, of the directions `2 * link` and `2 * link + 1`.
     pub pair: StationPair,
@@ -34,25 +34,25 @@ pub struct PlacedPair {
 ///
 /// The first radio that cannot be built, and why.
 pub fn station_pairs(
-    experiment: &Experiment,
+    layout: &NetworkSpec,
     horizon: Duration,
     seed: u64,
 ) -> Result<(Vec<PlacedPair>, Option<Arc<Air>>), BuildError> {
     let mut pairs = Vec::new();
     let mut shared = None;
-    for (number, spec) in experiment.radios.iter().enumerate() {
+    for (number, spec) in layout.radios.iter().enumerate() {
         let Some(cognitive) = spec.kind.cognitive() else { continue };
         let wrong = |why: String| BuildError::Radio { radio: spec.name.clone(), why };
         // One air for all pairs: they hear the same primary users.
         let air = match &shared {
             Some(air) => Arc::clone(air),
             None => {
-                let air = air(experiment, horizon, seed).map_err(|error| wrong(error.to_string()))?;
+                let air = air(layout, horizon, seed).map_err(|error| wrong(error.to_string()))?;
                 air.ok_or_else(|| wrong("the experiment has no spectrum".to_owned()))?
             }
         };
         shared = Some(Arc::clone(&air));
-        let pair = build(cognitive, experiment, spec, air, seed).map_err(wrong)?;
+        let pair = build(cognitive, layout, spec, air, seed).map_err(wrong)?;
         pairs.push(PlacedPair { radio: number, pair });
     }
     Ok((pairs, shared))
@@ -61,7 +61,7 @@ pub fn station_pairs(
 /// The pair of `spec` over its link.
 fn build(
     cognitive: &CognitiveSpec,
-    experiment: &Experiment,
+    layout: &NetworkSpec,
     spec: &RadioSpec,
     air: Arc<Air>,
     seed: u64,
@@ -69,34 +69,33 @@ fn build(
     let [number] = spec.links[..] else {
         return Err("a CR user with a MAC has exactly one link".to_owned());
     };
-    let (link, user) = (&experiment.links[number], &cognitive.user);
+    let link = &layout.links[number];
     let mut radios = Vec::new();
-    for (config, name) in cognitive.ends.iter().zip(&experiment.radio_names(spec)) {
-        let detector = user.shared.detector().kind().build(&cognitive.surroundings);
+    for (config, name) in cognitive.ends.iter().zip(&layout.radio_names(spec)) {
+        let detector = cognitive.detector.kind().build(&cognitive.surroundings);
         let detector = detector.map_err(|error| error.to_string())?;
-        let policy = user.shared.policy.kind().build();
+        let policy = cognitive.policy.kind().build();
         let radio = CognitiveRadio::new(config.clone(), Arc::clone(&air), detector, policy, seed, name);
         radios.push(radio.map_err(|error| error.to_string())?);
     }
     let config = PairConfig {
         directions: [2 * number as u32, 2 * number as u32 + 1],
         nodes: [link.from, link.to],
-        waits_for_peer: user.while_peer_senses == WhilePeerSenses::Wait,
-        sends_with_sensing_radio: user.transmit_radio == TransmitRadio::Shared,
+        waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
+        sends_with_sensing_radio: cognitive.transmit_radio == TransmitRadio::Shared,
     };
     Ok(StationPair::new(config, medium(cognitive, link, &air, seed), radios))
 }
 
 /// The medium between the ends of `link`.
 fn medium(cognitive: &CognitiveSpec, link: &LinkSpec, air: &Arc<Air>, seed: u64) -> PairMedium {
-    let user = &cognitive.user;
     let [first, second] = &cognitive.ends;
     // One packet at a time: the link keeps the queue, with its limit and its discipline.
-    let mac = MacConfig { rules: Rules::two_stations(), queue_packets: 1, ..user.mac.clone().into() };
+    let mac = MacConfig { rules: Rules::two_stations(), queue_packets: 1, ..cognitive.mac.clone().into() };
     let propagation = Propagation::new(PathLoss::Paper(air.propagation.attenuation));
     let distance = first.position.distance(second.position);
     // Each hears the other, wherever it is: the SINR alone decides what is received.
-    let audible = PhyConfig::for_ranges(propagation, user.transmit_power, distance, distance);
+    let audible = PhyConfig::for_ranges(propagation, cognitive.transmit_power, distance, distance);
     let phy = PhyConfig {
         cutoff: Power::from_watts(audible.sensitivity.watts() * 0.5),
         capture: first.receiver.capture,
@@ -110,15 +109,15 @@ fn medium(cognitive: &CognitiveSpec, link: &LinkSpec, air: &Arc<Air>, seed: u64)
     let config = MediumConfig {
         channels: channels.collect(),
         silence: SilenceRules {
-            waits_for_peer: user.while_peer_senses == WhilePeerSenses::Wait,
-            sends_while_silent: user.transmit_radio == TransmitRadio::Separate,
+            waits_for_peer: cognitive.while_peer_senses == WhilePeerSenses::Wait,
+            sends_while_silent: cognitive.transmit_radio == TransmitRadio::Separate,
         },
         rendezvous: Rendezvous::Receiver,
         whole_exchanges: true,
         reports_frames: true,
         ..MediumConfig::new(mac, phy, Rate::default())
     };
-    let users = match user.shared.reception {
+    let users = match cognitive.reception {
         Reception::Sinr => PrimaryUsers::new(Arc::clone(air)),
         Reception::AsReleased => {
             // Each end draws by the direction in which it receives.
@@ -132,7 +131,7 @@ fn medium(cognitive: &CognitiveSpec, link: &LinkSpec, air: &Arc<Air>, seed: u64)
     let mut medium = Medium::new(config, vec![first.position, second.position], users, seed);
     for (end, loss) in [link.forward.loss, link.reverse.loss].into_iter().enumerate() {
         medium.add_interface(InterfaceConfig {
-            power: user.transmit_power,
+            power: cognitive.transmit_power,
             loss: loss.get(),
             name: format!("{}/{}", link.name, DIRECTIONS[end]),
             ..InterfaceConfig::new(end as u32)

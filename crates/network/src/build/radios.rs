@@ -1,7 +1,7 @@
 //! Radios without a MAC: cycles, journeys, and those that gate links by themselves.
 
 use cogtcp_crosslayer::Phase;
-use cogtcp_scenario::{RadioKind, RadioSpec};
+use cogtcp_layout::{RadioKind, RadioSpec};
 use cogtcp_spectrum::{CognitiveCycle, Radio};
 use cogtcp_train::journey::{self, Course, JourneyRadio};
 use cogtcp_train::prediction::Outage;

@@ -3,17 +3,17 @@
 use super::Network;
 use crate::budget::FlowSpan;
 use crate::payload::{Awaited, Payload, StreamId};
+use cogtcp_layout::NetworkSpec;
 use cogtcp_records::Table;
-use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
     /// Tracks links that may be the bottleneck of each of `streams`. These are link directions whose radio may
     /// fall silent or change its rate, link directions whose rate follows a trace, and the slowest of the
     /// others.
-    pub fn watch_budget(&mut self, streams: impl IntoIterator<Item = StreamId>, experiment: &Experiment) {
-        let mut is_gated = experiment.gated_links();
-        for (link, gated) in experiment.links.iter().zip(&mut is_gated) {
+    pub fn watch_budget(&mut self, streams: impl IntoIterator<Item = StreamId>, layout: &NetworkSpec) {
+        let mut is_gated = layout.gated_links();
+        for (link, gated) in layout.links.iter().zip(&mut is_gated) {
             *gated |= link.forward.trace.is_some() || link.reverse.trace.is_some();
         }
         for stream in streams {
@@ -46,9 +46,9 @@ impl<P: Payload> Network<P> {
     }
 
     /// The table of budgets: a row for each link direction that is the bottleneck of a flow.
-    pub fn budget_table(&self, experiment: &Experiment, flows: &[FlowSpan]) -> Table {
+    pub fn budget_table(&self, layout: &NetworkSpec, flows: &[FlowSpan]) -> Table {
         let routes = |flow: &FlowSpan| self.route(flow.stream).collect();
-        self.budget.report(experiment, flows, routes)
+        self.budget.report(layout, flows, routes)
     }
 
     /// Checks that the states of each watched link sum to its span, and what transmitting is left is the time

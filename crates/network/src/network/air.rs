@@ -12,10 +12,10 @@ use crate::impossible;
 use crate::observer::{Arrival, Carried, Observer};
 use crate::payload::{Payload, Transit};
 use cogtcp_adhoc::{AdHocEvent, AdHocNetwork, SearchOutcome};
+use cogtcp_layout::{AdHocSpec, NetworkSpec};
 use cogtcp_link::Frame;
 use cogtcp_mobility::Mobility;
 use cogtcp_records::{EventKind, Table};
-use cogtcp_scenario::{AdHocSpec, Experiment};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Protection, RadioStats};
 use cogtcp_units::{Duration, Power, Rate, Time};
@@ -63,14 +63,14 @@ pub(super) struct Nodes<P, S> {
 impl<P: Payload> AdHoc<P> {
     pub(super) fn new(
         spec: &AdHocSpec,
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         spectrum: Option<&Arc<Air>>,
         seed: u64,
         until: Time,
         recording: Recording,
     ) -> Result<Self, String> {
         let mobility = build::mobility(spec, until.saturating_since(Time::ZERO), seed)?;
-        let settings = (spec, experiment, spectrum, seed, recording);
+        let settings = (spec, layout, spectrum, seed, recording);
         Ok(match spectrum {
             None => Self::Alone(Nodes::new(settings, mobility, ())?),
             Some(air) => Self::Shared(Nodes::new(settings, mobility, build::primary_users(spec, air, seed))?),
@@ -115,9 +115,9 @@ impl<P: Payload> AdHoc<P> {
 
 impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
     fn new(
-        (spec, experiment, spectrum, seed, recording): (
+        (spec, layout, spectrum, seed, recording): (
             &AdHocSpec,
-            &Experiment,
+            &NetworkSpec,
             Option<&Arc<Air>>,
             u64,
             Recording,
@@ -131,17 +131,17 @@ impl<P: Payload, S: Surroundings + std::fmt::Debug> Nodes<P, S> {
         if recording.places {
             air.record_routes();
         }
-        let is_warm = experiment.run.warmup.is_zero();
+        let is_warm = !recording.has_warmup;
         Ok(Self {
             air,
             mobility,
-            account: AdHocAccount::new((experiment.nodes.clone(), spec.nodes), is_warm, recording.places),
+            account: AdHocAccount::new((layout.nodes.clone(), spec.nodes), is_warm, recording.places),
             sensitivity: spec.sensitivity,
             protocol: spec.config.routing.name(),
             armed: Time::MAX,
             recording,
             // No finer than the other samples: there is a row for each node.
-            every: PLACES_EVERY.max(experiment.run.sample_interval),
+            every: PLACES_EVERY.max(recording.interval),
         })
     }
 
@@ -281,9 +281,8 @@ impl<P: Payload> Network<P> {
                 time_to_live: TIME_TO_LIVE,
                 payload: Carried { packet: frame.packet, waited: frame.waited() },
             };
-            if let Some(air) = &mut self.air {
-                either!(&mut **air, nodes => nodes.air.offer(now, packet));
-            }
+            let Some(air) = &mut self.air else { return impossible("no ad hoc network") };
+            either!(&mut **air, nodes => nodes.air.offer(now, packet));
         }
         self.take_from_air(now, observer);
     }

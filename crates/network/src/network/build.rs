@@ -1,4 +1,4 @@
-//! From an experiment to its network at time zero.
+//! From a layout to its network at time zero.
 
 use super::notices::Notices;
 use super::radios::GatedLinks;
@@ -10,7 +10,7 @@ use crate::build;
 use crate::hop::LinkHop;
 use crate::observer::Observer;
 use crate::payload::Payload;
-use cogtcp_scenario::Experiment;
+use cogtcp_layout::NetworkSpec;
 use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,6 +21,10 @@ pub struct Recording {
     pub frames: bool,
     /// Places of nodes, and the routes that packets take.
     pub places: bool,
+    /// Least time between two records of places.
+    pub interval: Duration,
+    /// Counts begin at the end of a warm-up, not with the run.
+    pub has_warmup: bool,
 }
 
 /// A network that cannot be built.
@@ -33,7 +37,7 @@ pub enum BuildError {
     TwoRadios {
         /// The link.
         link: String,
-        /// The radio that comes first in the experiment.
+        /// The radio that comes first in the layout.
         first: String,
         /// The other one.
         second: String,
@@ -52,34 +56,34 @@ pub enum BuildError {
 }
 
 impl<P: Payload> Network<P> {
-    /// The network of `experiment` in the run of seed `seed`, without streams; journeys, movements and
+    /// The network of `layout` in the run of seed `seed`, without streams; journeys, movements and
     /// primary users are worked out up to `until`.
     ///
     /// # Errors
     ///
     /// What cannot be built, and why.
     pub fn build(
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         seed: u64,
         until: Time,
         recording: Recording,
     ) -> Result<Self, BuildError> {
         let horizon = until.saturating_since(Time::ZERO);
-        let (pairs, mut spectrum) = build::station_pairs(experiment, horizon, seed)?;
+        let (pairs, mut spectrum) = build::station_pairs(layout, horizon, seed)?;
         let mut air = None;
-        if let Some(spec) = &experiment.adhoc {
+        if let Some(spec) = &layout.adhoc {
             let wrong = |error: &dyn ToString| BuildError::AdHoc(error.to_string());
-            spectrum = build::air(experiment, horizon, seed).map_err(|error| wrong(&error))?;
-            let made = AdHoc::new(spec, experiment, spectrum.as_ref(), seed, until, recording);
+            spectrum = build::air(layout, horizon, seed).map_err(|error| wrong(&error))?;
+            let made = AdHoc::new(spec, layout, spectrum.as_ref(), seed, until, recording);
             air = Some(Box::new(made.map_err(|error| wrong(&error))?));
         }
-        let is_unshared = experiment.radios.iter().any(|radio| radio.kind.user_without_mac().is_some());
+        let is_unshared = layout.radios.iter().any(|radio| radio.kind.user_without_mac().is_some());
         if spectrum.is_none() && is_unshared {
-            let made = build::air(experiment, horizon, seed);
+            let made = build::air(layout, horizon, seed);
             spectrum = made.map_err(|error| BuildError::AdHoc(error.to_string()))?;
         }
         let directions: Vec<_> =
-            experiment.links.iter().flat_map(|spec| build::link(spec, seed)).map(LinkHop::from).collect();
+            layout.links.iter().flat_map(|spec| build::link(spec, seed)).map(LinkHop::from).collect();
         let mut network = Self {
             agenda: Agenda::new(directions.len()),
             directions,
@@ -97,11 +101,11 @@ impl<P: Payload> Network<P> {
             merged: 0,
             stale: 0,
             has_news: false,
-            radios: GatedLinks::all(experiment, seed, until, spectrum.as_ref())?,
+            radios: GatedLinks::all(layout, seed, until, spectrum.as_ref())?,
             pairs: Vec::new(),
             cells: Vec::new(),
             pair_events: VecDeque::new(),
-            boards: Boards::new(experiment),
+            boards: Boards::new(layout),
             notices: Notices::default(),
             budget: Budget::default(),
             air,
@@ -112,7 +116,7 @@ impl<P: Payload> Network<P> {
             warm_at: Time::ZERO,
         };
         // Before links are marked: a cell knows itself which of its frames primary users meet.
-        network.add_cells(experiment, seed);
+        network.add_cells(layout, seed);
         network.mark_unshared();
         pairs.into_iter().for_each(|placed| network.add_pair(placed));
         Ok(network)

@@ -15,8 +15,8 @@ use crate::station_pair::{CellSlot, Occupation};
 use cogtcp_cell::cell::DIRECTIONS;
 use cogtcp_cell::frame::Direction;
 use cogtcp_cell::{Buffers, Cell, Interference, SlotUse};
+use cogtcp_layout::{CellSpec, NetworkSpec};
 use cogtcp_link::{DropCause, Gate};
-use cogtcp_scenario::{BaseStation, Experiment};
 use cogtcp_spectrum::Radio;
 use cogtcp_units::{Decibel, Rate, Time};
 use cogtcp_wireless::FrameKind;
@@ -79,20 +79,14 @@ impl Interference for Around<'_> {
 }
 
 impl<P: Payload> Network<P> {
-    /// Adds the cells of the experiment, whose radios are there.
-    pub(super) fn add_cells(&mut self, experiment: &Experiment, seed: u64) {
-        for (number, spec) in experiment.radios.iter().enumerate() {
-            let Some(settings) = spec.kind.cell() else { continue };
-            let Some(radio) = self.give_cell(number, self.cells.len()) else { continue };
-            let station = usize::from(settings.at == BaseStation::Second);
-            let delays = spec.links.iter().map(|link| {
-                let link = &experiment.links[*link];
-                let delays = [link.forward.delay, link.reverse.delay];
-                [delays[station], delays[1 - station]]
-            });
-            let names: Vec<&str> =
-                spec.links.iter().map(|link| experiment.links[*link].name.as_str()).collect();
-            let config = settings.config(&names, delays);
+    /// Adds the cells of the layout, whose radios are there.
+    pub(super) fn add_cells(&mut self, layout: &NetworkSpec, seed: u64) {
+        for (number, spec) in layout.radios.iter().enumerate() {
+            let Some(cell) = spec.kind.cell() else { continue };
+            let Some(radio) = self.give_cell(number, self.cells.len()) else {
+                return impossible("a cell without a CR user");
+            };
+            let CellSpec { config, station } = cell.clone();
             // Slots carry more than the mean rate: a pattern's worth may be ahead, and a packet that has only
             // begun.
             let period = config.frame.slot() * config.frame.slots().len() as u64;
@@ -228,7 +222,9 @@ impl<P: Payload> Network<P> {
     fn play_cell(&mut self, now: Time, place: usize, observer: &mut impl Observer<P>) {
         let Self { cells, radios, directions: links, .. } = self;
         let CellLinks { radio, cell, directions, .. } = &mut cells[place];
-        let Some(user) = radios[*radio].user_mut() else { return };
+        let Some(user) = radios[*radio].user_mut() else {
+            return impossible("a cell over a radio without a CR user");
+        };
         // The first is a downlink, which leads away from the station.
         let station = (directions[0] % 2) as usize;
         let slot = cell.step(now, &mut Queues { links, directions }, &mut Around { user, station });

@@ -7,10 +7,11 @@
 //! message looks like, and who is told, the observer knows.
 
 use super::{Network, StreamCounters};
+use crate::impossible;
 use crate::observer::Observer;
 use crate::payload::{Payload, StreamId};
 use crate::routes::{NoRoute, Routes};
-use cogtcp_scenario::{Experiment, RadioSpec};
+use cogtcp_layout::{NetworkSpec, RadioSpec};
 use cogtcp_units::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,10 +24,10 @@ pub fn tells(radio: &&RadioSpec) -> bool {
 }
 
 /// The link directions whose sources are told, and by which node each.
-pub fn fronts(experiment: &Experiment) -> impl Iterator<Item = (u32, usize)> {
-    let links = experiment.radios.iter().filter(tells).flat_map(|radio| &radio.links);
+pub fn fronts(layout: &NetworkSpec) -> impl Iterator<Item = (u32, usize)> {
+    let links = layout.radios.iter().filter(tells).flat_map(|radio| &radio.links);
     links.flat_map(|number| {
-        let (link, direction) = (&experiment.links[*number], 2 * *number as u32);
+        let (link, direction) = (&layout.links[*number], 2 * *number as u32);
         [(direction, link.from), (direction + 1, link.to)]
     })
 }
@@ -59,8 +60,12 @@ impl<P> Default for Notices<P> {
 impl<P> Notices<P> {
     pub(super) fn take(&mut self) -> Option<(Option<StreamId>, P, u32)> {
         let notice = self.pending.pop_front()?;
-        if let Some(counters) = notice.0.and_then(|stream| self.counters.get_mut(&stream)) {
-            counters.injected += 1;
+        // A source in front of the link is told without a packet.
+        if let Some(stream) = notice.0 {
+            match self.counters.get_mut(&stream) {
+                Some(counters) => counters.injected += 1,
+                None => impossible("a stream of messages that is not counted"),
+            }
         }
         Some(notice)
     }
@@ -89,11 +94,11 @@ impl<P: Payload> Network<P> {
     /// A node in front of a silent link has no route to a source.
     pub fn tell_sources(
         &mut self,
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         routes: &mut Routes<'_>,
         streams: &[StreamId],
     ) -> Result<(), NoRoute> {
-        for (direction, front) in fronts(experiment) {
+        for (direction, front) in fronts(layout) {
             for &stream in streams {
                 if !self.route(stream).any(|known| known == direction) {
                     continue;
@@ -122,10 +127,13 @@ impl<P: Payload> Network<P> {
         packet: &P,
         observer: &mut impl Observer<P>,
     ) {
+        // No radio asks for it here, or the packet is itself a message, which causes none (RFC 1122 section
+        // 3.2.2).
         let Some((front, stream)) = self.notices.told.get(&(direction, packet.transit().stream)) else {
             return;
         };
         let (front, stream) = (*front, *stream);
+        // The source is none that hears messages: it is not TCP.
         let Some(source) = observer.source(packet) else { return };
         let quiet = self.notices.quiet.entry((direction, source)).or_default();
         // What is destroyed meanwhile is never told: the limit drops messages, it does not delay them.

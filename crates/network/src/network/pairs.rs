@@ -4,6 +4,7 @@ use super::Network;
 use crate::agenda::Kind;
 use crate::build::PlacedPair;
 use crate::hop::Mark;
+use crate::impossible;
 use crate::observer::{Arrival, Observer, PacketStep};
 use crate::payload::Payload;
 use crate::station_pair::{MacCounters, PairEvent, StationPair};
@@ -12,7 +13,7 @@ use cogtcp_units::{Rate, Time};
 /// A pair of wireless stations with its place among the events.
 #[derive(Debug)]
 pub(super) struct ServedPair {
-    /// Its radio's place in the experiment.
+    /// Its radio's place in the layout.
     pub(super) radio: usize,
     pub(super) pair: StationPair,
     /// When its pending event is due; [`Time::MAX`]: none is.
@@ -63,7 +64,10 @@ impl<P: Payload> Network<P> {
         observer: &mut impl Observer<P>,
         into: &mut Arrival<P>,
     ) -> bool {
-        let Some(served) = self.pairs.get_mut(place as usize) else { return false };
+        let Some(served) = self.pairs.get_mut(place as usize) else {
+            impossible("an event of a pair that is not there");
+            return false;
+        };
         let mut has_arrived = false;
         // An entry that an earlier one has overtaken is stale.
         if served.fires(now) {
@@ -140,7 +144,7 @@ impl<P: Payload> Network<P> {
         served.map_or_else(MacCounters::default, |served| served.pair.measured(direction as usize % 2))
     }
 
-    /// The pair that the radio at this place of the experiment stands for, if it is one.
+    /// The pair that the radio at this place of the layout stands for, if it is one.
     pub fn pair(&self, radio: usize) -> Option<&StationPair> {
         self.pairs.iter().find(|served| served.radio == radio).map(|served| &served.pair)
     }

@@ -11,8 +11,8 @@ use crate::hop::Mark;
 use crate::observer::Observer;
 use crate::payload::Payload;
 use cogtcp_crosslayer::{LinkEvent, Phase};
+use cogtcp_layout::NetworkSpec;
 use cogtcp_link::{DropCause, Frame, Gate};
-use cogtcp_scenario::Experiment;
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{Protection, Radio, RadioStats};
 use cogtcp_train::journey::Course;
@@ -48,7 +48,7 @@ impl Mover {
 /// A radio and the links it gates.
 #[derive(Debug)]
 pub(super) struct GatedLinks {
-    /// Its place in the experiment.
+    /// Its place in the layout.
     pub(super) number: usize,
     mover: Mover,
     /// The journey, of a radio that is on one.
@@ -68,23 +68,23 @@ pub(super) struct GatedLinks {
 }
 
 impl GatedLinks {
-    /// The radios of `experiment` that have no MAC, in the run of seed `seed` that ends at `end`. `air`: what
+    /// The radios of `layout` that have no MAC, in the run of seed `seed` that ends at `end`. `air`: what
     /// CR users share with primary users.
     pub(super) fn all(
-        experiment: &Experiment,
+        layout: &NetworkSpec,
         seed: u64,
         end: Time,
         air: Option<&Arc<Air>>,
     ) -> Result<Vec<Self>, BuildError> {
-        let mut owner: Vec<Option<usize>> = vec![None; experiment.links.len()];
+        let mut owner: Vec<Option<usize>> = vec![None; layout.links.len()];
         let mut all = Vec::new();
-        for (number, spec) in experiment.radios.iter().enumerate() {
+        for (number, spec) in layout.radios.iter().enumerate() {
             for &link in &spec.links {
                 // Of all radios, those with a MAC too: a link has one gate.
                 if let Some(first) = owner[link].replace(number) {
                     return Err(BuildError::TwoRadios {
-                        link: experiment.links[link].name.clone(),
-                        first: experiment.radios[first].name.clone(),
+                        link: layout.links[link].name.clone(),
+                        first: layout.radios[first].name.clone(),
                         second: spec.name.clone(),
                     });
                 }
@@ -103,7 +103,7 @@ impl GatedLinks {
                 },
             };
             let mut nodes: Vec<(usize, usize)> = Vec::new();
-            for (number, link) in spec.links.iter().map(|link| (*link, &experiment.links[*link])) {
+            for (number, link) in spec.links.iter().map(|link| (*link, &layout.links[*link])) {
                 for node in [link.from, link.to] {
                     if nodes.iter().all(|(known, _)| *known != node) {
                         nodes.push((node, number));
@@ -125,7 +125,7 @@ impl GatedLinks {
                 silent: gating.silent_gate(),
                 cell: None,
                 nodes,
-                own_rate: spec.links.first().map_or(Rate::ZERO, |link| experiment.links[*link].forward.rate),
+                own_rate: spec.links.first().map_or(Rate::ZERO, |link| layout.links[*link].forward.rate),
                 warm: RadioStats::default(),
             });
         }
@@ -170,7 +170,7 @@ impl GatedLinks {
 }
 
 impl<P: Payload> Network<P> {
-    /// The radio at this place of the experiment is a base station, the cell at `cell`. Returns its place
+    /// The radio at this place of the layout is a base station, the cell at `cell`. Returns its place
     /// among those that gate links; `None`: it is no CR user without a MAC of its own.
     pub(super) fn give_cell(&mut self, radio: usize, cell: usize) -> Option<usize> {
         let place = self.radios.iter().position(|it| it.number == radio)?;
@@ -230,12 +230,12 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// The journey of the radio at this place of the experiment, if it is on one.
+    /// The journey of the radio at this place of the layout, if it is on one.
     pub fn course(&self, radio: usize) -> Option<&Arc<Course>> {
         self.radios.iter().find(|it| it.number == radio)?.course.as_ref()
     }
 
-    /// What each radio does that gates links, with its place in the experiment.
+    /// What each radio does that gates links, with its place in the layout.
     pub fn phases(&self) -> Vec<(usize, Phase)> {
         self.radios.iter().map(|it| (it.number, it.mover.radio().phase())).collect()
     }

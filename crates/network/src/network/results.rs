@@ -5,10 +5,10 @@ use super::Network;
 use crate::hop::LinkHop;
 use crate::payload::Payload;
 use crate::radio_row::radio_row;
+use cogtcp_layout::NetworkSpec;
 use cogtcp_link::{Capacity, DropCause, Link, LinkCounters};
 use cogtcp_records::tables::{LinkRow, LinksBuilder, RadiosBuilder};
 use cogtcp_records::{Table, ratio};
-use cogtcp_scenario::Experiment;
 use cogtcp_units::Time;
 
 /// What a link direction had done up to a moment.
@@ -65,11 +65,11 @@ impl<P: Payload> Network<P> {
 
     /// The table of links at `end`. `payload`: what the flows delivered whose data crosses each link
     /// direction.
-    pub fn link_table(&mut self, experiment: &Experiment, end: Time, payload: &[u64]) -> Table {
+    pub fn link_table(&mut self, layout: &NetworkSpec, end: Time, payload: &[u64]) -> Table {
         let span = end.saturating_since(self.warm_at).as_nanos() as f64;
         let mut table = LinksBuilder::default();
         for number in 0..self.directions.len() {
-            let link = &experiment.links[number / 2];
+            let link = &layout.links[number / 2];
             let (from, to) = if number % 2 == 0 { (link.from, link.to) } else { (link.to, link.from) };
             // Without a warm-up there is no reading to subtract.
             let before = self.baselines.get(number).copied().unwrap_or_default();
@@ -85,8 +85,8 @@ impl<P: Payload> Network<P> {
             let row = LinkRow {
                 link: table.link.intern(&link.name),
                 direction: table.direction.intern(DIRECTIONS[number % 2]),
-                from: table.from.intern(&experiment.nodes[from]),
-                to: table.to.intern(&experiment.nodes[to]),
+                from: table.from.intern(&layout.nodes[from]),
+                to: table.to.intern(&layout.nodes[to]),
                 capacity_bytes: available,
                 channel_bytes: Capacity::bytes(after.capacity.channel - before.capacity.channel),
                 carried_bytes: carried,
@@ -117,16 +117,16 @@ impl<P: Payload> Network<P> {
 
     /// The table of radios at `end`: those that gate links, CR users with their MAC, nodes of an ad hoc
     /// network.
-    pub fn radio_table(&self, experiment: &Experiment, end: Time) -> Table {
+    pub fn radio_table(&self, layout: &NetworkSpec, end: Time) -> Table {
         let mut table = RadiosBuilder::default();
-        for (number, spec) in experiment.radios.iter().enumerate() {
+        for (number, spec) in layout.radios.iter().enumerate() {
             if let Some(radio) = self.radios.iter().find(|radio| radio.number == number) {
                 let protection = radio.protection(end);
                 let row =
                     radio_row(table.radio.intern(&spec.name), &radio.measured(end), protection.as_ref());
                 table.push(row);
             } else if let Some(pair) = self.pair(number) {
-                for (unit, name) in pair.radios().iter().zip(experiment.radio_names(spec)) {
+                for (unit, name) in pair.radios().iter().zip(layout.radio_names(spec)) {
                     let (stats, protection) = unit.measured(end);
                     let row = radio_row(table.radio.intern(&name), &stats, Some(&protection));
                     table.push(row);

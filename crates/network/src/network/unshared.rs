@@ -7,8 +7,8 @@
 
 mod covered;
 
+use cogtcp_layout::{CognitiveSpec, RadioSpec};
 use cogtcp_link::{DropCause, Frame, LinkPayload};
-use cogtcp_scenario::{CognitiveSpec, RadioSpec};
 use cogtcp_spectrum::air::Air;
 use cogtcp_spectrum::{ChannelId, CognitiveRadio, Protection, Radio};
 use cogtcp_units::{Duration, Position, RandomStream, Rate, Time};
@@ -63,11 +63,10 @@ impl ChannelUser {
         air: &Arc<Air>,
         seed: u64,
     ) -> Result<Self, String> {
-        let settings = &cognitive.user.shared;
         let [first, second] = &cognitive.ends;
-        let detector = settings.detector().kind().build(&cognitive.surroundings);
+        let detector = cognitive.detector.kind().build(&cognitive.surroundings);
         let detector = detector.map_err(|error| error.to_string())?;
-        let policy = settings.policy.kind().build();
+        let policy = cognitive.policy.kind().build();
         let radio = CognitiveRadio::new(first.clone(), Arc::clone(air), detector, policy, seed, &spec.name);
         let ends = [first.position, second.position];
         let distance = first.position.distance(second.position);
@@ -77,7 +76,7 @@ impl ChannelUser {
             radio: radio.map_err(|error| error.to_string())?,
             users: PrimaryUsers::new(Arc::clone(air)),
             ends,
-            signal: air.propagation.received(cognitive.user.transmit_power.watts(), distance, 1.0),
+            signal: air.propagation.received(cognitive.transmit_power.watts(), distance, 1.0),
             capture: first.receiver.capture,
             errors,
             openings: VecDeque::new(),

@@ -160,6 +160,7 @@ impl StationPair {
         now: Time,
         finished: &mut Finished,
     ) {
+        // An exchange that nothing could disturb was decided as it began.
         let Some(Underway::Open { data }) = self.exchanges[sender].take() else { return };
         // Only the exchange in which it arrives has `data`: what is repeated for want of an ACK carries
         // nothing new.

@@ -4,12 +4,13 @@ use super::moving::{Drx, Handover};
 use crate::tree::KeyPath;
 use cogtcp_cell::carrier::{self, Carrier};
 use cogtcp_cell::errors;
-use cogtcp_cell::frame::{Direction, FrameError, SlotPattern};
+use cogtcp_cell::frame::{FrameError, SlotPattern};
 use cogtcp_cell::request::RequestTimes;
 use cogtcp_cell::rlc::Mode;
 use cogtcp_cell::scheduler::Rule;
 use cogtcp_cell::{CellConfig, Load, UserConfig, feedback};
-use cogtcp_units::{Bytes, Decibel, Duration, Frequency, Rate};
+use cogtcp_layout::{CellSpec, LinkSpec};
+use cogtcp_units::{Bytes, Decibel, Duration, Frequency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -320,12 +321,15 @@ impl CellSettings {
         }
     }
 
-    /// Returns the highest rate of both directions. The settings have been checked.
-    pub fn peak(&self) -> Rate {
-        // Neither links nor delays change the peak.
-        let config = self.config(&[], std::iter::empty());
-        let rate = |direction| config.carrier.peak(&config.frame, direction);
-        rate(Direction::Downlink).max(rate(Direction::Uplink))
+    /// Returns the cell over `links`. The settings have been checked.
+    pub(crate) fn spec(&self, links: &[&LinkSpec]) -> CellSpec {
+        let station = usize::from(self.at == BaseStation::Second);
+        let delays = links.iter().map(|link| {
+            let delays = [link.forward.delay, link.reverse.delay];
+            [delays[station], delays[1 - station]]
+        });
+        let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        CellSpec { config: self.config(&names, delays), station }
     }
 
     /// Returns what a cell is made of. `links`: names of the radio's links; `delays`: of each user, down and
@@ -335,7 +339,7 @@ impl CellSettings {
     ///
     /// Settings that `check` refuses.
     #[expect(clippy::expect_used, reason = "the scenario has been checked")]
-    pub fn config(&self, links: &[&str], delays: impl Iterator<Item = [Duration; 2]>) -> CellConfig {
+    fn config(&self, links: &[&str], delays: impl Iterator<Item = [Duration; 2]>) -> CellConfig {
         let technology = self.technology();
         let frame = self.frame().expect("the pattern has been checked");
         let turnaround = frame.slot() * feedback::TURNAROUND;

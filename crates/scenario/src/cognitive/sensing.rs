@@ -1,6 +1,6 @@
 //! How a cognitive radio senses and hands off, at the ends of a link and at the nodes of an ad hoc network.
 
-use super::Reception;
+use cogtcp_layout::Reception;
 use cogtcp_spectrum::detector::DetectorConfig;
 use cogtcp_spectrum::policy::PolicyConfig;
 use cogtcp_units::{Duration, Power};

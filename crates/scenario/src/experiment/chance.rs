@@ -1,8 +1,7 @@
 //! Whether anything in an experiment is left to chance.
 
-use super::{Experiment, FlowSpec, LinkDirectionSpec, LinkSpec, RadioKind, RadioSpec, TrainSpec, UdpSpec};
+use super::{Experiment, FlowSpec, TrainSpec, UdpSpec};
 use crate::{TcpSpec, Train};
-use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, SensingCycle};
 use cogtcp_traffic::{Pattern, Period};
 use cogtcp_units::Probability;
 
@@ -11,48 +10,11 @@ impl Experiment {
     ///
     /// Every field is named here: adding a field forces the decision whether it draws.
     pub fn is_random(&self) -> bool {
-        let Self { name: _, run: _, nodes: _, links, adhoc, spectrum: _, radios, train, flows, udp } = self;
-        // Backoff at the least.
-        adhoc.is_some()
-            || links.iter().any(LinkSpec::is_random)
-            || radios.iter().any(RadioSpec::is_random)
+        let Self { name: _, run: _, network, train, flows, udp } = self;
+        network.is_random()
             || train.as_ref().is_some_and(TrainSpec::is_random)
             || flows.iter().any(FlowSpec::is_random)
             || udp.iter().any(UdpSpec::is_random)
-    }
-}
-
-impl LinkSpec {
-    fn is_random(&self) -> bool {
-        let Self { name: _, from: _, to: _, forward, reverse } = self;
-        forward.is_random() || reverse.is_random()
-    }
-}
-
-impl LinkDirectionSpec {
-    fn is_random(&self) -> bool {
-        let Self { rate: _, delay: _, queue, loss, loss_run: _, drops: _, mark: _, trace: _ } = self;
-        *loss != Probability::ZERO || queue.is_random()
-    }
-}
-
-impl RadioSpec {
-    fn is_random(&self) -> bool {
-        match &self.kind {
-            RadioKind::Cycle(CycleConfig { sensing, pu, channel, dwell: _ }, _) => {
-                let senses_at_random =
-                    sensing.as_ref().is_some_and(|SensingCycle { off, on, start: _, clock: _ }| {
-                        [off, on].into_iter().any(|law| !matches!(law, DurationLaw::Fixed(_)))
-                    });
-                senses_at_random || pu.is_some() || *channel != ChannelChoice::Stay
-            }
-            RadioKind::Gate(gate, _) => gate.kind().is_random(),
-            // The terrain and those who pass; backoff, errors of detection.
-            RadioKind::Journey(..)
-            | RadioKind::Cognitive(_)
-            | RadioKind::Unshared(..)
-            | RadioKind::Scheduled(..) => true,
-        }
     }
 }
 

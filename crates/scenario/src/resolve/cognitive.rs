@@ -233,7 +233,18 @@ pub(super) fn user(
         fusion: user.cooperation.as_ref().map(|cooperation| cooperation.rule).unwrap_or_default(),
         ..radio.clone()
     };
-    Some(CognitiveSpec { user: user.clone(), ends: user.positions.map(end), surroundings })
+    Some(CognitiveSpec {
+        ends: user.positions.map(end),
+        sensing: user.ends,
+        detector: user.shared.detector().clone(),
+        surroundings,
+        policy: user.shared.policy,
+        while_peer_senses: user.while_peer_senses,
+        transmit_radio: user.transmit_radio,
+        transmit_power: user.transmit_power,
+        reception: user.shared.reception,
+        mac: user.mac.clone(),
+    })
 }
 
 /// Refuses settings that need a MAC.

@@ -44,8 +44,8 @@ pub(super) fn build(
             network.check_untraced(link, &path, findings);
             links.push(link);
         }
-        let link = links.first().map(|link| &network.links[*link]);
-        let kind = kind(radio, link, source, spectrum, &path, run, findings);
+        let served: Vec<&LinkSpec> = links.iter().map(|link| &network.links[*link]).collect();
+        let kind = kind(radio, &served, source, spectrum, &path, run, findings);
         if radio.unreachable && !has_mac(radio) && radio.silence == Silence::Hold {
             findings.warn(
                 &path.key("unreachable"),
@@ -94,7 +94,7 @@ fn has_mac(radio: &Radio) -> bool {
 /// What moves the radio: exactly one of `cr`, `journey`, a gate such as `leo`, and the fields of a cycle.
 fn kind(
     radio: &Radio,
-    link: Option<&LinkSpec>,
+    links: &[&LinkSpec],
     source: &Source,
     spectrum: Option<&SpectrumSpec>,
     path: &KeyPath,
@@ -141,14 +141,18 @@ fn kind(
     let gating = Gating { silence: radio.silence, flush, unreachable: radio.unreachable };
     match (&radio.cr, &radio.journey) {
         (Some(user), _) => {
+            let before = findings.errors.len();
+            let link = links.first().copied();
             super::cognitive::check_links(radio, user, link, path, findings);
             let spec = Box::new(super::cognitive::user(user, spectrum?, link, path, run, findings)?);
             Some(match user.access {
                 Access::Dcf => RadioKind::Cognitive(spec),
                 Access::None => RadioKind::Unshared(spec, gating),
-                Access::Scheduled => {
-                    RadioKind::Scheduled(spec, Box::new(user.cell.clone().unwrap_or_default()))
+                // Only what has been checked makes a cell.
+                Access::Scheduled if findings.none_since(before) => {
+                    RadioKind::Scheduled(spec, Box::new(user.cell.clone().unwrap_or_default().spec(links)))
                 }
+                Access::Scheduled => return None,
             })
         }
         (None, Some(journey)) => {

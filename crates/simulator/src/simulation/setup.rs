@@ -28,6 +28,8 @@ impl<'e> Simulation<'e> {
         let recording = Recording {
             frames: options.trace >= TraceLevel::Packets,
             places: options.trace >= TraceLevel::Series,
+            interval: experiment.run.sample_interval,
+            has_warmup: !experiment.run.warmup.is_zero(),
         };
         let network = Network::build(experiment, seed, end, recording)?;
         let mut plane = Plane { network, recorder: Recorder::new(options.trace, experiment) };

@@ -7,6 +7,7 @@ mod batches;
 mod budget;
 mod conservation;
 mod determinism;
+mod drawn;
 mod episode;
 mod failures;
 mod journey;

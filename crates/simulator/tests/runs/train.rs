@@ -49,6 +49,16 @@ fn timeouts(run: &Run) -> f64 {
     first(extension(run, "tcp_flows"), "rtos")
 }
 
+/// Only TCP has a window that a connection manager closes.
+#[test]
+fn another_transport_has_no_manager() {
+    let text = train("", DOWNLOAD, "").replace("newreno", "tfrc").replace("195 s", "60 s");
+    let run = run_traced(&text);
+    assert!(event_times(&run, "freeze").is_empty());
+    assert!(first(extension(&run, "train_flows"), "frozen_s").is_nan());
+    assert!(first(&run.flows, "goodput_bps") > 0.0);
+}
+
 /// Going down, freeze, outage, going up, thaw, window open: each after the other, with the LAN's delay
 /// between router and client and the path's between client and source, and no timeout.
 #[test]
