@@ -244,7 +244,7 @@ def _differing(in_scope: list[Row]) -> str:
 def _unnamed(row: Row) -> str:
     if row.model == "agrees":
         return "of this kernel, not of the model"
-    return "none named" if row.kernel == "agrees" else "the script is for another stack"
+    return "none named" if row.kernel == "agrees" else "the kernel differs too"
 
 
 if __name__ == "__main__":

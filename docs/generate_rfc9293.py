@@ -48,9 +48,15 @@ class Sentence:
 def sentences() -> list[Sentence]:
     """Return all sentences, in the RFC's order."""
     entries = tomllib.loads(SENTENCES.read_text("utf-8"))["sentence"]
-    lists = ("scripts", "tests")
     return [
-        Sentence(**{key: tuple(value) if key in lists else value for key, value in entry.items()})
+        Sentence(
+            section=entry["section"],
+            states=entry["states"],
+            says=entry["says"],
+            scripts=tuple(entry.get("scripts", ())),
+            tests=tuple(entry.get("tests", ())),
+            departure=entry.get("departure", ""),
+        )
         for entry in entries
     ]
 
