@@ -121,10 +121,9 @@ fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on Linux in vi
 kernel: $(VENV)/.core ## Build Linux for `--virtual`, once (6 minutes of CPU; KERNEL=PATH another tree, NAME=, HZ=250; see docs/virtual-time.md)
 	$(BIN)/cogtcp kernel build --hz $(or $(HZ),1000) $(if $(KERNEL),--source "$(KERNEL)") $(if $(NAME),--name "$(NAME)")
 
-packetdrill: $(VENV)/.core ## Play packetdrill's suite on both planes, and write docs/packetdrill.md (SUITE=PATH, a checkout of google/packetdrill)
-	@test -n "$(SUITE)" || { echo "name a checkout of google/packetdrill: make packetdrill SUITE=PATH" >&2; exit 2; }
-	$(BIN)/python docs/generate_packetdrill.py "$(SUITE)" \
-	  --commit "$$(git -C "$(SUITE)" rev-parse HEAD 2>/dev/null)"
+packetdrill: $(VENV)/.core ## Play packetdrill's suites on both planes, and write docs/packetdrill.md (SUITE="PATH ...", checkouts of google/packetdrill, nplab/packetdrill, ligurio/packetdrill-testcases; PLANE=virtual)
+	@test -n "$(SUITE)" || { echo "name checkouts, as of google/packetdrill: make packetdrill SUITE=PATH" >&2; exit 2; }
+	$(BIN)/python docs/generate_packetdrill.py $(SUITE) --plane $(or $(PLANE),kernel)
 
 testbeds: $(VENV)/.core ## Simulate the testbeds of docs/testbeds.md, and write its tables
 	$(BIN)/python docs/generate_testbeds.py
@@ -206,6 +205,7 @@ reference: $(VENV)/.core $(VENV)/.dev ## Generate schemas and reference pages ag
 	$(BIN)/python docs/generate_api.py
 	$(BIN)/python docs/generate_models.py
 	$(BIN)/python docs/generate_departures.py
+	$(BIN)/python docs/generate_rfc9293.py
 
 transports-table: $(VENV)/.core ## Every transport on the shipped scenarios and the bases of studies, 30 seeds: docs/transports-table.md
 	$(BIN)/python docs/generate_transports.py

@@ -12,12 +12,18 @@ import pytest
 from cogtcp import NoKernelPlaneError, ScenarioError, UsageError
 from cogtcp.kernel import packets
 from cogtcp.kernel.emulation.leftovers import find
+from cogtcp.kernel.validation.departures import departures
 from conftest import ROOT, Command
 from kernel_needs import soon
+
+sys.path[:0] = [str(ROOT / "docs")]
+
+import generate_rfc9293  # noqa: E402
 
 SCRIPTS = sorted((ROOT / "tests/packets").glob("*.pkt"))
 # On the kernel they take a control that root has loaded: tests/test_kernel_c2.py.
 OF_C2 = sorted((ROOT / "tests/packets_c2").glob("*.pkt"))
+OF_RFC_9293 = sorted((ROOT / "tests/rfc9293").rglob("*.pkt"))
 OF_DRILL = sorted((ROOT / "tests/packetdrill").glob("*.pkt"))
 HANDSHAKE = ROOT / "tests/packets/handshake.pkt"
 
@@ -212,3 +218,22 @@ def test_the_page_lists_every_difference() -> None:
     for path, (_, differences) in zip(documented, packets.check(documented), strict=True):
         for _, reason in differences:
             assert f"| `{path.stem}` | {reason} |" in page
+
+
+def test_each_sentence_of_rfc_9293_has_a_script_or_a_departure() -> None:
+    rows = generate_rfc9293.sentences()
+    known = {entry.id for entry in departures()}
+    dialogues = "".join(path.read_text() for path in (ROOT / "crates/transport/tests/dialogue").glob("*.rs"))
+    for row in rows:
+        assert row.scripts or row.departure, row
+        assert not row.departure or row.departure in known, row
+        assert all((ROOT / f"tests/{script}.pkt").is_file() for script in row.scripts), row
+        assert all(f"fn {test}(" in dialogues for test in row.tests), row
+    named = {f"tests/{script}.pkt" for row in rows for script in row.scripts}
+    assert {str(path.relative_to(ROOT)) for path in OF_RFC_9293} <= named
+    assert generate_rfc9293.PAGE.read_text() == generate_rfc9293.page(), "make reference"
+
+
+def test_the_model_agrees_with_the_scripts_of_rfc_9293() -> None:
+    for outcome in packets.play(OF_RFC_9293):
+        assert outcome.verdict == "agrees", outcome.explain()

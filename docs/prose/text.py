@@ -18,6 +18,7 @@ GENERATED = {
     "docs/departures.md",
     "docs/findings.md",
     "docs/packetdrill.md",
+    "docs/rfc9293.md",
     "docs/verdicts.md",
 }
 

@@ -1,6 +1,6 @@
-//! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the kernel of this
-//! machine. A program of its own and not a test of the harness: what it does with namespaces takes a process
-//! with one thread.
+//! Every script of `tests/packets`, `tests/packetdrill` and `tests/rfc9293` (but for its folder `sim`) against
+//! the kernel of this machine. A program of its own and not a test of the harness: what it does with namespaces
+//! takes a process with one thread.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}
@@ -14,7 +14,8 @@ fn main() {
 
     let folder = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
     let inside = |name| fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = ["packets", "packetdrill"].into_iter().flat_map(inside).collect();
+    let mut files: Vec<_> = ["packets", "packetdrill", "rfc9293"].into_iter().flat_map(inside).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "pkt"));
     files.sort();
     let only = std::env::var("SCRIPT").unwrap_or_default();
     files.retain(|path| path.to_string_lossy().contains(&only));

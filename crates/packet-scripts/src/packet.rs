@@ -101,6 +101,9 @@ pub struct PacketPattern {
     pub(crate) len: u32,
     pub(crate) ack: Option<u32>,
     pub(crate) window: Option<u16>,
+    /// The window and its scale follow from a buffer that the script does not set: only whether the window is
+    /// zero counts.
+    pub(crate) any_buffer: bool,
     pub(crate) options: Option<Vec<OptionPattern>>,
     /// Options may be any, SACK blocks too (packetdrill: `<...>`).
     pub(crate) any_options: bool,
@@ -216,7 +219,10 @@ impl PacketPattern {
         if packet.flags & ACK != 0 && packet.ack != self.ack {
             return Some("acknowledgement");
         }
-        if self.window.is_some_and(|window| window != packet.window) {
+        let is_other = |window: u16| {
+            if self.any_buffer { (window == 0) != (packet.window == 0) } else { window != packet.window }
+        };
+        if self.window.is_some_and(is_other) {
             return Some("window");
         }
         if self.ecn.is_some_and(|ecn| ecn != packet.ecn) {
@@ -251,7 +257,8 @@ impl PacketPattern {
         }
         let shift = match named(|option| matches!(option, OptionPattern::WindowScale(_))) {
             Some(OptionPattern::WindowScale(wanted)) => {
-                packet.window_scale.is_some() && (wanted.is_none() || wanted == packet.window_scale)
+                let is_any = wanted.is_none() || self.any_buffer;
+                packet.window_scale.is_some() && (is_any || wanted == packet.window_scale)
             }
             _ => packet.window_scale.is_none(),
         };

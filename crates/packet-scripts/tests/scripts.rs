@@ -1,4 +1,4 @@
-//! Every script of `tests/packets`, and of `tests/packetdrill` in that language, against the model.
+//! Every script of `tests/packets`, `tests/packetdrill` and `tests/rfc9293` against the model.
 
 use cogtcp_packet_scripts::{Script, model};
 use std::fs;
@@ -8,7 +8,9 @@ use std::path::Path;
 fn the_model_does_what_the_scripts_say() {
     let folder = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
     let inside = |name| fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = ["packets", "packetdrill"].into_iter().flat_map(inside).collect();
+    let mut files: Vec<_> =
+        ["packets", "packetdrill", "rfc9293", "rfc9293/sim"].into_iter().flat_map(inside).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "pkt"));
     files.sort();
     let only = std::env::var("SCRIPT").unwrap_or_default();
     let mut failures = Vec::new();

@@ -669,6 +669,11 @@ impl Receiver {
                 self.pending += 1;
                 return false;
             }
+            None | Some(0) => {
+                // Below the SYN, which was acknowledged: a challenge ACK (RFC 5961 section 5.2).
+                self.pending += 1;
+                return false;
+            }
             Some(1) if self.state == ReceiverState::SynReceived => {
                 // Karn's algorithm (RFC 6298 section 3): a SYN-ACK that was sent twice times no round trip.
                 if self.retransmissions == 0 {
@@ -701,6 +706,11 @@ impl Receiver {
 
     /// Payload and FIN of an acceptable segment (RFC 9293 section 3.10.7.4, seventh and eighth).
     fn handle_data(&mut self, now: Time, start: u64, segment: &Segment) {
+        if start > self.fin_offset {
+            // Nothing follows a FIN: ignored without an answer, as in Linux.
+            self.stats.out_of_window_bytes += u64::from(segment.len);
+            return;
+        }
         let data_end = start + u64::from(segment.len);
         let right = self.window.right_edge();
         let before = self.reassembly.frontier();

@@ -1,11 +1,12 @@
 //! The sending end of a connection: active opener and owner of the data.
 //!
-//! One module per concern. Module [`handshake`] opens and closes, [`ecn`] responds to marks, [`input`] takes
+//! One module per concern. Module [`handshake`] opens and closes, [`arrival`] checks arriving segments, [`ecn`] responds to marks, [`input`] takes
 //! ACKs. Module [`recovery`] decides what an ACK means for losses, [`output`] chooses the next segment,
 //! [`outstanding`] counts segments in the network. Module [`rack`] finds losses by time and has the tail loss
 //! probe, [`timers`] serves the retransmission and persist timers. Module [`undo`] undoes needless responses
 //! to losses, [`usage`] says whether cwnd limits.
 
+mod arrival;
 mod ecn;
 mod expected;
 mod handshake;

@@ -10,6 +10,7 @@ mod settings;
 pub use expression::{Fields, Statement};
 
 use crate::head;
+use crate::packet::PacketPattern;
 use crate::script::{Action, Call, Language, Script, ScriptError, Slack, SocketOption, Step, System};
 use calls::Sockets;
 use cogtcp_scenario::TcpSpec;
@@ -36,6 +37,9 @@ const WITHOUT_EFFECT: [&str; 7] = [
     "strict_segments",
     "send_omit_free",
 ];
+
+/// What sets the size of a receive buffer, from which windows and their scale follow.
+const BUFFERS: [&str; 3] = ["defaults.sh", "tcp_rmem", "SO_RCVBUF"];
 
 /// Why a part of a script cannot be read.
 #[derive(Debug)]
@@ -66,6 +70,12 @@ pub(crate) fn is_packetdrill(text: &str) -> bool {
 
 /// Reads a script.
 pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
+    // Before its packets, which are no TCP's, are read.
+    if let Some((at, _)) = text.lines().enumerate().find(|(_, line)| line.contains("IPPROTO_SCTP")) {
+        return Err(Fault::beyond("SCTP").at(file, at + 1));
+    }
+    // A script that sets no buffer expects its author's: neither size nor scale of a window is what it tests.
+    let any_buffer = !BUFFERS.iter().any(|word| text.contains(word));
     let (about, events) = events::read(text).map_err(|(line, fault)| fault.at(file, line))?;
     let mut settings = Settings::new();
     let mut slack = SLACK;
@@ -101,7 +111,10 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
                 Action::InjectIcmp(packets::icmp(&packet).map_err(at)?)
             }
             What::Inject(packet) => Action::Inject(packets::packet(&packet, true).map_err(at)?),
-            What::Expect(packet) => Action::Expect(packets::packet(&packet, false).map_err(at)?),
+            What::Expect(packet) => {
+                let pattern = packets::packet(&packet, false).map_err(at)?;
+                Action::Expect(PacketPattern { any_buffer, ..pattern })
+            }
             What::Call(call) => match sockets.read(&call).map_err(at)? {
                 Some(made) => Action::System(System {
                     call: made.call,

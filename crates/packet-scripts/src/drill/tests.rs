@@ -55,6 +55,29 @@ fn a_script_is_read() {
     assert_eq!((accept.call, accept.returns, accept.until), (Call::Accept, Returns::Done, Some(ms(300))));
 }
 
+/// Sizes of windows and their scale are compared where the script sets the buffer that they follow from.
+#[test]
+fn windows_count_where_the_script_sets_the_buffer() {
+    let differs = |script: &str, packet: &str| {
+        let script = parse(&script.replacen("S. 0:0(0) ack 1 <...>", packet, 1), "a.pkt").unwrap();
+        crate::model::play(&script).unwrap().mismatch.map(|differs| differs.what)
+    };
+    let own = SCRIPT.replacen("defaults.sh", "set_sysctls.py", 1);
+    let scaled =
+        |window: u32, shift: u32| format!("S. 0:0(0) ack 1 win {window} <mss 1460,nop,wscale {shift}>");
+    assert_eq!(differs(SCRIPT, &scaled(64240, 3)).unwrap(), "another option wscale");
+    assert_eq!(differs(SCRIPT, &scaled(5, 8)).unwrap(), "another window");
+    assert_eq!(differs(&own, &scaled(5, 3)).as_deref(), differs(&own, &scaled(64240, 8)).as_deref());
+    assert_eq!(differs(&own, &scaled(0, 8)).unwrap(), "another window");
+}
+
+#[test]
+fn sctp_is_out_of_scope() {
+    let text = SCRIPT.replacen("IPPROTO_TCP", "IPPROTO_SCTP", 1).replacen("*  > P.", "*  > sctp: INIT", 1);
+    let error = parse(&text, "a.pkt").unwrap_err();
+    assert_eq!(error.to_string(), "a.pkt:7: out of scope: SCTP");
+}
+
 /// Options of the socket are settings of the end: TCP_USER_TIMEOUT is in ms, and negative is none.
 #[test]
 fn options_of_the_socket_are_settings_of_the_end() {

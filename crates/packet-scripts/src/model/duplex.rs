@@ -348,9 +348,10 @@ impl Duplex {
         let outstanding = self.sender.outstanding();
         let (una, nxt) = (outstanding.start, outstanding.end);
         let acked = segment.ack.offset_near(own, una);
-        if segment.flags.contains(Flags::ACK) && acked.is_none_or(|acked| acked > nxt) {
-            // RFC 9293 section 3.10.7.4: an ACK of what was never sent. Older Linux drops the segment without
-            // a word.
+        let is_within = |acked| acked <= nxt && !self.sender.is_too_old(acked);
+        if segment.flags.contains(Flags::ACK) && !acked.is_some_and(is_within) {
+            // RFC 9293 section 3.10.7.4: an ACK of what was never sent, or too old. Older Linux drops the
+            // segment without a word.
             let ack = self.ack_now(now);
             self.out.push_back(ack);
             return;
@@ -422,10 +423,16 @@ impl Duplex {
     }
 
     fn answer_by_reset(&mut self, segment: &Segment) {
-        if segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
-            // RFC 9293 section 3.10.7.1.
-            self.out.push_back(Segment::new(segment.ack, SeqNumber::new(0), 0, 0, Flags::RST));
+        // RFC 9293 section 3.10.7.1.
+        if segment.flags.contains(Flags::RST) {
+            return;
         }
+        self.out.push_back(if segment.flags.contains(Flags::ACK) {
+            Segment::new(segment.ack, SeqNumber::new(0), 0, 0, Flags::RST)
+        } else {
+            let end = segment.seq.plus(segment.sequence_len());
+            Segment::new(SeqNumber::new(0), end, 0, 0, Flags::RST | Flags::ACK)
+        });
     }
 
     pub(super) fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
@@ -439,6 +446,9 @@ impl Duplex {
                 Phase::Listen => return self.receiver.poll_transmit(now),
                 Phase::SynSent => {
                     let syn = self.sender.poll_transmit(now)?;
+                    if syn.flags.contains(Flags::RST) {
+                        return Some(syn);
+                    }
                     self.syn_sent = now;
                     return Some(self.with_scale(syn));
                 }

@@ -58,9 +58,13 @@ impl Sender {
     /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3). Simultaneous opens are not modelled: the peer is
     /// passive.
     pub(super) fn handle_syn_sent(&mut self, now: Time, segment: &Segment) {
-        let ours = segment.flags.contains(Flags::ACK)
-            && segment.ack == SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
+        let acknowledges = segment.flags.contains(Flags::ACK);
+        let ours =
+            acknowledges && segment.ack == SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
         if !ours {
+            if acknowledges && !segment.flags.contains(Flags::RST) {
+                self.rare.get_or_insert_default().reset = Some(segment.ack);
+            }
             return;
         }
         if segment.flags.contains(Flags::RST) {
@@ -177,7 +181,7 @@ impl Sender {
         }
     }
 
-    fn enter_time_wait(&mut self, now: Time) {
+    pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.connection = Connection::TimeWait;
         self.arm(Timer::TimeWait, now + self.config.timers.time_wait);
     }

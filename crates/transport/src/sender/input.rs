@@ -31,28 +31,15 @@ impl Sender {
         match self.connection {
             Connection::Established => self.handle_established(now, segment),
             Connection::SynSent => self.handle_syn_sent(now, segment),
-            Connection::TimeWait if segment.flags.contains(Flags::FIN) => self.handle_fin(now, segment),
+            Connection::TimeWait => self.handle_time_wait(now, segment),
             Connection::Closed => self.handle_deleted(segment),
-            Connection::Idle | Connection::TimeWait => {}
+            Connection::Idle => {}
         }
     }
 
     /// RFC 9293 section 3.10.7.4, for an end that receives no data.
     fn handle_established(&mut self, now: Time, segment: &Segment) {
-        if segment.flags.contains(Flags::RST) {
-            // RFC 5961 section 3.2: only the exact sequence number resets.
-            if segment.seq.offset_near(self.peer_isn, self.peer_nxt) == Some(self.peer_nxt) {
-                self.abort();
-            }
-            return;
-        }
-        if segment.flags.contains(Flags::SYN) {
-            // The SYN-ACK again: our ACK of it was lost.
-            self.ack_pending = true;
-            self.reflect_again(segment);
-            return;
-        }
-        if !segment.flags.contains(Flags::ACK) {
+        if !self.is_in_sequence(segment) || !segment.flags.contains(Flags::ACK) {
             return;
         }
         self.count_mark(segment);
@@ -66,6 +53,10 @@ impl Sender {
             }
             // The byte of a probe that was taken back had found room after all.
             self.board.put_probe_back(self.rate.on_send(now, true, 0, 1));
+        }
+        if self.is_too_old(ack) {
+            self.ack_pending = true;
+            return;
         }
         self.stats.acks_received += 1;
         if ack >= una {

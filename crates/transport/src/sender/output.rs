@@ -31,8 +31,8 @@ impl Sender {
             Connection::Established => {}
             Connection::SynSent if self.syn_pending => return Some(self.make_syn(now)),
             Connection::TimeWait if self.ack_pending => return Some(self.pure_ack(now)),
-            Connection::Closed => return self.make_reset(),
-            Connection::Idle | Connection::SynSent | Connection::TimeWait => return None,
+            Connection::SynSent | Connection::Closed => return self.make_reset(),
+            Connection::Idle | Connection::TimeWait => return None,
         }
         if self.ack_pending {
             return Some(self.pure_ack(now));

@@ -1,7 +1,7 @@
 //! The connection's one timer: SYN, retransmission (RFC 6298 section 5), persist (RFC 9293 section 3.8.6.1)
 //! or TIME-WAIT. No two of them are needed at once.
 
-use super::{Sender, handshake::Connection};
+use super::Sender;
 use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
 use crate::scoreboard::{RETRANSMITTED_BY_TIMER, SACKED};
@@ -66,11 +66,7 @@ impl Sender {
             Timer::Reordering => self.reordering_timeout(now),
             Timer::TailProbe => self.tail_probe_timeout(now),
             Timer::Persist => self.persist_timeout(now),
-            Timer::TimeWait => {
-                self.connection = Connection::Closed;
-                self.arm(Timer::Off, Time::MAX);
-                self.emit(TransportEvent::Closed);
-            }
+            Timer::TimeWait => self.leave_time_wait(),
         }
     }
 

@@ -124,6 +124,14 @@ fn rfc5961_4_2_syn_after_the_handshake_is_challenged() {
     d.exchange("#1", "ack #2");
 }
 
+/// RFC 5961 section 5.2: an ACK below the SYN is challenged, and its data is dropped.
+#[test]
+fn rfc5961_5_2_an_ack_below_the_syn() {
+    let mut d = ReceiverDialogue::connected(receiver_config());
+    d.exchange("#1 ack 0", "@1 ack 1");
+    d.exchange("#1 ack 1", "ack #2");
+}
+
 /// RFC 9293 section 3.4: data whose ACK field covers the SYN-ACK completes the handshake; the third ACK may
 /// be lost.
 #[test]

@@ -81,15 +81,16 @@ fn rfc9293_3_7_1_mss() {
     d.expect("1:537; 537:1001");
 }
 
-/// RFC 9293 section 3.10.7.3: in SYN-SENT an ACK of something else changes nothing, a reset that acknowledges
-/// the SYN ends it.
+/// RFC 9293 section 3.10.7.3: in SYN-SENT an ACK of something else is reset and changes nothing, a reset that
+/// acknowledges the SYN ends it.
 #[test]
 fn rfc9293_3_10_7_3_syn_sent() {
     let mut d = SenderDialogue::closed(sender_config(Recovery::Sack, 2));
     d.end.open(d.now());
     d.expect("S @0");
-    d.send("S. @0 ack 7");
-    d.send("@0 ack 0; #1 ack 0");
+    d.exchange("S. @0 ack 7", "R @7");
+    d.exchange("@0 ack 0", "R @0");
+    d.send("R. @0 ack 7; R @0");
     assert!(!d.events().contains(&TransportEvent::Connected));
     d.send("R. @0 ack 1");
     assert!(d.end.is_closed() && d.events().contains(&TransportEvent::Aborted));
@@ -151,6 +152,58 @@ fn rfc9293_3_10_7_4_reset() {
     d.send("R @1");
     assert!(d.end.is_closed() && d.events().contains(&TransportEvent::Aborted));
     d.at(100_000);
+}
+
+/// RFC 9293 section 3.10.7.4, first, second and fourth; RFC 5961: what lies outside of the window is answered
+/// by an ACK, a reset inside of it and any SYN are challenged, before and after the FIN.
+#[test]
+fn rfc9293_3_10_7_4_sequence_numbers() {
+    for closes in [false, true] {
+        let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 1));
+        if closes {
+            d.end.close();
+            d.expect("F. @1 ack 1");
+        }
+        let answer = if closes { "@2 ack 1" } else { "@1 ack 1" };
+        for text in ["@90000 ack 1", "#900 ack 1", "R @500", "S @500", "S @90000", "S. @0 ack 1"] {
+            d.exchange(text, answer);
+        }
+        d.exchange("R @90000", "");
+        assert!(!d.end.is_closed());
+    }
+}
+
+/// RFC 5961 section 5.2: an ACK further below SND.UNA than the window ever was is challenged, and reports no
+/// SACK; a later one is an old duplicate.
+#[test]
+fn rfc5961_5_2_too_old_an_ack() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 1));
+    d.write_segments(2);
+    d.expect("#1");
+    d.exchange("ack #2", "#2");
+    d.exchange("@1 ack 0", "@2001 ack 1");
+    d.exchange("@1 ack 1", "");
+    assert_eq!(d.end.stats().acks_received, 2);
+}
+
+/// RFC 9293 section 3.10.7.4 in TIME-WAIT: checks as elsewhere; the exact reset ends it without an abort.
+#[test]
+fn rfc9293_3_10_7_4_time_wait() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 1));
+    d.end.close();
+    d.expect("F. @1 ack 1");
+    d.exchange("F. @1 ack 2", "@2 ack 2");
+    for text in ["@90000 ack 2", "R @500", "S @90000", "F. @1 ack 2"] {
+        d.exchange(text, "@2 ack 2");
+    }
+    d.exchange("R @90000", "");
+    d.exchange("@2 ack 2", "");
+    assert!(!d.end.is_closed());
+    d.exchange("R @2", "");
+    let events = d.events();
+    assert!(d.end.is_closed() && events.contains(&TransportEvent::Closed));
+    assert!(!events.contains(&TransportEvent::Aborted));
+    d.at(300_000);
 }
 
 /// RFC 9293 section 3.10.7.4: the SYN-ACK again is answered by an ACK.

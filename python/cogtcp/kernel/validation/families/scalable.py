@@ -75,13 +75,10 @@ class Dctcp(one_flow.Alone):
 
         Below, the queue runs empty (Alizadeh et al. 2010, equation 13).
         """
-        while True:
-            rtt = three_digits(logarithmic(stream, 0.0002, 0.02))
-            window = logarithmic(stream, 40, _MOST_WINDOW / 2)
-            rate = three_digits(window * 8 * PACKET / rtt)
-            threshold = round(window * stream.uniform(0.2, 1)) + 2
-            if rate <= 1e10:
-                return {"rate": rate, "rtt": rtt, "threshold": threshold}
+        rtt = three_digits(logarithmic(stream, 0.0002, 0.02))
+        window = logarithmic(stream, 40, _MOST_WINDOW / 2)
+        threshold = round(window * stream.uniform(0.2, 1)) + 2
+        return {"rate": three_digits(window * 8 * PACKET / rtt), "rtt": rtt, "threshold": threshold}
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""

@@ -1,0 +1,44 @@
+"""Write the table of docs/validation.md of documents of `cogtcp validate --json`.
+
+    generate_validation.py SEED FILE...
+
+Families of one seed may be in several documents, as cases depend on nothing but the seed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from cogtcp.kernel.validation.families import FAMILIES
+from cogtcp.kernel.validation.outcome import FamilyRow, summary_cells
+
+PAGE = Path(__file__).parent / "validation.md"
+BEGIN, END = "<!-- measured: written by docs/generate_validation.py -->\n", "<!-- end of measured -->\n"
+
+
+def main() -> int:
+    """Write the table."""
+    seed, *files = sys.argv[1:]
+    documents = [json.loads(Path(name).read_text("utf-8")) for name in files]
+    rows = [FamilyRow(**row) for document in documents for row in document["families"]]
+    order = [family.name for family in FAMILIES]
+    rows.sort(key=lambda row: order.index(row.family))
+    lines = [
+        f"| family (seed {seed}) | peer | compared | cases | median | range | within 3 % | within 5 % "
+        "| beyond | unexplained |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [f"| `{row.family}` | {' | '.join(summary_cells(row)[1:])} |" for row in rows]
+    absent = [name for name in order if name not in {row.family for row in rows}]
+    text = PAGE.read_text("utf-8")
+    head, rest = text.split(BEGIN)
+    _, tail = rest.split(END)
+    note = f"\nNot run: {', '.join(f'`{name}`' for name in absent)}.\n" if absent else ""
+    PAGE.write_text(head + BEGIN + "\n".join(lines) + "\n" + note + END + tail, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
