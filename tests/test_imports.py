@@ -97,7 +97,7 @@ def _imports() -> dict[str, set[str]]:
     paths = {
         ".".join(("cogtcp", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
         for path in PACKAGE.rglob("*.py")
-        if "library" not in path.parts  # studies, which are code of their own
+        if "library" not in path.relative_to(PACKAGE).parts  # studies, which are code of their own
     }
     return {
         module: _targets(ast.parse(path.read_text(encoding="utf-8")), paths.keys()) - {module}

@@ -29,6 +29,21 @@ fn shares_of_tdd_patterns_are_those_of_their_symbols() {
     assert_eq!(SlotPattern::fdd(MS).unwrap().share(Direction::Uplink), 1.0);
 }
 
+/// A special slot serves a direction from three symbols on: fewer carry sounding and random access alone.
+#[test]
+fn three_symbols_carry_control_and_data() {
+    for (special, downlink, uplink) in [
+        ((10, 2, 2), [3, 5], [4, 4]),
+        ((9, 2, 3), [3, 5], [3, 4]),
+        ((3, 9, 2), [3, 5], [4, 4]),
+        ((2, 9, 3), [5, 5], [3, 4]),
+    ] {
+        let frame = SlotPattern::tdd("DDDSU", special, MS).unwrap();
+        let next = |direction| [3, 4].map(|number| frame.next_number(direction, number));
+        assert_eq!((next(Direction::Downlink), next(Direction::Uplink)), (downlink, uplink), "{special:?}");
+    }
+}
+
 /// A vendor's CBRS base station of 20 MHz: 65 Mbit/s down and 27 up in configuration 1, 94 and 14 in
 /// configuration 2 (Celona, "Performance metrics for private LTE"). Ours are rates of TCP's data in packets
 /// of 1500 bytes, with three symbols of PDCCH, special subframe configuration 7 and four blocks of PUCCH; the

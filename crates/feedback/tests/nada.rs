@@ -113,3 +113,19 @@ fn loss_is_weighed_by_the_square_of_its_ratio() {
     let (rates, _) = share(5_000_000, &[NadaSettings::default()], 120, Some(50));
     assert!((rates[0] / (1.5e6 / 4.0) - 1.0).abs() < 0.15, "{rates:?}");
 }
+
+/// The series that the page names, from both ends.
+#[test]
+fn both_ends_show_what_they_compute() {
+    let connection = Connection { segment_size: SEGMENT, paths: 1, seed: 0 };
+    let mut pair = NadaSettings::default().build(connection);
+    pair.receiver.open(Time::ZERO);
+    pair.sender.open(Time::ZERO);
+    let mut shown = Vec::new();
+    pair.sender.observe(&mut |name, value| shown.push((name, value)));
+    // RMIN, 150 kbit/s, and no signal yet.
+    assert_eq!(shown, [("reference_rate_bps", 150_000.0), ("congestion_signal_s", 0.0)]);
+    let mut names = Vec::new();
+    pair.receiver.observe(&mut |name, _| names.push(name));
+    assert!(names.contains(&"loss_ratio"), "{names:?}");
+}

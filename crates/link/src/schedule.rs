@@ -223,6 +223,19 @@ mod tests {
         assert_eq!(link.finish(1000 * MS, 10), 1000 * MS, "the end of the fiftieth period");
     }
 
+    /// Opportunities at 5, 5 and 20 ms: each counts from its time on; the rate is the mean of 100 ms.
+    #[test]
+    fn opportunities_count_from_their_time_on() {
+        let schedule = Schedule::Opportunities(vec![5, 5, 20]);
+        let packets = [0, 5 * MS - 1, 5 * MS, 20 * MS - 1, 20 * MS, 25 * MS, 40 * MS]
+            .map(|at| schedule.capacity(at) / BYTE / u128::from(OPPORTUNITY));
+        assert_eq!(packets, [0, 0, 2, 2, 3, 5, 6]);
+        assert_eq!(schedule.mean(), Rate::from_bits_per_second(3 * 12_000 * 1000 / 20));
+        assert_eq!(schedule.rate_at(200 * MS), schedule.mean());
+        assert_eq!(schedule.rate_at(10 * MS), Rate::from_bits_per_second(2 * 12_000 * 100), "in 10 ms");
+        assert_eq!(schedule.rate_at(0), Rate::from_bits_per_second(0));
+    }
+
     /// 8 Mbit/s for 10 ms, nothing for 10 ms, 0.8 Mbit/s for 10 ms.
     #[test]
     fn rates_hold_until_the_next() {
@@ -230,6 +243,12 @@ mod tests {
         let schedule = Schedule::Rates(steps);
         assert_eq!(schedule.capacity(30 * MS) / BYTE, 11_000);
         assert_eq!(schedule.capacity(75 * MS) / BYTE, 2 * 11_000 + 10_000);
+        assert_eq!(schedule.capacity(25 * MS) / BYTE, 10_000 + 500, "half of the last rate");
+        assert_eq!(schedule.capacity(31 * MS) / BYTE, 11_000 + 1_000, "a tenth of the first, again");
+        assert_eq!(schedule.mean(), Rate::from_bits_per_second(8 * 11_000 * 1000 / 30));
+        let rates = [0, 10, 20, 29].map(|at| schedule.rate_at(at * MS + 1).bits_per_second());
+        assert_eq!(rates, [8_000_000, 0, 800_000, 800_000]);
+        assert_eq!(schedule.rate_at(20 * MS), Rate::from_bits_per_second(800_000), "from its time on");
         assert_eq!(schedule.rate_at(31 * MS), Rate::from_bits_per_second(8_000_000));
         let mut link = playing(schedule);
         assert_eq!(link.finish(0, 1000), MS);

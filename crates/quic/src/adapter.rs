@@ -371,6 +371,9 @@ mod tests {
         fn name(&self) -> &str {
             "spy"
         }
+        fn init(&mut self, _: Time, tcp: &mut TcpState) {
+            self.note(format!("begins with an RTT of {:?}", tcp.srtt));
+        }
         fn ssthresh(&mut self, _: Time, tcp: &TcpState) -> u64 {
             tcp.cwnd / 2
         }
@@ -407,7 +410,7 @@ mod tests {
         }
         adapter.on_end_acks(ms(130), 0, false);
         let interval = Duration::from_millis(130);
-        assert_eq!(*told.lock().unwrap(), [format!("2000 in {interval:?}"), "grows by 2000".to_owned()]);
+        assert_eq!(told.lock().unwrap()[1..], [format!("2000 in {interval:?}"), "grows by 2000".to_owned()]);
     }
 
     /// A control that owns its window grows by itself, and no window grows that the application does not fill
@@ -435,6 +438,59 @@ mod tests {
         assert!(told.lock().unwrap().is_empty());
         adapter.on_ack(ms(0), 1000);
         adapter.on_end_acks(ms(100), 0, false);
-        assert_eq!(told.lock().unwrap().len(), 2);
+        // It begins, hears a rate, and grows.
+        assert_eq!(told.lock().unwrap().len(), 3);
+    }
+
+    /// RFC 6298, section 2: 100 ms, then 140 ms. SRTT 100, then 7/8 * 100 + 140/8; RTTVAR 50, then
+    /// 3/4 * 50 + 40/4. The PTO has 4 RTTVAR, 1 ms at least.
+    #[test]
+    fn round_trip_times_are_smoothed_and_the_timeout_has_a_least_variation() {
+        let (mut adapter, told) = spied(false);
+        let mut round = |at: u64, rtt: u64| {
+            adapter.on_sent(ms(at), 1000);
+            adapter.on_ack(ms(at), 1000);
+            adapter.on_end_acks(ms(at + rtt), 0, false);
+            let micros = |span: Duration| span.as_nanos() / 1000;
+            [adapter.tcp.srtt, adapter.tcp.rttvar, adapter.tcp.rto, adapter.tcp.min_rtt].map(micros)
+        };
+        assert_eq!(round(0, 100), [100_000, 50_000, 300_000, 100_000]);
+        assert_eq!(round(200, 140), [105_000, 47_500, 295_000, 100_000]);
+        // The variation falls by a quarter each time until 4 RTTVAR is below 1 ms.
+        let last = (1..60).map(|number| round(1000 * number, 105)).last().unwrap();
+        assert!(last[1] < 250 && last[2] == last[0] + 1000, "{last:?}");
+        // The control begins once, with the first sample.
+        let told = told.lock().unwrap();
+        let begun: Vec<&String> = told.iter().filter(|line| line.starts_with("begins")).collect();
+        assert_eq!(begun, [&format!("begins with an RTT of {:?}", Duration::from_millis(100))]);
+    }
+
+    /// RFC 9002, section 7.3.2: what was sent up to the beginning of a recovery belongs to it, and ends none. The
+    /// first acknowledgement of a later packet does.
+    #[test]
+    fn a_recovery_is_of_what_was_sent_until_it_began() {
+        let (mut adapter, _) = spied(false);
+        for sent in [0, 50, 51, 60] {
+            adapter.on_sent(ms(sent), 1000);
+        }
+        adapter.on_congestion_event(ms(50), ms(0), false, 1000);
+        assert_eq!((adapter.tcp.cwnd, adapter.tcp.ca_state), (5000, CaState::Recovery));
+        adapter.on_ack(ms(50), 1000);
+        adapter.on_end_acks(ms(100), 2000, false);
+        assert_eq!(adapter.tcp.ca_state, CaState::Recovery, "sent as it began");
+        adapter.on_ack(ms(51), 1000);
+        adapter.on_end_acks(ms(101), 1000, false);
+        assert_eq!(adapter.tcp.ca_state, CaState::Open, "sent after it began");
+        // A loss of what was sent as the recovery began reduces nothing; one sent later does.
+        adapter.on_congestion_event(ms(110), ms(50), false, 0);
+        assert_eq!(adapter.tcp.cwnd, 5000);
+        adapter.on_congestion_event(ms(111), ms(60), false, 1000);
+        assert_eq!((adapter.tcp.cwnd, adapter.tcp.prior_cwnd, adapter.tcp.in_flight), (2500, 5000, 0));
+        // A mark is no loss, two segments are the least, and they fall at once.
+        for at in [200, 300] {
+            adapter.on_sent(ms(at), 1000);
+            adapter.on_congestion_event(ms(at + 1), ms(at), false, 0);
+            assert_eq!((adapter.tcp.cwnd, adapter.tcp.ca_state), (2000, CaState::Cwr));
+        }
     }
 }

@@ -379,6 +379,64 @@ mod tests {
         }
     }
 
+    /// The frames of RFC 9000, section 19, that carry numbers or bytes, one after the other: each takes its own
+    /// bytes and no more, or the next would be another.
+    #[test]
+    fn frames_take_their_own_bytes() {
+        let payload = [
+            &[0x10, 1][..],
+            &[0x11, 1, 2],
+            &[0x12, 1],
+            &[0x13, 1],
+            &[0x14, 1],
+            &[0x15, 1, 2],
+            &[0x16, 1],
+            &[0x17, 1],
+            &[0x18, 1, 0, 4, 9, 9, 9, 9],
+            &[7; 16],
+            &[0x19, 1],
+            &[0x1A, 1, 2, 3, 4, 5, 6, 7, 8],
+            &[0x1B, 1, 2, 3, 4, 5, 6, 7, 8],
+            &[0x1E],
+            &[0x1F],
+            &[0x40, 0xAC],
+            &[0x40, 0xAF, 1, 2, 3, 4],
+            &[0x01],
+        ]
+        .concat();
+        let names: Vec<_> = frames(&payload)
+            .map(|frame| match frame {
+                QuicFrame::Other(other) => other.name,
+                QuicFrame::Ping => "ping",
+                frame => panic!("{frame:?}"),
+            })
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "max_data",
+                "max_stream_data",
+                "max_streams",
+                "max_streams",
+                "data_blocked",
+                "stream_data_blocked",
+                "streams_blocked",
+                "streams_blocked",
+                "new_connection_id",
+                "retire_connection_id",
+                "path_challenge",
+                "path_response",
+                "handshake_done",
+                "immediate_ack",
+                "immediate_ack",
+                "ack_frequency",
+                "ping",
+            ]
+        );
+        // A frame that is cut off ends the payload.
+        assert_eq!(frames(&[0x1A, 1, 2, 3]).count(), 0);
+    }
+
     #[test]
     fn ranges_of_an_acknowledgement() {
         // Largest 20, delay 0, two further ranges, first range 2: 18..20; gap 3, length 1: 12..13; gap 0,

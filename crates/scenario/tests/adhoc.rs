@@ -367,6 +367,17 @@ fn what_is_wrong_with_waves_and_rates_is_said_at_its_place() {
         "0 } }\nrates",
         "from 1",
     );
+    for (count, beyond) in [("up = 1001", "rate_control.arf.up"), ("down = 1001", "rate_control.arf.down")] {
+        let arf = format!("arf = {{ {count} }}");
+        rate("minstrel = { lookaround = 0.2 }", &arf, beyond, "1001 } }\nrates", "1000");
+    }
+    assert!(
+        resolve(&RIGHT.replace(
+            "queue = 20\n",
+            &RATES.replace("minstrel = { lookaround = 0.2 }", "arf = { up = 1000, down = 1000 }")
+        ))
+        .is_ok()
+    );
     spoil(
         "queue = 20",
         "queue = 20\nrate_control = { arf = {} }",

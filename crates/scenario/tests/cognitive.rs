@@ -197,6 +197,41 @@ fn a_satellite_link_is_refused_where_it_makes_no_sense() {
     }
 }
 
+/// The bounds of a cell's settings are allowed, and what is beyond is not.
+#[test]
+fn bounds_of_cells() {
+    let base = scenario().set("radio.cr.cr.access", "scheduled").unwrap();
+    let works = |key: &str, value: &str| {
+        base.clone().set(&format!("radio.cr.cr.cell.{key}"), value).and_then(|it| it.resolve()).is_ok()
+    };
+    for (key, allowed, refused) in [
+        ("layers", ["1", "4"], ["0", "5"]),
+        ("control_symbols", ["1", "3"], ["0", "4"]),
+        ("grants", ["1", "100"], ["0", "101"]),
+        ("attempts", ["1", "28"], ["0", "29"]),
+        ("others.saturated", ["0", "1000"], ["1001", "1002"]),
+        ("others.share", ["0.0", "0.999"], ["-0.001", "1.0"]),
+        ("mean_slots", ["1.0", "1e9"], ["0.999", "1.001e9"]),
+        ("sinr", ["-30 dB", "100 dB"], ["-30.1 dB", "100.1 dB"]),
+        ("uplink_sinr", ["-30 dB", "100 dB"], ["-30.1 dB", "100.1 dB"]),
+        ("reordering", ["1 ns", "10 s"], ["0 s", "10001 ms"]),
+        ("poll", ["1 ns", "10 s"], ["0 s", "10001 ms"]),
+        ("request_period", ["1 ms", "10 s"], ["0 s", "10001 ms"]),
+        ("coherence", ["1 ns", "10 s"], ["0 s", "10001 ms"]),
+        ("report_age", ["0 s", "10 s"], ["10001 ms", "11 s"]),
+        ("first_grant", ["1 B", "100 kB"], ["0 B", "100001 B"]),
+    ] {
+        assert!(allowed.iter().all(|value| works(key, value)), "{key}: {allowed:?}");
+        assert!(!refused.iter().any(|value| works(key, value)), "{key}: {refused:?}");
+    }
+    // One block of the carrier is left for data: 10 MHz of LTE have 50.
+    let blocks = |number: &str| {
+        let cell = format!("{{ bandwidth = \"10 MHz\", control_blocks = {number} }}");
+        base.clone().set("radio.cr.cr.cell", &cell).and_then(|it| it.resolve()).is_ok()
+    };
+    assert!(blocks("0") && blocks("49") && !blocks("50"));
+}
+
 /// What is wrong with a cell is said at its place.
 #[test]
 fn cells_that_do_not_add_up_are_refused_with_their_place() {

@@ -104,6 +104,7 @@ fn what_cannot_work_is_refused() {
         ("train.prediction", "{ outage_map = { share = \"120 %\" } }", "not a probability"),
         ("train.prediction", "{ outage_map = { position_error = \"-1 m\" } }", "0 to 100000"),
         ("train.prediction", "{ signal_strength = { step = 2.0 } }", "below 2"),
+        ("train.prediction", "{ signal_strength = { step = 0.0 } }", "above 0"),
         ("train.prediction", "{ signal_strength = { horizon = \"0 s\" } }", "zero"),
         ("train.prediction", "{ signal_strength = { order = 0 } }", "1 to 1000"),
     ] {

@@ -49,11 +49,42 @@ fn wrong_queues_are_named() {
         ("{ codel = { target = \"0 ms\" } }", "it is zero"),
         ("{ codel = { target = \"200 ms\" } }", "it is shorter than the target"),
         ("{ codel = { goal = \"5 ms\" } }", "goal"),
+        ("{ codel = { target = \"100 ms\", interval = \"99 ms\" } }", "it is shorter than the target"),
         ("{ fq_codel = { flows = 0 } }", "it is out of range"),
+        ("{ fq_codel = { flows = 65537 } }", "write a number from 1 to 65536"),
+        ("{ fq_codel = { quantum = 0 } }", "write for example 1514"),
+        ("{ fq_codel = { limit = 0 } }", "the queues hold nothing"),
+        ("{ fq_codel = { target = \"0 ms\" } }", "it is zero"),
+        ("{ dualpi2 = { target = \"0 ms\" } }", "it is zero"),
+        ("{ dualpi2 = { update = \"99 us\" } }", "it is shorter than 100 us"),
+        ("{ dualpi2 = { alpha = 0.0 } }", "write for example 0.16"),
+        ("{ dualpi2 = { beta = -1.0 } }", "write for example 3.2"),
+        ("{ dualpi2 = { coupling = 0.0 } }", "write 2"),
+        ("{ dualpi2 = { limit = 0 } }", "the queues hold nothing"),
+        ("{ red = { max_threshold = 5.0 } }", "it is not above min_threshold"),
+        ("{ red = { weight = 0.0 } }", "it is not in 0 to 1"),
+        ("{ red = { weight = 1.001 } }", "it is not in 0 to 1"),
+        ("{ red = { max_probability = 0 } }", "it is zero"),
+        ("{ red = { limit = 0 } }", "the queue holds nothing"),
+        ("{ red = { mean_packet = 0 } }", "write for example 1000"),
         ("\"codel\", mark = \"5 packets\"", "take \"mark\" out"),
     ] {
         let said = said(queue, "");
         assert!(said.contains(message) && said.contains("links.toml:5"), "{queue}: {said}");
+    }
+}
+
+/// The bounds themselves are allowed.
+#[test]
+fn queues_at_their_bounds_are_read() {
+    for queue in [
+        "{ codel = { target = \"100 ms\", interval = \"100 ms\" } }",
+        "{ fq_codel = { flows = 1, quantum = 1, limit = 1 } }",
+        "{ fq_codel = { flows = 65536 } }",
+        "{ dualpi2 = { update = \"100 us\", limit = 1 } }",
+        "{ red = { weight = 1.0, limit = 1, mean_packet = 1 } }",
+    ] {
+        assert!(Scenario::parse(&text(queue, ""), "links.toml").unwrap().resolve().is_ok(), "{queue}");
     }
 }
 
@@ -69,10 +100,43 @@ fn runs_of_losses_are_read_and_wrong_ones_are_named() {
     for (rest, message) in [
         ("loss = 0.01, loss_run = 0.5", "write a mean length from 1 to 10000"),
         ("loss_run = 2", "but \"loss\" is 0"),
+        ("loss = 0.01, loss_run = 10001", "write a mean length from 1 to 10000"),
         ("loss = 0.9, loss_run = 2", "at most 0.6667"),
+        ("loss = 0.5001, loss_run = 1", "at most 0.5"),
     ] {
         let said = said(&queue(rest), "");
         assert!(said.contains(message) && said.contains("links.toml:5"), "{rest}: {said}");
+    }
+}
+
+/// Losses as frequent as runs of their length can be, and runs of the least and the greatest length.
+#[test]
+fn runs_of_losses_at_their_bounds_are_read() {
+    for rest in ["loss = 0.5, loss_run = 1", "loss = 0.01, loss_run = 1", "loss = 0.01, loss_run = 10000"] {
+        assert_eq!(said(&format!("\"9 packets\", {rest}"), ""), "", "{rest}");
+    }
+}
+
+/// What a seed decides: gaps by chance, and talk by chance.
+#[test]
+fn sources_are_random_where_something_is_drawn() {
+    for (pattern, random) in [
+        ("{ constant = \"10 kbit/s\" }", false),
+        ("{ poisson = \"10 kbit/s\" }", true),
+        ("{ on_off = { rate = \"1 Mbit/s\", on = { fixed = \"1 s\" }, off = { fixed = \"1 s\" } } }", false),
+        (
+            "{ on_off = { rate = \"1 Mbit/s\", on = { exponential = \"1 s\" }, off = { fixed = \"1 s\" } } }",
+            true,
+        ),
+        (
+            "{ on_off = { rate = \"1 Mbit/s\", on = { fixed = \"1 s\" }, off = { exponential = \"1 s\" } } }",
+            true,
+        ),
+    ] {
+        let udp = format!("[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\npattern = {pattern}\n");
+        let text = text("\"9 packets\"", &udp);
+        let experiment = Scenario::parse(&text, "links.toml").unwrap().resolve().unwrap();
+        assert_eq!(experiment.is_random(), random, "{pattern}");
     }
 }
 

@@ -157,6 +157,32 @@ fn the_innermost_setting_counts() {
     assert_eq!(flow.tcp().unwrap().sender.max_window, Some(10_000));
 }
 
+/// Two settings that do not fit together: the error is at the one that the flow's author wrote last.
+#[test]
+fn settings_that_exclude_each_other_are_named_where_they_were_written() {
+    let text = |all: &str, flow: &str| {
+        starter("dumbbell")
+            .unwrap()
+            .replace("segment_size = \"1000 B\"", &format!("segment_size = \"1000 B\"\n{all}"))
+            .replace("stagger =", &format!("tcp = {{ {flow} }}\nstagger ="))
+    };
+    for (all, flow, place) in [
+        ("max_rto = \"1 s\"", "min_rto = \"2 s\"", "flow.0.tcp.min_rto"),
+        ("min_rto = \"2 s\"", "max_rto = \"1 s\"", "flow.0.tcp.min_rto"),
+        ("min_rto = \"2 s\"\nmax_rto = \"1 s\"", "", "tcp.min_rto"),
+        ("receive_buffer = \"999 B\"", "", "tcp.receive_buffer"),
+        ("", "receive_buffer = \"999 B\"", "flow.0.tcp.receive_buffer"),
+        ("", "max_window = \"999 B\"", "flow.0.tcp.max_window"),
+    ] {
+        let error = Scenario::parse(&text(all, flow), "places").and_then(|it| it.resolve()).unwrap_err();
+        let said = error.to_string();
+        let wanted = format!(" {place}: ");
+        assert!(said.contains(&wanted), "{all} {flow}: {said}");
+    }
+    let bounds = text("min_rto = \"1 s\"\nmax_rto = \"1 s\"", "receive_buffer = \"1000 B\"");
+    assert!(Scenario::parse(&bounds, "bounds").and_then(|it| it.resolve()).is_ok());
+}
+
 /// A window in segments is of the segment size that counts in the end.
 #[test]
 fn windows_follow_the_segment_size() {

@@ -67,3 +67,25 @@ fn wrong_applications_are_named() {
         assert!(said.contains(message) && said.contains("traffic.toml:10"), "{traffic}: {said}");
     }
 }
+
+/// The bounds themselves are allowed, and what is beyond is not.
+#[test]
+fn bounds_of_applications() {
+    let works = |traffic: &str| {
+        Scenario::parse(&text(traffic), "traffic.toml").and_then(|scenario| scenario.resolve()).is_ok()
+    };
+    let request = |size: u32| {
+        works(&format!("requests = {{ response = {{ fixed = \"1 B\" }}, request = \"{size} B\" }}"))
+    };
+    assert!(!request(0) && request(1) && request(1460) && !request(1461));
+    let shape = |shape: &str| {
+        works(&format!("requests = {{ response = {{ pareto = {{ mean = \"1 kB\", shape = {shape} }} }} }}"))
+    };
+    assert!(!shape("1.0") && shape("1.001") && shape("100.0") && !shape("100.1"));
+    let video = |settings: &str| works(&format!("video = {{ rate = \"1 Mbit/s\", {settings} }}"));
+    assert!(video("chunk = \"4 s\", startup = \"4 s\", buffer = \"4 s\""));
+    assert!(!video("chunk = \"4 s\", startup = \"0 s\", buffer = \"3999 ms\""));
+    assert!(!video("chunk = \"1 s\", startup = \"4 s\", buffer = \"3999 ms\""));
+    // 8 bits are a byte, and less is none.
+    assert!(video("chunk = \"8 us\"") && !video("chunk = \"7 us\""));
+}

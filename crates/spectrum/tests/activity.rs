@@ -186,6 +186,8 @@ fn a_trace_becomes_a_two_state_model() {
     assert_eq!(empirical.off, SpanLaw::Empirical([1.5, 0.5, 3.25].map(s).to_vec()));
     let markov = ActivityLaw::markov_from_trace(&trace, Time::ZERO, at(10.0)).unwrap();
     assert!((markov.on.mean() - 0.6875).abs() < 1e-8 && (markov.off.mean() - 1.75).abs() < 1e-8);
+    // A measurement begins in the middle of a life.
+    assert_eq!([empirical.start, markov.start], [StartState::Stationary; 2]);
     // A window that cuts the first and the last ON period leaves only whole spans.
     let inner = ActivityLaw::from_trace(&trace, at(1.2), at(8.5)).unwrap();
     assert_eq!(inner.on, SpanLaw::Empirical([1.0, 0.25].map(s).to_vec()));

@@ -279,6 +279,22 @@ mod tests {
         assert!((mean - 10.0).abs() < 0.2, "{mean}");
     }
 
+    /// Below the lower threshold nothing is drawn, and the count begins anew: the first packet above makes it 0.
+    #[test]
+    fn below_the_lower_threshold_the_count_begins_anew() {
+        let mut red = queue(Red::default());
+        (red.average, red.count) = (4.999, 7);
+        let stream = red.stream.clone();
+        assert_eq!((red.decide(), red.count), (Decision::Accept, -1));
+        assert_eq!(red.stream.clone().uniform(), stream.clone().uniform());
+        // At the threshold itself p_b is 0: no signal yet, but a packet that counts.
+        red.average = 5.0;
+        assert_eq!((red.decide(), red.count), (Decision::Accept, 0));
+        // Beyond the upper one a forced drop makes it 0, too.
+        (red.average, red.count) = (30.0, 7);
+        assert_eq!((red.decide(), red.count), (Decision::Forced, 0));
+    }
+
     /// Gentle: from max_p at the upper threshold to 1 at twice that; not gentle: all at the threshold.
     #[test]
     fn above_the_upper_threshold_all_are_dropped_at_once_or_gently() {

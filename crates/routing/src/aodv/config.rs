@@ -287,8 +287,32 @@ mod tests {
         assert_eq!(wrong(&|config| config.timer_interval = Duration::from_secs(61)), "timer_interval");
         assert_eq!(wrong(&|config| config.hello_interval = over), "hello_interval");
         assert_eq!(wrong(&|config| config.ttl_increment = 0), "ttl_increment");
-        let at_the_bounds =
-            AodvConfig { failure_pause: day, jitter: Duration::from_secs(10), ..AodvConfig::rfc() };
+        let short = Duration::from_nanos(999_999);
+        assert_eq!(wrong(&|config| config.active_route_timeout = short), "active_route_timeout");
+        assert_eq!(wrong(&|config| config.my_route_timeout = over), "my_route_timeout");
+        assert_eq!(wrong(&|config| config.node_traversal_time = short), "node_traversal_time");
+        assert_eq!(wrong(&|config| config.timer_interval = short), "timer_interval");
+        assert_eq!(wrong(&|config| config.ttl_start = 0), "ttl_start");
+        assert_eq!(wrong(&|config| config.ttl_threshold = 0), "ttl_threshold");
+        assert_eq!(wrong(&|config| config.net_diameter = 0), "net_diameter");
+        assert_eq!(wrong(&|config| config.allowed_hello_loss = 0), "allowed_hello_loss");
+        let at_the_bounds = AodvConfig {
+            failure_pause: day,
+            jitter: Duration::from_secs(10),
+            timer_interval: Duration::from_secs(60),
+            active_route_timeout: day,
+            my_route_timeout: Duration::from_millis(1),
+            node_traversal_time: Duration::from_millis(1),
+            hello_interval: day,
+            allowed_hello_loss: 1,
+            ttl_start: 1,
+            ttl_increment: 1,
+            ttl_threshold: 1,
+            net_diameter: 1,
+            ..AodvConfig::rfc()
+        };
+        let often = AodvConfig { timer_interval: Duration::from_millis(1), ..AodvConfig::rfc() };
+        assert_eq!(checked(&often), None);
         assert_eq!(checked(&at_the_bounds), None);
     }
 }

@@ -67,6 +67,9 @@ mod tests {
             }
             filter.best()
         };
+        // What is a whole window old still counts; in the round after it is forgotten.
+        assert_eq!(best_after(&[(0, 100.0), (8, 5.0)]), 100.0);
+        assert_eq!(best_after(&[(0, 100.0), (9, 5.0)]), 5.0);
         // Round 2 is a quarter, not more: the next best is that of round 3.
         assert_eq!(best_after(&[(0, 100.0), (1, 40.0), (2, 30.0), (3, 20.0), (9, 5.0)]), 20.0);
         // Once it is there, what comes later and is less does not take its place.

@@ -28,6 +28,26 @@ fn rfc5681_3_1_initial_window_two() {
     d.exchange("ack #3", "#5-6");
 }
 
+/// RFC 9293 section 3.10.7.4, fifth: a segment without the ACK bit is dropped, whatever its field says.
+#[test]
+fn rfc9293_3_10_7_4_a_segment_without_ack_acknowledges_nothing() {
+    let config = sender_config(Recovery::Sack, 2);
+    let own = config.handshake.initial_sequence;
+    let mut d = SenderDialogue::connected(config);
+    d.end.set_saturated(true);
+    d.expect("#1-2");
+    d.at(200);
+    let field =
+        |flags| Segment::new(SeqNumber::new(700_001), SeqNumber::from_offset(own, 1001), 0, u16::MAX, flags);
+    for flags in [Flags::NONE, Flags::PSH, Flags::ECE] {
+        d.end.handle_segment(d.now(), &field(flags));
+        d.expect_nothing();
+        assert_eq!(d.cwnd(), 2);
+    }
+    d.end.handle_segment(d.now(), &field(Flags::ACK));
+    d.expect("#3-4");
+}
+
 /// RFC 6928 section 2: min(10 MSS, max(2 MSS, 14600)).
 #[test]
 fn rfc6928_2_initial_window() {

@@ -199,6 +199,37 @@ impl Model {
 mod tests {
     use super::*;
 
+    /// UpdateACKAggregation() at 1,000 bytes a second: what was delivered beyond that since the interval began, at
+    /// most cwnd. It begins anew once deliveries are behind.
+    #[test]
+    fn extra_acked_is_what_came_beyond_the_rate() {
+        let mut model = Model { bw: 1000.0, ..Model::default() };
+        let mut extra = |millis: u64, delivered: u64, cwnd: u64| {
+            model.extra_acked = WindowedMax::default();
+            model.update_ack_aggregation(Time::from_millis(millis), cwnd, delivered, false);
+            model.extra_acked()
+        };
+        assert_eq!(extra(0, 500, 10_000), 500.0);
+        assert_eq!(extra(100, 200, 10_000), 600.0, "700 bytes, 100 expected");
+        assert_eq!(extra(200, 100, 550), 550.0, "cwnd bounds the 600");
+        assert_eq!(extra(800, 300, 10_000), 300.0, "800 bytes by 800 ms: a new interval");
+        assert_eq!(extra(900, 0, 10_000), 200.0, "the new interval began at 800 ms");
+    }
+
+    /// The greatest of ten rounds, or of one before the link is full.
+    #[test]
+    fn extra_acked_is_remembered_for_ten_rounds_once_the_link_is_full() {
+        let after = |rounds: u64, full: bool| {
+            let mut model = Model { bw: 1e6, ..Model::default() };
+            model.update_ack_aggregation(Time::from_millis(1), 10_000, 900, full);
+            model.round_count += rounds;
+            model.update_ack_aggregation(Time::from_millis(1000), 10_000, 1, full);
+            model.extra_acked()
+        };
+        assert_eq!([after(1, false), after(2, false)], [900.0, 1.0]);
+        assert_eq!([after(10, true), after(11, true)], [900.0, 1.0]);
+    }
+
     /// "BBR.max_bw Max Filter": the maximum over the current and the previous cycle.
     #[test]
     fn max_bw_spans_two_cycles() {

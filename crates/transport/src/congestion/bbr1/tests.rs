@@ -36,6 +36,28 @@ fn startup_and_drain() {
     assert!(path.tcp.in_flight <= BDP + 9 * MSS, "{}", path.tcp.in_flight);
 }
 
+/// bbr_set_pacing_rate(): the rate only rises until the link is known to be full. Before the first sample it is
+/// cwnd / SRTT.
+#[test]
+fn before_the_link_is_full_the_pacing_rate_never_falls() {
+    let mut bbr = Bbr1::new(&Parameters::new().with_number("high_gain", 2.885).with_number("cwnd_gain", 2.0));
+    let mut tcp = TcpState {
+        srtt: Duration::from_millis(100),
+        pacing_rate: None,
+        ..crate::congestion::testing::tcp(10)
+    };
+    let mut rate = |bbr: &Bbr1, gain: f64| {
+        bbr.set_pacing_rate(&mut tcp, gain);
+        tcp.pacing_rate.unwrap().bits_per_second()
+    };
+    assert_eq!(rate(&bbr, 1.0), 8 * 10 * MSS * 10 * 99 / 100);
+    bbr.max_bw.update(1, 200_000.0, 10);
+    assert_eq!(rate(&bbr, 2.0), 8 * 400_000 * 99 / 100);
+    assert_eq!(rate(&bbr, 1.0), 8 * 400_000 * 99 / 100, "a lower gain waits");
+    bbr.full = true;
+    assert_eq!(rate(&bbr, 1.0), 8 * 200_000 * 99 / 100);
+}
+
 /// In ProbeBW the link is full and cwnd is two BDP and the quanta. The pacing gain is 5/4, 3/4, 1, 1, 1, 1,
 /// 1, 1: a round trip each.
 #[test]

@@ -278,6 +278,28 @@ mod tests {
         bench
     }
 
+    /// The RTT of a round is the mean of its samples; without one, the time since it began.
+    #[test]
+    fn the_rtt_of_a_round_is_the_mean_of_its_samples() {
+        let base = |samples: u64, sum: u64| {
+            let mut vegas = VegasNs2::new(
+                &Parameters::new()
+                    .with_number("alpha", 1.0)
+                    .with_number("beta", 3.0)
+                    .with_number("gamma", 1.0),
+            );
+            let mut tcp = TcpState { ssthresh: 0, ..crate::congestion::testing::tcp(10) };
+            tcp.snd_nxt = tcp.snd_una + 10 * tcp.mss;
+            vegas.round_began = Time::from_millis(1000);
+            (vegas.samples, vegas.sum) = (samples, Duration::from_millis(sum));
+            vegas.decide(Time::from_millis(1300), &mut tcp);
+            vegas.base_rtt
+        };
+        assert_eq!(base(2, 240), Duration::from_millis(120));
+        assert_eq!(base(1, 200), Duration::from_millis(200));
+        assert_eq!(base(0, 0), Duration::from_millis(300));
+    }
+
     #[test]
     fn slow_start_grows_every_other_round_trip() {
         let mut bench = bench(2);
