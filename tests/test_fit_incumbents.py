@@ -68,6 +68,14 @@ def test_incumbents_are_found_and_the_better_tcp_stays_better(tmp_path: Path, si
         # BBR waits longest for what a silence destroyed: so it is on the true link, and on the fitted one.
         for scenario in (truth, found.scenario):
             assert _goodput(scenario, "linux-cubic") > _goodput(scenario, "linux-bbr")
+    # The scenario of the whole path, held-out part and ranges included, does not name the worse one.
+    checked = cogtcp.fit(file, name="cbrs")
+    assert not checked.doubt
+    advice = cogtcp.advise(
+        checked.scenario, transports=["linux-cubic", "linux-bbr"], uncertain=checked.ranges, budget="40 runs"
+    )
+    assert advice.winner is not None
+    assert advice.winner.transport == "linux-cubic"
 
 
 def _transfer(duplicate: bool) -> list[Sent]:
