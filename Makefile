@@ -114,7 +114,7 @@ atlas: $(VENV)/.core ## Survey transports over points of the atlas (hours; goes 
 validate: $(VENV)/.core ## Compare cases that SEED draws with ns-2, ns-3, Linux and theory, as far as they are here (an hour at most)
 	$(BIN)/cogtcp validate $(SEED) --cases $(or $(CASES),3) --runs 3 --out results/validate-$(SEED) --force
 
-fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on Linux in virtual time (60: an hour; needs make kernel, iperf3, tcpdump, ns3)
+fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on Linux in virtual time (60: 5 minutes of CPU; needs make kernel, iperf3, tcpdump, ns3)
 	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),60) --out results/fit-truth-$(SEED)
 	$(BIN)/python benches/fit_truth.py judge --out results/fit-truth-$(SEED)
 

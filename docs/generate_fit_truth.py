@@ -1,6 +1,7 @@
 """Write the judgement of docs/fitting.md from docs/fit-truth.json, or check it (`--check`).
 
 generate_fit_truth.py FOLDER                take what `benches/fit_truth.py judge` wrote there first
+    --earlier                               and keep the last judgement beside it
 generate_fit_truth.py --public FILE         take what `benches/fit_public.py` wrote
 """
 
@@ -58,29 +59,48 @@ def block(data: dict[str, Any]) -> str:
         f"path {path}": f"{shown}, {truth['links'].get(path, 0)} links" for path, shown in _PATHS.items()
     }
     kinds = {key: key[5:] for key in sorted(counts) if key.startswith("kind ")}
-    total, wrong = sum(counts["all"].values()), counts["all"]["wrong"]
-    shares = [("wrong", f"{wrong} of {total} ({100 * wrong / total:.1f} %)")]
-    covers = [tuple(map(int, said.split(" of "))) for said in truth["intervals that cover"].values()]
-    right, of = (sum(each) for each in zip(*covers, strict=True))
-    shares.append(("95 % intervals that cover the truth", f"{right} of {of} ({100 * right / of:.0f} %)"))
-    shares += [
-        (f"95 % interval of the {name} covers the truth", said)
-        for name, said in truth["intervals that cover"].items()
-    ]
-    shares += [(shown, truth[key]) for key, shown in _SHARES.items()]
-    half = truth["median half interval of capacity"]
-    shares.append(("median half interval of the capacity", f"{100 * half:.1f} %"))
+    columns = {f"seed {truth['seed']:08x}": _shares(truth)}
+    if earlier := data.get("earlier"):
+        said = f"seed {earlier['seed']:08x}, {earlier['judged']} links, before the last changes"
+        columns[said] = _shares(earlier)
     about = f"{truth['judged']} links of seed {truth['seed']:08x}; Linux {truth['kernel']} in virtual time.\n"
     tables = [
         table(counts, "quantity", quantities),
         table(counts, "made by", paths),
         table(counts, "kind of link", kinds),
-        _pairs("what", "count", shares),
+        _columns("what", columns),
     ]
     if public := data.get("public"):
         rows = [(_PUBLIC[key], str(public[key])) for key in _PUBLIC]
         tables.append(_pairs("public captures", "count", rows))
     return "\n".join([about, *tables])
+
+
+def _shares(truth: dict[str, Any]) -> dict[str, str]:
+    """Return the counts of a judgement by what they count."""
+    counts = truth["table"]["all"]
+    total, wrong = sum(counts.values()), counts["wrong"]
+    covers = [tuple(map(int, said.split(" of "))) for said in truth["intervals that cover"].values()]
+    right, of = (sum(each) for each in zip(*covers, strict=True))
+    found = {
+        "wrong": f"{wrong} of {total} ({100 * wrong / total:.1f} %)",
+        "95 % intervals that cover the truth": f"{right} of {of} ({100 * right / of:.0f} %)",
+    }
+    for name, said in truth["intervals that cover"].items():
+        found[f"95 % interval of the {name} covers the truth"] = said
+    found |= {shown: truth[key] for key, shown in _SHARES.items()}
+    half = truth["median half interval of capacity"]
+    return found | {"median half interval of the capacity": f"{100 * half:.1f} %"}
+
+
+def _columns(head: str, columns: dict[str, dict[str, str]]) -> str:
+    """Return a table of several judgements, by what they count."""
+    names = dict.fromkeys(name for column in columns.values() for name in column)
+    lines = [f"| {head} | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for name in names:
+        row = " | ".join(column.get(name, "\u2013") for column in columns.values())
+        lines.append(f"| {name} | {row} |")
+    return "\n".join(lines) + "\n"
 
 
 def _pairs(one: str, other: str, rows: list[tuple[str, str]]) -> str:
@@ -98,11 +118,14 @@ def main() -> int:
     """Take, write or check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--earlier", action="store_true", help="keep the last judgement beside the new one")
     parser.add_argument("--public", type=Path)
     parser.add_argument("--kernel", default="")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     data = json.loads(DATA.read_text("utf-8")) if DATA.exists() else {}
+    if args.folder and args.earlier:
+        data["earlier"] = data["truth"]
     if args.folder:
         data["truth"] = _taken(args.folder, args.kernel)
     if args.public:

@@ -377,6 +377,8 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
     acked = 0
     best = math.inf
     copied: dict[int, list[Sent]] = {}
+    untold: list[tuple[Sent, float]] = []
+    tells_duplicates = False
     for answer in answers:
         if not answer.flags & ACK or answer.flags & SYN:
             continue
@@ -388,6 +390,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
             (acked + _signed(low - base - acked), acked + _signed(high - base - acked))
             for low, high in answer.sack
         ]
+        tells_duplicates = tells_duplicates or any(high <= ack for _, high in blocks)
         news = ack > acked or blocks
         edge, acked = acked, max(acked, ack)
         if not news:
@@ -417,6 +420,7 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
                 first_came = True
                 # The first copy was not lost. Whether the later ones arrive, duplicates in SACK blocks tell.
                 copied.setdefault(chosen.seq, []).extend(group[group.index(earlier) + 1 :])
+                untold.append((able[-1], answer.time))
                 chosen = earlier
             chosen.answered = answer.time
             # Karn's rule: for bytes that were sent twice it is unknown which copy was acknowledged.
@@ -427,6 +431,11 @@ def _answer(data: list[Sent], answers: list[Packet], base: int) -> None:
         newest.fresh = not newest.lost and len(copies[newest.seq]) == 1 and not newest.resent
         open_ = rest
         _duplicates(copied, blocks, acked, answer.time, best)
+    if not tells_duplicates:
+        # A receiver without DSACK: the last copy may have brought the acknowledgement.
+        for sent, time in untold:
+            if sent.lost:
+                sent.answered = time
 
 
 def _duplicates(
