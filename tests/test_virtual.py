@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -135,6 +136,22 @@ def test_equal_seeds_give_equal_bytes_whatever_the_machine_does(tmp_path: Path) 
 
 def _tables(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
+
+
+@in_virtual_time
+def test_a_packet_takes_few_switches_to_the_guests_kernel() -> None:
+    # One wait and one write: each is two switches of processes on the host. Read, timed and written one by
+    # one, a packet took over 20.
+    steady = scenario(rate="20 Mbit/s", transport="linux-cubic").set("radio", [])
+
+    def spent(duration: str) -> tuple[int, int]:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+        result = emulate(steady.set("run.duration", duration), virtual=True)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before, result.timing["departures"]
+
+    (short, few), (long, many) = spent("2 s"), spent("6 s")
+    assert many - few > 4_000
+    assert (long - short) / (many - few) < 8
 
 
 @in_virtual_time

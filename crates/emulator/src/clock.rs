@@ -1,4 +1,4 @@
-//! The real clock of a run: time since its start.
+//! The clock of a run: time since its start.
 
 use crate::sys;
 use cogtcp_units::Time;
@@ -24,6 +24,63 @@ impl Clock {
 
     pub(crate) fn now(&self) -> Time {
         Time::from_nanos(sys::monotonic_nanos().saturating_sub(self.start))
+    }
+}
+
+/// What the clock says, as the event loop knows it.
+///
+/// In virtual time to ask the clock costs more than to move a packet. There the loop knows the time without: it is
+/// the end of a wait that nothing ended before, or the time that the kernel wrote beside a packet.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    clock: Clock,
+    /// The time known, and `CLOCK_REALTIME` at the start of the run; `None`: the clock is asked.
+    known: Option<(Time, u64)>,
+}
+
+impl Watch {
+    /// A watch that asks the clock.
+    pub(crate) fn asking(clock: Clock) -> Self {
+        Self { clock, known: None }
+    }
+
+    /// A watch that knows the time.
+    pub(crate) fn knowing(clock: Clock) -> Self {
+        let before = sys::monotonic_nanos();
+        let real = sys::realtime_nanos();
+        let after = sys::monotonic_nanos();
+        // In virtual time each of the three calls takes equally long.
+        let start = real - (before.midpoint(after) - clock.start);
+        Self { clock, known: Some((Time::ZERO, start)) }
+    }
+
+    pub(crate) fn is_knowing(&self) -> bool {
+        self.known.is_some()
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.known.map_or_else(|| self.clock.now(), |(now, _)| now)
+    }
+
+    /// Asks the clock.
+    pub(crate) fn ask(&mut self) -> Time {
+        let now = self.clock.now();
+        self.reach(now);
+        self.known.map_or(now, |(known, _)| known)
+    }
+
+    /// It is `at` now, or later.
+    pub(crate) fn reach(&mut self, at: Time) {
+        if let Some((now, _)) = &mut self.known {
+            *now = (*now).max(at);
+        }
+    }
+
+    /// The same, by `CLOCK_REALTIME`.
+    pub(crate) fn reach_stamp(&mut self, nanos: u64) {
+        if let Some((_, start)) = self.known {
+            self.reach(Time::from_nanos(nanos.saturating_sub(start)));
+        }
     }
 }
 

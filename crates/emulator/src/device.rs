@@ -9,11 +9,12 @@ mod veth;
 
 use crate::error::{EmulationError, Tried};
 use crate::namespaces::{self, Namespace};
-use crate::sys::{self, InterfaceRequest, PacketAddress};
+use crate::sys::{self, InterfaceRequest, PacketAddress, PacketRing};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 /// What the device is called, in every namespace.
 pub(crate) const INTERFACE: &str = "cogtcp0";
@@ -21,6 +22,11 @@ pub(crate) const INTERFACE: &str = "cogtcp0";
 /// Packets that the device holds for us before it drops them: 500 by default, which a burst of one window
 /// exceeds.
 const QUEUE: u32 = 10_000;
+
+/// Bytes of all rings together, and of one: at most as many packets of Ethernet as a TUN device's queue.
+const RINGS: usize = 64 << 20;
+const LEAST_OF_RING: usize = 1 << 20;
+const MOST_OF_RING: usize = 16 << 20;
 
 /// Prefixes of the network of all hosts, IPv4 and IPv6.
 const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
@@ -45,6 +51,8 @@ pub enum DeviceKind {
 #[derive(Debug)]
 pub(crate) struct Devices {
     kind: DeviceKind,
+    /// Bytes of the ring of each virtual Ethernet device; `None`: they have none.
+    ring: Option<usize>,
     /// Where the emulator's ends of virtual Ethernet devices are.
     middle: Option<Namespace>,
     /// Why they are not what was preferred.
@@ -62,7 +70,20 @@ pub(crate) struct Setting {
 
 impl Devices {
     pub(crate) fn new(kind: DeviceKind) -> Self {
-        Self { kind, middle: None, note: None }
+        Self { kind, ring: None, middle: None, note: None }
+    }
+
+    /// Devices of so many hosts, whose packets are read without a call. `window`: bytes that one sends at once.
+    pub(crate) fn with_rings(hosts: usize, window: u64) -> Self {
+        let most = (RINGS / hosts.max(1)).clamp(LEAST_OF_RING, MOST_OF_RING);
+        // No more than needed: the first use of a page costs several packets.
+        let ring = usize::try_from(window).unwrap_or(most).clamp(LEAST_OF_RING, most);
+        Self { ring: Some(ring), ..Self::new(DeviceKind::Veth) }
+    }
+
+    /// Whether packets are read without a call.
+    pub(crate) fn have_rings(&self) -> bool {
+        self.ring.is_some()
     }
 
     /// What they are called.
@@ -80,7 +101,7 @@ impl Devices {
         let mut refused = None;
         if self.kind != DeviceKind::Veth {
             match tun::make() {
-                Ok(fd) => return Device::new(Wire { fd, to: None }, setting),
+                Ok(fd) => return Device::new(Wire { fd, to: None, ring: None }, setting),
                 Err(error) if self.kind == DeviceKind::Tun => return Err(error),
                 Err(error) => refused = Some(error),
             }
@@ -107,8 +128,7 @@ impl Devices {
             self.middle = Some(middle);
         }
         let middle = self.middle.as_ref().unwrap_or(namespace);
-        let (fd, to) = veth::make(number, namespace, middle, mtu)?;
-        Ok(Wire { fd, to: Some(to) })
+        veth::make(number, namespace, middle, mtu, self.ring)
     }
 }
 
@@ -118,12 +138,22 @@ pub(crate) struct Wire {
     fd: OwnedFd,
     /// Where to a packet socket sends; `None`: it is a TUN device.
     to: Option<PacketAddress>,
+    /// Where packets come out, if not of the descriptor.
+    ring: Option<Arc<PacketRing>>,
 }
 
 impl Wire {
     /// Takes a packet; `None`: there is none yet.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        receive(self.fd.as_fd(), buffer)
+        Ok(self.receive_stamped(buffer)?.map(|(size, _)| size))
+    }
+
+    /// The same, with the time of `CLOCK_REALTIME` at which it came, if the wire has a ring.
+    pub(crate) fn receive_stamped(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, u64)>> {
+        match &self.ring {
+            Some(ring) => Ok(ring.receive(buffer)),
+            None => Ok(receive(self.fd.as_fd(), buffer)?.map(|size| (size, 0))),
+        }
     }
 
     /// Puts a packet in.
@@ -134,9 +164,14 @@ impl Wire {
         }
     }
 
+    /// The same wire for a copy of this process, which shares no ring.
+    pub(crate) fn for_fork(&self) -> io::Result<Self> {
+        Ok(Self { ring: None, ..self.try_clone()? })
+    }
+
     /// The same wire, by a descriptor of its own.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { fd: self.fd.try_clone()?, to: self.to })
+        Ok(Self { fd: self.fd.try_clone()?, to: self.to, ring: self.ring.clone() })
     }
 }
 

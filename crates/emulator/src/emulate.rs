@@ -1,7 +1,7 @@
 //! One emulation from beginning to end.
 
 use crate::announcer::Announcer;
-use crate::clock::Clock;
+use crate::clock::{Clock, Watch};
 use crate::command::{Program, Programs};
 use crate::controls::{self, Controls};
 use crate::device::{self, Device, DeviceKind, Devices, Setting, Wire};
@@ -78,7 +78,13 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     }
     let real_time = privileges::ask_for_real_time();
     let is_apart = namespaces::enter_user_namespace()?;
-    let mut devices = Devices::new(options.device);
+    let mut devices = match options.device {
+        DeviceKind::Any | DeviceKind::Veth if options.is_virtual => {
+            Devices::with_rings(plan.hosts.len(), plan.greatest_window())
+        }
+        kind => Devices::new(kind),
+    };
+    let has_rings = devices.have_rings();
     let nodes: Vec<HostDevice> = (0..plan.hosts.len())
         .map(|host| HostDevice::make(plan, host, &mut devices))
         .collect::<Result<_, _>>()?;
@@ -97,7 +103,7 @@ pub fn emulate(plan: &Plan, options: &Options) -> Result<Run, EmulationError> {
     let namespaces = namespaces.tried("a network namespace has no number")?;
     let devices = nodes.into_iter().map(|node| node.device).collect();
     let on = Machine { real_time, counts_timeouts, counts_recoveries, device, note, controls };
-    let staged = Staged { plan, options, devices, namespaces, programs, flows, udp, journal, on };
+    let staged = Staged { plan, options, devices, has_rings, namespaces, programs, flows, udp, journal, on };
     staged.play()?.finish()
 }
 
@@ -283,6 +289,8 @@ struct Staged<'a> {
     plan: &'a Plan,
     options: &'a Options,
     devices: Vec<Device>,
+    /// Whether the devices' packets are read without a call.
+    has_rings: bool,
     /// By host: the number of its namespace.
     namespaces: Vec<u64>,
     programs: Option<Programs>,
@@ -355,7 +363,7 @@ impl<'a> Staged<'a> {
         let mut observer = Observer::new(
             (exits, plan.routes.hosts().to_vec()),
             plan.ports(),
-            clock,
+            if self.has_rings { Watch::knowing(clock) } else { Watch::asking(clock) },
             watches,
             udp_watches,
             self.journal.take(),
@@ -379,7 +387,7 @@ impl<'a> Staged<'a> {
             let floor = scope.spawn(move || measure_floor(clock, is_virtual, ended));
             let applications = scope.spawn(move || {
                 privileges::stand_behind(real_time);
-                flows::play(flows, udp, clock, times, states, ended)
+                flows::play(flows, udp, (clock, is_virtual), times, states, ended)
             });
             let program = programs.as_ref().map(|programs| {
                 programs.begin();
@@ -463,7 +471,7 @@ impl Finished<'_> {
         extensions.extend(self.outcome.train());
         extensions.extend(self.outcome.network.network.air_tables(self.outcome.account.ended_at));
         let [flow_series, control_series] = self.outcome.flow_series();
-        let departures = self.outcome.observer.lateness.histogram().samples();
+        let departures = self.outcome.observer.arrivals;
         let events = self.outcome.events();
         Ok(Run {
             name: self.outcome.plan.experiment.name.clone(),
@@ -510,7 +518,7 @@ impl Finished<'_> {
             notes: table.notes.intern(&notes.join("; ")),
             default_control: table.default_control.intern(&controls.default),
             other_controls: table.other_controls.intern(&controls.others.join(" ")),
-            departures: late.samples(),
+            departures: observer.arrivals,
             lateness_p50_s: late.quantile(0.5),
             lateness_p99_s: late.quantile(0.99),
             lateness_max_s: late.greatest(),

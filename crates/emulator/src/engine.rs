@@ -59,7 +59,6 @@ pub(crate) struct Engine {
     entries: Vec<Wire>,
     /// Where programs run: what it takes to end their connections.
     pub(crate) endings: Option<Endings>,
-    clock: Clock,
     timer: Timer,
     poller: Poller,
     /// Readable when the run is to end before its time.
@@ -78,7 +77,7 @@ impl Engine {
         let mut watched = vec![timer.as_fd(), stop.as_fd()];
         watched.extend(entries.iter().map(AsFd::as_fd));
         let poller = Poller::new(&watched)?;
-        Ok(Self { network, observer, entries, endings: None, clock, timer, poller, stop })
+        Ok(Self { network, observer, entries, endings: None, timer, poller, stop })
     }
 
     /// Runs until the end, or until it is stopped.
@@ -98,7 +97,7 @@ impl Engine {
         let mut ready = Vec::new();
         let mut until = Time::ZERO;
         loop {
-            let now = self.clock.now().min(plan.end);
+            let now = self.observer.watch.now().min(plan.end);
             self.network.play(now, &mut self.observer);
             self.drive_train(now);
             sampling.catch_up(now, &mut self.network, &mut self.observer, &mut account);
@@ -111,6 +110,10 @@ impl Engine {
             }
             let train = self.observer.train.as_ref().map_or(Time::MAX, Train::next);
             let next = self.network.next_change().min(train).min(sampling.next()).min(plan.end);
+            if self.observer.watch.is_knowing() {
+                self.wait_for(next.saturating_since(now), &mut buffer, &mut ready, plan.end)?;
+                continue;
+            }
             // A timer that has expired stays readable until it is set again.
             if next != until || next <= now {
                 self.timer.set(next)?;
@@ -119,7 +122,7 @@ impl Engine {
             self.poller.wait(&mut ready)?;
         }
         // A run that is stopped ends at its last moment, played up to it.
-        let now = self.clock.now().min(plan.end);
+        let now = self.observer.watch.ask().min(plan.end);
         self.network.play(now, &mut self.observer);
         account.ended_at = now;
         let network = &mut self.network.network;
@@ -129,15 +132,42 @@ impl Engine {
         Ok(account)
     }
 
-    /// Takes what the kernels of the hosts in `ready` have sent. Returns whether there was anything.
+    /// Waits for at most `span`, and knows the time afterwards.
+    fn wait_for(
+        &mut self,
+        span: Duration,
+        buffer: &mut [u8],
+        ready: &mut Vec<usize>,
+        end: Time,
+    ) -> io::Result<()> {
+        if span.is_zero() {
+            return Ok(());
+        }
+        let deadline = self.observer.watch.now() + span;
+        if self.poller.wait_for(span.as_nanos(), ready)? {
+            self.observer.watch.reach(deadline);
+        } else if ready.contains(&STOP) || !self.take_packets(end, buffer, ready)? {
+            // No packet says when this was.
+            self.observer.watch.ask();
+        }
+        Ok(())
+    }
+
+    /// Takes what the kernels of the hosts in `ready` have sent, or of all hosts, where to look needs no call.
+    /// Returns whether there was anything.
     fn take_packets(&mut self, end: Time, buffer: &mut [u8], ready: &mut Vec<usize>) -> io::Result<bool> {
+        if self.observer.watch.is_knowing() {
+            ready.clear();
+            ready.extend((0..self.entries.len()).map(|host| HOSTS + host));
+        }
         let mut any = false;
         for host in ready.drain(..).filter_map(|number| number.checked_sub(HOSTS)) {
             for _ in 0..BATCH {
-                let Some(size) = self.entries[host].receive(buffer)? else { break };
+                let Some((size, stamp)) = self.entries[host].receive_stamped(buffer)? else { break };
                 any = true;
+                self.observer.watch.reach_stamp(stamp);
                 // Again for each packet: a batch takes its time.
-                let now = self.clock.now().min(end);
+                let now = self.observer.watch.now().min(end);
                 if let Some(endings) = &mut self.endings {
                     endings.outgoing(host, &buffer[..size]);
                 }

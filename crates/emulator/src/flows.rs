@@ -4,6 +4,7 @@
 mod asking;
 mod bulk;
 pub(crate) mod datagrams;
+mod pumps;
 
 use crate::clock::Clock;
 use crate::engine;
@@ -31,6 +32,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const CHUNK: usize = 64 * 1024;
 /// How long the thread sleeps at most: it looks then whether the run has ended.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
+/// The same in virtual time, where to look costs more.
+const LONGEST_VIRTUAL_WAIT: Duration = Duration::from_secs(1);
 
 /// A flow before it starts.
 #[derive(Debug)]
@@ -167,17 +170,18 @@ trait Playing: Debug {
     fn finish(self: Box<Self>, now: Time) -> Played;
 }
 
-/// Plays flows and UDP sources until the run is over, or `ended` is raised.
+/// Plays flows and UDP sources until the run is over, or `ended` is raised; on a clock that may be virtual.
 pub(crate) fn play(
     flows: Vec<Prepared>,
     mut udp: Vec<Sending>,
-    clock: Clock,
+    (clock, is_virtual): (Clock, bool),
     times: engine::Plan,
     mut states: Option<States>,
     ended: &AtomicBool,
 ) -> io::Result<(Vec<Played>, Vec<RecordedEvent>)> {
     let engine::Plan { warmup, end, sample_interval: interval } = times;
-    let begin = |(number, prepared)| begin(number, prepared);
+    let begin = |(number, prepared)| begin(number, prepared, is_virtual);
+    let longest = if is_virtual { LONGEST_VIRTUAL_WAIT } else { LONGEST_WAIT };
     let mut flows = flows.into_iter().enumerate().map(begin).collect::<io::Result<Vec<_>>>()?;
     let mut events = Vec::new();
     let mut is_warm = false;
@@ -207,7 +211,7 @@ pub(crate) fn play(
                 next_sample += interval;
             }
         }
-        let mut until = next_sample.min(now + LONGEST_WAIT).min(end);
+        let mut until = next_sample.min(now + longest).min(end);
         if !is_warm {
             until = until.min(warmup);
         }
@@ -225,7 +229,7 @@ pub(crate) fn play(
     Ok((flows.into_iter().map(|flow| flow.finish(now)).collect(), events))
 }
 
-fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
+fn begin(number: usize, prepared: Prepared, is_virtual: bool) -> io::Result<Box<dyn Playing>> {
     let Prepared { address, role, counters, start, stop } = prepared;
     let account = Account::new(number, start, counters);
     // The kernel gives a socket its cookie when it is first asked for.
@@ -234,12 +238,15 @@ fn begin(number: usize, prepared: Prepared) -> io::Result<Box<dyn Playing>> {
     }
     Ok(match role {
         Role::Bulk { listener, sender, is_multipath, traffic, segment } => {
-            let application = bulk::Application { traffic, segment, start, stop, is_multipath };
+            // What Multipath TCP has read, the kernel does not count.
+            let is_pumped = is_virtual && !is_multipath && matches!(traffic, Traffic::Saturated);
+            let application = bulk::Application { traffic, segment, start, stop, is_multipath, is_pumped };
             Box::new(bulk::Bulk::new(account, application, listener, address, sender)?)
         }
         Role::Datagrams { sockets, pair, traffic } => {
             let segment = pair.segment_size;
-            let application = bulk::Application { traffic, segment, start, stop, is_multipath: false };
+            let (is_multipath, is_pumped) = (false, false);
+            let application = bulk::Application { traffic, segment, start, stop, is_multipath, is_pumped };
             Box::new(datagrams::Datagrams::new(account, application, pair, sockets))
         }
         Role::Asking { listener, maker, settings, client, opens_anew } => {

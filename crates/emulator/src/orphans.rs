@@ -41,7 +41,7 @@ struct ProgramHost {
 impl Orphans {
     /// Adds the host with this device, in whose namespace this thread is.
     pub(crate) fn add(&mut self, device: &Device) -> Result<(), EmulationError> {
-        let wire = device.wire.try_clone().tried("a descriptor cannot be duplicated")?;
+        let wire = device.wire.for_fork().tried("a descriptor cannot be duplicated")?;
         // Where the kernel has no IPv6 there is no such table.
         let tables = ["tcp", "tcp6"].map(|name| File::open(format!("/proc/thread-self/net/{name}")).ok());
         self.0.push(ProgramHost { wire, tables: tables.into_iter().flatten().collect() });

@@ -46,6 +46,8 @@ const OVERHEAD: u32 = 100;
 const DEFAULT_MSS: u32 = 1460;
 /// Segments of Linux's initial window (TCP_INIT_CWND).
 const LINUX_WINDOW: u64 = 10;
+/// A window in products of rate and round-trip time: with queues of several, and what the kernel adds to a packet.
+const WINDOW_OF_PATH: u64 = 8;
 /// Linux's least retransmission timeout, over the round-trip time.
 const LEAST_RTO: Duration = Duration::from_millis(200);
 /// The header of TCP (RFC 9293), and the timestamps option with its padding (RFC 7323 appendix A).
@@ -362,6 +364,16 @@ impl Plan {
     pub(crate) fn least_rto(&self) -> Duration {
         let own = self.experiment.flows.iter().filter_map(FlowSpec::tcp).map(|tcp| tcp.sender.timers.min_rto);
         own.fold(LEAST_RTO, Duration::min)
+    }
+
+    /// Returns how many bytes the window of a flow, or of a program, may have: several times what its path holds.
+    pub(crate) fn greatest_window(&self) -> u64 {
+        let ends = if self.flow_ends.is_empty() { std::slice::from_ref(&self.ends) } else { &self.flow_ends };
+        let slowest = |&[from, to]: &[usize; 2]| {
+            self.routes.directions(from, to).into_iter().map(|direction| self.direction(direction).rate).min()
+        };
+        let rate = ends.iter().filter_map(slowest).max().unwrap_or_default();
+        WINDOW_OF_PATH * rate.bytes_in(self.rtt()).get()
     }
 
     /// Returns the shortest round-trip time of all flows, or of a program and its peer: a full segment and

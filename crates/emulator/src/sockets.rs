@@ -238,6 +238,12 @@ impl TcpInfo {
         self.number(offset) / 1e6
     }
 
+    /// Bytes received in order, without a FIN.
+    pub(crate) fn received(&self) -> u64 {
+        // The kernel counts a FIN as a byte.
+        self.long(128).unwrap_or(0).saturating_sub(u64::from(!self.is_established()))
+    }
+
     pub(crate) fn is_established(&self) -> bool {
         self.bytes[0] == ESTABLISHED
     }

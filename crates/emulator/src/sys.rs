@@ -1,13 +1,17 @@
 //! The system calls that the standard library does not have, each made safe. The only place with unsafe code.
 #![expect(unsafe_code, reason = "system calls")]
 
+mod ring;
 mod sockets;
+mod streams;
 
+pub(crate) use ring::PacketRing;
 pub(crate) use sockets::{
     PacketAddress, connect, connect_again, control_socket, generic_socket, listen, multipath_socket, option,
     packet_socket, readable, receive_datagram, report_ecn, route_socket, send_packet, set_ecn, set_option,
     shut, tcp_socket,
 };
+pub(crate) use streams::{drain, pour};
 
 use std::ffi::{CString, c_int, c_ulong};
 use std::io;
@@ -25,9 +29,18 @@ fn owned(result: c_int) -> io::Result<OwnedFd> {
 
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 pub(crate) fn monotonic_nanos() -> u64 {
+    nanos_of(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds of `CLOCK_REALTIME`.
+pub(crate) fn realtime_nanos() -> u64 {
+    nanos_of(libc::CLOCK_REALTIME)
+}
+
+fn nanos_of(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec; this clock always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    // SAFETY: `time` is a timespec; these clocks always exist.
+    unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -95,15 +108,44 @@ impl Poller {
     /// Waits until one of them is readable. `ready` then has the numbers of those that are; a number that is
     /// left out comes with the next wait.
     pub(crate) fn wait(&self, ready: &mut Vec<usize>) -> io::Result<()> {
-        const MOST: usize = 16;
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
+        let wait = |events: &mut [libc::epoll_event]| {
+            // SAFETY: `events` has room for so many.
+            unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), events.len() as c_int, -1) }
+        };
+        Self::gather(wait, ready).map(|_| ())
+    }
+
+    /// The same, for at most `nanos`. Returns whether that time is over.
+    pub(crate) fn wait_for(&self, nanos: u64, ready: &mut Vec<usize>) -> io::Result<bool> {
+        let timeout = libc::timespec {
+            tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+        };
+        let wait = |events: &mut [libc::epoll_event]| {
+            let (poller, most) = (self.0.as_raw_fd(), events.len() as c_int);
+            let (events, timeout) = (events.as_mut_ptr(), &raw const timeout);
+            // SAFETY: `events` has room for so many, and no signal mask is given. No wrapper: glibc has one
+            // from 2.35 on.
+            unsafe {
+                libc::syscall(libc::SYS_epoll_pwait2, poller, events, most, timeout, 0_usize, 0_usize)
+                    as c_int
+            }
+        };
+        Self::gather(wait, ready).map(|count| count == Some(0))
+    }
+
+    /// Returns how many are ready; `None`: a signal came.
+    fn gather(
+        wait: impl FnOnce(&mut [libc::epoll_event]) -> c_int,
+        ready: &mut Vec<usize>,
+    ) -> io::Result<Option<usize>> {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 16];
         ready.clear();
-        // SAFETY: `events` has room for `MOST`.
-        match check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), MOST as c_int, -1) }) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        match check(wait(&mut events)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
             Ok(count) => {
                 ready.extend(events[..count as usize].iter().map(|event| event.u64 as usize));
-                Ok(())
+                Ok(Some(count as usize))
             }
             Err(error) => Err(error),
         }

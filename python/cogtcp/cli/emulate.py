@@ -56,7 +56,7 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
         "--device",
         choices=("any", "tun", "veth"),
         default="any",
-        help="TUN, or virtual Ethernet (default: TUN if /dev/net/tun can be opened)",
+        help="TUN, or virtual Ethernet (default: TUN if it can be opened; with --virtual, Ethernet)",
     )
     parser.add_argument(
         "--pcap",

@@ -5,12 +5,13 @@
 //! a neighbour's address (`IFF_NOARP`): each sends to its own address, which the socket ignores.
 
 use super::netlink::{self, End};
-use super::{INTERFACE, interface_number, turn_on};
+use super::{INTERFACE, Wire, interface_number, turn_on};
 use crate::error::{EmulationError, Tried};
 use crate::namespaces::Namespace;
-use crate::sys::{self, InterfaceRequest, PacketAddress};
+use crate::sys::{self, InterfaceRequest, PacketAddress, PacketRing};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 /// What the socket holds for us before it drops packets: as much as the window of a fast long path. The
 /// kernel's limit (net.core.rmem_max) may be less.
@@ -20,13 +21,15 @@ const OFFLOADS: [(&str, u32); 5] = [("tx", 0x17), ("sg", 0x19), ("tso", 0x1f), (
 /// SO_RCVBUFFORCE (asm-generic/socket.h).
 const RECEIVE_BUFFER_FORCE: i32 = 33;
 
-/// Makes the pair: one end in the namespace `near`, in which this thread is, the other in `middle`.
+/// Makes the pair: one end in the namespace `near`, in which this thread is, the other in `middle`. `ring`: bytes of
+/// its ring, if it is to have one.
 pub(super) fn make(
     number: usize,
     near: &Namespace,
     middle: &Namespace,
     mtu: u32,
-) -> Result<(OwnedFd, PacketAddress), EmulationError> {
+    ring: Option<usize>,
+) -> Result<Wire, EmulationError> {
     let name = format!("{INTERFACE}-{number}");
     // A locally administered address: bit 1 of the first octet is set.
     let address = |end: u8| [0x02, 0x63, 0x6f, 0x67, end, number as u8];
@@ -45,7 +48,7 @@ pub(super) fn make(
     }
     let enter = |namespace: &Namespace| namespace.enter().tried("a network namespace cannot be entered");
     enter(middle)?;
-    let socket = open(&name, address(0));
+    let socket = open(&name, address(0), ring.map(|bytes| (bytes, mtu)));
     enter(near)?;
     socket
 }
@@ -54,8 +57,8 @@ fn unknown(error: io::Error, is_needed: bool) -> io::Result<()> {
     if error.raw_os_error() == Some(libc::EOPNOTSUPP) && !is_needed { Ok(()) } else { Err(error) }
 }
 
-/// The socket at the end of this name, which sends frames to this address.
-fn open(name: &str, to: [u8; 6]) -> Result<(OwnedFd, PacketAddress), EmulationError> {
+/// The socket at the end of this name, which sends frames to this address. `ring`: bytes of its ring and the MTU.
+fn open(name: &str, to: [u8; 6], ring: Option<(usize, u32)>) -> Result<Wire, EmulationError> {
     let control = sys::control_socket().tried("a socket")?;
     turn_on(name, control.as_fd())?;
     let at = PacketAddress { interface: interface_number(name, control.as_fd())?, to };
@@ -65,7 +68,9 @@ fn open(name: &str, to: [u8; 6]) -> Result<(OwnedFd, PacketAddress), EmulationEr
     set(RECEIVE_BUFFER_FORCE)
         .or_else(|_| set(libc::SO_RCVBUF))
         .tried("the buffer of a packet socket cannot be set")?;
-    Ok((socket, at))
+    let make = |(bytes, mtu)| PacketRing::new(socket.as_fd(), mtu as usize, bytes).map(Arc::new);
+    let ring = ring.map(make).transpose().tried("the ring of a packet socket")?;
+    Ok(Wire { fd: socket, to: Some(at), ring })
 }
 
 /// Packets that the socket dropped since this was last asked, since nobody took them in time.

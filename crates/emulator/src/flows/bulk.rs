@@ -1,10 +1,11 @@
 //! A flow whose sender has something to send: always, so much, or at a rate.
 
+use super::pumps::Pump;
 use super::{Account, Played, Playing, Standing};
 use crate::observer::RecordedEvent;
 use crate::sockets::{self, TcpInfo};
 use crate::states::Shown;
-use crate::sys::ready;
+use crate::sys::{self, ready};
 use cogtcp_records::EventKind;
 use cogtcp_scenario::Traffic;
 use cogtcp_units::{Duration, Rate, Time};
@@ -23,6 +24,8 @@ pub(super) struct Application {
     pub(super) stop: Option<Time>,
     /// Its sockets are of Multipath TCP.
     pub(super) is_multipath: bool,
+    /// Threads of its own write and read, without end.
+    pub(super) is_pumped: bool,
 }
 
 impl Application {
@@ -67,6 +70,8 @@ pub(super) struct Bulk {
     is_read_out: bool,
     state: State,
     written: u64,
+    /// Its writing thread, and its reading one.
+    pumps: [Option<Pump>; 2],
     /// What the kernel had counted when the connection stood: timeouts and retransmissions of SYNs, which the
     /// simulator does not count.
     of_handshake: Standing,
@@ -104,6 +109,7 @@ impl Bulk {
             is_read_out: false,
             state: State::Waiting,
             written: 0,
+            pumps: [None, None],
             of_handshake: Standing::default(),
         })
     }
@@ -131,6 +137,30 @@ impl Bulk {
             timeouts: all.timeouts.saturating_sub(self.of_handshake.timeouts),
             retransmitted: all.retransmitted.saturating_sub(self.of_handshake.retransmitted),
             ..all
+        }
+    }
+
+    /// Lets a thread write; this one does not.
+    fn start_writing(&mut self) -> io::Result<()> {
+        self.can_write = false;
+        TcpStream::from(self.sender.try_clone()?).set_nonblocking(false)?;
+        self.pumps[0] = Some(Pump::writing(self.sender.try_clone()?));
+        Ok(())
+    }
+
+    /// The same of the reader.
+    fn start_reading(&mut self, stream: &TcpStream) -> io::Result<()> {
+        self.can_read = false;
+        self.pumps[1] = Some(Pump::reading(stream.try_clone()?.into()));
+        Ok(())
+    }
+
+    /// Asks the kernel how much has been read, where threads read.
+    fn count_delivered(&mut self) {
+        if self.application.is_pumped
+            && let Some(info) = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok())
+        {
+            self.account.delivered = info.received();
         }
     }
 
@@ -184,7 +214,11 @@ impl Bulk {
             && self.state != State::Waiting
             && let Ok((stream, _)) = self.listener.accept()
         {
-            let outcome = stream.set_nonblocking(true);
+            let outcome = if self.application.is_pumped {
+                self.start_reading(&stream)
+            } else {
+                stream.set_nonblocking(true)
+            };
             self.record_failure(outcome);
             self.receiver = Some(stream);
         }
@@ -192,7 +226,8 @@ impl Bulk {
             // The first wait watches the listener.
             self.can_read = self.state == State::Waiting;
         }
-        let Some(stream) = self.receiver.as_mut().filter(|_| !self.is_read_out) else { return };
+        let others_read = self.is_read_out || self.application.is_pumped;
+        let Some(stream) = self.receiver.as_mut().filter(|_| !others_read) else { return };
         loop {
             match stream.read(buffer) {
                 Ok(0) => {
@@ -240,6 +275,10 @@ impl Playing for Bulk {
                 self.state = State::Sending;
                 self.of_handshake = self.counted();
                 events.push(self.account.event(now, EventKind::Connected, f64::NAN));
+                if self.application.is_pumped {
+                    let outcome = self.start_writing();
+                    self.record_failure(outcome);
+                }
             } else {
                 let outcome = sockets::pending_error(self.sender.as_fd());
                 self.record_failure(outcome);
@@ -252,6 +291,7 @@ impl Playing for Bulk {
             self.read(now, buffer, events);
         }
         if self.application.has_stopped(now) {
+            self.count_delivered();
             self.account.end_measure(now);
         }
     }
@@ -260,6 +300,7 @@ impl Playing for Bulk {
         if self.state == State::Waiting && now < self.application.start {
             return;
         }
+        self.count_delivered();
         let standing = self.standing();
         self.account.begin_measure(now, standing);
     }
@@ -270,6 +311,9 @@ impl Playing for Bulk {
         }
         let sender = self.info();
         let receiver = self.receiver.as_ref().and_then(|stream| TcpInfo::of(stream.as_fd()).ok());
+        if let Some(receiver) = receiver.as_ref().filter(|_| self.application.is_pumped) {
+            self.account.delivered = receiver.received();
+        }
         let timeouts = sender.as_ref().and_then(TcpInfo::timeouts);
         self.account.sample_tcp(now, [sender, receiver], timeouts, events);
     }
@@ -297,14 +341,14 @@ impl Playing for Bulk {
         match self.state {
             State::Waiting => return,
             State::Connecting => waiting.push((self.sender.as_raw_fd(), true)),
-            State::Sending if self.written < self.application.goal(now) => {
+            State::Sending if !self.application.is_pumped && self.written < self.application.goal(now) => {
                 waiting.push((self.sender.as_raw_fd(), true));
             }
             State::Sending | State::Silent => {}
         }
         match &self.receiver {
             // Closed by its sender it would always be readable.
-            Some(_) if self.is_read_out => {}
+            Some(_) if self.is_read_out || self.application.is_pumped => {}
             Some(stream) => waiting.push((stream.as_raw_fd(), false)),
             None => waiting.push((self.listener.as_raw_fd(), false)),
         }
@@ -316,8 +360,21 @@ impl Playing for Bulk {
         self.can_read |= ready.contains(&receiver);
     }
 
-    fn finish(self: Box<Self>, now: Time) -> Played {
+    fn finish(mut self: Box<Self>, now: Time) -> Played {
+        self.count_delivered();
         let standing = self.standing();
+        if let Some(failure) = self.pumps[0].take().and_then(Pump::failure)
+            && self.state == State::Sending
+        {
+            self.account.record_failure(&failure);
+        }
+        if self.application.is_pumped {
+            // The threads' calls end, and so do the threads.
+            let receiver = self.receiver.as_ref().map(AsFd::as_fd);
+            for socket in [self.sender.as_fd()].into_iter().chain(receiver) {
+                let _ = sys::shut(socket, libc::SHUT_RDWR);
+            }
+        }
         self.account.finish(now, standing)
     }
 }

@@ -88,7 +88,7 @@ def emulate(
         captures: Whether the journal has the bytes of packets.
         ipv6: Whether the scenario's own flows use IPv6; programs may use either.
         device: What the nodes' devices are to be: "tun"; "veth", pairs of virtual Ethernet devices with
-            packet sockets; or "any": the former, and the latter where there can be none.
+            packet sockets; or "any": the former, and the latter where there can be none and in virtual time.
         announce: Whether TCP C2 in the kernel hears what the hosts' own radios do, where it is loaded and may
             be told (root). The simulator's does not.
         quiet: Whether what programs print goes to standard error.

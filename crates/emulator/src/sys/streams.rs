@@ -1,0 +1,32 @@
+//! Calls of a stream that last: one takes or gives as much as many short ones.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+/// Pieces of one call (`IOV_MAX`).
+const PIECES: usize = 1024;
+/// What one call reads at most.
+const MOST: usize = 1 << 30;
+
+/// Reads what comes, and drops it, for as long as the call lasts: as soon as it comes, as a program would that
+/// does nothing else. Returns how much; 0: nothing more comes.
+pub(crate) fn drain(socket: BorrowedFd<'_>) -> io::Result<usize> {
+    let flags = libc::MSG_TRUNC | libc::MSG_WAITALL;
+    // SAFETY: with MSG_TRUNC a stream writes nothing to memory (tcp(7)).
+    let got = unsafe { libc::recv(socket.as_raw_fd(), ptr::null_mut(), MOST, flags) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// Writes the buffer over and over, for as long as the call lasts. Returns how many bytes.
+pub(crate) fn pour(socket: BorrowedFd<'_>, buffer: &[u8]) -> io::Result<usize> {
+    let piece = libc::iovec { iov_base: buffer.as_ptr().cast_mut().cast(), iov_len: buffer.len() };
+    let mut pieces = [piece; PIECES];
+    // SAFETY: zero is a value of every field.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = pieces.as_mut_ptr();
+    message.msg_iovlen = PIECES as _;
+    // SAFETY: each piece is the buffer, which is only read.
+    let put = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) };
+    usize::try_from(put).map_err(|_| io::Error::last_os_error())
+}
