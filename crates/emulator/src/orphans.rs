@@ -8,8 +8,9 @@
 
 use crate::device::{Device, Wire};
 use crate::error::{EmulationError, Tried};
-use crate::headers::{self, ACK, Ends, RST, SYN, Tcp};
 use crate::sys;
+use cogtcp_headers::{Ends, Tcp, read_tcp, write_tcp};
+use cogtcp_transport::Flags;
 use cogtcp_units::Duration;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -74,22 +75,21 @@ impl ProgramHost {
         let connections: Vec<Ends> =
             self.tables.iter_mut().flat_map(|table| read(table).unwrap_or_default()).collect();
         for ends in &connections {
-            let syn = Tcp { seq: 0, flags: SYN, ..empty(ends.reversed()) };
-            let _ = self.wire.send(&headers::write_tcp(&syn));
+            let syn = Tcp { flags: Flags::SYN.bits(), ..Tcp::default() };
+            let _ = self.wire.send(&write_tcp(ends.reversed(), &syn));
         }
         connections.len()
     }
 
     /// Answers what a connection has sent with the reset that it takes.
     fn reset(&self, bytes: &[u8]) {
-        let Some(tcp) = headers::read_tcp(bytes).filter(|tcp| tcp.flags & (ACK | RST) == ACK) else { return };
-        let reset = Tcp { seq: tcp.ack, flags: RST, ..empty(tcp.ends.reversed()) };
-        let _ = self.wire.send(&headers::write_tcp(&reset));
+        let Some((ends, tcp)) = read_tcp(bytes) else { return };
+        let flags = Flags::from_bits(tcp.flags);
+        if flags.contains(Flags::ACK) && !flags.contains(Flags::RST) {
+            let reset = Tcp { seq: tcp.ack, flags: Flags::RST.bits(), ..Tcp::default() };
+            let _ = self.wire.send(&write_tcp(ends.reversed(), &reset));
+        }
     }
-}
-
-fn empty(ends: Ends) -> Tcp<'static> {
-    Tcp { ends, ecn: 0, seq: 0, ack: 0, flags: 0, window: 0, options: &[], payload: 0 }
 }
 
 fn read(table: &mut File) -> io::Result<Vec<Ends>> {

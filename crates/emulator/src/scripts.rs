@@ -6,10 +6,10 @@ mod drilled;
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind, Devices, Setting};
 use crate::error::{EmulationError, Tried};
-use crate::headers::Ends;
 use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
+use cogtcp_headers::Ends;
 use cogtcp_packet_scripts::{
     Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, PlaneName, Report, Script,
     ScriptPacket, ScriptPlane, System, Tolerance, model, run,

@@ -6,12 +6,12 @@
 //! rewrites windows, and says which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the
 //! LAN like all others and that no kernel sees.
 
-use crate::headers::{self, Ends};
 use crate::host_routes::LinkDirection;
 use crate::observer::{Entity, RecordedEvent};
 use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
+use cogtcp_headers::{self as headers, Ends};
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_network::{Boards, build};
 use cogtcp_records::EventKind;
