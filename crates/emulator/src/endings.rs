@@ -5,7 +5,7 @@
 //! Its sequence number is what the end expects next and acknowledged last.
 
 use crate::device::Wire;
-use cogtcp_headers::{Ends, Tcp, read_tcp, write_tcp};
+use cogtcp_headers::{PacketEnds, WireSegment, read_tcp, write_tcp};
 use cogtcp_transport::Flags;
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +16,7 @@ const ROUNDS: usize = 2;
 
 /// What the ends of connections have acknowledged: by the ends as they name them, the host and the number.
 #[derive(Debug, Default)]
-pub(crate) struct Endings(BTreeMap<Ends, (usize, u32)>);
+pub(crate) struct Endings(BTreeMap<PacketEnds, (usize, u32)>);
 
 impl Endings {
     /// A packet comes from a host.
@@ -33,7 +33,7 @@ impl Endings {
     /// The resets, each with the host that it is for.
     fn resets(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         self.0.iter().map(|(ends, (host, expected))| {
-            let reset = Tcp { seq: *expected, flags: Flags::RST.bits(), ..Tcp::default() };
+            let reset = WireSegment { seq: *expected, flags: Flags::RST.bits(), ..WireSegment::default() };
             (*host, write_tcp(ends.reversed(), &reset))
         })
     }
@@ -66,9 +66,12 @@ mod tests {
     #[test]
     fn an_end_is_reset_with_the_number_that_it_expects() {
         let end = |host, port| SocketAddr::new(Family::V6.address(host), port);
-        let ends = Ends { from: end(0, 40_000), to: end(1, 80) };
+        let ends = PacketEnds { from: end(0, 40_000), to: end(1, 80) };
         let sent = |ack, flags: Flags| {
-            write_tcp(ends, &Tcp { seq: 7, ack, flags: flags.bits(), payload: 3, ..Tcp::default() })
+            write_tcp(
+                ends,
+                &WireSegment { seq: 7, ack, flags: flags.bits(), payload: 3, ..WireSegment::default() },
+            )
         };
         let mut endings = Endings::default();
         endings.outgoing(0, &sent(0, Flags::SYN));

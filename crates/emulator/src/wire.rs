@@ -1,6 +1,6 @@
 //! Bytes of the packets of scripts, and back.
 
-use cogtcp_headers::{self as headers, Ends, Tcp, TcpOptions};
+use cogtcp_headers::{self as headers, PacketEnds, TcpOptions, WireSegment};
 use cogtcp_packet_scripts::{EcnCodepoint, Icmp, ScriptPacket};
 use cogtcp_transport::Flags;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ pub(crate) struct Initial {
 }
 
 /// The bytes of what the peer sends. Its payload is zeros.
-pub(crate) fn write(packet: &ScriptPacket, initial: Initial, ends: Ends) -> Vec<u8> {
+pub(crate) fn write(packet: &ScriptPacket, initial: Initial, ends: PacketEnds) -> Vec<u8> {
     let own = |number: u32| initial.own.wrapping_add(number);
     let mut options = TcpOptions {
         mss: packet.mss,
@@ -25,7 +25,7 @@ pub(crate) fn write(packet: &ScriptPacket, initial: Initial, ends: Ends) -> Vec<
         ..TcpOptions::default()
     };
     packet.sack.iter().for_each(|(start, end)| options.sack.push(own(*start), own(*end)));
-    let tcp = Tcp {
+    let tcp = WireSegment {
         // ECT(0) is 2 and ECT(1) is 1 (RFC 3168 section 5).
         ecn: match packet.ecn {
             EcnCodepoint::NotCapable => 0,
@@ -74,9 +74,10 @@ pub(crate) fn sequence(bytes: &[u8]) -> Option<u32> {
 }
 
 /// The bytes of ICMP destination unreachable from the peer about a segment that the end has sent.
-pub(crate) fn write_icmp(icmp: &Icmp, initial: Initial, ends: Ends) -> Option<Vec<u8>> {
+pub(crate) fn write_icmp(icmp: &Icmp, initial: Initial, ends: PacketEnds) -> Option<Vec<u8>> {
     let seq = initial.own.wrapping_add(icmp.quoted);
-    let about = headers::write_tcp(ends, &Tcp { seq, flags: Flags::ACK.bits(), ..Tcp::default() });
+    let about =
+        headers::write_tcp(ends, &WireSegment { seq, flags: Flags::ACK.bits(), ..WireSegment::default() });
     let IpAddr::V4(from) = ends.to.ip() else { return None };
     headers::write_unreachable(from, icmp.code, &about)
 }
@@ -89,7 +90,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let end = |host, port| (Ipv4Addr::new(100, 64, 0, host), port).into();
-        let ends = Ends { from: end(2, 8080), to: end(1, 40_001) };
+        let ends = PacketEnds { from: end(2, 8080), to: end(1, 40_001) };
         let initial = Initial { own: 7, peer: u32::MAX - 3 };
         let packet = ScriptPacket {
             flags: 16 | 2,

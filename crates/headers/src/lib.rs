@@ -11,8 +11,8 @@ mod write;
 pub use options::{SackBlocks, TcpOptions};
 pub use read::{Ip, NotIp, TcpHeader, read_ip, read_tcp, read_udp, read_unreachable, tcp_header};
 pub use write::{
-    IpEnds, Tcp, checksum, ip_header, mark, set_window, udp_header, unreachable, write_tcp, write_udp,
-    write_unreachable,
+    IpEnds, WireSegment, checksum, ip_header, mark, set_window, udp_header, unreachable, write_tcp,
+    write_udp, write_unreachable,
 };
 
 use std::net::SocketAddr;
@@ -42,14 +42,14 @@ pub const LIFETIME: u8 = 64;
 
 /// Addresses and ports of a packet, source and destination. Both are of one family.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Ends {
+pub struct PacketEnds {
     /// Source.
     pub from: SocketAddr,
     /// Destination.
     pub to: SocketAddr,
 }
 
-impl Ends {
+impl PacketEnds {
     /// Returns the ends of the reverse path.
     #[must_use]
     pub fn reversed(self) -> Self {

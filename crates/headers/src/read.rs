@@ -1,10 +1,10 @@
 //! Reads packets: IP by etherparse, then what it carries.
 
-use crate::{Ends, IPV6_HEADER, TCP_HEADER, TcpOptions, UDP_HEADER, long, protocol, short};
+use crate::{IPV6_HEADER, PacketEnds, TCP_HEADER, TcpOptions, UDP_HEADER, long, protocol, short};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, LaxIpSlice};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// An IP packet, of which the end may be missing.
+/// An IP packet; its end may be missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Ip<'a> {
     /// Source and destination address, as they stand in the header.
@@ -127,9 +127,9 @@ impl Ip<'_> {
         (!self.is_later_fragment).then_some(ports)
     }
 
-    fn ends(&self) -> Option<Ends> {
+    fn ends(&self) -> Option<PacketEnds> {
         let [from, to] = self.ports()?;
-        Some(Ends { from: SocketAddr::new(self.from(), from), to: SocketAddr::new(self.to(), to) })
+        Some(PacketEnds { from: SocketAddr::new(self.from(), from), to: SocketAddr::new(self.to(), to) })
     }
 }
 
@@ -176,12 +176,12 @@ pub fn tcp_header(content: &[u8]) -> Option<TcpHeader<'_>> {
 }
 
 /// Reads a TCP segment with its ends; `None`: the packet is none, or not a whole one, or a fragment.
-pub fn read_tcp(bytes: &[u8]) -> Option<(Ends, crate::Tcp)> {
+pub fn read_tcp(bytes: &[u8]) -> Option<(PacketEnds, crate::WireSegment)> {
     let ip = read_ip(bytes).ok().filter(|ip| ip.protocol == protocol::TCP && !ip.is_fragment)?;
     let header = tcp_header(ip.content)?;
     Some((
         ip.ends()?,
-        crate::Tcp {
+        crate::WireSegment {
             ecn: ip.ecn,
             seq: header.seq,
             ack: header.ack,
@@ -194,7 +194,7 @@ pub fn read_tcp(bytes: &[u8]) -> Option<(Ends, crate::Tcp)> {
 }
 
 /// Reads a UDP datagram with its ends; `None`: the packet is none, or a fragment, or cut off.
-pub fn read_udp(bytes: &[u8]) -> Option<(Ends, &[u8])> {
+pub fn read_udp(bytes: &[u8]) -> Option<(PacketEnds, &[u8])> {
     let ip = read_ip(bytes).ok().filter(|ip| ip.protocol == protocol::UDP && !ip.is_fragment)?;
     let length = usize::from(short(ip.content, 4)?);
     Some((ip.ends()?, ip.content.get(UDP_HEADER..length)?))
@@ -209,13 +209,16 @@ pub fn read_unreachable(bytes: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Tcp, write_tcp};
+    use crate::{WireSegment, write_tcp};
 
     /// The way without extension headers reads what etherparse's reader for cut-off packets reads.
     #[test]
     fn any_bytes_are_read_as_etherparse_reads_them() {
         for ends in ["10.0.0.1:1", "[fd63::1]:1"].map(|end| end.parse().unwrap()) {
-            let good = write_tcp(Ends { from: ends, to: ends }, &Tcp { payload: 9, ..Tcp::default() });
+            let good = write_tcp(
+                PacketEnds { from: ends, to: ends },
+                &WireSegment { payload: 9, ..WireSegment::default() },
+            );
             let mut seen = 0;
             for at in 0..good.len().min(48) {
                 for value in 0..=255 {

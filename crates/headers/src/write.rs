@@ -1,7 +1,7 @@
 //! Writes headers with their checksums. Payloads are zeros, which add nothing to a checksum.
 
 use crate::{
-    Ends, IPV4_HEADER, IPV6_HEADER, LIFETIME, TCP_HEADER, TcpOptions, UDP_HEADER, protocol, read_ip,
+    IPV4_HEADER, IPV6_HEADER, LIFETIME, PacketEnds, TCP_HEADER, TcpOptions, UDP_HEADER, protocol, read_ip,
 };
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -23,7 +23,7 @@ pub struct IpEnds {
 
 /// A TCP segment; its payload is a length.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tcp {
+pub struct WireSegment {
     /// ECN bits of the IP header (RFC 3168).
     pub ecn: u8,
     /// Sequence number.
@@ -40,7 +40,7 @@ pub struct Tcp {
     pub payload: usize,
 }
 
-impl Tcp {
+impl WireSegment {
     /// Returns the header's bytes between these addresses and ports.
     pub fn header(&self, ip: &IpEnds, ports: [u16; 2]) -> Vec<u8> {
         let options = self.options.bytes();
@@ -60,7 +60,7 @@ impl Tcp {
 }
 
 /// Returns the bytes of a TCP segment, with a payload of zeros.
-pub fn write_tcp(ends: Ends, tcp: &Tcp) -> Vec<u8> {
+pub fn write_tcp(ends: PacketEnds, tcp: &WireSegment) -> Vec<u8> {
     let ip = of(ends, tcp.ecn);
     let header = tcp.header(&ip, ends.ports());
     let mut bytes = ip_header(&ip, protocol::TCP, header.len() + tcp.payload);
@@ -70,7 +70,7 @@ pub fn write_tcp(ends: Ends, tcp: &Tcp) -> Vec<u8> {
 }
 
 /// Returns the bytes of a UDP datagram.
-pub fn write_udp(ends: Ends, payload: &[u8]) -> Vec<u8> {
+pub fn write_udp(ends: PacketEnds, payload: &[u8]) -> Vec<u8> {
     let ip = of(ends, 0);
     let mut bytes = ip_header(&ip, protocol::UDP, UDP_HEADER + payload.len());
     bytes.extend(udp_header(&ip, ends.ports(), payload, payload.len()));
@@ -188,7 +188,7 @@ fn folded(sum: u32) -> u16 {
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
-fn of(ends: Ends, ecn: u8) -> IpEnds {
+fn of(ends: PacketEnds, ecn: u8) -> IpEnds {
     IpEnds { from: ends.from.ip(), to: ends.to.ip(), ecn, ttl: LIFETIME }
 }
 
@@ -221,24 +221,32 @@ mod tests {
     use crate::{read_tcp, read_udp, read_unreachable};
     use std::net::SocketAddr;
 
-    fn both() -> [Ends; 2] {
+    fn both() -> [PacketEnds; 2] {
         [["100.64.0.2:5001", "100.64.0.1:40000"], ["[fd63::2]:5001", "[fd63::1]:40000"]].map(|ends| {
             let [from, to] = ends.map(|end| end.parse::<SocketAddr>().unwrap());
-            Ends { from, to }
+            PacketEnds { from, to }
         })
     }
 
     /// Headers with their checksums in place, and the pseudo header, sum up to all ones.
-    fn is_sound(bytes: &[u8], ends: Ends, protocol: u8) -> bool {
+    fn is_sound(bytes: &[u8], ends: PacketEnds, protocol: u8) -> bool {
         let at = if ends.from.is_ipv6() { IPV6_HEADER } else { IPV4_HEADER };
         let whole = pseudo_header(&of(ends, 0), protocol, bytes.len() - at) + sum(&bytes[at..]);
         (at == IPV6_HEADER || checksum(&bytes[..at]) == 0) && folded(whole) == 0xffff
     }
 
-    fn segment() -> Tcp {
+    fn segment() -> WireSegment {
         let options =
             TcpOptions { timestamps: Some((7, 1 << 30)), window_scale: Some(7), ..TcpOptions::default() };
-        Tcp { ecn: 2, seq: 1 << 31, ack: u32::MAX - 3, flags: 0x118, window: 1234, options, payload: 101 }
+        WireSegment {
+            ecn: 2,
+            seq: 1 << 31,
+            ack: u32::MAX - 3,
+            flags: 0x118,
+            window: 1234,
+            options,
+            payload: 101,
+        }
     }
 
     #[test]
@@ -271,7 +279,7 @@ mod tests {
     #[test]
     fn payload_is_what_ip_says() {
         for ends in both() {
-            let mut bytes = write_tcp(ends, &Tcp { payload: 0, ..segment() });
+            let mut bytes = write_tcp(ends, &WireSegment { payload: 0, ..segment() });
             bytes.extend([0; 100]);
             assert_eq!(read_tcp(&bytes).unwrap().1.payload, 0, "padding behind the packet");
         }

@@ -35,7 +35,8 @@ pub(crate) fn answer(run: Run, point: CapturePoint, columns: &mut Columns) -> Re
         .filter(|table| TABLES.contains(&table.name))
         .map(|table| {
             let table = Arc::new(table);
-            let of = |(at, name)| -> (String, Arc<dyn Values>) { (name, Arc::new(Of(Arc::clone(&table), at))) };
+            let of =
+                |(at, name)| -> (String, Arc<dyn Values>) { (name, Arc::new(Of(Arc::clone(&table), at))) };
             let names = table.columns.iter().map(|column| column.name.to_owned());
             (table.name.to_owned(), names.enumerate().map(of).collect())
         })

@@ -2,8 +2,8 @@
 
 use super::cells::{Cells, Tables, columns};
 use cogtcp_headers::{
-    HOST_UNREACHABLE, IPV4_HEADER, IpEnds, LIFETIME, Tcp, TcpOptions, UDP_HEADER, ip_header, protocol,
-    udp_header, unreachable,
+    HOST_UNREACHABLE, IPV4_HEADER, IpEnds, LIFETIME, TcpOptions, UDP_HEADER, WireSegment, ip_header,
+    protocol, udp_header, unreachable,
 };
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -193,8 +193,10 @@ impl Packets {
         bytes
     }
 
-    fn segment(&self, row: usize, payload: usize) -> Tcp {
-        let Some((tcp, row)) = self.tcp(row) else { return Tcp { payload, ..Tcp::default() } };
+    fn segment(&self, row: usize, payload: usize) -> WireSegment {
+        let Some((tcp, row)) = self.tcp(row) else {
+            return WireSegment { payload, ..WireSegment::default() };
+        };
         let [flags, seq, ack, window, sack, tsval, tsecr, experimental, mss, sack_permitted, window_scale] =
             tcp;
         let some = |cells: &Cells| Some(cells.number(row)).filter(|number| !number.is_nan());
@@ -213,7 +215,7 @@ impl Packets {
             }
         }
         let bit = |letter| FLAGS.iter().position(|known| *known == letter).map_or(0, |bit| 1 << bit);
-        Tcp {
+        WireSegment {
             ecn: 0,
             seq: seq.whole(row) as u32,
             ack: ack.whole(row) as u32,
