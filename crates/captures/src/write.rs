@@ -1,5 +1,5 @@
-//! Captures of a run whose packets were recorded, from its tables: the packets that a node sees on a link, or
-//! the frames over the air of an ad hoc network.
+//! Captures of a run whose packets were recorded, from its tables. A capture has the packets that a node sees on
+//! a link, or the frames over the air of an ad hoc network.
 //!
 //! Payloads are not simulated, only their lengths: the bytes end with the headers, and checksums assume a
 //! payload of zeros. Datagrams of QUIC and TFRC have their bytes, up to the zeros at their end.
