@@ -12,7 +12,6 @@ import cogtcp
 from cogtcp import Result, Scenario, ScenarioError, budget
 from cogtcp.cli import main
 from cogtcp.model import headline
-from cogtcp.model.capture import section
 from cogtcp.model.statistics import mean_interval
 from cogtcp.showing import report
 
@@ -270,18 +269,6 @@ def test_a_capture_tells_subflows_apart(bonded: Result, tmp_path: Path) -> None:
     by_link = {row["link"]: row["stream"] for row in rows if row["link"].endswith("-channel")}
     assert len(set(by_link.values())) == 2, "a path has streams of its own"
     assert bonded.write_pcap(tmp_path / "cr.pcapng", "cr-channel").stat().st_size > 10_000
-
-
-def test_what_routers_quote_names_the_ports_of_its_flow() -> None:
-    text = TWO_PATHS.format(second="8 Mbit/s", on_a=1, on_b=1)
-    result = cogtcp.run(
-        Scenario.from_toml(text).set("run.duration", "2 s").set("run.warmup", "0 s"), 1, "packets"
-    )
-    streams = {row["flow"]: row["stream"] for row in result.rows("packets") if row["direction"] == "forward"}
-    quoted = section.flows(result, dict.fromkeys("sabd", b"\0\0\0\0"))
-    # The flow of two paths comes first, and has four streams.
-    for flow in ("on-a-1", "on-b-1"):
-        assert quoted[flow].stream == streams[flow]
 
 
 def test_the_starter_bonds_a_cr_channel_with_a_licensed_one(tmp_path: Path) -> None:

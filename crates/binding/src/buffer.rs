@@ -4,6 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::fmt;
 
+use cogtcp_captures::Data;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -31,6 +32,19 @@ impl Values {
             Values::F64(v) => (v.as_ptr().cast(), size_of_val(v.as_slice())),
             Values::U32(v) => (v.as_ptr().cast(), size_of_val(v.as_slice())),
             Values::Bool(v) => (v.as_ptr().cast(), size_of_val(v.as_slice())),
+        }
+    }
+}
+
+impl Buffer {
+    /// Returns the values for a capture; of text with the dictionary.
+    pub(crate) fn data<'a>(&'a self, dictionary: &'a [String]) -> Data<'a> {
+        match &self.values {
+            Values::U64(values) => Data::U64(values),
+            Values::I64(values) => Data::I64(values),
+            Values::F64(values) => Data::F64(values),
+            Values::U32(values) => Data::Text(values, dictionary),
+            Values::Bool(values) => Data::Bool(values),
         }
     }
 }

@@ -27,7 +27,9 @@ mod _core {
     #[pymodule_export]
     use super::buffer::Buffer;
     #[pymodule_export]
-    use super::captures::{CaptureFrames, is_capture, read_captures};
+    use super::captures::{
+        CaptureFrames, CapturePieces, capture_head, capture_packet, is_capture, read_captures, write_capture,
+    };
     #[pymodule_export]
     use super::control::check_congestion_control;
     #[pymodule_export]

@@ -65,6 +65,13 @@ pub(crate) struct Run {
     tables: Py<PyList>,
 }
 
+impl Run {
+    /// Returns the tables.
+    pub(crate) fn tables<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
+        self.tables.bind(py).clone()
+    }
+}
+
 /// Simulates a scenario. The interpreter's lock is free meanwhile; with no `cancel` to stop it by, signals
 /// are looked for, so that Ctrl-C does.
 #[pyfunction]

@@ -1,7 +1,8 @@
 //! From the IP header to what a fit needs of TCP, UDP and ICMP; tunnels within IP are peeled.
 
 use crate::peel::{Layer, Peeled, peel};
-use etherparse::{IpNumber, LaxIpSlice, TcpOptionElement, TcpSlice};
+use cogtcp_headers::{NotIp, TcpOptions, protocol, read_ip, tcp_header};
+use std::net::IpAddr;
 
 /// Address and port of an end; an IPv4 address is mapped into IPv6.
 pub(crate) type End = ([u8; 16], u16);
@@ -36,11 +37,16 @@ pub(crate) struct Tcp {
     pub(crate) flags: u8,
     pub(crate) payload: u32,
     pub(crate) window: u16,
-    pub(crate) stamps: Option<(u32, u32)>,
-    pub(crate) mss: u16,
-    pub(crate) scale: Option<u8>,
-    pub(crate) sack: Vec<(u32, u32)>,
+    pub(crate) options: TcpOptions,
 }
+
+/// Other protocols of IP's registry.
+const IPV4: u8 = 4;
+const IPV6: u8 = 41;
+const GRE: u8 = 47;
+const ESP: u8 = 50;
+const ICMPV6: u8 = 58;
+const SCTP: u8 = 132;
 
 /// Tunnels within tunnels; more are damage.
 const DEEPEST: usize = 6;
@@ -76,44 +82,25 @@ enum Inner {
 
 fn layer(data: &[u8], at: usize, length: u32) -> Result<Inner, &'static str> {
     let bytes = data.get(at..).unwrap_or_default();
-    let (ip, _) = LaxIpSlice::from_slice(bytes).map_err(|_| {
-        if bytes.first().is_some_and(|first| matches!(first >> 4, 4 | 6)) {
-            SHORT
-        } else {
-            "packets that are not IP"
-        }
+    let ip = read_ip(bytes).map_err(|fault| match fault {
+        NotIp::Short => SHORT,
+        NotIp::Other => "packets that are not IP",
     })?;
+    // Only the first fragment has the header of what it carries.
+    if ip.is_later_fragment {
+        return Err(if ip.from().is_ipv4() { "later fragments" } else { "fragments of IPv6" });
+    }
     let on_wire = length.saturating_sub(u32::try_from(at).unwrap_or(u32::MAX));
-    let (source, target, total, identification) = match &ip {
-        LaxIpSlice::Ipv4(v4) => {
-            let header = v4.header();
-            // Only the first fragment has the header of what it carries.
-            if header.fragments_offset().value() != 0 {
-                return Err("later fragments");
-            }
-            // A sender that leaves segmentation to its network card may write 0.
-            let total = Some(u32::from(header.total_len())).filter(|total| *total != 0).unwrap_or(on_wire);
-            (mapped(header.source()), mapped(header.destination()), total, header.identification())
-        }
-        LaxIpSlice::Ipv6(v6) => {
-            let header = v6.header();
-            if v6.is_payload_fragmented() {
-                return Err("fragments of IPv6");
-            }
-            let total = Some(u32::from(header.payload_length())).filter(|length| *length != 0);
-            (header.source(), header.destination(), total.map_or(on_wire, |length| length + 40), 0)
-        }
-    };
-    let payload = ip.payload();
-    // Everything is a part of `data`: lengths tell where.
-    let begins = payload.payload.as_ptr() as usize - data.as_ptr() as usize;
-    let head = u32::try_from(begins - at).unwrap_or(u32::MAX);
-    let carried = payload.payload;
+    // A sender that leaves segmentation to its network card may write 0.
+    let total = if ip.total == 0 { on_wire } else { ip.total };
+    let (source, target) = (mapped(ip.from()), mapped(ip.to()));
+    let (begins, carried) = (at + ip.begins, ip.content);
+    let head = u32::try_from(ip.begins).unwrap_or(u32::MAX);
     let rest = total.saturating_sub(head);
-    let (content, ports) = match payload.ip_number {
-        IpNumber::TCP => tcp(carried, rest)?,
-        IpNumber::UDP => {
-            let (Some(from), Some(to)) = (word(carried, 0), word(carried, 2)) else { return Err(SHORT) };
+    let (content, ports) = match ip.protocol {
+        protocol::TCP => tcp(carried, rest)?,
+        protocol::UDP => {
+            let Some([from, to]) = ip.ports() else { return Err(SHORT) };
             if from == GTP_U || to == GTP_U {
                 return gtp(data, begins + 8);
             }
@@ -123,25 +110,28 @@ fn layer(data: &[u8], at: usize, length: u32) -> Result<Inner, &'static str> {
             let first = carried.get(8).copied().unwrap_or(0);
             (Content::Datagram { first, payload: rest.saturating_sub(8) }, (from, to))
         }
-        IpNumber::ICMP | IpNumber::IPV6_ICMP => (echo(payload.ip_number, carried)?, (0, 0)),
-        IpNumber::GRE => return gre(data, begins),
-        IpNumber::IPV4 | IpNumber::IPV6 => return Ok(Inner::Ip(begins)),
-        IpNumber::SCTP => return Err("SCTP"),
-        IpNumber::ENCAPSULATING_SECURITY_PAYLOAD => return Err("encrypted IP (ESP)"),
+        protocol::ICMP | ICMPV6 => (echo(ip.protocol, carried)?, (0, 0)),
+        GRE => return gre(data, begins),
+        IPV4 | IPV6 => return Ok(Inner::Ip(begins)),
+        SCTP => return Err("SCTP"),
+        ESP => return Err("encrypted IP (ESP)"),
         _ => return Err("other protocols over IP"),
     };
     Ok(Inner::IpPacket(Box::new(IpPacket {
         source: (source, ports.0),
         target: (target, ports.1),
         size: total,
-        identification,
-        hash: hash(&source, &target, identification, total, carried),
+        identification: ip.identification,
+        hash: hash(&source, &target, ip.identification, total, carried),
         content,
     })))
 }
 
-fn mapped(v4: [u8; 4]) -> [u8; 16] {
-    std::net::Ipv4Addr::from(v4).to_ipv6_mapped().octets()
+fn mapped(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    }
 }
 
 fn word(data: &[u8], at: usize) -> Option<u16> {
@@ -168,55 +158,25 @@ fn hash(source: &[u8; 16], target: &[u8; 16], identification: u16, total: u32, c
 }
 
 fn tcp(carried: &[u8], rest: u32) -> Result<(Content, (u16, u16)), &'static str> {
-    let Some(fixed) = carried.first_chunk::<20>() else { return Err(SHORT) };
-    let header = u32::from(fixed[12] >> 4) * 4;
-    if header < 20 {
-        return Err("damaged TCP headers");
-    }
-    let mut found = Tcp {
-        seq: long(fixed, 4).unwrap_or(0),
-        ack: long(fixed, 8).unwrap_or(0),
-        flags: fixed[13],
-        window: word(fixed, 14).unwrap_or(0),
-        payload: rest.saturating_sub(header),
-        ..Tcp::default()
+    let header = tcp_header(carried).ok_or(if carried.len() < 20 { SHORT } else { "damaged TCP headers" })?;
+    let [from, to] = header.ports;
+    let found = Tcp {
+        seq: header.seq,
+        ack: header.ack,
+        flags: header.flags as u8,
+        window: header.window,
+        payload: rest.saturating_sub(header.length as u32),
+        // Where the capture cut options off, the whole ones before the cut count.
+        options: TcpOptions::read(header.options),
     };
-    // Where the capture cut options off, the whole ones before the cut count.
-    let padded;
-    let slice = match TcpSlice::from_slice(carried) {
-        Ok(slice) => Some(slice),
-        Err(_) => {
-            padded = {
-                let mut bytes = carried.to_vec();
-                bytes.resize((header as usize).max(bytes.len()), 0);
-                bytes
-            };
-            TcpSlice::from_slice(&padded).ok()
-        }
-    };
-    for option in slice.iter().flat_map(|slice| slice.options_iterator()) {
-        match option {
-            Ok(TcpOptionElement::MaximumSegmentSize(mss)) => found.mss = mss,
-            Ok(TcpOptionElement::WindowScale(scale)) => found.scale = Some(scale),
-            Ok(TcpOptionElement::Timestamp(value, echo)) => found.stamps = Some((value, echo)),
-            Ok(TcpOptionElement::SelectiveAcknowledgement(first, others)) => {
-                found.sack.push(first);
-                found.sack.extend(others.into_iter().flatten());
-            }
-            Ok(_) => {}
-            // An unknown or damaged option: the iterator ends here.
-            Err(_) => break,
-        }
-    }
-    let ports = (word(fixed, 0).unwrap_or(0), word(fixed, 2).unwrap_or(0));
-    Ok((Content::Tcp(found), ports))
+    Ok((Content::Tcp(found), (from, to)))
 }
 
-fn echo(number: IpNumber, carried: &[u8]) -> Result<Content, &'static str> {
+fn echo(number: u8, carried: &[u8]) -> Result<Content, &'static str> {
     let Some(kind) = carried.first() else { return Err(SHORT) };
     let reply = match (number, kind) {
-        (IpNumber::ICMP, 8) | (IpNumber::IPV6_ICMP, 128) => false,
-        (IpNumber::ICMP, 0) | (IpNumber::IPV6_ICMP, 129) => true,
+        (protocol::ICMP, 8) | (ICMPV6, 128) => false,
+        (protocol::ICMP, 0) | (ICMPV6, 129) => true,
         _ => return Ok(Content::Other("ICMP")),
     };
     long(carried, 4).map(|key| Content::Echo { reply, key }).ok_or(SHORT)

@@ -294,13 +294,13 @@ impl Reader {
                 rows.payload.push(tcp.payload);
                 rows.size.push(packet.size);
                 rows.window.push(u32::from(tcp.window));
-                rows.scale.push(tcp.scale.map_or(255, u32::from));
-                rows.mss.push(u32::from(tcp.mss));
-                rows.stamped.push(tcp.stamps.is_some());
-                let (tsval, tsecr) = tcp.stamps.unwrap_or_default();
+                rows.scale.push(tcp.options.window_scale.map_or(255, u32::from));
+                rows.mss.push(tcp.options.mss.map_or(0, u32::from));
+                rows.stamped.push(tcp.options.timestamps.is_some());
+                let (tsval, tsecr) = tcp.options.timestamps.unwrap_or_default();
                 rows.tsval.push(tsval);
                 rows.tsecr.push(tsecr);
-                for (low, high) in &tcp.sack {
+                for (low, high) in tcp.options.sack.iter() {
                     rows.sack_row.push(row);
                     rows.sack_low.push(*low);
                     rows.sack_high.push(*high);

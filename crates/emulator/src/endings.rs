@@ -5,7 +5,8 @@
 //! Its sequence number is what the end expects next and acknowledged last.
 
 use crate::device::Wire;
-use crate::headers::{self, ACK, Ends, RST, Tcp};
+use cogtcp_headers::{PacketEnds, WireSegment, read_tcp, write_tcp};
+use cogtcp_transport::Flags;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -15,33 +16,25 @@ const ROUNDS: usize = 2;
 
 /// What the ends of connections have acknowledged: by the ends as they name them, the host and the number.
 #[derive(Debug, Default)]
-pub(crate) struct Endings(BTreeMap<Ends, (usize, u32)>);
+pub(crate) struct Endings(BTreeMap<PacketEnds, (usize, u32)>);
 
 impl Endings {
     /// A packet comes from a host.
     pub(crate) fn outgoing(&mut self, host: usize, bytes: &[u8]) {
-        let Some(tcp) = headers::read_tcp(bytes) else { return };
-        if tcp.flags & RST != 0 {
-            self.0.remove(&tcp.ends);
-        } else if tcp.flags & ACK != 0 {
-            self.0.insert(tcp.ends, (host, tcp.ack));
+        let Some((ends, tcp)) = read_tcp(bytes) else { return };
+        let flags = Flags::from_bits(tcp.flags);
+        if flags.contains(Flags::RST) {
+            self.0.remove(&ends);
+        } else if flags.contains(Flags::ACK) {
+            self.0.insert(ends, (host, tcp.ack));
         }
     }
 
     /// The resets, each with the host that it is for.
     fn resets(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         self.0.iter().map(|(ends, (host, expected))| {
-            let reset = Tcp {
-                ends: ends.reversed(),
-                ecn: 0,
-                seq: *expected,
-                ack: 0,
-                flags: RST,
-                window: 0,
-                options: &[],
-                payload: 0,
-            };
-            (*host, headers::write_tcp(&reset))
+            let reset = WireSegment { seq: *expected, flags: Flags::RST.bits(), ..WireSegment::default() };
+            (*host, write_tcp(ends.reversed(), &reset))
         })
     }
 
@@ -73,21 +66,23 @@ mod tests {
     #[test]
     fn an_end_is_reset_with_the_number_that_it_expects() {
         let end = |host, port| SocketAddr::new(Family::V6.address(host), port);
-        let ends = Ends { from: end(0, 40_000), to: end(1, 80) };
-        let sent = |ack, flags| {
-            let tcp = Tcp { ends, ecn: 0, seq: 7, ack, flags, window: 1, options: &[], payload: 3 };
-            headers::write_tcp(&tcp)
+        let ends = PacketEnds { from: end(0, 40_000), to: end(1, 80) };
+        let sent = |ack, flags: Flags| {
+            write_tcp(
+                ends,
+                &WireSegment { seq: 7, ack, flags: flags.bits(), payload: 3, ..WireSegment::default() },
+            )
         };
         let mut endings = Endings::default();
-        endings.outgoing(0, &sent(0, 2));
+        endings.outgoing(0, &sent(0, Flags::SYN));
         assert_eq!(endings.resets().count(), 0, "nothing is known of one that waits for its SYN-ACK");
         for ack in [100, 200] {
-            endings.outgoing(0, &sent(ack, ACK));
+            endings.outgoing(0, &sent(ack, Flags::ACK));
         }
         let (host, bytes) = endings.resets().next().unwrap();
-        let reset = headers::read_tcp(&bytes).unwrap();
-        assert_eq!((host, reset.ends, reset.seq, reset.flags), (0, ends.reversed(), 200, RST));
-        endings.outgoing(0, &sent(200, ACK | RST));
+        let (back, reset) = read_tcp(&bytes).unwrap();
+        assert_eq!((host, back, reset.seq, reset.flags), (0, ends.reversed(), 200, Flags::RST.bits()));
+        endings.outgoing(0, &sent(200, Flags::ACK | Flags::RST));
         assert_eq!(endings.resets().count(), 0);
     }
 }

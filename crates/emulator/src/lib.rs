@@ -26,7 +26,6 @@ mod endings;
 mod engine;
 mod error;
 mod flows;
-mod headers;
 pub mod host_routes;
 mod journal;
 mod lateness;

@@ -360,8 +360,8 @@ impl cogtcp_network::Observer<IpPacket> for Observer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::headers;
     use crate::packet::FIRST_PORT;
+    use cogtcp_headers as headers;
     use cogtcp_network::Observer as _;
     use std::net::Ipv4Addr;
 
@@ -379,7 +379,7 @@ mod tests {
             None,
         );
         let mut data = vec![0; 1040];
-        (data[0], data[8], data[9], data[32]) = (0x45, 64, headers::TCP, 5 << 4);
+        (data[0], data[8], data[9], data[32]) = (0x45, 64, headers::protocol::TCP, 5 << 4);
         data[12..20].copy_from_slice(&[100, 64, 0, 1, 100, 64, 0, 2]);
         data[20..22].copy_from_slice(&40_000_u16.to_be_bytes());
         data[22..24].copy_from_slice(&(FIRST_PORT + 1).to_be_bytes());

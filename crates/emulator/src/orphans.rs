@@ -8,8 +8,9 @@
 
 use crate::device::{Device, Wire};
 use crate::error::{EmulationError, Tried};
-use crate::headers::{self, ACK, Ends, RST, SYN, Tcp};
 use crate::sys;
+use cogtcp_headers::{PacketEnds, WireSegment, read_tcp, write_tcp};
+use cogtcp_transport::Flags;
 use cogtcp_units::Duration;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -71,28 +72,27 @@ impl Orphans {
 impl ProgramHost {
     /// Sends each connection a SYN of its peer; returns how many there are.
     fn challenge(&mut self) -> usize {
-        let connections: Vec<Ends> =
+        let connections: Vec<PacketEnds> =
             self.tables.iter_mut().flat_map(|table| read(table).unwrap_or_default()).collect();
         for ends in &connections {
-            let syn = Tcp { seq: 0, flags: SYN, ..empty(ends.reversed()) };
-            let _ = self.wire.send(&headers::write_tcp(&syn));
+            let syn = WireSegment { flags: Flags::SYN.bits(), ..WireSegment::default() };
+            let _ = self.wire.send(&write_tcp(ends.reversed(), &syn));
         }
         connections.len()
     }
 
     /// Answers what a connection has sent with the reset that it takes.
     fn reset(&self, bytes: &[u8]) {
-        let Some(tcp) = headers::read_tcp(bytes).filter(|tcp| tcp.flags & (ACK | RST) == ACK) else { return };
-        let reset = Tcp { seq: tcp.ack, flags: RST, ..empty(tcp.ends.reversed()) };
-        let _ = self.wire.send(&headers::write_tcp(&reset));
+        let Some((ends, tcp)) = read_tcp(bytes) else { return };
+        let flags = Flags::from_bits(tcp.flags);
+        if flags.contains(Flags::ACK) && !flags.contains(Flags::RST) {
+            let reset = WireSegment { seq: tcp.ack, flags: Flags::RST.bits(), ..WireSegment::default() };
+            let _ = self.wire.send(&write_tcp(ends.reversed(), &reset));
+        }
     }
 }
 
-fn empty(ends: Ends) -> Tcp<'static> {
-    Tcp { ends, ecn: 0, seq: 0, ack: 0, flags: 0, window: 0, options: &[], payload: 0 }
-}
-
-fn read(table: &mut File) -> io::Result<Vec<Ends>> {
+fn read(table: &mut File) -> io::Result<Vec<PacketEnds>> {
     let mut text = String::new();
     table.rewind()?;
     table.read_to_string(&mut text)?;
@@ -101,14 +101,14 @@ fn read(table: &mut File) -> io::Result<Vec<Ends>> {
 
 /// The ends of a connection, of a line of `/proc/net/tcp` or `tcp6`; `None`: it is none that would outlive
 /// its program.
-fn connection(line: &str) -> Option<Ends> {
+fn connection(line: &str) -> Option<PacketEnds> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (local, remote, state) = (words.next()?, words.next()?, words.next()?);
     let state = u8::from_str_radix(state, 16).ok()?;
     if matches!(state, TIME_WAIT | CLOSED | LISTEN | NEW_SYN_RECV) {
         return None;
     }
-    Some(Ends { from: end(local)?, to: end(remote)? })
+    Some(PacketEnds { from: end(local)?, to: end(remote)? })
 }
 
 /// An address as the kernel writes it: words of its own order, and the port.
@@ -138,7 +138,9 @@ mod tests {
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (from, to) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
         let found = read(&mut File::open("/proc/net/tcp").unwrap()).unwrap();
-        assert!(found.contains(&Ends { from, to }) && found.contains(&Ends { from: to, to: from }));
+        assert!(
+            found.contains(&PacketEnds { from, to }) && found.contains(&PacketEnds { from: to, to: from })
+        );
         assert!(!found.iter().any(|ends| ends.from == to && ends.to.port() == 0), "it listens only");
     }
 

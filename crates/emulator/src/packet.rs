@@ -1,8 +1,9 @@
 //! Real packets: where their bytes lie while they are on the link, and what links and reports read of them.
 
-use crate::headers::{self, IPV4_HEADER, IPV6_HEADER, SYN, TCP, UDP, UDP_HEADER, folded};
+use cogtcp_headers::{self as headers, IPV4_HEADER, IPV6_HEADER, UDP_HEADER, protocol};
 use cogtcp_link::LinkPayload;
 use cogtcp_network::Transit;
+use cogtcp_transport::Flags;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -280,7 +281,7 @@ impl Packets {
     pub fn bytes(&mut self, packet: &IpPacket) -> &mut [u8] {
         let bytes = &mut self.slots[packet.slot as usize];
         if packet.key & MARKED != 0 {
-            mark(bytes);
+            headers::mark(bytes);
         }
         bytes
     }
@@ -308,8 +309,11 @@ impl Packets {
     /// would never begin. Programs get all notices.
     pub fn to_be_told(&self, packet: &IpPacket) -> Option<u64> {
         let bytes = self.slots.get(packet.slot as usize)?;
-        let is_data =
-            || packet.is_forward() && headers::read_tcp(bytes).is_some_and(|tcp| tcp.flags & SYN == 0);
+        let is_data = || {
+            packet.is_forward()
+                && headers::read_tcp(bytes)
+                    .is_some_and(|(_, tcp)| !Flags::from_bits(tcp.flags).contains(Flags::SYN))
+        };
         if bytes.first()? >> 4 != 4 || (packet.flow != NO_FLOW && !is_data()) {
             return None;
         }
@@ -327,9 +331,7 @@ impl Packets {
     /// The flow that the ICMP message in a packet is about.
     pub(crate) fn told_of(&self, packet: &IpPacket) -> Option<usize> {
         let quoted = headers::read_unreachable(self.slots.get(packet.slot as usize)?)?;
-        let ports = quoted.get(usize::from(quoted.first()? & 0x0f) * 4..)?;
-        let port = |at: usize| Some(u16::from_be_bytes([*ports.get(at)?, *ports.get(at + 1)?]));
-        self.ports.flow([port(0)?, port(2)?]).map(|(flow, _)| flow)
+        self.ports.flow(headers::read_ip(quoted).ok()?.ports()?).map(|(flow, _)| flow)
     }
 
     /// The packet has left the link.
@@ -360,43 +362,32 @@ struct Header {
 
 impl Header {
     fn read(bytes: &[u8]) -> Option<Self> {
-        // Where the transport's header begins, its protocol, ECN, and the addresses.
-        let (length, protocol, ecn, addresses) = match bytes.first()? >> 4 {
-            4 if bytes.len() >= IPV4_HEADER => {
-                (usize::from(bytes[0] & 0x0f) * 4, bytes[9], bytes[1] & 3, &bytes[12..20])
-            }
-            // What comes after extension headers has no ports here: hosts send them with fragments only.
-            6 if bytes.len() >= IPV6_HEADER => (IPV6_HEADER, bytes[6], bytes[1] >> 4 & 3, &bytes[8..40]),
-            _ => return None,
-        };
+        let ip = headers::read_ip(bytes).ok()?;
         // A fragment but the first has no ports.
-        let is_first = bytes[0] >> 4 == 6 || u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff == 0;
-        let mut ports = [0; 2];
-        let mut payload = 0;
-        if matches!(protocol, TCP | UDP) && is_first && bytes.len() >= length + 4 {
-            let at = &bytes[length..];
-            ports = [u16::from_be_bytes([at[0], at[1]]), u16::from_be_bytes([at[2], at[3]])];
-            if protocol == TCP && at.len() >= 20 {
-                payload = at.len().saturating_sub(usize::from(at[12] >> 4) * 4) as u32;
-            } else if protocol == UDP {
-                payload = at.len().saturating_sub(UDP_HEADER) as u32;
-            }
-        }
+        let ports = if matches!(ip.protocol, protocol::TCP | protocol::UDP) { ip.ports() } else { None };
+        let payload = match (ports, ip.protocol) {
+            (None, _) => 0,
+            (_, protocol::UDP) => ip.content.len().saturating_sub(UDP_HEADER),
+            _ => headers::tcp_header(ip.content).map_or(0, |tcp| ip.content.len().saturating_sub(tcp.length)),
+        };
+        let ports = ports.unwrap_or_default();
         // FNV-1a (draft-eastlake-fnv) over addresses, protocol and ports.
         let mut key = 0x811c_9dc5_u32;
         let [from, to] = ports.map(u16::to_be_bytes);
-        for byte in addresses.iter().chain(&[protocol]).chain(&from).chain(&to) {
-            key = (key ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+        for part in [ip.addresses, &[ip.protocol], &from, &to] {
+            for byte in part {
+                key = (key ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+            }
         }
-        Some(Self { protocol, ports, payload, ecn, key })
+        Some(Self { protocol: ip.protocol, ports, payload: payload as u32, ecn: ip.ecn, key })
     }
 
     /// The number of the flow that it belongs to, and whether it goes to that flow's receiver. UDP sources
     /// count on after flows.
     fn flow(&self, known: &Ports) -> Option<(u32, bool)> {
         match self.protocol {
-            TCP => known.flow(self.ports).map(|(number, is_forward)| (number as u32, is_forward)),
-            UDP => {
+            protocol::TCP => known.flow(self.ports).map(|(number, is_forward)| (number as u32, is_forward)),
+            protocol::UDP => {
                 let source = known.source(self.ports[1]);
                 let own = source.map(|it| (known.sender_listens.len() as u32 + it, true));
                 own.or_else(|| known.datagram(self.ports).map(|(number, forward)| (number as u32, forward)))
@@ -404,21 +395,6 @@ impl Header {
             _ => None,
         }
     }
-}
-
-/// Congestion experienced (RFC 3168 section 5), and the header's checksum to match (RFC 1624, equation 3).
-/// IPv6 has none.
-fn mark(bytes: &mut [u8]) {
-    if bytes[0] >> 4 == 6 {
-        bytes[1] |= 3 << 4;
-        return;
-    }
-    let before = u16::from_be_bytes([bytes[0], bytes[1]]);
-    bytes[1] |= 3;
-    let after = u16::from_be_bytes([bytes[0], bytes[1]]);
-    let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
-    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
-    bytes[10..12].copy_from_slice(&(!folded(sum)).to_be_bytes());
 }
 
 #[cfg(test)]
@@ -438,7 +414,7 @@ mod tests {
         bytes[0] = 0x45;
         bytes[1] = ecn;
         bytes[2..4].copy_from_slice(&(52 + payload as u16).to_be_bytes());
-        (bytes[8], bytes[9]) = (64, TCP);
+        (bytes[8], bytes[9]) = (64, protocol::TCP);
         bytes[12..20].copy_from_slice(&[100, 64, 0, 1, 100, 64, 0, 2]);
         bytes[20..22].copy_from_slice(&ports[0].to_be_bytes());
         bytes[22..24].copy_from_slice(&ports[1].to_be_bytes());
@@ -486,7 +462,7 @@ mod tests {
         let mut bytes = vec![0; 40];
         (bytes[0], bytes[1]) = (0x60, ecn << 4);
         bytes[4..6].copy_from_slice(&(segment.len() as u16).to_be_bytes());
-        (bytes[6], bytes[7]) = (TCP, 64);
+        (bytes[6], bytes[7]) = (protocol::TCP, 64);
         bytes[8..24].copy_from_slice(&address6(0).octets());
         bytes[24..40].copy_from_slice(&address6(1).octets());
         bytes.extend(segment);

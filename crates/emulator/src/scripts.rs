@@ -6,10 +6,10 @@ mod drilled;
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind, Devices, Setting};
 use crate::error::{EmulationError, Tried};
-use crate::headers::Ends;
 use crate::namespaces::{self, Namespace};
 use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
+use cogtcp_headers::PacketEnds;
 use cogtcp_packet_scripts::{
     Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, PlaneName, Report, Script,
     ScriptPacket, ScriptPlane, System, Tolerance, model, run,
@@ -366,14 +366,14 @@ impl ScriptPlane for KernelPlane {
 
     fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String> {
         let port = if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT };
-        let ends = Ends { from: (PEER, port).into(), to: (OWN, self.port).into() };
+        let ends = PacketEnds { from: (PEER, port).into(), to: (OWN, self.port).into() };
         let bytes = wire::write(packet, self.initial, ends);
         self.stage.device.wire.send(&bytes).map_err(|error| format!("the device: {error}"))
     }
 
     fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String> {
         let port = if matches!(self.stage.socket, Socket::Client(_)) { PORT } else { PEER_PORT };
-        let ends = Ends { from: (OWN, self.port).into(), to: (PEER, port).into() };
+        let ends = PacketEnds { from: (OWN, self.port).into(), to: (PEER, port).into() };
         let bytes = wire::write_icmp(icmp, self.initial, ends).ok_or("ICMP is for IPv4")?;
         self.stage.device.wire.send(&bytes).map_err(|error| format!("the device: {error}"))
     }

@@ -6,12 +6,12 @@
 //! rewrites windows, and says which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the
 //! LAN like all others and that no kernel sees.
 
-use crate::headers::{self, Ends};
 use crate::host_routes::LinkDirection;
 use crate::observer::{Entity, RecordedEvent};
 use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;
+use cogtcp_headers::{self as headers, PacketEnds};
 use cogtcp_hosts::freeze::{Beside, ConnectionManager};
 use cogtcp_hosts::{RouterHost, rtt_tcp};
 use cogtcp_network::{Boards, build};
@@ -45,7 +45,7 @@ pub(crate) struct Train {
     ports: Ports,
     /// What messages go over.
     family: Family,
-    connections: BTreeMap<Ends, Connection>,
+    connections: BTreeMap<PacketEnds, Connection>,
     /// How long a manager has held the source of each flow since the end of the warm-up; `None`: it has none.
     frozen: Vec<Option<(usize, Duration)>>,
     outbox: VecDeque<Sent>,
@@ -207,7 +207,7 @@ impl Train {
     }
 
     /// A connection begins; the scenario's own are known by their ports.
-    fn begin(&mut self, ends: Ends, client: usize) {
+    fn begin(&mut self, ends: PacketEnds, client: usize) {
         let (flow, kinds) = match self.ports.flow(ends.ports()) {
             Some((flow, false)) => (Some(flow), vec![Beside::Receiver]),
             Some((flow, true)) => (Some(flow), vec![Beside::Sender]),
@@ -219,7 +219,7 @@ impl Train {
     }
 
     /// A connection that was reset or closed from both ends has no window any more.
-    fn record_end(&mut self, now: Time, ends: Ends, segment: &Segment, end: usize) {
+    fn record_end(&mut self, now: Time, ends: PacketEnds, segment: &Segment, end: usize) {
         let Some(connection) = self.connections.get_mut(&ends) else { return };
         connection.finished[end] |= segment.flags.contains(Flags::FIN);
         // The last ACK of a close carries no data.
@@ -306,7 +306,7 @@ impl Train {
         thawed.into_iter().for_each(|ends| self.record_thaw(now, ends));
     }
 
-    fn record_thaw(&mut self, now: Time, ends: Ends) {
+    fn record_thaw(&mut self, now: Time, ends: PacketEnds) {
         let Some(connection) = self.connections.get_mut(&ends) else { return };
         let Some(since) = connection.frozen_since.take() else { return };
         if let Some((_, frozen)) = connection.flow.and_then(|flow| self.frozen[flow].as_mut()) {
@@ -351,7 +351,8 @@ impl Train {
 
     fn send(&mut self, now: Time, from: usize, to: usize, message: RouterMessage, is_lost: bool) {
         let end = |host: usize| SocketAddr::new(self.family.address(host), wire::PORT);
-        let bytes = headers::write_udp(Ends { from: end(from), to: end(to) }, &wire::encode(message, now));
+        let bytes =
+            headers::write_udp(PacketEnds { from: end(from), to: end(to) }, &wire::encode(message, now));
         // Lost messages count as sent.
         self.router.message_bytes += bytes.len() as u64;
         if !is_lost {
@@ -372,7 +373,14 @@ fn beside(directions: &[LinkDirection], up: LinkDirection) -> Option<Beside> {
 }
 
 /// Gives the source an ACK of a manager's: `times` over the network, once beside it.
-fn tell(outbox: &mut VecDeque<Sent>, host: usize, ends: Ends, beside: Beside, ack: &Segment, times: usize) {
+fn tell(
+    outbox: &mut VecDeque<Sent>,
+    host: usize,
+    ends: PacketEnds,
+    beside: Beside,
+    ack: &Segment,
+    times: usize,
+) {
     match beside {
         Beside::Receiver => {
             let bytes = segments::acknowledgement(ends, ack);

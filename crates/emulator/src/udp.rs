@@ -3,9 +3,9 @@
 
 use crate::engine::Account;
 use crate::error::{EmulationError, Tried};
-use crate::headers::UDP_HEADER;
 use crate::packet::{FIRST_UDP_PORT, Family};
 use crate::plan::Plan;
+use cogtcp_headers::UDP_HEADER;
 use cogtcp_hosts::datagrams::{self, SourceAccount};
 use cogtcp_records::Table;
 use cogtcp_scenario::UdpSpec;

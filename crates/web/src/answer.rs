@@ -42,6 +42,15 @@ impl Columns {
         json!({ "name": table.name, "meaning": table.meaning, "rows": table.len(), "columns": columns })
     }
 
+    /// Adds bytes in pieces, and returns where they begin and how many they are.
+    pub fn add_bytes(&mut self, pieces: impl Iterator<Item = Vec<u8>>) -> Value {
+        let at = self.bytes.len();
+        pieces.for_each(|piece| self.bytes.extend(piece));
+        let length = self.bytes.len() - at;
+        pad(&mut self.bytes);
+        json!({ "at": at, "length": length })
+    }
+
     fn put<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
         self.bytes.extend(values.iter().flat_map(|value| bytes(*value)));
         pad(&mut self.bytes);

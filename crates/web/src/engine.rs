@@ -1,9 +1,11 @@
 //! From requests to answers.
 
 use crate::answer::Columns;
+use crate::capture;
 use crate::episode::Episode;
 use crate::request::{Given, LabRequest, Trace};
 use crate::statistics;
+use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, STARTERS, Scenario, ScenarioError};
 use cogtcp_simulator::{ControlFactory, RunError, RunOptions};
 use cogtcp_units::Time;
@@ -113,6 +115,9 @@ impl Engine {
             LabRequest::Run { scenario, seed, trace, tables } => {
                 run(&scenario, seed, trace, tables.as_deref(), hooks, columns)
             }
+            LabRequest::Capture { scenario, seed, point } => {
+                capture::answer(played(&scenario, seed, Trace::Packets, hooks)?, point, columns)
+            }
             LabRequest::Statistics { of } => Ok(Value::Array(of.iter().map(statistics::answer).collect())),
             LabRequest::Episode { scenario, seed, flow, radio } => {
                 let experiment = Arc::new(resolved(&scenario, &Hooks::default())?.1);
@@ -192,6 +197,14 @@ fn check(given: &Given, hooks: &Hooks) -> Result<Value, Failure> {
     }))
 }
 
+fn played(given: &Given, seed: Option<u64>, trace: Trace, hooks: Hooks) -> Result<Run, Failure> {
+    let (_, experiment) = resolved(given, &hooks)?;
+    let Hooks { watch, cancel, outside } = hooks;
+    let controls = outside.map(|outside| outside.factory);
+    let options = RunOptions { seed, trace: trace.into(), watch, cancel, controls };
+    Ok(cogtcp_simulator::run(&experiment, &options)?)
+}
+
 fn run(
     given: &Given,
     seed: Option<u64>,
@@ -200,11 +213,7 @@ fn run(
     hooks: Hooks,
     columns: &mut Columns,
 ) -> Result<Value, Failure> {
-    let (_, experiment) = resolved(given, &hooks)?;
-    let Hooks { watch, cancel, outside } = hooks;
-    let controls = outside.map(|outside| outside.factory);
-    let options = RunOptions { seed, trace: trace.into(), watch, cancel, controls };
-    let run = cogtcp_simulator::run(&experiment, &options)?;
+    let run = played(given, seed, trace, hooks)?;
     let is_wanted = |name: &str| wanted.is_none_or(|names| names.iter().any(|wanted| wanted == name));
     let tables: Vec<Value> =
         run.tables().filter(|table| is_wanted(table.name)).map(|table| columns.add(table)).collect();

@@ -9,6 +9,7 @@
 //! runs: there the page ends the worker.
 
 pub mod answer;
+mod capture;
 mod engine;
 mod episode;
 #[cfg(target_arch = "wasm32")]

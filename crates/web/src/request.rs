@@ -43,6 +43,15 @@ pub enum LabRequest {
         /// The tables to hand over; all of them where none is named.
         tables: Option<Vec<String>>,
     },
+    /// Simulates with packets recorded, and returns the capture at a place (pcapng).
+    Capture {
+        /// The scenario.
+        scenario: Given,
+        /// Seed in place of the scenario's.
+        seed: Option<u64>,
+        /// The place.
+        point: CapturePoint,
+    },
     /// Intervals, tests and closed forms.
     Statistics {
         /// The questions, answered in order.
@@ -74,6 +83,18 @@ pub enum LabRequest {
         /// Transmission time, seconds.
         transmission_s: f64,
     },
+}
+
+/// Place of a capture: a link at one of its ends, or the air of an ad hoc network.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapturePoint {
+    /// Name of the link.
+    pub link: String,
+    /// Node at one of its ends; empty: the air.
+    pub node: String,
+    /// Direction of the link in which the node sends.
+    pub outgoing: String,
 }
 
 /// A scenario: its text, the files that it names, and what is set in it afterwards.

@@ -36,11 +36,11 @@ fn end(host: usize, port: u16) -> SocketAddr {
     (packet::address(host), port).into()
 }
 
-fn ends(host: usize) -> Ends {
-    Ends { from: end(host, packet::FIRST_PORT), to: end(0, 40_000) }
+fn ends(host: usize) -> PacketEnds {
+    PacketEnds { from: end(host, packet::FIRST_PORT), to: end(0, 40_000) }
 }
 
-fn packet_of(ends: Ends, flags: Flags, window: u16) -> Vec<u8> {
+fn packet_of(ends: PacketEnds, flags: Flags, window: u16) -> Vec<u8> {
     let segment = Segment::new(SeqNumber::new(100), SeqNumber::new(200), 0, window, flags);
     segments::acknowledgement(ends, &segment)
 }
@@ -133,7 +133,7 @@ fn messages_cross_the_lan() {
     assert_eq!(window(&ack), 0);
     assert_eq!(std::iter::from_fn(|| train.poll()).count(), ConnectionManager::FREEZE_ACKS);
     // A datagram of somebody else's passes.
-    let other = Ends { from: end(1, 5), to: end(2, wire::PORT) };
+    let other = PacketEnds { from: end(1, 5), to: end(2, wire::PORT) };
     let mut bytes = headers::write_udp(other, &wire::encode(RouterMessage::GoingUp, ms(0)));
     assert!(!train.incoming(ms(5907), 2, &mut bytes));
 }
@@ -142,7 +142,7 @@ fn messages_cross_the_lan() {
 #[test]
 fn a_program_is_held_both_ways() {
     let mut train = train(AT_ROUTER, "air", "router");
-    let connection = Ends { from: end(1, 40_001), to: end(0, 80) };
+    let connection = PacketEnds { from: end(1, 40_001), to: end(0, 80) };
     train.outgoing(ms(1), 1, &mut packet_of(connection, Flags::SYN, 9));
     train.incoming(ms(51), 1, &mut packet_of(connection.reversed(), Flags::SYN | Flags::ACK, 9));
     train.outgoing(ms(52), 1, &mut packet_of(connection, Flags::ACK, 500));

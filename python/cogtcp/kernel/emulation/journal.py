@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cogtcp import _core
 from cogtcp.model import provenance
-from cogtcp.model.capture import pcapng
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,12 +83,12 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
         for record in read(file)
         if record.step in (DROPPED, REFUSED) and record.link_direction == out
     }
-    yield pcapng.section_header(
-        f"cogtcp {provenance.version()}",
+    about = (
         f"scenario {result.scenario.name} ({result.scenario.hash}), seed {result.seed}; emulated: "
-        f"{result.about_plane}",
+        f"{result.about_plane}"
     )
-    yield pcapng.interface(f"{point.link} at {point.node}", "real packets of a Linux kernel", 65_535)
+    interface = (f"{point.link} at {point.node}", "real packets of a Linux kernel")
+    yield _core.capture_head((f"cogtcp {provenance.version()}", about), interface, 65_535)
     for record in read(file):
         outgoing = record.link_direction == out
         if (record.link_direction, record.step) not in ((out, OFFERED), (back, ARRIVED)):
@@ -97,7 +97,7 @@ def capture(file: str | Path, result: Emulation, point: Point) -> Iterator[bytes
         comments = (
             [f"dropped after {(end.time_ns - record.time_ns) / 1e6:.3f} ms: {end.cause}"] if end else []
         )
-        yield pcapng.packet(record.time_ns, record.data, record.size, outgoing=outgoing, comments=comments)
+        yield _core.capture_packet(record.time_ns, record.data, record.size, outgoing, comments)
 
 
 def mahimahi_log(

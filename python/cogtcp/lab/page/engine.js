@@ -5,8 +5,9 @@ export function decode(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const said = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   if (said.error) throw new EngineError(said.error);
+  const start = Math.ceil((4 + length) / 8) * 8;
+  if (said.capture) said.capture = new Uint8Array(buffer, start + said.capture.at, said.capture.length);
   if (said.tables) {
-    const start = Math.ceil((4 + length) / 8) * 8;
     said.tables = Object.fromEntries(said.tables.map((table) => [table.name, readTable(table, buffer, start)]));
   }
   return said;

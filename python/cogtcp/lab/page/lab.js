@@ -1,11 +1,10 @@
 // The lab: sliders and a text change one scenario, workers simulate it, the newest answer is drawn. The address holds the
 // state. What is computed is computed by the engine (crates/web); here it is asked for and shown.
 import { Pool, RemoteWorker } from "./engine.js";
-import { budget, budgetText, csv, join, measure, noticed, parquetColumns, stacked, text as said } from "./results.js";
+import { budget, budgetText, csv, join, measure, noticed, parquetColumns, points, stacked, text as said } from "./results.js";
 import { controlsOf, placeOf, RANGE, shown, uncharged, valueAt, written } from "./controls.js";
 import { compared, ofApplications as answerOfApplications, sentence, theory } from "./compare.js";
 import { MAP_TABLES, mapOf } from "./places.js";
-import { capture, points } from "./capture.js";
 import { complete } from "./schema.js";
 import { silentShare, timelineOf } from "./timeline.js";
 import * as address from "./state.js";
@@ -418,12 +417,12 @@ function drawTables() {
   const names = [...found.keys()];
   $("table").replaceChildren(...names.map((name) => element("option", { value: name, title: found.get(name).meaning }, name)));
   $("table").value = names.includes(chosen) ? chosen : names.includes("flow_series") ? "flow_series" : names[0];
-  const places = points(first).map(([link, node]) => pointName(link, node)), place = $("point").value;
+  const places = points(first).map(pointName), place = $("point").value;
   $("point").replaceChildren(...places.map((each) => element("option", { value: each }, each)));
   if (places.includes(place)) $("point").value = place;
 }
 
-const pointName = (link, node) => (node ? `${link}@${node}` : link);
+const pointName = ({ link, node }) => (node ? `${link}@${node}` : link);
 
 function drawTable(all) {
   // What no run has a value of is left out: a transport that is not TCP has no RTOs.
@@ -617,27 +616,25 @@ async function saveParquet() {
 }
 
 /** Makes the run of a transport again with its packets recorded, and hands it over. */
-async function withPackets(name, tables, act) {
+async function withPackets(name, request, act) {
   const stopped = new AbortController();
   running = stopped;
   $("stop").disabled = false;
   try {
-    act(await pool.ask({ ask: "run", scenario: given({ transport: transportOf(name) }), seed: state.seed, trace: "packets", tables },
+    act(await pool.ask({ ...request, scenario: given({ transport: transportOf(name) }), seed: state.seed },
       { signal: stopped.signal, progress: (seconds) => progress(seconds / checked.duration_s) }));
   } catch (error) { if (!isAbort(error)) fault(error); } finally { $("stop").disabled = true; progress(null); }
 }
 
 // What TCP's headers say is in a file of its own: its column `packet` counts the rows of the other.
-const packetsCsv = () => withPackets(state.transports[0], ["packets", "tcp_segments"], (run) => {
+const packetsCsv = () => withPackets(state.transports[0], { ask: "run", trace: "packets", tables: ["packets", "tcp_segments"] }, (run) => {
   for (const table of Object.values(run.tables)) save(`${state.name}-${state.transports[0]}-${table.name}.csv`, csv(table), "text/csv");
 });
 
 function saveCapture() {
   const [name] = state.transports, chosen = $("point").value;
-  return withPackets(name, ["packets", "tcp_segments", "frames", "nodes", "links", "flows"], (run) => {
-    const point = points(run).find(([link, node]) => pointName(link, node) === chosen);
-    save(`${state.name}-${name}-${chosen}.pcapng`, capture(run, point, data.version), "application/vnd.tcpdump.pcap");
-  });
+  const point = points(Object.values(results.runs)[0]).find((each) => pointName(each) === chosen);
+  return withPackets(name, { ask: "capture", point }, ({ capture }) => save(`${state.name}-${name}-${chosen}.pcapng`, capture, "application/vnd.tcpdump.pcap"));
 }
 
 // ---- the beginning

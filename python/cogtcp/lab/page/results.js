@@ -84,6 +84,12 @@ export function text(metric, value, { unit = false, single = false } = {}) {
 /** `a, b and c`. */
 export const join = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
 
+/** Where packets of a run can be captured: a link at each of its ends; of an ad hoc network the air. */
+export function points({ tables }) {
+  const ends = tables.links?.rows ? rows(tables.links).map(({ link, from, direction }) => ({ link, node: from, outgoing: direction })) : [];
+  return !ends.length && tables.nodes?.rows ? [{ link: "air", node: "", outgoing: "" }] : ends;
+}
+
 /** A table as CSV: numbers with all digits, nothing for "no value". */
 export function csv(table) {
   const columns = Object.values(table.columns);
