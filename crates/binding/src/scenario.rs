@@ -3,7 +3,9 @@
 use crate::control;
 use crate::errors::{input_error, scenario_error};
 use crate::wait::interruptible;
-use cogtcp_scenario::{Experiment, LinkSpec, STARTERS, Scenario as Inner, ScenarioError, all_transports};
+use cogtcp_scenario::{
+    Experiment, LinkSpec, NetworkSpec, STARTERS, Scenario as Inner, ScenarioError, all_transports,
+};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -178,7 +180,7 @@ impl Scenario {
 
     /// The links: name, node from which "forward" leads, node to which it leads.
     fn links(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
-        let Experiment { nodes, links, .. } = self.resolve(py, &Arc::default())?;
+        let NetworkSpec { nodes, links, .. } = self.resolve(py, &Arc::default())?.network;
         let named = |link: LinkSpec| (link.name, nodes[link.from].clone(), nodes[link.to].clone());
         Ok(links.into_iter().map(named).collect())
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Family;
-use crate::clock::Clock;
+use crate::clock::{Clock, Watch};
 use crate::network::EmulatedNetwork;
 use crate::observer::Observer;
 use cogtcp_scenario::Scenario;
@@ -177,8 +177,14 @@ fn a_link_that_is_up_again_ends_an_outage_of_unknown_end() {
     let plan = Plan::new(scenario.resolve().unwrap(), true, Family::V4).unwrap();
     let end = Time::ZERO + plan.experiment.run.duration;
     let mut network = EmulatedNetwork::new(&plan.experiment, plan.routes.clone(), 1, end).unwrap();
-    let mut observer =
-        Observer::new((Vec::new(), Vec::new()), plan.ports(), Clock::start(), Vec::new(), Vec::new(), None);
+    let mut observer = Observer::new(
+        (Vec::new(), Vec::new()),
+        plan.ports(),
+        Watch::asking(Clock::start()),
+        Vec::new(),
+        Vec::new(),
+        None,
+    );
     let mut train = Train::new(&plan, 1, end).unwrap();
     train.listen(network.network.boards());
     observer.train = Some(train);
