@@ -43,9 +43,9 @@ fn refused(path: &str, value: &str) -> ScenarioError {
 #[test]
 fn what_is_left_out_has_the_values_of_the_paper() {
     let experiment = scenario().resolve().unwrap();
-    let spectrum = experiment.network.spectrum.unwrap();
+    let spectrum = experiment.network.spectrum.as_ref().unwrap();
     assert_eq!((spectrum.channels.bands(), spectrum.channels.len()), (5, 5));
-    let UsersSpec::Generated(users) = spectrum.users else { panic!("they are generated") };
+    let UsersSpec::Generated(users) = &spectrum.users else { panic!("they are generated") };
     assert_eq!(users.iter().map(|user| user.band).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     let pair = experiment.radios[0].kind.cognitive().unwrap();
     assert_eq!((pair.mac.short_retry_limit, pair.mac.rts_threshold), (RetryLimit::Times(7), Bytes::new(0)));
