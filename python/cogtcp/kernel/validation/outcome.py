@@ -231,7 +231,7 @@ SUMMARY = (
 def summary_cells(row: FamilyRow) -> list[str]:
     """Return a row as text, by `SUMMARY`."""
     ratios = [f"{row.median:.3f}", f"{row.least:.3f} to {row.greatest:.3f}"]
-    shares = [f"{value:.0%}" for value in (row.within_3, row.within_5)]
+    shares = [f"{100 * value:.0f} %" for value in (row.within_3, row.within_5)]
     name = METRICS[row.measure][0].partition(",")[0]
     ends = [str(row.beyond), str(row.unexplained)]
     return [row.family, row.peer, name, str(row.cases), *ratios, *shares, *ends]
@@ -242,7 +242,14 @@ def cells(line: Line) -> list[str]:
     ratio, (title, scale) = line.ratio, METRICS[line.measure]
     text = f"{ratio.mean:.3f}" + (f" ({ratio.low:.3f} to {ratio.high:.3f})" if ratio.n > 1 else "")
     values = [f"{scale * value.mean:.4g}" for value in (line.theirs, line.ours)]
-    return [f"{line.case.family} {line.case.number}", title, *values, text, f"{line.band:.0%}", line.verdict]
+    return [
+        f"{line.case.family} {line.case.number}",
+        title,
+        *values,
+        text,
+        f"{100 * line.band:.0f} %",
+        line.verdict,
+    ]
 
 
 def to_markdown(result: Validation) -> str:

@@ -35,7 +35,7 @@ class Queue(Family):
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
-        return f"{drawn['packet']} B at {drawn['rate'] / 1e6:g} Mbit/s, load {drawn['load']:.0%}"
+        return f"{drawn['packet']} B at {drawn['rate'] / 1e6:g} Mbit/s, load {100 * drawn['load']:.0f} %"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Evaluate the formula."""
