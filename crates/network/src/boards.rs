@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((boards.subscribe(2, 9), boards.has_news()), (None, false));
         let reader = boards.subscribe(1, 9).unwrap();
         let own = Rate::from_bits_per_second(5);
-        for node in 0..3 {
+        for node in 0..2 {
             boards.publish(node, Time::ZERO, 0, LinkEvent::PuArrival { during: Phase::Sensing }, own);
             boards.publish(node, Time::ZERO, 0, LinkEvent::RateChange { rate: None }, own);
         }

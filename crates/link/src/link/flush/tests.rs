@@ -31,7 +31,9 @@ fn loaded(discipline: Option<&str>) -> Link<Packet> {
     let discipline = discipline.map(|name| DisciplineSpec::of_name(name).unwrap().kind().build(site()));
     let mut link = Link::new(&config, discipline, || RandomStream::new(1, "loss", 0));
     (0..5).for_each(|number| _ = link.offer(at(0), frame(number)));
-    [TX, 2 * TX].into_iter().for_each(|now| link.transmit(at(now)));
+    if link.is_managed() {
+        [TX, 2 * TX].into_iter().for_each(|now| link.transmit(at(now)));
+    }
     link
 }
 
