@@ -266,7 +266,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 data.place("mswim09-f8").fails == 0,
-                "So does that cwnd does not track a channel whose rate jumps, and that timeouts fall on its drops: "
+                "cwnd does not track a channel whose rate jumps, and timeouts fall on its drops: "
                 f"{data.share('mswim09-f8')}",
                 fig("mswim09-f8", data),
                 "reproduce mswim09-f8",
@@ -324,7 +324,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
         [
             Finding(
                 data.stack("chain", newreno, share=True)[2] < 0.5 < data.stack("chain", "BBR", share=True)[1],
-                "That 2 % of sensing costs a flow more than half is the stack's doing. With packets lost in each silence "
+                "That 2 % of sensing costs a flow more than half is caused by the TCP stack. With packets lost in each silence "
                 f"the first of two flows keeps {data.percent('chain', newreno)} of its goodput with the paper's NewReno, CUBIC "
                 f"{data.percent('chain', 'CUBIC')}, BBR {data.percent('chain', 'BBR')}, and what resembles a Linux "
                 f"host {data.percent('chain', linux)}",
@@ -356,7 +356,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 data.word("chain-f7a") == "reproduced" and data.place("chain-f7a").share.mean < 0.05,
-                "Throughput of all three protocols that falls from 0.05 to 0.1 s of sensing and rises to 0.4 s is seen "
+                "All three protocols lose throughput from 0.05 to 0.1 s of sensing and regain it to 0.4 s "
                 f"at {data.share('chain-f7a')}",
                 fig("chain-f7a", data),
                 "reproduce chain-f7a --at best",
@@ -371,8 +371,8 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             ),
             Finding(
                 data.word("mswim09-f3b") == "reproduced" and by_node[0][0] == "node",
-                "Vegas last is a matter of the node: the order of Fig. 3 is reproduced with a second radio. All "
-                f"{by_node[0][1]} rank flips of that study come of how the ends sense",
+                "Vegas comes last where a node has a second radio: then the order of Fig. 3 is reproduced. All "
+                f"{by_node[0][1]} rank flips of that study come from how the ends sense",
                 fig("mswim09-f3b", data),
                 "reproduce mswim09-f3b --at best",
             ),
@@ -503,7 +503,7 @@ def sections(data: Data) -> Iterator[tuple[str, list[Finding]]]:
             Finding(
                 smoothed["holds"] > 3 * smoothed["fails"] and greatest["holds"] < greatest["fails"],
                 "Clients should report their smoothed round-trip time: one RTT of warning is then best at "
-                f"{smoothed['holds']} of {smoothed['holds'] + smoothed['fails']} settings, with the greatest at "
+                f"{smoothed['holds']} of {smoothed['holds'] + smoothed['fails']} settings; if they report the greatest, at "
                 f"{greatest['holds']} of {greatest['holds'] + greatest['fails']}",
                 fig("trains-f5", data),
                 "reproduce trains-f5",
