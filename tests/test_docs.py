@@ -70,6 +70,7 @@ NOT_RUN = {
     "python3 -m http.server": "serves until it is ended",
     "make wheel": "test_packaging.py builds one and installs it",
     "make advisories": "needs a network",
+    "make words": "test_prose.py holds the budgets",
     "make bench": "takes minutes",
     "make atlas": "takes hours",
     "make fit-truth": "takes an hour, and needs a kernel in virtual time",

@@ -106,7 +106,7 @@ def test_families_are_summed_up() -> None:
     assert (row.median, row.least, row.greatest) == pytest.approx((0.94, 0.92, 1.0))
     assert (row.within_3, row.within_5, row.beyond, row.unexplained) == (0.25, 0.5, 2, 1)
     assert summary_cells(row) == [
-        *("dumbbell", "ns-2", "Goodput", "4", "0.940", "0.920 to 1.000", "25%", "50%", "2", "1")
+        *("dumbbell", "ns-2", "Goodput", "4", "0.940", "0.920 to 1.000", "25 %", "50 %", "2", "1")
     ]
 
 
