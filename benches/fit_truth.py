@@ -473,7 +473,12 @@ def verdict(quantity: Measured | Bounded | Unknown, truth: float) -> str:
 
 def _judged(file: Path, record: dict[str, Any]) -> dict[str, Any]:
     drawn = record["drawn"]
-    found = cogtcp.fit(file, transport=f"linux-{drawn['control']}")
+    try:
+        found = cogtcp.fit(file, transport=f"linux-{drawn['control']}")
+    except cogtcp.UsageError as error:
+        # Too little was sent: nothing is said of the link.
+        nothing = dict.fromkeys(truths(record), "unknown")
+        return nothing | {"refused": str(error), "claims": False, "backlog": 0.0}
     link = found.link
     assert link is not None  # noqa: S101
     estimates = {each.name: each for each in found.estimates}
@@ -495,7 +500,7 @@ def _judged(file: Path, record: dict[str, Any]) -> dict[str, Any]:
                 quantity.high / (truth or 1),
             ]
         elif isinstance(quantity, Bounded):
-            row[f"{name} value"] = [quantity.at_least, quantity.at_most, truth]
+            row[f"{name} bounds"] = [quantity.at_least, quantity.at_most, truth]
     if drawn["kind"] in _SILENT and link.silences is not None:
         row["mode"] = link.silences.mode == drawn["silence"]
     row["unsure"] = found.unsure
@@ -537,16 +542,16 @@ def shares(rows: list[dict[str, Any]]) -> dict[str, Any]:
     claims = [row for row in judged if row["claims"] and "goodput_error" in row]
     others = [row for row in judged if not row["claims"] and "goodput_error" in row]
     widths = sorted(
-        (row["capacity value"][2] - row["capacity value"][1]) / 2
-        for row in judged
-        if row["capacity"] in ("right", "near", "wrong")
+        (row["capacity value"][2] - row["capacity value"][1]) / 2 for row in judged if "capacity value" in row
     )
     backlog = [row for row in judged if row["backlog"] >= 0.3]
+    answered = [row for row in judged if "refused" not in row]
     return {
         "judged": len(judged),
         "table": table,
         "intervals that cover": {name: f"{sum(each)} of {len(each)}" for name, each in covered.items()},
-        "end right": f"{sum(row['side'] for row in judged)} of {len(judged)}",
+        "end right": f"{sum(row['side'] for row in answered)} of {len(answered)}",
+        "refused": len(judged) - len(answered),
         "hold or drop right": (
             f"{sum(row.get('mode', False) for row in judged)} of {sum('mode' in row for row in judged)}"
         ),
@@ -558,7 +563,7 @@ def shares(rows: list[dict[str, Any]]) -> dict[str, Any]:
             f"{sum(abs(row['goodput_error']) <= 0.10 for row in others)} of {len(others)}"
         ),
         "capacity measured, of links with a backlog": (
-            f"{sum(row['capacity'] in ('right', 'near', 'wrong') for row in backlog)} of {len(backlog)}"
+            f"{sum('capacity value' in row for row in backlog)} of {len(backlog)}"
         ),
         "median half interval of capacity": widths[len(widths) // 2] if widths else None,
     }
