@@ -27,7 +27,7 @@ _PATHS = {
 _SHARES = {
     "end right": "end of the capture right",
     "hold or drop right": "hold or drop right, where silences were found",
-    "capacity measured, of links with a backlog": "capacity measured, of links with a backlog",
+    "capacity measured, of links with a backlog": "capacity measured, where fit saw a backlog",
     "claims to know": "claims to know another transport's goodput",
     "of these, another transport's goodput within 10 %": "of these within 10 %",
     "of the others, within 10 %": "of the others within 10 %",
@@ -35,6 +35,7 @@ _SHARES = {
 _PUBLIC = {
     "captures": "files",
     "crashes": "crashes",
+    "refused": "refused, most of them without TCP",
     "with a handshake": "TCP transfers of 30 packets with a handshake",
     "end right": "end as Wireshark's round-trip times say, where they tell it",
     "delay right": "delay within Wireshark's range",
