@@ -131,7 +131,7 @@ def draw(seed: int, number: int) -> dict[str, Any]:
             "offload": False,
         }
         if kind == "incumbents":
-            # Slow: its packets are about as many as those of other links.
+            # Slow, for a similar number of packets in more seconds.
             slow = round(rate / 3)
             drawn |= {"off": log(1, 4), "on": log(3, 8), "seconds": _INCUMBENTS, "rate": slow}
             drawn["queue"] = max(12, round(bdp / 3 * log(0.7, 2.5)))

@@ -29,8 +29,8 @@ impl Clock {
 
 /// What the clock says, as the event loop knows it.
 ///
-/// In virtual time to ask the clock costs more than to move a packet. There the loop knows the time without: it is
-/// the end of a wait that nothing ended before, or the time that the kernel wrote beside a packet.
+/// In virtual time, asking the clock costs more than moving a packet. The loop then takes the time from the end of a
+/// wait that timed out, or from the kernel's timestamp of a packet.
 #[derive(Debug)]
 pub(crate) struct Watch {
     clock: Clock,

@@ -66,7 +66,7 @@ fn a_neighbor_stays_one() {
     assert_eq!(node.channel_of(NodeAddress::new(1)), Some(ChannelNumber(8)));
 }
 
-/// The AODV below may seek its routes anew, as AODV by itself.
+/// The AODV below reacts to handoffs as AODV alone does.
 #[test]
 fn the_aodv_below_hears_of_handoffs() {
     let aodv = AodvSettings { at_handoff: Some(AtHandoff::Search), ..AodvSettings::default() };

@@ -157,7 +157,7 @@ fn the_innermost_setting_counts() {
     assert_eq!(flow.tcp().unwrap().sender.max_window, Some(10_000));
 }
 
-/// Two settings that do not fit together: the error is at the one that the flow's author wrote last.
+/// Two settings that do not fit together: the error names the setting that was written last.
 #[test]
 fn settings_that_exclude_each_other_are_named_where_they_were_written() {
     let text = |all: &str, flow: &str| {

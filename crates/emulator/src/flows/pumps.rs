@@ -1,7 +1,6 @@
-//! Applications that do nothing but to write without end and to read, each a thread in one call that lasts.
+//! Saturated applications: one thread writes, one reads, each in long blocking calls.
 //!
-//! In virtual time a call costs more than a packet's way through the network. Data are read as soon as they come
-//! here too.
+//! In virtual time a call costs more than a packet's way through the network. Data are still read as they arrive.
 
 use crate::sys;
 use std::io;

@@ -9,8 +9,8 @@ const PIECES: usize = 1024;
 /// What one call reads at most.
 const MOST: usize = 1 << 30;
 
-/// Reads what comes, and drops it, for as long as the call lasts: as soon as it comes, as a program would that
-/// does nothing else. Returns how much; 0: nothing more comes.
+/// Reads data as they arrive and discards them, in one call. Returns the number of bytes; 0 at the end of the
+/// stream.
 pub(crate) fn drain(socket: BorrowedFd<'_>) -> io::Result<usize> {
     let flags = libc::MSG_TRUNC | libc::MSG_WAITALL;
     // SAFETY: with MSG_TRUNC a stream writes nothing to memory (tcp(7)).
@@ -18,7 +18,7 @@ pub(crate) fn drain(socket: BorrowedFd<'_>) -> io::Result<usize> {
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// Writes the buffer over and over, for as long as the call lasts. Returns how many bytes.
+/// Writes the buffer repeatedly, in one call. Returns the number of bytes.
 pub(crate) fn pour(socket: BorrowedFd<'_>, buffer: &[u8]) -> io::Result<usize> {
     let piece = libc::iovec { iov_base: buffer.as_ptr().cast_mut().cast(), iov_len: buffer.len() };
     let mut pieces = [piece; PIECES];

@@ -279,9 +279,9 @@ mod tests {
         assert!((mean - 10.0).abs() < 0.2, "{mean}");
     }
 
-    /// Below the lower threshold nothing is drawn, and the count begins anew: the first packet above makes it 0.
+    /// Below the lower threshold nothing is drawn, and the count restarts: the first packet above makes it 0.
     #[test]
-    fn below_the_lower_threshold_the_count_begins_anew() {
+    fn below_the_lower_threshold_the_count_restarts() {
         let mut red = queue(Red::default());
         (red.average, red.count) = (4.999, 7);
         let stream = red.stream.clone();

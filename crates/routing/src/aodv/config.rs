@@ -58,8 +58,8 @@ pub enum AtHandoff {
     Nothing,
     /// The node sends a hello on its new channel, as in CR-AODV.
     Hello,
-    /// A source seeks its routes anew after its own handoff and after a handoff of their first relay. The old
-    /// route is used until a better reply comes.
+    /// A source searches for its routes again after its own handoff, and after a handoff of a route's first
+    /// relay. The old route stays in use until a newer reply arrives.
     Search,
 }
 

@@ -147,8 +147,8 @@ impl Aodv {
         }
     }
 
-    /// The number that a request asks for: the last known one (6.3). For a route that is still valid it is the
-    /// next one, so that nobody replies with the same route (6.6.1 has the destination take it).
+    /// Returns the sequence number that a request asks for: the last known number (6.3). To replace a valid
+    /// route, a request asks for the next number: only the destination has it (6.6.1).
     fn wanted_sequence(&self, destination: NodeAddress) -> Option<u32> {
         let route = self.table.get(destination)?;
         let replaces = self.discoveries.get(&destination).is_some_and(|discovery| discovery.replaces);

@@ -13,7 +13,7 @@ impl Aodv {
         match self.config.at_handoff {
             AtHandoff::Nothing => {}
             AtHandoff::Hello => self.send_hello(now),
-            AtHandoff::Search => self.seek_anew(now, None),
+            AtHandoff::Search => self.search_again(now, None),
         }
     }
 
@@ -27,13 +27,13 @@ impl Aodv {
         if self.config.at_handoff == AtHandoff::Search
             && self.neighbor_channels.insert(neighbor, channel) != Some(channel)
         {
-            self.seek_anew(now, Some(neighbor));
+            self.search_again(now, Some(neighbor));
         }
     }
 
-    /// Seeks the routes that this node's own data took in the last ACTIVE_ROUTE_TIMEOUT: all, or those over
-    /// one next hop. The routes stay in use.
-    fn seek_anew(&mut self, now: Time, next_hop: Option<NodeAddress>) {
+    /// Searches for the routes that this node's own data took in the last ACTIVE_ROUTE_TIMEOUT: all of them, or
+    /// the routes over one next hop. The old routes stay in use.
+    fn search_again(&mut self, now: Time, next_hop: Option<NodeAddress>) {
         self.catch_up(now);
         let timeout = self.config.active_route_timeout;
         let wanted = self.table.iter().filter(|(_, route)| {

@@ -46,8 +46,8 @@ fn aodv_of_ns2_and_of_ns3() {
     no_loops(&aodv(AodvSettings::of(AodvProfile::Ns3)), 0..3, 40);
 }
 
-/// A spectrum handoff every 100 ms, of one node after the other, which all others are told of: sources seek
-/// their routes anew while the old ones are good.
+/// A spectrum handoff every 100 ms, of one node after the other, which all others are told of: sources search
+/// again while their old routes are valid.
 #[test]
 fn aodv_that_seeks_at_handoffs() {
     for (seed, profile) in [(0, AodvProfile::Rfc), (1, AodvProfile::Rfc), (2, AodvProfile::Ns2)] {

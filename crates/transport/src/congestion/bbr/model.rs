@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     /// UpdateACKAggregation() at 1,000 bytes a second: what was delivered beyond that since the interval began, at
-    /// most cwnd. It begins anew once deliveries are behind.
+    /// most cwnd. The interval restarts once deliveries fall behind.
     #[test]
     fn extra_acked_is_what_came_beyond_the_rate() {
         let mut model = Model { bw: 1000.0, ..Model::default() };

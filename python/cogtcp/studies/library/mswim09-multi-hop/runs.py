@@ -92,12 +92,13 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
 
 def _reconfigure(routing: dict[str, Any], after_handoff: str) -> None:
     """Set how AODV reacts to a handoff. CR-AODV says hellos by itself."""
-    if after_handoff == "a hello" and "aodv" in routing:
-        routing["aodv"] = routing["aodv"] | {"at_handoff": "hello"}
-    elif after_handoff == "a search" and "aodv" in routing:
-        routing["aodv"] = routing["aodv"] | {"at_handoff": "search"}
+    if after_handoff == "nothing":
+        return
+    reaction = {"at_handoff": after_handoff.removeprefix("a ")}
+    if "aodv" in routing:
+        routing["aodv"] = routing["aodv"] | reaction
     elif after_handoff == "a search" and "cr_aodv" in routing:
-        below = routing["cr_aodv"]["aodv"] | {"at_handoff": "search"}
+        below = routing["cr_aodv"]["aodv"] | reaction
         routing["cr_aodv"] = routing["cr_aodv"] | {"aodv": below}
 
 
