@@ -9,7 +9,7 @@ use crate::privileges;
 use crate::sys::{self, Fork};
 use std::ffi::{CString, OsString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 /// What a shell says of a program that is not there, and of one that cannot be run.
@@ -152,7 +152,7 @@ impl<'a> Ready<'a> {
                     sys::handle_signal(signal, false);
                 }
                 if !reads && let Ok(nothing) = std::fs::File::open("/dev/null") {
-                    let _ = sys::duplicate(nothing.as_raw_fd(), 0);
+                    let _ = sys::set_standard_input(nothing.as_fd());
                 }
                 sys::exit(self.become_it(begin))
             }

@@ -352,7 +352,7 @@ impl ScriptPlane for KernelPlane {
                         let Socket::Client(socket) = &self.stage.socket else {
                             return Err("there is no connection".to_owned().into());
                         };
-                        sys::shut(socket.as_fd(), libc::SHUT_WR).map_err(|e| failed("close", e))?;
+                        sys::shut(socket.as_fd(), sys::Shutdown::Write).map_err(|e| failed("close", e))?;
                     }
                 }
             }

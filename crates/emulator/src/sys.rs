@@ -1,4 +1,5 @@
-//! The system calls that the standard library does not have, each made safe. The only place with unsafe code.
+//! System calls that the standard library does not have, safe: by rustix, and by hand where rustix has none.
+//! The only place with unsafe code.
 #![expect(unsafe_code, reason = "system calls")]
 
 mod ring;
@@ -7,14 +8,20 @@ mod streams;
 
 pub(crate) use ring::PacketRing;
 pub(crate) use sockets::{
-    PacketAddress, connect, connect_again, control_socket, generic_socket, listen, multipath_socket, option,
-    packet_socket, readable, receive_datagram, report_ecn, route_socket, send_packet, set_ecn, set_option,
-    shut, tcp_socket,
+    PacketAddress, Shutdown, connect, connect_again, control_socket, generic_socket, listen,
+    multipath_socket, option, packet_socket, readable, receive_datagram, report_ecn, route_socket,
+    send_packet, set_ecn, set_option, shut, tcp_socket,
 };
 pub(crate) use streams::{drain, pour};
 
+use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::thread::{CapabilitySet, CapabilitySets, LinkNameSpaceType};
+use rustix::time::{ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::ffi::{CString, c_int, c_ulong};
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -29,48 +36,41 @@ fn owned(result: c_int) -> io::Result<OwnedFd> {
 
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 pub(crate) fn monotonic_nanos() -> u64 {
-    nanos_of(libc::CLOCK_MONOTONIC)
+    nanos_of(ClockId::Monotonic)
 }
 
 /// Nanoseconds of `CLOCK_REALTIME`.
 pub(crate) fn realtime_nanos() -> u64 {
-    nanos_of(libc::CLOCK_REALTIME)
+    nanos_of(ClockId::Realtime)
 }
 
-fn nanos_of(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec; these clocks always exist.
-    unsafe { libc::clock_gettime(clock, &mut time) };
+fn nanos_of(clock: ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn timespec(nanos: u64) -> Timespec {
+    Timespec { tv_sec: (nanos / 1_000_000_000) as _, tv_nsec: (nanos % 1_000_000_000) as _ }
 }
 
 /// A timer on `CLOCK_MONOTONIC` that a descriptor tells of.
 pub(crate) fn timer() -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    Ok(rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?)
 }
 
 /// Lets `timer` expire once, at this time of `CLOCK_MONOTONIC`; in the past: at once.
 pub(crate) fn set_timer(timer: BorrowedFd<'_>, nanos: u64) -> io::Result<()> {
     // Zero would switch it off.
     let nanos = nanos.max(1);
-    let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    let at = libc::timespec {
-        tv_sec: (nanos / 1_000_000_000) as libc::time_t,
-        tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
-    };
-    let value = libc::itimerspec { it_interval: none, it_value: at };
-    // SAFETY: `value` is an itimerspec, and no old value is asked for.
-    check(unsafe {
-        libc::timerfd_settime(timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &value, std::ptr::null_mut())
-    })?;
+    let value = Itimerspec { it_interval: Timespec::default(), it_value: timespec(nanos) };
+    rustix::time::timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &value)?;
     Ok(())
 }
 
 /// Something that threads raise, and that `epoll` tells of.
 pub(crate) fn event() -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })
+    Ok(rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?)
 }
 
 /// The descriptor of this number, which the process that started this one has left to it.
@@ -81,10 +81,7 @@ pub(crate) fn inherited(number: RawFd) -> io::Result<OwnedFd> {
 
 /// A pipe: its end to read and its end to write.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: `ends` has room for two descriptors.
-    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
-    Ok((owned(ends[0])?, owned(ends[1])?))
+    io::pipe().map(|(reader, writer)| (reader.into(), writer.into()))
 }
 
 /// Waits for descriptors to become readable.
@@ -93,14 +90,9 @@ pub(crate) struct Poller(OwnedFd);
 
 impl Poller {
     pub(crate) fn new(watched: &[BorrowedFd<'_>]) -> io::Result<Self> {
-        // SAFETY: no memory is passed.
-        let poller = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        let poller = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (number, fd) in watched.iter().enumerate() {
-            let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: number as u64 };
-            // SAFETY: `event` is an epoll_event, which the kernel copies.
-            check(unsafe {
-                libc::epoll_ctl(poller.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &mut event)
-            })?;
+            epoll::add(&poller, fd, epoll::EventData::new_u64(number as u64), epoll::EventFlags::IN)?;
         }
         Ok(Self(poller))
     }
@@ -108,46 +100,25 @@ impl Poller {
     /// Waits until one of them is readable. `ready` then has the numbers of those that are; a number that is
     /// left out comes with the next wait.
     pub(crate) fn wait(&self, ready: &mut Vec<usize>) -> io::Result<()> {
-        let wait = |events: &mut [libc::epoll_event]| {
-            // SAFETY: `events` has room for so many.
-            unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), events.len() as c_int, -1) }
-        };
-        Self::gather(wait, ready).map(|_| ())
+        self.gather(None, ready).map(|_| ())
     }
 
     /// The same, for at most `nanos`. Returns whether that time is over.
     pub(crate) fn wait_for(&self, nanos: u64, ready: &mut Vec<usize>) -> io::Result<bool> {
-        let timeout = libc::timespec {
-            tv_sec: (nanos / 1_000_000_000) as libc::time_t,
-            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
-        };
-        let wait = |events: &mut [libc::epoll_event]| {
-            let (poller, most) = (self.0.as_raw_fd(), events.len() as c_int);
-            let (events, timeout) = (events.as_mut_ptr(), &raw const timeout);
-            // SAFETY: `events` has room for so many, and no signal mask is given. No wrapper: glibc has one
-            // from 2.35 on.
-            unsafe {
-                libc::syscall(libc::SYS_epoll_pwait2, poller, events, most, timeout, 0_usize, 0_usize)
-                    as c_int
-            }
-        };
-        Self::gather(wait, ready).map(|count| count == Some(0))
+        self.gather(Some(&timespec(nanos)), ready).map(|count| count == Some(0))
     }
 
     /// Returns how many are ready; `None`: a signal came.
-    fn gather(
-        wait: impl FnOnce(&mut [libc::epoll_event]) -> c_int,
-        ready: &mut Vec<usize>,
-    ) -> io::Result<Option<usize>> {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 16];
+    fn gather(&self, timeout: Option<&Timespec>, ready: &mut Vec<usize>) -> io::Result<Option<usize>> {
+        let mut events = [MaybeUninit::uninit(); 16];
         ready.clear();
-        match check(wait(&mut events)) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-            Ok(count) => {
-                ready.extend(events[..count as usize].iter().map(|event| event.u64 as usize));
-                Ok(Some(count as usize))
+        match epoll::wait(&self.0, &mut events, timeout) {
+            Err(Errno::INTR) => Ok(None),
+            Ok((events, _)) => {
+                ready.extend(events.iter().map(|event| event.data.u64() as usize));
+                Ok(Some(events.len()))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 }
@@ -163,10 +134,8 @@ pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<Vec<RawF
             revents: 0,
         })
         .collect();
-    let timeout = libc::timespec {
-        tv_sec: (nanos / 1_000_000_000) as libc::time_t,
-        tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
-    };
+    let Timespec { tv_sec, tv_nsec } = timespec(nanos);
+    let timeout = libc::timespec { tv_sec, tv_nsec };
     // SAFETY: `waiting` is an array of this many pollfd; no signal mask is given.
     let result = unsafe {
         libc::ppoll(waiting.as_mut_ptr(), waiting.len() as libc::nfds_t, &timeout, std::ptr::null())
@@ -180,22 +149,24 @@ pub(crate) fn poll(sockets: &[(RawFd, bool)], nanos: u64) -> io::Result<Vec<RawF
 
 /// Whether somebody may still read what is written into a pipe.
 pub(crate) fn has_reader(pipe: BorrowedFd<'_>) -> bool {
-    let mut asked = libc::pollfd { fd: pipe.as_raw_fd(), events: 0, revents: 0 };
-    // SAFETY: one pollfd; it does not wait.
-    let result = unsafe { libc::poll(&raw mut asked, 1, 0) };
-    result == 0 || asked.revents & libc::POLLERR == 0
+    !looked_at(pipe).contains(PollFlags::ERR)
+}
+
+/// Returns what is the matter with a descriptor. Does not wait.
+fn looked_at(fd: BorrowedFd<'_>) -> PollFlags {
+    let mut asked = [PollFd::from_borrowed_fd(fd, PollFlags::empty())];
+    match rustix::event::poll(&mut asked, Some(&Timespec::default())) {
+        Ok(1..) => asked[0].revents(),
+        _ => PollFlags::empty(),
+    }
 }
 
 pub(crate) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: `buffer` has this length.
-    let got = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
-    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+    Ok(rustix::io::read(fd, buffer)?)
 }
 
 pub(crate) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: `bytes` has this length.
-    let put = unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
-    usize::try_from(put).map_err(|_| io::Error::last_os_error())
+    Ok(rustix::io::write(fd, bytes)?)
 }
 
 /// A request about a network interface (netdevice(7)).
@@ -263,51 +234,44 @@ pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
 
 /// Moves this thread into a network namespace.
 pub(crate) fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })?;
-    Ok(())
+    Ok(rustix::thread::move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
 }
 
 pub(crate) fn ids() -> (u32, u32) {
-    // SAFETY: these cannot fail.
-    unsafe { (libc::geteuid(), libc::getegid()) }
+    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
 }
 
 pub(crate) fn parent() -> i32 {
-    // SAFETY: this cannot fail.
-    unsafe { libc::getppid() }
+    Pid::as_raw(rustix::process::getppid())
 }
 
-/// `prctl` with numbers.
-pub(crate) fn process_control(option: c_int, value: c_ulong) -> io::Result<c_int> {
-    // SAFETY: only options are given that take numbers.
-    check(unsafe { libc::prctl(option, value, 0 as c_ulong, 0 as c_ulong, 0 as c_ulong) })
+/// Lets this process be killed when its parent ends.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+/// Forbids every program that this process becomes to gain privileges.
+pub(crate) fn gain_no_privileges() -> io::Result<()> {
+    Ok(rustix::thread::set_no_new_privs(true)?)
+}
+
+/// Gives up a capability for every program that this process becomes, by its number (below 64).
+pub(crate) fn drop_from_bounding(capability: u32) -> io::Result<()> {
+    Ok(rustix::thread::remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << capability))?)
 }
 
 /// Gives up every capability for good, but those whose bits are in `kept`, which a program that this process
 /// becomes has too.
 pub(crate) fn clear_capabilities(kept: u32) -> io::Result<()> {
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        pid: c_int,
-    }
-    const VERSION_3: u32 = 0x2008_0522;
-    let header = Header { version: VERSION_3, pid: 0 };
-    // Two sets of effective, permitted, inheritable.
-    let data = [kept, kept, kept, 0, 0, 0];
-    // SAFETY: header and data have the layout of this version (capget(2)).
-    let result = unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) };
-    check(result as c_int)?;
-    Ok(())
+    let kept = CapabilitySet::from_bits_retain(kept.into());
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: kept };
+    Ok(rustix::thread::set_capabilities(None, sets)?)
 }
 
 /// Lets a capability that this process has, and may hand down, pass to a program that it becomes.
 pub(crate) fn hand_down(capability: u32) -> io::Result<()> {
-    let (raise, capability) = (libc::PR_CAP_AMBIENT_RAISE as c_ulong, c_ulong::from(capability));
-    // SAFETY: this option takes numbers.
-    check(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, capability, 0 as c_ulong, 0 as c_ulong) })?;
-    Ok(())
+    let capability = CapabilitySet::from_bits_retain(1 << capability);
+    Ok(rustix::thread::configure_capability_in_ambient_set(capability, true)?)
 }
 
 /// Sets how this thread is scheduled: by real time at `priority`, before all others that are not; 0: as
@@ -325,9 +289,7 @@ pub(crate) fn schedule(priority: c_int) -> io::Result<()> {
 /// Keeps the memory that the process has where it is. Not what it gets: once privileges are dropped there is
 /// a limit, and a thread whose stack is over it cannot be made.
 pub(crate) fn lock_memory() -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::mlockall(libc::MCL_CURRENT) })?;
-    Ok(())
+    Ok(rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT)?)
 }
 
 /// The two sides of a fork.
@@ -391,19 +353,25 @@ pub(crate) fn ready<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Waits for a child, any with -1. Returns which, and its status.
 pub(crate) fn wait(child: i32) -> io::Result<(i32, c_int)> {
-    let mut status = 0;
+    let none = WaitOptions::empty();
+    let wait = || match Pid::from_raw(child.max(0)) {
+        child @ Some(_) => rustix::process::waitpid(child, none),
+        _ => rustix::process::wait(none),
+    };
     loop {
-        // SAFETY: `status` is an int.
-        match check(unsafe { libc::waitpid(child, &mut status, 0) }) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result.map(|child| (child, status)),
+        match wait() {
+            Err(Errno::INTR) | Ok(None) => {}
+            Ok(Some((child, status))) => return Ok((child.as_raw_pid(), status.as_raw())),
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
 pub(crate) fn kill(process: i32) {
-    // SAFETY: no memory is passed. It may have ended: then nothing happens.
-    unsafe { libc::kill(process, libc::SIGKILL) };
+    if let Some(process) = Pid::from_raw(process) {
+        // It may have ended: then nothing happens.
+        let _ = rustix::process::kill_process(process, Signal::KILL);
+    }
 }
 
 /// Ends the process at once.
@@ -414,9 +382,7 @@ pub(crate) fn exit(code: c_int) -> ! {
 
 /// Whether nobody can write any more to what `fd` reads from. Does not wait.
 pub(crate) fn has_ended(fd: BorrowedFd<'_>) -> bool {
-    let mut asked = libc::pollfd { fd: fd.as_raw_fd(), events: 0, revents: 0 };
-    // SAFETY: `asked` is one pollfd.
-    unsafe { libc::poll(&mut asked, 1, 0) > 0 && asked.revents & libc::POLLHUP != 0 }
+    looked_at(fd).contains(PollFlags::HUP)
 }
 
 /// Closes what a fork has copied along. The owner in this process is never dropped: it becomes another
@@ -426,9 +392,7 @@ pub(crate) fn close_copy(fd: &OwnedFd) {
     unsafe { libc::close(fd.as_raw_fd()) };
 }
 
-/// Makes `from` the descriptor `to`.
-pub(crate) fn duplicate(from: RawFd, to: RawFd) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::dup2(from, to) })?;
-    Ok(())
+/// Reads standard input from `from` from now on.
+pub(crate) fn set_standard_input(from: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::stdio::dup2_stdin(from)?)
 }

@@ -372,7 +372,7 @@ impl Playing for Bulk {
             // The threads' calls end, and so do the threads.
             let receiver = self.receiver.as_ref().map(AsFd::as_fd);
             for socket in [self.sender.as_fd()].into_iter().chain(receiver) {
-                let _ = sys::shut(socket, libc::SHUT_RDWR);
+                let _ = sys::shut(socket, sys::Shutdown::Both);
             }
         }
         self.account.finish(now, standing)

@@ -79,9 +79,9 @@ impl KernelPlane {
             Call::ShutDown(side) => sys::shut(
                 self.socket()?,
                 match side {
-                    Side::Read => libc::SHUT_RD,
-                    Side::Write => libc::SHUT_WR,
-                    Side::Both => libc::SHUT_RDWR,
+                    Side::Read => sys::Shutdown::Read,
+                    Side::Write => sys::Shutdown::Write,
+                    Side::Both => sys::Shutdown::Both,
                 },
             )?,
             Call::SetOption(option, value) => {

@@ -1,55 +1,57 @@
 //! System calls about sockets.
 
-use super::{check, owned};
+use super::check;
+use rustix::net::addr::{SocketAddrArg, SocketAddrLen, SocketAddrOpaque};
+use rustix::net::{
+    AddressFamily, Protocol, SendFlags, SocketFlags, SocketType, ipproto, netlink, socket_with,
+};
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
+pub(crate) use rustix::net::Shutdown;
+
 /// A TCP socket that does not block, for addresses like this one.
 pub(crate) fn tcp_socket(like: IpAddr) -> io::Result<OwnedFd> {
-    stream_socket(if like.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }, 0)
+    stream_socket(if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }, None)
 }
 
 /// A socket of Multipath TCP over IPv4 that does not block.
 pub(crate) fn multipath_socket() -> io::Result<OwnedFd> {
-    stream_socket(libc::AF_INET, libc::IPPROTO_MPTCP)
+    stream_socket(AddressFamily::INET, Some(ipproto::MPTCP))
 }
 
-fn stream_socket(family: c_int, protocol: c_int) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(family, kind, protocol) })
+fn stream_socket(family: AddressFamily, protocol: Option<Protocol>) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    Ok(socket_with(family, SocketType::STREAM, flags, protocol)?)
 }
 
 /// Lets a socket listen.
 pub(crate) fn listen(socket: BorrowedFd<'_>, at: SocketAddr) -> io::Result<()> {
-    // SAFETY: the address is a sockaddr of this length.
-    with_address(at, |address, length| unsafe { libc::bind(socket.as_raw_fd(), address, length) })?;
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::listen(socket.as_raw_fd(), 128) })?;
-    Ok(())
+    rustix::net::bind(socket, &at)?;
+    Ok(rustix::net::listen(socket, 128)?)
 }
 
 /// A socket for requests about interfaces.
 pub(crate) fn control_socket() -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })
+    Ok(socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?)
 }
 
 /// A socket for requests to the kernel's routing tables and links (rtnetlink(7)).
 pub(crate) fn route_socket() -> io::Result<OwnedFd> {
-    netlink_socket(libc::NETLINK_ROUTE)
+    // Protocol 0, which rustix calls none.
+    netlink_socket(None)
 }
 
 /// A socket for generic requests to parts of the kernel (genetlink).
 pub(crate) fn generic_socket() -> io::Result<OwnedFd> {
-    netlink_socket(libc::NETLINK_GENERIC)
+    netlink_socket(Some(netlink::GENERIC))
 }
 
-fn netlink_socket(protocol: c_int) -> io::Result<OwnedFd> {
-    // SAFETY: no memory is passed.
-    owned(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol) })
+fn netlink_socket(protocol: Option<Protocol>) -> io::Result<OwnedFd> {
+    let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+    Ok(socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?)
 }
 
 /// Begins to connect.
@@ -62,34 +64,7 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> 
 
 /// Begins to connect, or asks what became of that: an error too while it goes on.
 pub(crate) fn connect_again(socket: BorrowedFd<'_>, to: SocketAddr) -> io::Result<()> {
-    // SAFETY: the address is a sockaddr of this length.
-    with_address(to, |address, length| unsafe { libc::connect(socket.as_raw_fd(), address, length) })
-}
-
-/// Makes a call that takes an address as the kernel has it, and the length of the address.
-fn with_address(
-    to: SocketAddr,
-    call: impl FnOnce(*const libc::sockaddr, libc::socklen_t) -> c_int,
-) -> io::Result<()> {
-    let result = match to {
-        SocketAddr::V4(to) => {
-            // SAFETY: zero is a value of every field.
-            let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
-            address.sin_family = libc::AF_INET as libc::sa_family_t;
-            address.sin_port = to.port().to_be();
-            address.sin_addr.s_addr = u32::from_ne_bytes(to.ip().octets());
-            call((&raw const address).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t)
-        }
-        SocketAddr::V6(to) => {
-            // SAFETY: zero is a value of every field.
-            let mut address: libc::sockaddr_in6 = unsafe { std::mem::zeroed() };
-            address.sin6_family = libc::AF_INET6 as libc::sa_family_t;
-            address.sin6_port = to.port().to_be();
-            address.sin6_addr.s6_addr = to.ip().octets();
-            call((&raw const address).cast(), size_of::<libc::sockaddr_in6>() as libc::socklen_t)
-        }
-    };
-    check(result).map(|_| ())
+    Ok(rustix::net::connect(socket, &to)?)
 }
 
 /// An end of an Ethernet as packet sockets name it: an interface, and the address of whom frames are for.
@@ -99,8 +74,18 @@ pub(crate) struct PacketAddress {
     pub(crate) to: [u8; 6],
 }
 
+/// As the kernel has it.
+struct LinkAddress(libc::sockaddr_ll);
+
+// SAFETY: the pointer is to a sockaddr_ll of this length, which lives as long as the call.
+unsafe impl SocketAddrArg for LinkAddress {
+    unsafe fn with_sockaddr<R>(&self, f: impl FnOnce(*const SocketAddrOpaque, SocketAddrLen) -> R) -> R {
+        f((&raw const self.0).cast(), size_of::<libc::sockaddr_ll>() as SocketAddrLen)
+    }
+}
+
 impl PacketAddress {
-    fn with_protocol(self, protocol: c_int) -> libc::sockaddr_ll {
+    fn with_protocol(self, protocol: c_int) -> LinkAddress {
         // SAFETY: zero is a value of every field.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
@@ -108,21 +93,17 @@ impl PacketAddress {
         address.sll_ifindex = self.interface;
         address.sll_halen = 6;
         address.sll_addr[..6].copy_from_slice(&self.to);
-        address
+        LinkAddress(address)
     }
 }
 
 /// A socket for the packets of an Ethernet interface without their frames (packet(7), `SOCK_DGRAM`). It does
 /// not block.
 pub(crate) fn packet_socket(at: PacketAddress) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     // Of no protocol until it is bound: else it would hear every interface.
-    // SAFETY: no memory is passed.
-    let socket = owned(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    let address = at.with_protocol(libc::ETH_P_ALL);
-    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: `address` is a sockaddr_ll of this length.
-    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    let socket = socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, None)?;
+    rustix::net::bind(&socket, &at.with_protocol(libc::ETH_P_ALL))?;
     Ok(socket)
 }
 
@@ -130,19 +111,8 @@ pub(crate) fn packet_socket(at: PacketAddress) -> io::Result<OwnedFd> {
 pub(crate) fn send_packet(socket: BorrowedFd<'_>, to: PacketAddress, bytes: &[u8]) -> io::Result<()> {
     let is_v6 = bytes.first().is_some_and(|first| first >> 4 == 6);
     let address = to.with_protocol(if is_v6 { libc::ETH_P_IPV6 } else { libc::ETH_P_IP });
-    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: `bytes` has this length, and `address` is a sockaddr_ll of this length.
-    let sent = unsafe {
-        libc::sendto(
-            socket.as_raw_fd(),
-            bytes.as_ptr().cast(),
-            bytes.len(),
-            0,
-            (&raw const address).cast(),
-            length,
-        )
-    };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    rustix::net::sendto(socket, bytes, SendFlags::empty(), &address)?;
+    Ok(())
 }
 
 /// Lets a UDP socket report the ECN codepoint of what it receives (ip(7), ipv6(7)).
@@ -201,19 +171,14 @@ pub(crate) fn receive_datagram(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io:
     Ok((size as usize, ecn))
 }
 
-/// Ends directions of a connection, `how` being one of `SHUT_RD`, `SHUT_WR` and `SHUT_RDWR`.
-pub(crate) fn shut(socket: BorrowedFd<'_>, how: c_int) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    check(unsafe { libc::shutdown(socket.as_raw_fd(), how) })?;
-    Ok(())
+/// Ends directions of a connection.
+pub(crate) fn shut(socket: BorrowedFd<'_>, how: Shutdown) -> io::Result<()> {
+    Ok(rustix::net::shutdown(socket, how)?)
 }
 
 /// How many bytes can be read from a socket (`SIOCINQ`).
 pub(crate) fn readable(socket: BorrowedFd<'_>) -> io::Result<usize> {
-    let mut bytes: c_int = 0;
-    // SAFETY: `bytes` is an int.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut bytes) })?;
-    Ok(usize::try_from(bytes).unwrap_or(0))
+    Ok(rustix::io::ioctl_fionread(socket)? as usize)
 }
 
 /// Sets an option of a socket.

@@ -1,6 +1,7 @@
 //! Calls of a stream that last: one takes or gives as much as many short ones.
 
-use std::io;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
@@ -20,13 +21,6 @@ pub(crate) fn drain(socket: BorrowedFd<'_>) -> io::Result<usize> {
 
 /// Writes the buffer repeatedly, in one call. Returns the number of bytes.
 pub(crate) fn pour(socket: BorrowedFd<'_>, buffer: &[u8]) -> io::Result<usize> {
-    let piece = libc::iovec { iov_base: buffer.as_ptr().cast_mut().cast(), iov_len: buffer.len() };
-    let mut pieces = [piece; PIECES];
-    // SAFETY: zero is a value of every field.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = pieces.as_mut_ptr();
-    message.msg_iovlen = PIECES as _;
-    // SAFETY: each piece is the buffer, which is only read.
-    let put = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) };
-    usize::try_from(put).map_err(|_| io::Error::last_os_error())
+    let pieces = [IoSlice::new(buffer); PIECES];
+    Ok(sendmsg(socket, &pieces, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)?)
 }
