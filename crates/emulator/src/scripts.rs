@@ -1,7 +1,7 @@
 //! Packet scripts against the kernel of this machine: each end in a network namespace of its own, whose TUN
 //! device is the wire that the script holds in its hand.
 
-mod drilled;
+mod calls;
 
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind, Devices, Setting};
@@ -11,13 +11,13 @@ use crate::wire::{self, Initial};
 use crate::{plan, privileges, sockets, sys};
 use cogtcp_headers::PacketEnds;
 use cogtcp_packet_scripts::{
-    Action, Call, CallError, Errno, Heard, Icmp, Language, Measure, Moment, PlaneName, Report, Script,
-    ScriptPacket, ScriptPlane, System, Tolerance, model, run,
+    Action, Call, CallError, Heard, Icmp, Moment, PlaneName, Report, Script, ScriptPacket, ScriptPlane,
+    System, Tolerance, model, run,
 };
 use cogtcp_transport::linux_control;
 use cogtcp_units::{Duration, Time};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// The end under test, and the peer.
@@ -94,14 +94,10 @@ pub fn play_scripts(
 fn play(script: &Script, stages: Vec<Stage>) -> Option<Played> {
     let mut last = None;
     for stage in stages {
-        let early = match script.language {
-            Language::Own => EARLY,
-            // The script's own tolerance alone: since Linux 4.8 no timer ends before its time, whatever the
-            // tick.
-            Language::Packetdrill(_) => Duration::ZERO,
-        };
-        let report =
-            run(script, &mut KernelPlane::new(stage, script.language), Tolerance { early, late: LATE });
+        // Another script has a tolerance of its own.
+        let early = if script.is_exact { EARLY } else { Duration::ZERO };
+        let mut plane = KernelPlane::new(stage, script.is_exact);
+        let report = run(script, &mut plane, Tolerance { early, late: LATE });
         let is_evidence = report.mismatch.is_none() || report.lateness <= IN_TIME;
         last = Some(Played { report, is_evidence });
         if is_evidence {
@@ -146,27 +142,23 @@ impl Stage {
         for (name, value) in plan::settings_of(&script.flow.sender) {
             let _ = namespaces::set_sysctl(name, &value);
         }
-        let is_drilled = script.language != Language::Own;
         for (name, value) in &script.kernel {
             match namespaces::set_sysctl(name, value) {
-                // packetdrill's scripts are for kernels of many years, and name settings that some do not
-                // have.
-                Err(error) if is_drilled && error.kind() == io::ErrorKind::NotFound => {}
+                // Suites are for kernels of many years, and name settings that some do not have.
+                Err(error) if !script.is_exact && error.kind() == io::ErrorKind::NotFound => {}
                 outcome => outcome.tried(format!("{}: net.{name} cannot be set to {value}", script.file))?,
             }
         }
         let config = &script.flow.sender;
         // The peer's full segments have their timestamps beside the MSS: a device other than TUN takes
         // nothing above its MTU.
-        let room = if is_drilled { 0 } else { plan::timestamps(config) };
-        let mtu = if is_drilled { DRILL_MTU } else { config.handshake.mss + HEADERS + room };
+        let room = if script.is_exact { plan::timestamps(config) } else { 0 };
+        let mtu = if script.is_exact { config.handshake.mss + HEADERS + room } else { DRILL_MTU };
         let device = Devices::new(kind).make(0, &namespace, Setting { address: OWN, address6: None, mtu })?;
-        let is_client = script.steps.iter().any(|step| {
-            matches!(
-                step.action,
-                Action::Call(Call::Connect) | Action::System(System { call: Call::Connect, .. })
-            )
-        });
+        let is_client = script
+            .steps
+            .iter()
+            .any(|step| matches!(step.action, Action::System(System { call: Call::Connect, .. })));
         let Some(congestion) = linux_control(&script.flow.control.name) else {
             let what = format!("{}: the kernel has no transport \"{}\"", script.file, script.transport);
             return Err(EmulationError::Scenario { what, known: plan::CONTROLS });
@@ -182,9 +174,7 @@ impl Stage {
         let socket = if is_client {
             let socket = sys::tcp_socket(OWN.into()).tried("a socket")?;
             control(socket.as_fd())?;
-            // A script of packetdrill finds its socket as the kernel makes it.
-            if !is_drilled {
-                sockets::end_at_once(socket.as_fd());
+            if script.is_exact {
                 set_flag(&socket, libc::TCP_NODELAY, 1).tried("TCP_NODELAY")?;
             }
             Socket::Client(socket)
@@ -192,9 +182,6 @@ impl Stage {
             let listener = TcpListener::bind((OWN, PORT)).tried("a socket cannot listen")?;
             listener.set_nonblocking(true).tried("a socket cannot be set not to block")?;
             control(listener.as_fd())?;
-            if !is_drilled {
-                sockets::end_at_once(listener.as_fd());
-            }
             Socket::Server(listener)
         };
         let anchor = sys::tcp_socket(OWN.into()).tried("a socket")?;
@@ -220,7 +207,7 @@ struct KernelPlane {
     /// What was accepted; a client's own socket is its connection.
     accepted: Option<OwnedFd>,
     is_closed: bool,
-    language: Language,
+    is_exact: bool,
     clock: Clock,
     initial: Initial,
     /// The end's port, once it has sent.
@@ -234,12 +221,12 @@ struct KernelPlane {
 }
 
 impl KernelPlane {
-    fn new(stage: Stage, language: Language) -> Self {
+    fn new(stage: Stage, is_exact: bool) -> Self {
         Self {
             stage,
             accepted: None,
             is_closed: false,
-            language,
+            is_exact,
             clock: Clock::start(),
             initial: Initial { own: 0, peer: model::PEER_INITIAL },
             port: PORT,
@@ -305,63 +292,7 @@ impl ScriptPlane for KernelPlane {
     }
 
     fn call(&mut self, call: Call) -> Result<u64, CallError> {
-        if self.language != Language::Own {
-            return self.call_drilled(call);
-        }
-        let failed = |what: &str, error: io::Error| format!("{what}: {error}");
-        match call {
-            Call::Connect => {
-                let Socket::Client(socket) = &self.stage.socket else {
-                    return Err("it listens".to_owned().into());
-                };
-                let to = SocketAddr::from((PEER, PORT));
-                sys::connect(socket.as_fd(), to).map_err(|e| failed("connect", e))?;
-            }
-            // It has listened all the time.
-            Call::Listen => {}
-            Call::Accept => {
-                let Socket::Server(listener) = &self.stage.socket else {
-                    return Err("it does not listen".to_owned().into());
-                };
-                let (stream, _) = listener.accept().map_err(|e| failed("accept", e))?;
-                stream.set_nonblocking(true).map_err(|e| failed("accept", e))?;
-                stream.set_nodelay(true).map_err(|e| failed("TCP_NODELAY", e))?;
-                self.accepted = Some(stream.into());
-            }
-            Call::Write(bytes) => {
-                let data = vec![0; bytes as usize];
-                let wrote = sys::write(self.connection()?.as_fd(), &data).map_err(|e| failed("write", e))?;
-                return Ok(wrote as u64);
-            }
-            Call::Read(bytes) => {
-                let mut data = vec![0; bytes as usize];
-                let got = sys::ready(sys::read(self.connection()?.as_fd(), &mut data));
-                let got = got.map_err(|e| failed("read", e))?;
-                return got.map(|got| got as u64).ok_or(CallError::Errno(Errno::WouldBlock));
-            }
-            Call::Close => {
-                self.connection()?;
-                self.is_closed = true;
-                match self.accepted.take() {
-                    Some(socket) => {
-                        sockets::end_in_order(socket.as_fd());
-                        drop(socket);
-                    }
-                    None => {
-                        // The descriptor stays: the namespace lasts as long as something of it is open.
-                        let Socket::Client(socket) = &self.stage.socket else {
-                            return Err("there is no connection".to_owned().into());
-                        };
-                        sys::shut(socket.as_fd(), sys::Shutdown::Write).map_err(|e| failed("close", e))?;
-                    }
-                }
-            }
-            Call::LeaveQuickAck => {
-                set_flag(self.connection()?, libc::TCP_QUICKACK, 0).map_err(|e| failed("TCP_QUICKACK", e))?;
-            }
-            _ => return Err("this project's language has no such call".to_owned().into()),
-        }
-        Ok(0)
+        self.make(call).map_err(|error| calls::failed(&error))
     }
 
     fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String> {
@@ -385,14 +316,5 @@ impl ScriptPlane for KernelPlane {
 
     fn lateness(&self) -> Duration {
         self.kept_off
-    }
-
-    fn measure(&mut self, measure: Measure) -> Result<Option<u64>, String> {
-        let info = sockets::TcpInfo::of(self.connection()?.as_fd()).map_err(|error| error.to_string())?;
-        let value = match measure {
-            Measure::Cwnd => info.cwnd(),
-            Measure::Ssthresh => info.ssthresh(),
-        };
-        Ok((!value.is_nan()).then_some(value as u64))
     }
 }

@@ -1,24 +1,18 @@
-//! The head of a script: what it is about, and the settings of the end under test.
+//! The settings of the end under test.
 
 use crate::script::ScriptError;
 use cogtcp_scenario::{Protocol, Scenario, TcpSpec};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
-/// The head as TOML. What stands under `tcp` is a scenario's section, and read as such.
+/// Settings of the end under test, as TOML. What stands under `tcp` is a scenario's section, and read as such.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
-    /// What the script is about.
-    pub(crate) about: String,
     /// The transport, of the scenarios' presets.
     pub(crate) transport: String,
     #[serde(default)]
     #[expect(dead_code, reason = "the scenario reads it")]
     tcp: toml::Table,
-    /// Settings of the kernel below `net.ipv4.` that no setting of a flow stands for.
-    #[serde(default)]
-    kernel: BTreeMap<String, toml::Value>,
 }
 
 impl Head {
@@ -26,7 +20,7 @@ impl Head {
         toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = 1 + text[..at.min(text.len())].matches('\n').count();
-            let known = "the head takes about, transport, and tcp.NAME and kernel.NAME where needed";
+            let known = "behind //: write transport = NAME, and tcp.NAME = VALUE where needed";
             let message = format!("{}; {known}", error.message().replace('\n', ", "));
             ScriptError::wrong(file, line, message)
         })
@@ -38,15 +32,6 @@ impl Head {
         let is_tcp = |line: &&str| line.trim_start().starts_with("tcp.");
         let settings: Vec<&str> = text.lines().map(|line| if is_tcp(&line) { line } else { "" }).collect();
         flow_of(&self.transport, &settings.join("\n"), file)
-    }
-
-    /// Names below `net.` and values.
-    pub(crate) fn kernel(&self) -> Vec<(String, String)> {
-        let text = |value: &toml::Value| match value {
-            toml::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        self.kernel.iter().map(|(name, value)| (format!("ipv4.{name}"), text(value))).collect()
     }
 }
 

@@ -3,14 +3,13 @@
 //! A script plays the peer of one end of a connection, in the manner of packetdrill. The same script runs
 //! against the model's endpoints ([`model`], under a clock made by hand) and against the kernel of this
 //! machine (`cogtcp-emulator`, over a TUN device). Both are a [`ScriptPlane`]. The runner ([`run`]) stops at the
-//! first step that differs. Scripts are in this project's own language, described in
-//! `docs/packet-scripts.md`, or in packetdrill's (Cardwell et al., USENIX ATC 2013), read by `drill`.
+//! first step that differs. Scripts are in packetdrill's language (Cardwell et al., USENIX ATC 2013), read by
+//! `drill`; `docs/packet-scripts.md` describes it.
 
 mod drill;
 mod head;
 pub mod model;
 mod packet;
-mod parse;
 mod run;
 mod script;
 
@@ -18,6 +17,6 @@ pub use drill::{Fields, Statement};
 pub use packet::{EcnCodepoint, Icmp, PacketPattern, ScriptPacket};
 pub use run::{Heard, LogLine, Mismatch, Moment, Report, ScriptPlane, Tolerance, run};
 pub use script::{
-    Action, Call, CallError, Errno, Language, Measure, PlaneName, Returns, Script, ScriptError, Side, Slack,
-    SocketOption, Span, Step, System, When,
+    Action, Call, CallError, Errno, PlaneName, Returns, Script, ScriptError, Side, Slack, SocketOption, Span,
+    Step, System, When,
 };

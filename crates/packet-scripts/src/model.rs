@@ -1,18 +1,12 @@
-//! The model's endpoints under a clock made by hand: `connect` makes a [`Sender`], `listen` a [`Receiver`];
-//! in packetdrill's language either makes an end of both (`duplex`).
+//! The model's end under a clock made by hand: a sender and a receiver (`duplex`).
 
 mod duplex;
 mod fields;
 
 use crate::packet::{EcnCodepoint, Icmp, ScriptPacket};
 use crate::run::{Heard, Moment, Report, ScriptPlane, Tolerance, run};
-use crate::script::{
-    Call, CallError, Errno, Language, Measure, PlaneName, Script, ScriptError, Side, SocketOption,
-};
-use cogtcp_transport::{
-    CongestionControl, Flags, Receiver, ReceiverConfig, ReceiverState, Segment, Sender, SenderConfig,
-    SeqNumber, make, with,
-};
+use crate::script::{Call, CallError, Errno, PlaneName, Script, ScriptError, Side, SocketOption};
+use cogtcp_transport::{CongestionControl, Flags, Segment, SenderConfig, SeqNumber, make, with};
 use cogtcp_units::{Duration, Time};
 use duplex::{Duplex, Ended};
 use std::fmt;
@@ -23,6 +17,8 @@ pub const PEER_INITIAL: u32 = u32::MAX - 10_000;
 /// Tick of the kernels that packetdrill's suites are written for (HZ = 1000): the one thing in which the end
 /// under test is not as the preset says. The tolerance is the script's own.
 const DRILL_TICK: Duration = Duration::from_millis(1);
+/// Room that timestamps take of a segment there (RFC 7323 appendix A).
+const TIMESTAMPS: u16 = 12;
 
 const FLAGS: [Flags; 8] =
     [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR, Flags::AE];
@@ -31,21 +27,14 @@ const FLAGS: [Flags; 8] =
 pub fn play(script: &Script) -> Result<Report, ScriptError> {
     let control = make(&script.flow.control.name, &script.flow.control.parameters)
         .map_err(|error| ScriptError::wrong(&script.file, 1, error.to_string()))?;
-    let mut model = Model { script, control: Some(control), end: End::None, now: Time::ZERO };
+    let mut model = Model { script, control: Some(control), end: None, now: Time::ZERO };
     Ok(run(script, &mut model, Tolerance::default()))
-}
-
-enum End {
-    None,
-    Sender(Box<Sender>),
-    Receiver(Box<Receiver>),
-    Both(Box<Duplex>),
 }
 
 struct Model<'a> {
     script: &'a Script,
     control: Option<Box<dyn CongestionControl>>,
-    end: End,
+    end: Option<Box<Duplex>>,
     now: Time,
 }
 
@@ -57,47 +46,12 @@ impl fmt::Debug for Model<'_> {
 
 impl Model<'_> {
     fn own_initial(&self) -> SeqNumber {
-        match &self.end {
-            End::Receiver(receiver) => receiver.config().handshake.initial_sequence,
-            End::Sender(_) | End::Both(_) | End::None => self.script.flow.sender.handshake.initial_sequence,
-        }
-    }
-
-    fn next_segment(&mut self) -> Option<Segment> {
-        match &mut self.end {
-            End::None => None,
-            End::Sender(sender) => sender.poll_transmit(self.now),
-            End::Receiver(receiver) => receiver.poll_transmit(self.now),
-            End::Both(both) => both.poll_transmit(self.now),
-        }
-    }
-
-    fn next_timeout(&self) -> Time {
-        match &self.end {
-            End::None => Time::MAX,
-            End::Sender(sender) => sender.poll_timeout(),
-            End::Receiver(receiver) => receiver.poll_timeout(),
-            End::Both(both) => both.poll_timeout(),
-        }
-    }
-
-    fn sender(&mut self) -> Result<&mut Sender, String> {
-        match &mut self.end {
-            End::Sender(sender) => Ok(sender),
-            _ => Err("in the model the listening end sends no data and has no window".to_owned()),
-        }
-    }
-
-    fn receiver(&mut self) -> Result<&mut Receiver, String> {
-        match &mut self.end {
-            End::Receiver(receiver) => Ok(receiver),
-            _ => Err("in the model the connecting end receives no data".to_owned()),
-        }
+        self.script.flow.sender.handshake.initial_sequence
     }
 
     /// Puts a new end in place of a listening one whose connection came to nothing.
     fn listen_again(&mut self) -> Result<(), String> {
-        if matches!(&self.end, End::Both(both) if both.listens_again()) {
+        if self.end.as_ref().is_some_and(|both| both.listens_again()) {
             let control = &self.script.flow.control;
             let control = make(&control.name, &control.parameters).map_err(|error| error.to_string())?;
             self.listen(control);
@@ -105,44 +59,83 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// A listening end of packetdrill's language.
     fn listen(&mut self, control: Box<dyn CongestionControl>) {
         let mut sender = self.sender_config();
         // Who listens agrees to ECN for both directions.
         sender.handshake.ecn = self.script.flow.receiver.handshake.ecn;
-        let mut both = Duplex::new(sender, self.receiver_config(), control);
+        let mut both = self.duplex(sender, control);
         both.listen();
-        self.end = End::Both(Box::new(both));
+        self.end = Some(Box::new(both));
     }
 
     fn control(&mut self) -> Result<Box<dyn CongestionControl>, String> {
         self.control.take().ok_or_else(|| "there is one connection".to_owned())
     }
 
-    /// Times of this project's scripts assume exact timers; the runner allows for a kernel's lateness. Times
-    /// of packetdrill's scripts assume a kernel's timers.
-    fn sender_config(&self) -> SenderConfig {
-        let config = (*self.script.flow.sender).clone();
-        match self.script.language {
-            Language::Own => with!(config, timers.timer_tick = Duration::ZERO),
-            Language::Packetdrill(_) => with!(config, timers.timer_tick = DRILL_TICK),
-        }
+    fn duplex(&self, sender: SenderConfig, control: Box<dyn CongestionControl>) -> Duplex {
+        // The script reads, at times of its own.
+        let receiver = with!((*self.script.flow.receiver).clone(), manual_read = true);
+        Duplex::new(sender, receiver, control, if self.script.is_exact { 0 } else { TIMESTAMPS })
     }
 
-    fn receiver_config(&self) -> ReceiverConfig {
-        // The script reads, at times of its own.
-        ReceiverConfig { manual_read: true, ..ReceiverConfig::clone(&self.script.flow.receiver) }
+    /// Times of exact scripts assume exact timers; the runner allows for a kernel's lateness. Times of others
+    /// assume a kernel's timers.
+    fn sender_config(&self) -> SenderConfig {
+        let tick = if self.script.is_exact { Duration::ZERO } else { DRILL_TICK };
+        with!((*self.script.flow.sender).clone(), timers.timer_tick = tick)
     }
 
     fn both(&mut self) -> Result<&mut Duplex, CallError> {
-        match &mut self.end {
-            End::Both(both) => Ok(both),
-            _ => Err(CallError::Errno(Errno::NotConnected)),
+        self.end.as_deref_mut().ok_or(CallError::Errno(Errno::NotConnected))
+    }
+
+    fn option(&mut self, option: SocketOption) -> Result<u64, CallError> {
+        match option {
+            SocketOption::MaxSegment => Ok(match &self.end {
+                Some(both) => both.sender().state().mss,
+                None => u64::from(self.script.flow.sender.handshake.mss),
+            }),
+            SocketOption::Error => {
+                let ended = self.both().ok().and_then(Duplex::take_end);
+                Ok(ended.map_or(0, |ended| errno(ended).number()))
+            }
+            _ => Err("the model's socket does not have this option".to_owned().into()),
+        }
+    }
+}
+
+impl ScriptPlane for Model<'_> {
+    fn name(&self) -> PlaneName {
+        PlaneName::Sim
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn wait(&mut self, until: Time) -> Result<Option<Heard>, String> {
+        loop {
+            let now = self.now;
+            if let Some(segment) = self.end.as_mut().and_then(|both| both.poll_transmit(now)) {
+                let packet = read(&segment, self.own_initial());
+                return Ok(Some(Heard { at: Moment::exactly(self.now), packet }));
+            }
+            let timeout = self.end.as_ref().map_or(Time::MAX, |both| both.poll_timeout());
+            // At `until` itself a timer still runs: the packet that it sends belongs to this wait.
+            if timeout > until {
+                self.now = self.now.max(until);
+                return Ok(None);
+            }
+            // A timer that was due before stays due; the clock does not go back.
+            self.now = self.now.max(timeout);
+            if let Some(both) = &mut self.end {
+                both.handle_timeout(self.now);
+            }
+            self.listen_again()?;
         }
     }
 
-    /// A call of packetdrill's language.
-    fn call_both(&mut self, call: Call) -> Result<u64, CallError> {
+    fn call(&mut self, call: Call) -> Result<u64, CallError> {
         let now = self.now;
         match call {
             Call::Listen => {
@@ -151,9 +144,10 @@ impl Model<'_> {
                 return Ok(0);
             }
             Call::Connect => {
-                let mut both = Duplex::new(self.sender_config(), self.receiver_config(), self.control()?);
+                let control = self.control()?;
+                let mut both = self.duplex(self.sender_config(), control);
                 both.connect(now);
-                self.end = End::Both(Box::new(both));
+                self.end = Some(Box::new(both));
                 // As a socket that does not block; the runner waits where the script blocks.
                 return Err(CallError::Errno(Errno::InProgress));
             }
@@ -202,123 +196,21 @@ impl Model<'_> {
         Ok(0)
     }
 
-    fn option(&mut self, option: SocketOption) -> Result<u64, CallError> {
-        match option {
-            SocketOption::MaxSegment => Ok(match &self.end {
-                End::Both(both) => both.sender().state().mss,
-                _ => u64::from(self.script.flow.sender.handshake.mss),
-            }),
-            SocketOption::Error => {
-                let ended = self.both().ok().and_then(Duplex::take_end);
-                Ok(ended.map_or(0, |ended| errno(ended).number()))
-            }
-            _ => Err("the model's socket does not have this option".to_owned().into()),
-        }
-    }
-}
-
-impl ScriptPlane for Model<'_> {
-    fn name(&self) -> PlaneName {
-        PlaneName::Sim
-    }
-
-    fn now(&self) -> Time {
-        self.now
-    }
-
-    fn wait(&mut self, until: Time) -> Result<Option<Heard>, String> {
-        loop {
-            if let Some(segment) = self.next_segment() {
-                let packet = read(&segment, self.own_initial());
-                return Ok(Some(Heard { at: Moment::exactly(self.now), packet }));
-            }
-            let timeout = self.next_timeout();
-            // At `until` itself a timer still runs: the packet that it sends belongs to this wait.
-            if timeout > until {
-                self.now = self.now.max(until);
-                return Ok(None);
-            }
-            // A timer that was due before stays due; the clock does not go back.
-            self.now = self.now.max(timeout);
-            match &mut self.end {
-                End::None => {}
-                End::Sender(sender) => sender.handle_timeout(self.now),
-                End::Receiver(receiver) => receiver.handle_timeout(self.now),
-                End::Both(both) => both.handle_timeout(self.now),
-            }
-            self.listen_again()?;
-        }
-    }
-
-    fn call(&mut self, call: Call) -> Result<u64, CallError> {
-        if matches!(self.script.language, Language::Packetdrill(_)) {
-            return self.call_both(call);
-        }
-        let now = self.now;
-        match call {
-            Call::Connect => {
-                let mut sender = Sender::new(self.sender_config(), self.control()?);
-                sender.open(now);
-                self.end = End::Sender(Box::new(sender));
-            }
-            Call::Listen => self.end = End::Receiver(Box::new(Receiver::new(self.receiver_config()))),
-            Call::Accept => {
-                let state = self.receiver()?.state();
-                if matches!(state, ReceiverState::Listen | ReceiverState::SynReceived) {
-                    return Err(format!("there is no connection to accept: {state:?}").into());
-                }
-            }
-            Call::Write(bytes) => {
-                self.sender()?.write(bytes);
-                return Ok(bytes);
-            }
-            Call::Read(bytes) => return Ok(self.receiver()?.read(now, bytes)),
-            // The receiver closes by itself when all is read.
-            Call::Close => {
-                if let End::Sender(sender) = &mut self.end {
-                    sender.close();
-                }
-            }
-            Call::LeaveQuickAck => {}
-            _ => return Err("this project's language has no such call".to_owned().into()),
-        }
-        Ok(0)
-    }
-
     fn inject(&mut self, packet: &ScriptPacket) -> Result<(), String> {
         let segment = write(packet, self.own_initial());
-        match &mut self.end {
-            End::None => return Err("no connection is open".to_owned()),
-            End::Sender(sender) => sender.handle_segment(self.now, &segment),
-            End::Receiver(receiver) => receiver.handle_segment(self.now, &segment),
-            End::Both(both) => both.handle_segment(self.now, &segment),
-        }
+        let both = self.end.as_mut().ok_or("no connection is open")?;
+        both.handle_segment(self.now, &segment);
         self.listen_again()
     }
 
     fn inject_icmp(&mut self, icmp: &Icmp) -> Result<(), String> {
         let seq = SeqNumber::new(self.own_initial().get().wrapping_add(icmp.quoted));
-        match &mut self.end {
-            End::Both(both) => both.handle_unreachable(self.now, seq),
-            End::Sender(sender) => sender.handle_unreachable(self.now, seq),
-            End::None | End::Receiver(_) => return Err("no sender is connected".to_owned()),
-        }
+        self.end.as_mut().ok_or("no connection is open")?.handle_unreachable(self.now, seq);
         Ok(())
     }
 
     fn field(&mut self, name: &str) -> Result<f64, String> {
-        match &self.end {
-            End::Both(both) => fields::field(both, self.now, name),
-            _ => Err("there is no connection".to_owned()),
-        }
-    }
-
-    fn measure(&mut self, measure: Measure) -> Result<Option<u64>, String> {
-        let state = self.sender()?.state();
-        Ok(match measure {
-            Measure::Cwnd => Some(state.cwnd / state.mss),
-            Measure::Ssthresh => (state.ssthresh < u64::MAX).then_some(state.ssthresh / state.mss),
-        })
+        fields::field(self.end.as_ref().ok_or("there is no connection")?, self.now, name)
     }
 }
 

@@ -4,10 +4,8 @@ mod blocked;
 mod outbound;
 
 use crate::drill::{Fields, Statement};
-use crate::packet::{Icmp, PeerStamps, ScriptPacket};
-use crate::script::{
-    Action, Call, CallError, Errno, Language, Measure, PlaneName, Script, Slack, Span, Step, When,
-};
+use crate::packet::{Icmp, ScriptPacket};
+use crate::script::{Action, Call, CallError, PlaneName, Script, Slack, Span, Step, When};
 use blocked::Blocked;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -40,7 +38,7 @@ pub struct Heard {
 
 /// One end of a connection, with a clock.
 pub trait ScriptPlane {
-    /// Whose end it is.
+    /// The plane's name.
     fn name(&self) -> PlaneName;
 
     /// Time since the start of the script.
@@ -64,9 +62,6 @@ pub trait ScriptPlane {
     fn lateness(&self) -> Duration {
         Duration::ZERO
     }
-
-    /// What the end says of itself; `None`: nothing yet (a threshold that is not set).
-    fn measure(&mut self, measure: Measure) -> Result<Option<u64>, String>;
 
     /// A field of `tcp_info` by its name (linux/tcp.h).
     fn field(&mut self, name: &str) -> Result<f64, String>;
@@ -128,13 +123,9 @@ pub fn run<P: ScriptPlane>(script: &Script, plane: &mut P, tolerance: Tolerance)
     let mut player = Player {
         plane,
         tolerance,
-        slack: match script.language {
-            Language::Own => None,
-            Language::Packetdrill(slack) => Some(slack),
-        },
+        slack: script.slack,
+        is_exact: script.is_exact,
         before: Moment::exactly(Time::ZERO),
-        echo: 0,
-        echoed: 0,
         first_stamp: None,
         stamps: Vec::new(),
         unread: VecDeque::new(),
@@ -170,17 +161,14 @@ pub fn run<P: ScriptPlane>(script: &Script, plane: &mut P, tolerance: Tolerance)
 struct Player<'a, P> {
     plane: &'a mut P,
     tolerance: Tolerance,
-    /// Of packetdrill's language. Packets that its scripts do not ask for are not compared.
-    slack: Option<Slack>,
+    slack: Slack,
+    /// Packets that the script does not ask for are wrong, and so is another segmentation.
+    is_exact: bool,
     /// When the step before happened.
     before: Moment,
-    /// The latest timestamp of the end, for the peer to echo.
-    echo: u32,
-    /// What the peer's packet before echoed.
-    echoed: u32,
-    /// The first of them that a script of packetdrill names: as written, and as it was.
+    /// The first timestamp of the end: as the script has it, and as it was.
     first_stamp: Option<(u32, u32)>,
-    /// Timestamps of the end, as packetdrill's script has them and as they were, for the peer to echo.
+    /// Timestamps of the end, as the script has them and as they were, for the peer to echo.
     stamps: Vec<(u32, u32)>,
     /// Packets that came and that no step has asked for yet.
     unread: VecDeque<Heard>,
@@ -203,16 +191,9 @@ impl<P: ScriptPlane> Player<'_, P> {
         let begins = self.plane.now();
         self.lateness = self.lateness.max(begins.saturating_since(due));
         match &step.action {
-            Action::Call(call) => {
-                self.record(begins, step.text.clone());
-                self.call(*call).map_err(|error| differs(step, begins, error, ""))?;
-            }
             Action::System(system) => self.system(step, system, begins)?,
             Action::Inject(pattern) => {
-                // From 1: a value of zero would look like no timestamp at all.
-                let clock = 1 + (begins.as_nanos() / 1_000_000) as u32;
-                let mut packet = pattern.packet(PeerStamps { clock, latest: self.echo, held: self.echoed });
-                self.echoed = packet.timestamps.map_or(self.echoed, |(_, echo)| echo);
+                let mut packet = pattern.packet();
                 self.translate_echo(&mut packet);
                 self.record(begins, format!("< {packet}"));
                 self.plane.inject(&packet).map_err(|error| differs(step, begins, error, ""))?;
@@ -222,16 +203,6 @@ impl<P: ScriptPlane> Player<'_, P> {
                 self.record(begins, step.text.clone());
                 self.plane.inject_icmp(icmp).map_err(|error| differs(step, begins, error, ""))?;
                 self.resume()?;
-            }
-            Action::Measure(measure, wanted) => {
-                let got = self.plane.measure(*measure).map_err(|error| differs(step, begins, error, ""))?;
-                if got != Some(*wanted) {
-                    let name = measure.name();
-                    let got = got.map_or(format!("{name} not set"), |got| format!("{name} {got}"));
-                    return Err(differs(step, begins, format!("{name} is another"), &got));
-                }
-                // No time passes.
-                return Ok(());
             }
             Action::Assert(statements) => self.check(step, statements, begins)?,
             Action::Expect(_) | Action::Nothing => {}
@@ -263,10 +234,11 @@ impl<P: ScriptPlane> Player<'_, P> {
         }
     }
 
-    /// Waits until `due`. In this project's language no packet may come before.
+    /// Waits until `due`.
     fn pass(&mut self, step: &Step, due: Time) -> Result<(), Mismatch> {
-        if self.slack.is_none() {
-            return self.expect_nothing(step, due, "a packet came before this step");
+        if self.is_exact {
+            self.expect_nothing(step, due, "a packet came before this step")?;
+            return self.resume();
         }
         // packetdrill compares packets only where a script expects one: others wait in the order of arrival.
         while let Some(heard) = self.plane.wait(due).map_err(|error| differs(step, due, error, ""))? {
@@ -277,26 +249,13 @@ impl<P: ScriptPlane> Player<'_, P> {
 
     /// What is left at the end of a script.
     fn end(&mut self, last: &Step) -> Result<(), Mismatch> {
-        if self.slack.is_none() {
+        if self.is_exact {
             // What the last step brought about has been sent by now.
-            return self.expect_nothing(last, self.plane.now(), "after the last step a packet came");
+            self.expect_nothing(last, self.plane.now(), "after the last step a packet came")?;
         }
         match self.blocked.take() {
             None => Ok(()),
             Some(blocked) => Err(blocked.mismatch(self.plane.now(), "the call has not returned")),
-        }
-    }
-
-    /// A call of this project's language: bytes are written and read whole.
-    fn call(&mut self, call: Call) -> Result<(), String> {
-        match (call, self.plane.call(call)) {
-            (Call::Write(wanted), Ok(wrote)) if wrote != wanted => Err(format!("write took {wrote} bytes")),
-            (Call::Read(wanted), Ok(got)) if got != wanted => Err(format!("{got} bytes were there to read")),
-            (Call::Read(_), Err(CallError::Errno(Errno::WouldBlock))) => {
-                Err("0 bytes were there to read".to_owned())
-            }
-            (Call::Connect, Err(CallError::Errno(Errno::InProgress))) | (_, Ok(_)) => Ok(()),
-            (_, Err(error)) => Err(error.to_string()),
         }
     }
 

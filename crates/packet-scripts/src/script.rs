@@ -27,16 +27,7 @@ impl ScriptError {
     }
 }
 
-/// In which language a script is written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Language {
-    /// This project's.
-    Own,
-    /// packetdrill's, with the tolerance of its times.
-    Packetdrill(Slack),
-}
-
-/// How far a packet or the end of a blocking call may be from its time in a script of packetdrill.
+/// How far a packet or the end of a blocking call may be from its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slack {
     /// Never less than this.
@@ -58,20 +49,22 @@ pub struct Script {
     pub flow: TcpSpec,
     /// Name of its transport.
     pub transport: String,
-    /// Settings of the kernel that no setting of a flow stands for: names below `net.` and values.
+    /// Settings of the kernel: names below `net.` and values.
     pub kernel: Vec<(String, String)>,
-    /// The language.
-    pub language: Language,
+    /// How far packets may be from their times.
+    pub slack: Slack,
+    /// Nothing but what the script names may be sent, in segments as it has them.
+    pub is_exact: bool,
     /// What happens, in order.
     pub steps: Vec<Step>,
     /// In what the two planes differ, in order: line and reason.
     pub differences: Vec<(usize, String)>,
 }
 
-/// Whose endpoints.
+/// Where a script runs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PlaneName {
-    /// The model's: `Sender` and `Receiver`.
+    /// The model.
     Sim,
     /// Settings of this machine's Linux.
     Kernel,
@@ -125,8 +118,6 @@ pub struct Span {
 /// What a step does.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// The application calls.
-    Call(Call),
     /// The peer sends.
     Inject(PacketPattern),
     /// A router sends ICMP destination unreachable.
@@ -135,9 +126,7 @@ pub enum Action {
     Expect(PacketPattern),
     /// It sends nothing for so long.
     Nothing,
-    /// What the end says of itself.
-    Measure(Measure, u64),
-    /// A call of packetdrill, with what it returns.
+    /// The application calls.
     System(System),
     /// What the fields of `tcp_info` are like.
     Assert(Vec<Statement>),
@@ -247,13 +236,10 @@ pub enum Call {
     Accept,
     /// Writes so many bytes.
     Write(u64),
-    /// Reads exactly so many bytes, which must be there.
+    /// Reads so many bytes at most.
     Read(u64),
     /// Closes.
     Close,
-    /// Leaves the mode in which Linux acknowledges every segment at the start of a connection
-    /// (`TCP_QUICKACK`, 0). The model has none.
-    LeaveQuickAck,
     /// Whether the connection that `Connect` began is established.
     FinishConnect,
     /// Shuts down.
@@ -294,25 +280,6 @@ pub enum SocketOption {
     ReceiveBuffer,
     /// `SO_ERROR`.
     Error,
-}
-
-/// What an end says of itself (`tcp_info`).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Measure {
-    /// The congestion window, segments.
-    Cwnd,
-    /// The slow start threshold, segments.
-    Ssthresh,
-}
-
-impl Measure {
-    /// As scripts have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cwnd => "cwnd",
-            Self::Ssthresh => "ssthresh",
-        }
-    }
 }
 
 impl fmt::Display for Span {

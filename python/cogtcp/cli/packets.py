@@ -21,7 +21,7 @@ def add_packets(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="scripts (*.pkt) in our language or packetdrill's, or folders of them",
+        help="scripts in packetdrill's language (*.pkt), or folders of them",
     )
     parser.add_argument(
         "--plane",

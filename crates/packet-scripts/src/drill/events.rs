@@ -7,7 +7,7 @@ use cogtcp_units::Duration;
 /// Most of what a step may wait, seconds.
 const MOST_SECONDS: f64 = 3600.0;
 /// Longest description that is taken from a script's first comment, characters.
-const LONGEST_ABOUT: usize = 100;
+const LONGEST_ABOUT: usize = 200;
 
 /// An event.
 #[derive(Debug)]

@@ -1,27 +1,31 @@
-//! packetdrill's own language (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC
+//! packetdrill's language (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC
 //! 2013), read into the steps that the runner plays. What no plane has is refused by name.
 
 mod calls;
 mod events;
 mod expression;
+mod marks;
 mod packets;
 mod settings;
 
 pub use expression::{Fields, Statement};
 
-use crate::head;
-use crate::packet::PacketPattern;
-use crate::script::{Action, Call, Language, Script, ScriptError, Slack, SocketOption, Step, System};
+use crate::head::{self, Head};
+use crate::packet::EcnCodepoint;
+use crate::script::{Action, Call, Script, ScriptError, Slack, SocketOption, Step, System};
 use calls::Sockets;
 use cogtcp_scenario::TcpSpec;
 use cogtcp_transport::{DelayedAck, EcnMode, FRto, HostProfile, Preset, Recovery, linux_control};
 use cogtcp_units::Duration;
 use events::{DrillEvent, What};
+use marks::Marked;
 use settings::Settings;
 use std::sync::Arc;
 
 /// packetdrill's own tolerances (`--tolerance_usecs`, `--tolerance_percent`).
 const SLACK: Slack = Slack { least: Duration::from_millis(4), share: 0.125, stamp_tick: None };
+/// Of a script with settings of its own.
+const EXACT: Slack = Slack { least: Duration::ZERO, share: 0.0, stamp_tick: None };
 /// The end under test where a script names no congestion control: Linux's default.
 const DEFAULT_TRANSPORT: &str = "linux-cubic";
 /// The MSS of the end under test: packetdrill's device has an MTU of 1500.
@@ -63,22 +67,25 @@ impl Fault {
     }
 }
 
-/// Whether a script is in packetdrill's language: it has no head, and makes a socket.
-pub(crate) fn is_packetdrill(text: &str) -> bool {
-    text.contains("socket(") && !text.lines().any(|line| line.trim() == "---")
+impl Script {
+    /// Reads a script. `file` is for messages.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ScriptError> {
+        parse(text, file)
+    }
 }
 
-/// Reads a script.
-pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
+fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
     // Before its packets, which are no TCP's, are read.
     if let Some((at, _)) = text.lines().enumerate().find(|(_, line)| line.contains("IPPROTO_SCTP")) {
         return Err(Fault::beyond("SCTP").at(file, at + 1));
     }
+    let marked = Marked::read(text).map_err(|(line, fault)| fault.at(file, line))?;
+    let is_exact = marked.has_settings();
     // A script that sets no buffer expects its author's: neither size nor scale of a window is what it tests.
     let any_buffer = !BUFFERS.iter().any(|word| text.contains(word));
-    let (about, events) = events::read(text).map_err(|(line, fault)| fault.at(file, line))?;
-    let mut settings = Settings::new();
-    let mut slack = SLACK;
+    let (about, events) = events::read(&marked.text).map_err(|(line, fault)| fault.at(file, line))?;
+    let mut settings = if is_exact { Settings::default() } else { Settings::new() };
+    let mut slack = if is_exact { EXACT } else { SLACK };
     let mut sockets = Sockets::default();
     let mut steps = Vec::new();
     for DrillEvent { line, text, when, until, what } in events {
@@ -112,8 +119,14 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
             }
             What::Inject(packet) => Action::Inject(packets::packet(&packet, true).map_err(at)?),
             What::Expect(packet) => {
-                let pattern = packets::packet(&packet, false).map_err(at)?;
-                Action::Expect(PacketPattern { any_buffer, ..pattern })
+                let mut pattern = packets::packet(&packet, false).map_err(at)?;
+                if is_exact && !packet.starts_with('[') {
+                    pattern.ecn = Some(EcnCodepoint::NotCapable);
+                }
+                // Windows of an exact script are as the settings have them. Scales are each plane's own.
+                pattern.any_window = any_buffer && !is_exact;
+                pattern.any_scale = any_buffer || is_exact;
+                Action::Expect(pattern)
             }
             What::Call(call) => match sockets.read(&call).map_err(at)? {
                 Some(made) => Action::System(System {
@@ -125,20 +138,33 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
                 None => Action::Nothing,
             },
         };
-        steps.push(Step { line, text, plane: None, when, action });
+        steps.push(Step { line, text, plane: marked.planes.get(&line).copied(), when, action });
     }
-    let (transport, flow) = flow(&settings, &steps, file)?;
+    if let Some((line, _)) =
+        marked.planes.iter().find(|(line, _)| steps.iter().all(|step| step.line != **line))
+    {
+        return Err(Fault::wrong("mark the line in which a step begins").at(file, *line));
+    }
+    let (transport, flow) = if is_exact {
+        let head = Head::parse(&marked.head, file)?;
+        let flow = head.flow(&marked.head, file)?;
+        (head.transport, flow)
+    } else {
+        let (transport, flow) = flow(&settings, &steps, file)?;
+        (transport.to_owned(), flow)
+    };
     // It is of the socket: only root sets that of a namespace.
     settings.values.retain(|(name, _)| name != "ipv4.tcp_congestion_control");
     Ok(Script {
         file: file.to_owned(),
         about,
         flow,
-        transport: transport.to_owned(),
+        transport,
         kernel: settings.values,
-        language: Language::Packetdrill(slack),
+        slack,
+        is_exact,
         steps,
-        differences: Vec::new(),
+        differences: marked.differences,
     })
 }
 

@@ -6,8 +6,7 @@ use crate::packet::{ACK, EcnCodepoint, Icmp, LETTERS, OptionPattern, PacketPatte
 
 /// Reads the packet after its `<` or `>`.
 pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern, Fault> {
-    // In packetdrill a packet without `<...>` has no options; in this project's language it may have any.
-    let mut pattern = PacketPattern { options: Some(Vec::new()), ..PacketPattern::default() };
+    let mut pattern = PacketPattern::default();
     let mut text = text.trim();
     if let Some(rest) = text.strip_prefix('[') {
         let (mark, rest) = rest.split_once(']').ok_or_else(|| Fault::wrong("a [ without its ]"))?;
@@ -84,7 +83,7 @@ pub(super) fn packet(text: &str, is_sent_by_peer: bool) -> Result<PacketPattern,
         Some("...") if !is_sent_by_peer => pattern.any_options = true,
         Some(options) => {
             for option in options.split(',') {
-                read_option(option.trim(), pattern.options.get_or_insert_default())?;
+                read_option(option.trim(), &mut pattern.options)?;
             }
         }
     }
@@ -140,11 +139,11 @@ fn read_option(text: &str, into: &mut Vec<OptionPattern>) -> Result<(), Fault> {
     match words[..] {
         // "eol"] => {} | Padding: a model segment has none.
         ["nop" | "eol"] => {}
-        ["mss", mss] => into.push(OptionPattern::Mss(Some(number(mss)? as u16))),
+        ["mss", mss] => into.push(OptionPattern::Mss(number(mss)? as u16)),
         ["sackOK"] => into.push(OptionPattern::SackPermitted),
-        ["wscale", shift] => into.push(OptionPattern::WindowScale(Some(number(shift)? as u8))),
+        ["wscale", shift] => into.push(OptionPattern::WindowScale(number(shift)? as u8)),
         ["TS", "val", value, "ecr", echo] => {
-            into.push(OptionPattern::TimestampsAre(number(value)?, number(echo)?));
+            into.push(OptionPattern::Timestamps(number(value)?, number(echo)?));
         }
         ["sack", ref blocks @ ..] => {
             for block in blocks {
@@ -174,33 +173,44 @@ fn read_option(text: &str, into: &mut Vec<OptionPattern>) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PeerStamps;
-
-    fn shown(text: &str) -> String {
-        packet(text, true).unwrap().packet(PeerStamps::default()).to_string()
-    }
 
     #[test]
     fn packets_are_read() {
-        for (text, wanted) in [
-            (
-                "S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>",
-                "S 0:0 win 32792 <mss 1000, sackOK, wscale 7>",
-            ),
-            ("[ect0] P. 1:1001(1000) ack 1 win 9", "P. 1:1001 ack 1 win 9 ect"),
-            (". 1:1(0) ack 1 win 5 <sack 5:6 1:2,nop,nop>", ". 1:1 ack 1 win 5 <sack 5:6, sack 1:2>"),
-            (". 1:1(0) ack 1 win 5 <nop,nop,TS val 200 ecr 100>", ". 1:1 ack 1 win 5 <ts 200 100>"),
-            ("- 1:1001(1000) win 5", " 1:1001 win 5"),
-            (". 1:1001 (1000) ack 1 win 5", ". 1:1001 ack 1 win 5"),
+        for text in [
+            "S 0:0(0) win 32792 <mss 1000,sackOK,wscale 7>",
+            "[ect0] P. 1:1001(1000) ack 1 win 9",
+            "[ce] . 1:1(0) ack 1 win 5 <sack 5:6 1:2>",
+            "F. 1:1(0) ack 1 win 5 <TS val 200 ecr 100>",
+            "- 1:1001(1000) win 5",
         ] {
-            assert_eq!(shown(text), wanted);
+            assert_eq!(packet(text, true).unwrap().packet().to_string(), text);
+        }
+        for (text, wanted) in [
+            ("S 0:0(0) <mss 1000,nop,nop,nop,wscale 7>", "S 0:0(0) win 65535 <mss 1000,wscale 7>"),
+            (". 1:1001 (1000) ack 1 win 5", ". 1:1001(1000) ack 1 win 5"),
+        ] {
+            assert_eq!(packet(text, true).unwrap().packet().to_string(), wanted);
         }
     }
 
     #[test]
+    fn differences_are_named() {
+        let heard = packet(". 1:1001(1000) ack 1 win 5 <sack 1:2>", true).unwrap().packet();
+        let differs = |text| packet(text, false).unwrap().differs(&heard);
+        assert_eq!(differs("P. 1:1001(1000) ack 1 <sack 1:2>"), None);
+        assert_eq!(differs("F. 1:1001(1000) ack 1 <sack 1:2>"), Some("flags"));
+        assert_eq!(differs(". 1:1002(1001) ack 1 <sack 1:2>"), Some("range of bytes"));
+        assert_eq!(differs(". 1:1001(1000) ack 2 <sack 1:2>"), Some("acknowledgement"));
+        assert_eq!(differs(". 1:1001(1000) ack 1 win 6 <sack 1:2>"), Some("window"));
+        assert_eq!(differs(". 1:1001(1000) ack 1"), Some("SACK blocks"));
+        assert_eq!(differs(". 1:1001(1000) ack 1 <sack 1:2,mss 5>"), Some("option mss"));
+        assert_eq!(differs(". 1:1001(1000) ack 1 <sack 1:2,wscale 0>"), Some("option wscale"));
+        assert_eq!(differs(". 1:1001(1000) ack 1 <sack 1:2,sackOK>"), Some("option sackOK"));
+    }
+
+    #[test]
     fn without_options_none_may_be_there_and_dots_stand_for_any() {
-        let heard = packet(". 1:1(0) ack 1 win 5 <nop,nop,TS val 1 ecr 2>", true).unwrap();
-        let heard = heard.packet(PeerStamps::default());
+        let heard = packet(". 1:1(0) ack 1 win 5 <nop,nop,TS val 1 ecr 2>", true).unwrap().packet();
         let differs = |text| packet(text, false).unwrap().differs(&heard);
         assert_eq!(differs(". 1:1(0) ack 1"), Some("option ts"));
         assert_eq!(differs(". 1:1(0) ack 1 <...>"), None);

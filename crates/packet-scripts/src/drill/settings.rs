@@ -53,7 +53,7 @@ const KNOWN: [&str; 27] = [
 ];
 
 /// Settings of the kernel: names below `net.` and values; the later of two counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     pub(super) values: Vec<(String, String)>,
 }

@@ -1,7 +1,7 @@
 //! Whole scripts in packetdrill's language.
 
 use super::*;
-use crate::script::{Returns, When};
+use crate::script::{PlaneName, Returns, When};
 
 const SCRIPT: &str = "// Sends two segments.
 // More about it.
@@ -30,10 +30,8 @@ fn a_script_is_read() {
     assert_eq!(script.about, "Sends two segments.");
     assert_eq!(script.transport, "linux-cubic");
     assert_eq!(script.flow.sender.recovery.algorithm, Recovery::NewReno);
-    assert_eq!(
-        script.language,
-        Language::Packetdrill(Slack { least: Duration::from_millis(6), share: 0.125, stamp_tick: None })
-    );
+    assert_eq!(script.slack, Slack { least: Duration::from_millis(6), share: 0.125, stamp_tick: None });
+    assert!(!script.is_exact);
     let ms = Duration::from_millis;
     let steps: Vec<_> = script.steps.iter().skip(2).map(|step| (step.line, step.when)).collect();
     let after = |least, most| When::After(crate::Span { least: ms(least), most: ms(most) });
@@ -113,5 +111,66 @@ fn errors_name_their_line_and_what_is_out_of_scope_its_subject() {
         let error = error(from, to);
         assert_eq!(error.is_out_of_scope, is_out_of_scope, "{error}");
         assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+const EXACT: &str = "// Sends a segment.
+//: transport = \"linux-reno\"
+//: tcp.segment_size = \"1000 B\"
+`sysctl -q net.ipv4.tcp_reordering=3`
+0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3
++0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
++0 > S 0:0(0) <...>
+//: differ: a reason
++.3 > . 1:1(0) ack 1 <...> //: kernel
+//: sim +.1 %{ }%
+";
+
+#[test]
+fn marks_are_read() {
+    let script = Script::parse(EXACT, "a.pkt").unwrap();
+    assert_eq!((script.transport.as_str(), script.flow.sender.handshake.mss), ("linux-reno", 1000));
+    assert_eq!(script.kernel, [("ipv4.tcp_reordering".to_owned(), "3".to_owned())]);
+    assert_eq!(script.differences, [(8, "a reason".to_owned())]);
+    assert!(script.is_exact && script.slack == super::EXACT);
+    let planes: Vec<_> = script.steps.iter().skip(3).map(|step| (step.line, step.plane)).collect();
+    let (sim, kernel) = (Some(PlaneName::Sim), Some(PlaneName::Kernel));
+    assert_eq!(planes, [(7, None), (9, kernel), (10, sim)]);
+    assert_eq!(script.steps[5].text, "+.1 %{ }%");
+}
+
+/// A packet too many, another segmentation and a time a little off are wrong in an exact script alone.
+#[test]
+fn an_exact_script_says_everything() {
+    let played = |steps: &str, is_exact: bool| {
+        let head = EXACT.split_once("//: differ").unwrap().0;
+        let text = format!("{head}+.1 < S. 0:0(0) ack 1 win 9000 <mss 1000>\n{steps}");
+        let text = if is_exact { text } else { text.replace("//: tr", "// tr").replace("//: tcp", "// tcp") };
+        crate::model::play(&Script::parse(&text, "a.pkt").unwrap()).unwrap().mismatch.map(|found| found.what)
+    };
+    let two = "+0 > . 1:1(0) ack 1\n+0 write(3, ..., 2000) = 2000\n+0 > P. 1:2001(2000) ack 1\n";
+    assert_eq!(played(two, true).unwrap(), "another range of bytes");
+    assert_eq!(played(two, false), None);
+    let silent = "+0 > . 1:1(0) ack 1\n+0 write(3, ..., 10) = 10\n+.1 write(3, ..., 10) = 10\n";
+    assert_eq!(played(silent, true).unwrap(), "a packet came before this step");
+    assert_eq!(played(silent, false), None);
+    assert_eq!(played("", true).unwrap(), "after the last step a packet came");
+    let late = "+.002 > . 1:1(0) ack 1\n";
+    assert_eq!(played(late, true).unwrap(), "0.002 s before its time");
+    assert_eq!(played(late, false), None);
+}
+
+#[test]
+fn what_is_wrong_with_a_mark_is_told_with_its_line() {
+    for (from, to, says) in [
+        ("linux-reno", "renno", "unknown transport"),
+        ("//: transport", "//: transprot", "a.pkt:2: unknown field `transprot`"),
+        ("segment_size", "segmnt_size", "a.pkt:3: "),
+        ("//: differ: a reason", "", "a.pkt:9: say why the planes differ"),
+        ("//: kernel", "//: kernal", "a.pkt:9: behind a step write //: kernel"),
+        ("//: sim +.1 %{ }%", "//: sim +.1 %{\n}% //: kernel", "a.pkt:11: mark the line in which"),
+    ] {
+        let error = Script::parse(&EXACT.replacen(from, to, 1), "a.pkt").unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
     }
 }

@@ -13,9 +13,6 @@ use cogtcp_transport::{
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Room that the timestamps take of a segment (RFC 7323 appendix A).
-const TIMESTAMPS: u16 = 12;
-
 /// Where the connection stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
@@ -45,6 +42,8 @@ pub(super) enum Ended {
 pub(super) struct Duplex {
     sender: Sender,
     receiver: Receiver,
+    /// Room that timestamps take of a segment.
+    room: u16,
     phase: Phase,
     ended: Option<Ended>,
     peer_syn: Option<Segment>,
@@ -68,10 +67,12 @@ impl Duplex {
         sender: SenderConfig,
         receiver: ReceiverConfig,
         control: Box<dyn CongestionControl>,
+        room: u16,
     ) -> Self {
         Self {
             sender: Sender::new(sender, control),
             receiver: Receiver::new(receiver),
+            room,
             phase: Phase::Rest,
             ended: None,
             peer_syn: None,
@@ -334,11 +335,11 @@ impl Duplex {
     }
 
     /// Departure of the model: its segments do not grow smaller by the options that they carry (RFC 6691).
-    /// Here the handshake settles for so much less.
+    /// Where a script is not exact the handshake settles for so much less.
     fn without_room_for_timestamps(&self, mut answer: Segment) -> Segment {
         if answer.timestamps().is_some() && self.sender.config().handshake.timestamps {
             let mss = answer.mss().unwrap_or(536).min(self.sender.config().handshake.mss as u16);
-            answer.set_mss(mss.saturating_sub(TIMESTAMPS));
+            answer.set_mss(mss.saturating_sub(self.room));
         }
         answer
     }

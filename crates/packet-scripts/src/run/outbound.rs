@@ -9,7 +9,7 @@ use cogtcp_units::{Duration, Time};
 const PLANE_TICK: Duration = Duration::from_millis(1);
 
 impl<P: ScriptPlane> Player<'_, P> {
-    /// The end sends this. In packetdrill's language a range may be sent in any number of segments.
+    /// The end sends this. A range may be sent in any number of segments, unless the script is exact.
     pub(super) fn expect(&mut self, step: &Step, pattern: &PacketPattern) -> Result<(), Mismatch> {
         let due = self.due(step);
         let until = due.most + self.late(step);
@@ -25,7 +25,7 @@ impl<P: ScriptPlane> Player<'_, P> {
             let got = format!("> {}", heard.packet);
             // How data are cut into segments depends on offload and timing on a kernel: packetdrill does not
             // compare it without `strict_segments`.
-            if self.slack.is_some() && heard.packet.len > 0 && heard.packet.len < pattern.len {
+            if !self.is_exact && heard.packet.len > 0 && heard.packet.len < pattern.len {
                 // A part of what the script has as one.
                 let part =
                     PacketPattern { len: heard.packet.len, flags: pattern.flags & !FIN, ..pattern.clone() };
@@ -87,13 +87,12 @@ impl<P: ScriptPlane> Player<'_, P> {
 
     /// packetdrill's tolerance: a share of the time since the step before.
     fn drift(&self, step: &Step) -> Duration {
-        let Some(slack) = self.slack else { return Duration::ZERO };
         let since = match step.when {
             When::After(span) => span.least,
             When::At(span) => (Time::ZERO + span.least).saturating_since(self.before.latest),
             When::Any => Duration::ZERO,
         };
-        slack.least.max(Duration::from_nanos((since.as_nanos() as f64 * slack.share) as u64))
+        self.slack.least.max(Duration::from_nanos((since.as_nanos() as f64 * self.slack.share) as u64))
     }
 
     pub(super) fn early(&self, step: &Step) -> Duration {
@@ -115,16 +114,15 @@ impl<P: ScriptPlane> Player<'_, P> {
     /// that is compared: counted from the first, as hosts begin anywhere.
     fn learn(&mut self, pattern: &PacketPattern, packet: &ScriptPacket, step: &Step) -> Option<f64> {
         let (value, _) = packet.timestamps?;
-        self.echo = value;
-        let written = pattern.options.iter().flatten().find_map(|option| match option {
-            OptionPattern::TimestampsAre(written, _) => Some(*written),
+        let written = pattern.options.iter().find_map(|option| match option {
+            OptionPattern::Timestamps(written, _) => Some(*written),
             _ => None,
         })?;
         let first = *self.first_stamp.get_or_insert((written, value));
         // A later packet with the same written stamp replaces it: the peer echoes the latest.
         self.stamps.retain(|(each, _)| *each != written);
         self.stamps.push((written, value));
-        let tick = self.slack?.stamp_tick?;
+        let tick = self.slack.stamp_tick?;
         let wanted = f64::from(written.wrapping_sub(first.0)) * tick.as_secs_f64();
         let off = f64::from(value.wrapping_sub(first.1)) * PLANE_TICK.as_secs_f64() - wanted;
         let most = if off < 0.0 { self.early(step) } else { self.late(step) };
@@ -132,10 +130,9 @@ impl<P: ScriptPlane> Player<'_, P> {
         (off.abs() > most.as_secs_f64() + tick.as_secs_f64()).then_some(off)
     }
 
-    /// What packetdrill's script has as an echo stands for the timestamp that the end sent in that place.
+    /// What the script has as an echo stands for the timestamp that the end sent in that place.
     pub(super) fn translate_echo(&self, packet: &mut ScriptPacket) {
         if let Some((_, echo)) = &mut packet.timestamps
-            && self.slack.is_some()
             && let Some((_, value)) = self.stamps.iter().find(|(written, _)| written == echo)
         {
             *echo = *value;

@@ -49,8 +49,8 @@ class Outcome:
         about: What it is about.
         plane: `"sim"`, `"kernel"` or `"virtual"`.
         verdict: `"agrees"`: the plane did what the script says; `"differs"`; `"late"`: it differed while
-            the runner itself was behind its times, in every try, so that nothing follows; `"beyond"`: a
-            script of packetdrill that asks for what no plane has; or `"error"`: it could not be played.
+            the runner itself was behind its times, in every try, so that nothing follows; `"beyond"`:
+            the script asks for what no plane has; or `"error"`: it could not be played.
         took_s: How long it took, by the plane's clock.
         lateness_s: How much later than due the runner was, at most.
         mismatch: The first step that differs; None if none does.

@@ -1,4 +1,4 @@
-//! Calls of packetdrill's language on sockets of the kernel. None waits: the runner asks again.
+//! Calls of a script on sockets of the kernel. None waits: the runner asks again.
 
 use super::{KernelPlane, PEER, PORT, Socket};
 use crate::sys;
@@ -20,7 +20,7 @@ fn place(option: SocketOption) -> (i32, i32) {
     }
 }
 
-fn failed(error: &io::Error) -> CallError {
+pub(super) fn failed(error: &io::Error) -> CallError {
     let known = match error.raw_os_error() {
         Some(libc::EAGAIN) => Errno::WouldBlock,
         Some(libc::EINPROGRESS | libc::EALREADY) => Errno::InProgress,
@@ -36,10 +36,6 @@ fn failed(error: &io::Error) -> CallError {
 }
 
 impl KernelPlane {
-    pub(super) fn call_drilled(&mut self, call: Call) -> Result<u64, CallError> {
-        self.make(call).map_err(|error| failed(&error))
-    }
-
     /// The connection, or the socket that is to be connected or to listen.
     fn socket(&self) -> io::Result<BorrowedFd<'_>> {
         match (&self.stage.socket, &self.accepted) {
@@ -50,10 +46,10 @@ impl KernelPlane {
         }
     }
 
-    fn make(&mut self, call: Call) -> io::Result<u64> {
+    pub(super) fn make(&mut self, call: Call) -> io::Result<u64> {
         match call {
             // It has listened all the time.
-            Call::Listen | Call::LeaveQuickAck => {}
+            Call::Listen => {}
             Call::Connect | Call::FinishConnect => {
                 let socket = self.socket()?;
                 if call == Call::FinishConnect {
@@ -71,6 +67,9 @@ impl KernelPlane {
                 };
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
+                if self.is_exact {
+                    stream.set_nodelay(true)?;
+                }
                 self.accepted = Some(stream.into());
             }
             Call::Write(bytes) => return Ok(sys::write(self.socket()?, &vec![0; bytes as usize])? as u64),
