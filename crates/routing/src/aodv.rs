@@ -315,7 +315,7 @@ impl Routing for Aodv {
                 self.owed.remove(&packet.from);
             }
             RoutingMessage::Hello(hello) => self.handle_hello(now, packet.from, *hello),
-            RoutingMessage::ChannelHello(_) | RoutingMessage::Search(_) | RoutingMessage::Own(_) => {}
+            RoutingMessage::Own(_) => {}
         }
     }
 

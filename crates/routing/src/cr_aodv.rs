@@ -5,6 +5,7 @@
 //! channel and its neighbours' channels; a hello follows a spectrum handoff.
 
 use crate::aodv::{Aodv, AodvConfig, AodvSettings};
+use crate::message::{MessageKind, ProtocolMessage};
 use crate::outbox::Outbox;
 use crate::{
     AfterFailure, ChannelNumber, DataPacket, Forwarding, HostUpdate, LostPacket, NodeAddress, RouteInfo,
@@ -28,6 +29,17 @@ pub struct ChannelHello {
     pub neighbors: Vec<(NodeAddress, ChannelNumber)>,
 }
 
+impl ProtocolMessage for ChannelHello {
+    fn body_bytes(&self) -> u32 {
+        // `hdr_aodv_hello::size()` of the released code: always room for ten neighbours.
+        100
+    }
+
+    fn kind(&self) -> MessageKind {
+        MessageKind::Hello
+    }
+}
+
 /// How a node knows the channel that its next hop listens on.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,7 +51,7 @@ pub enum NextHopKnowledge {
     Hello,
 }
 
-/// Whose defaults CR-AODV has.
+/// Which defaults CR-AODV has.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CrAodvProfile {
@@ -184,7 +196,7 @@ impl CrAodv {
     fn say_hello(&mut self, now: Time) {
         let near = self.neighbors.iter().filter(|(_, known)| known.hops == 1);
         let neighbors = near.take(MOST_NEIGHBORS).map(|(node, known)| (*node, known.channel)).collect();
-        let message = RoutingMessage::ChannelHello(ChannelHello { channel: self.channel, neighbors });
+        let message = RoutingMessage::own(ChannelHello { channel: self.channel, neighbors });
         let packet = RoutingPacket {
             from: self.inner.address(),
             to: NodeAddress::BROADCAST,
@@ -267,7 +279,7 @@ impl Routing for CrAodv {
     }
 
     fn handle_message(&mut self, now: Time, packet: &RoutingPacket) {
-        let RoutingMessage::ChannelHello(hello) = &packet.message else {
+        let Some(hello) = packet.message.get::<ChannelHello>() else {
             return self.inner.handle_message(now, packet);
         };
         if let Some(channel) = hello.channel {

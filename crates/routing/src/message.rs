@@ -1,7 +1,5 @@
 //! What routing protocols say to each other, with the sizes on the wire.
 
-use crate::cr_aodv::ChannelHello;
-use crate::search::SearchMessage;
 use crate::{ChannelNumber, NodeAddress};
 use cogtcp_units::Duration;
 use std::any::Any;
@@ -43,16 +41,12 @@ pub enum RoutingMessage {
     ReplyAck,
     /// AODV: hello, a reply about its sender that goes one hop.
     Hello(Hello),
-    /// CR-AODV: hello with channels.
-    ChannelHello(ChannelHello),
-    /// SEARCH: all of its messages.
-    Search(Box<SearchMessage>),
-    /// A protocol that brings its own messages.
+    /// A message that another protocol brings.
     Own(OwnMessage),
 }
 
 /// What hosts need to know of a message that a protocol brings; only the protocol reads it.
-pub trait ProtocolMessage: Any + Debug + Send + Sync {
+pub trait ProtocolMessage: Comparable + Any + Debug + Send + Sync {
     /// Octets behind the network and transport headers.
     fn body_bytes(&self) -> u32;
 
@@ -60,20 +54,25 @@ pub trait ProtocolMessage: Any + Debug + Send + Sync {
     fn kind(&self) -> MessageKind;
 }
 
-/// A [`ProtocolMessage`], shared by all copies of its packet. Two are equal if they are copies.
+/// Comparison with a value of any type.
+pub trait Comparable {
+    /// True if `other` is an equal value of this type.
+    fn equals(&self, other: &dyn Any) -> bool;
+}
+
+impl<T: PartialEq + 'static> Comparable for T {
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}
+
+/// A [`ProtocolMessage`], shared by all copies of its packet.
 #[derive(Clone, Debug)]
 pub struct OwnMessage(Arc<dyn ProtocolMessage>);
 
 impl PartialEq for OwnMessage {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl OwnMessage {
-    /// Returns the message as the protocol made it; `None`: another protocol did.
-    pub fn get<T: ProtocolMessage>(&self) -> Option<&T> {
-        (&*self.0 as &dyn Any).downcast_ref()
+        self.0.equals(&*other.0 as &dyn Any)
     }
 }
 
@@ -131,7 +130,7 @@ pub struct Hello {
     pub lifetime: Duration,
 }
 
-/// Whose sizes of messages.
+/// Which specification sets message sizes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WireFormat {
     /// RFC 3561 section 5 over UDP and IPv4.
@@ -147,6 +146,12 @@ impl RoutingMessage {
         Self::Own(OwnMessage(Arc::new(message)))
     }
 
+    /// Returns the message as the protocol made it; `None`: another protocol did.
+    pub fn get<T: ProtocolMessage>(&self) -> Option<&T> {
+        let Self::Own(message) = self else { return None };
+        (&*message.0 as &dyn Any).downcast_ref()
+    }
+
     /// Size with network and transport headers, octets.
     pub fn wire_bytes(&self, format: WireFormat) -> u32 {
         let (request, reply, headers) = match format {
@@ -160,9 +165,6 @@ impl RoutingMessage {
                 // 5.3: four octets, then eight for each destination.
                 Self::Error(error) => 4 + 8 * error.unreachable.len() as u32,
                 Self::ReplyAck => 2,
-                // `hdr_aodv_hello::size()` of the released code: always room for ten neighbours.
-                Self::ChannelHello(_) => 100,
-                Self::Search(message) => message.body_bytes(),
                 Self::Own(message) => message.0.body_bytes(),
             }
     }
@@ -174,8 +176,7 @@ impl RoutingMessage {
             Self::Reply(_) => MessageKind::Reply,
             Self::Error(_) => MessageKind::Error,
             Self::ReplyAck => MessageKind::ReplyAck,
-            Self::Hello(_) | Self::ChannelHello(_) => MessageKind::Hello,
-            Self::Search(message) => message.kind(),
+            Self::Hello(_) => MessageKind::Hello,
             Self::Own(message) => message.0.kind(),
         }
     }

@@ -108,7 +108,7 @@ impl Search {
     }
 
     fn send(&mut self, now: Time, to: NodeAddress, channel: Option<ChannelNumber>, message: SearchMessage) {
-        let message = RoutingMessage::Search(Box::new(message));
+        let message = RoutingMessage::own(message);
         let bytes = message.wire_bytes(WireFormat::Rfc);
         // Each hop is a packet of its own.
         self.outbox.push(now, RoutingPacket { from: self.address, to, ttl: 1, channel, bytes, message });
@@ -196,11 +196,11 @@ impl Routing for Search {
 
     fn handle_message(&mut self, now: Time, packet: &RoutingPacket) {
         let for_us = packet.to == self.address || packet.to.is_broadcast();
-        let RoutingMessage::Search(message) = &packet.message else { return };
+        let Some(message) = packet.message.get() else { return };
         if !for_us || packet.from == self.address || packet.from.is_broadcast() {
             return;
         }
-        match &**message {
+        match message {
             SearchMessage::Beacon { position, occupied } => {
                 let neighbor = Neighbor { position: *position, occupied: *occupied, heard: now };
                 self.neighbors.insert(packet.from, neighbor);
@@ -228,8 +228,8 @@ impl Routing for Search {
     ) -> AfterFailure {
         // It is not there: the next choice falls on another, until its next beacon.
         self.neighbors.remove(&neighbor);
-        if let LostPacket::Routing(RoutingPacket { message: RoutingMessage::Search(message), .. }) = lost
-            && let SearchMessage::Request(request) = &**message
+        if let LostPacket::Routing(packet) = lost
+            && let Some(SearchMessage::Request(request)) = packet.message.get()
         {
             // To another neighbour, now that this one is forgotten.
             self.pass_on(now, request.clone());

@@ -20,7 +20,7 @@ impl RoutingMessage {
             Self::Error(error) => error.octets(address),
             Self::ReplyAck => vec![4, 0],
             Self::Hello(hello) => hello.octets(address(sender)),
-            Self::ChannelHello(_) | Self::Search(_) | Self::Own(_) => return None,
+            Self::Own(_) => return None,
         })
     }
 }

@@ -396,9 +396,9 @@ fn beacons() {
     let now = air.now;
     air.occupy(0, 1);
     let packet = air.nodes[0].poll_transmit(now).unwrap();
-    let RoutingMessage::Search(message) = &packet.message else { panic!("{packet:?}") };
+    let Some(message) = packet.message.get::<SearchMessage>() else { panic!("{packet:?}") };
     // Bit 1 is channel 1.
-    assert_eq!(**message, SearchMessage::Beacon { position: Position::new(0.0, 0.0), occupied: 0b10 });
+    assert_eq!(*message, SearchMessage::Beacon { position: Position::new(0.0, 0.0), occupied: 0b10 });
     assert_eq!((packet.bytes, packet.ttl, packet.channel), (48, 1, None));
 }
 
@@ -414,7 +414,7 @@ fn alone() -> Search {
 }
 
 fn tell(search: &mut Search, from: u32, message: SearchMessage) {
-    let message = RoutingMessage::Search(Box::new(message));
+    let message = RoutingMessage::own(message);
     let (from, to) = (node(from), node(0));
     search.handle_message(Time::ZERO, &RoutingPacket { from, to, ttl: 1, channel: None, bytes: 0, message });
 }
@@ -528,7 +528,7 @@ fn a_route_that_lives_is_changed_by_a_newer_search() {
     let changed = |later: Time| {
         let mut search = alone();
         tell(&mut search, 2, reply(5, 1, 2));
-        let message = RoutingMessage::Search(Box::new(reply(6, 2, 1)));
+        let message = RoutingMessage::own(reply(6, 2, 1));
         let (from, to) = (node(1), node(0));
         search.handle_message(later, &RoutingPacket { from, to, ttl: 1, channel: None, bytes: 0, message });
         let change = RoutingEvent::RouteChanged { destination: node(9), from: node(2), to: node(1) };
@@ -586,11 +586,8 @@ fn the_hop_onwards_keeps_its_channel() {
     done(&mut search, Time::ZERO);
     search
         .handle_host_update(Time::ZERO, HostUpdate::PrimaryUser { channel: ChannelNumber(1), active: true });
-    let switch = |packet: &RoutingPacket| match &packet.message {
-        RoutingMessage::Search(message) => match &**message {
-            SearchMessage::Switch { channel, upstream, .. } => Some((packet.to, *channel, *upstream)),
-            _ => None,
-        },
+    let switch = |packet: &RoutingPacket| match packet.message.get() {
+        Some(SearchMessage::Switch { channel, upstream, .. }) => Some((packet.to, *channel, *upstream)),
         _ => None,
     };
     let told: Vec<_> = done(&mut search, Time::ZERO).0.iter().filter_map(switch).collect();

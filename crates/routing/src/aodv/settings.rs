@@ -7,7 +7,7 @@ use cogtcp_units::{Duration, overlay};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose defaults AODV has.
+/// Which defaults AODV has.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AodvProfile {
@@ -40,7 +40,7 @@ overlay! {
 
     /// AODV in a scenario: a profile and its exceptions.
     pub struct AodvSettings {
-        /// Whose defaults the others have: rfc.
+        /// Which defaults the other settings have: rfc.
         profile: AodvProfile,
     }
 

@@ -1,7 +1,7 @@
 //! What SEARCH nodes say to each other. The paper prints no formats: the sizes are reconstructed, with 4
 //! octets for an address, a time or a channel and 8 for a place.
 
-use crate::message::MessageKind;
+use crate::message::{MessageKind, ProtocolMessage};
 use crate::{ChannelNumber, NodeAddress};
 use cogtcp_units::{Position, Time};
 
@@ -96,9 +96,8 @@ pub enum ForwardingMode {
     },
 }
 
-impl SearchMessage {
-    /// Octets without network and transport headers.
-    pub(crate) fn body_bytes(&self) -> u32 {
+impl ProtocolMessage for SearchMessage {
+    fn body_bytes(&self) -> u32 {
         match self {
             Self::Beacon { .. } => 4 + 8 + 8,
             Self::Request(request) => 4 + 12 + 4 + 8 + 4 + 8 * request.path.len() as u32,
@@ -110,7 +109,7 @@ impl SearchMessage {
         }
     }
 
-    pub(crate) fn kind(&self) -> MessageKind {
+    fn kind(&self) -> MessageKind {
         match self {
             Self::Beacon { .. } => MessageKind::Hello,
             Self::Request(_) => MessageKind::Request,

@@ -53,7 +53,7 @@ impl Nonsense {
 
     fn message(&mut self) -> RoutingMessage {
         match self.0.below(10) {
-            6.. => RoutingMessage::Search(Box::new(self.search())),
+            6.. => RoutingMessage::own(self.search()),
             0 => RoutingMessage::Request(RouteRequest {
                 hops: self.byte(),
                 id: self.number(),
@@ -83,7 +83,7 @@ impl Nonsense {
                 let count = self.0.below(12);
                 let neighbors = (0..count).map(|_| (self.node(), ChannelNumber(self.number()))).collect();
                 let channel = self.maybe().map(ChannelNumber);
-                RoutingMessage::ChannelHello(ChannelHello { channel, neighbors })
+                RoutingMessage::own(ChannelHello { channel, neighbors })
             }
         }
     }
