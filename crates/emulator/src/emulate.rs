@@ -6,14 +6,15 @@ use crate::command::{Program, Programs};
 use crate::controls::{self, Controls};
 use crate::device::{self, Device, DeviceKind, Devices, Setting, Wire};
 use crate::endings::Endings;
-use crate::engine::{self, Engine};
+use crate::engine::{self, Account, Engine};
 use crate::error::{EmulationError, Tried};
+use crate::event::RecordedEvent;
 use crate::flows::{self, Played, Prepared, Role, datagrams};
 use crate::journal::Journal;
 use crate::lateness::{Timing, measure_floor};
 use crate::namespaces::{self, Namespace};
 use crate::network::EmulatedNetwork;
-use crate::observer::{FlowWatch, Observer, RecordedEvent};
+use crate::observer::{FlowWatch, Observer};
 use crate::orphans::Orphans;
 use crate::packet;
 use crate::plan::Plan;
@@ -461,11 +462,9 @@ impl Finished<'_> {
         extensions.extend(self.outcome.subflows());
         extensions.push(emulation);
         if !self.outcome.plan.experiment.udp.is_empty() {
-            extensions.extend(udp::tables(
-                self.outcome.plan,
-                &self.outcome.observer.udp,
-                &self.outcome.account,
-            ));
+            let Account { warm_at, ended_at, .. } = self.outcome.account;
+            let experiment = &self.outcome.plan.experiment;
+            extensions.extend(udp::tables(experiment, &self.outcome.observer.udp, [warm_at, ended_at]));
         }
         extensions.extend(self.outcome.applications());
         extensions.extend(self.outcome.train());

@@ -8,7 +8,7 @@ mod pumps;
 
 use crate::clock::Clock;
 use crate::engine;
-use crate::observer::{Entity, RecordedEvent};
+use crate::event::{Entity, RecordedEvent};
 use crate::sockets::{Maker, Settings, TcpCounters, TcpInfo};
 use crate::states::{self, Shown, States};
 use crate::sys;
@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const CHUNK: usize = 64 * 1024;
 /// How long the thread sleeps at most: it looks then whether the run has ended.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
-/// The same in virtual time, where to look costs more.
+/// Longest sleep in virtual time, where to look costs more.
 const LONGEST_VIRTUAL_WAIT: Duration = Duration::from_secs(1);
 
 /// A flow before it starts.

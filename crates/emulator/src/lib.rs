@@ -25,6 +25,7 @@ mod emulate;
 mod endings;
 mod engine;
 mod error;
+mod event;
 mod flows;
 pub mod host_routes;
 mod journal;

@@ -3,6 +3,7 @@
 use crate::announcer::Announcer;
 use crate::clock::Watch;
 use crate::device::Wire;
+use crate::event::{Entity, RecordedEvent};
 use crate::host_routes::LinkDirection;
 use crate::journal::{Journal, Step};
 use crate::lateness::Lateness;
@@ -55,30 +56,6 @@ impl Default for FlowWatch {
             paths: Vec::new(),
         }
     }
-}
-
-/// To what something happened.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Entity {
-    Flow(usize),
-    Radio(RadioIndex),
-    LinkDirection(LinkDirection),
-    Node(usize),
-    /// A primary user, by its number in the log.
-    User(u32),
-    /// A node, about another.
-    Nodes([usize; 2]),
-}
-
-/// Something that happened.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RecordedEvent {
-    pub(crate) at: Time,
-    pub(crate) kind: EventKind,
-    pub(crate) entity: Entity,
-    pub(crate) flow: Option<usize>,
-    pub(crate) detail: &'static str,
-    pub(crate) value: f64,
 }
 
 /// Moves packets into the devices and keeps account of them.

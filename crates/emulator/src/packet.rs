@@ -122,6 +122,11 @@ impl Family {
         }
     }
 
+    /// Bytes of the headers of a datagram.
+    pub(crate) const fn udp_headers(self) -> u32 {
+        self.header() + UDP_HEADER as u32
+    }
+
     /// The address of a host.
     pub(crate) fn address(self, host: usize) -> IpAddr {
         match self {
@@ -216,7 +221,7 @@ impl Ports {
         Self { sender_listens, udp, datagrams: Vec::new() }
     }
 
-    /// The same where these flows go by UDP.
+    /// Marks the flows that go by UDP.
     pub(crate) fn with_datagrams(self, datagrams: Vec<bool>) -> Self {
         Self { datagrams, ..self }
     }

@@ -7,7 +7,6 @@ use crate::host_routes::{HostRoutes, LinkDirection};
 use crate::packet::{self, Family, MOST_HOSTS, Packets, Ports};
 use crate::receive_memory;
 use crate::sockets::Settings;
-use crate::udp;
 use cogtcp_link::Schedule;
 use cogtcp_multipath::{Coupling, Scheduler};
 use cogtcp_scenario::{
@@ -256,7 +255,7 @@ impl Plan {
             .collect::<Result<_, EmulationError>>()?;
         for (source, [from, _]) in experiment.udp.iter().zip(&source_ends) {
             let mtu = hosts[*from].mtu;
-            if source.size + udp::headers(family) > mtu {
+            if source.size + family.udp_headers() > mtu {
                 let what =
                     format!("the packets of \"{}\" do not fit into the {mtu} bytes of its host", source.name);
                 let known = "datagrams that are no larger than the packets of TCP";

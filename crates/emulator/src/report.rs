@@ -1,10 +1,11 @@
 //! The tables of a run, as the simulator has them: a column says the same on either plane.
 
 use crate::engine::Account;
+use crate::event::{Entity, RecordedEvent};
 use crate::flows::Played;
 use crate::host_routes::LinkDirection;
 use crate::network::EmulatedNetwork;
-use crate::observer::{Entity, FlowWatch, Observer, RecordedEvent};
+use crate::observer::{FlowWatch, Observer};
 use crate::plan::Plan;
 use cogtcp_hosts::applications::{self, ApplicationAccount};
 use cogtcp_hosts::multipath::PathNames;

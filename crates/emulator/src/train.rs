@@ -6,8 +6,8 @@
 //! rewrites windows, and says which ACKs are to be sent. Messages are UDP packets ([`wire`]) that cross the
 //! LAN like all others and that no kernel sees.
 
+use crate::event::{Entity, RecordedEvent};
 use crate::host_routes::LinkDirection;
-use crate::observer::{Entity, RecordedEvent};
 use crate::packet::{self, Family, Ports};
 use crate::plan::Plan;
 use crate::segments;

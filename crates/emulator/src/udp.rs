@@ -1,22 +1,14 @@
 //! UDP sources: real datagrams on real sockets, counted where they come out of one kernel and go into
 //! another.
 
-use crate::engine::Account;
 use crate::error::{EmulationError, Tried};
 use crate::packet::{FIRST_UDP_PORT, Family};
-use crate::plan::Plan;
-use cogtcp_headers::UDP_HEADER;
 use cogtcp_hosts::datagrams::{self, SourceAccount};
 use cogtcp_records::Table;
-use cogtcp_scenario::UdpSpec;
+use cogtcp_scenario::{Experiment, UdpSpec};
 use cogtcp_traffic::Source;
 use cogtcp_units::Time;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-
-/// Bytes of the headers of a datagram.
-pub(crate) const fn headers(family: Family) -> u32 {
-    family.header() + UDP_HEADER as u32
-}
 
 /// Any address of the family of this one.
 pub(crate) const fn unspecified(like: IpAddr) -> IpAddr {
@@ -90,7 +82,7 @@ pub(crate) struct UdpWatch {
 
 impl UdpWatch {
     pub(crate) fn new(family: Family) -> Self {
-        Self { headers: headers(family), dropped: 0, account: SourceAccount::default() }
+        Self { headers: family.udp_headers(), dropped: 0, account: SourceAccount::default() }
     }
 
     /// A packet comes from its kernel; returns its number.
@@ -114,8 +106,8 @@ impl UdpWatch {
     }
 }
 
-/// The tables of datagrams: one row for each source, and for each call.
-pub(crate) fn tables(plan: &Plan, watches: &[UdpWatch], account: &Account) -> Vec<Table> {
+/// The tables of datagrams between two times: one row for each source, and for each call.
+pub(crate) fn tables(experiment: &Experiment, watches: &[UdpWatch], span: [Time; 2]) -> Vec<Table> {
     let accounts = watches.iter().map(|watch| (&watch.account, watch.dropped));
-    datagrams::tables(&plan.experiment, accounts, [account.warm_at, account.ended_at])
+    datagrams::tables(experiment, accounts, span)
 }

@@ -7,7 +7,7 @@
 //! format: the bytes of requests received say how much it is asked for.
 
 use super::{Account, Played, Playing, Standing};
-use crate::observer::RecordedEvent;
+use crate::event::RecordedEvent;
 use crate::sockets::{self, Maker, Settings, TcpInfo};
 use crate::states::{self, Shown};
 use crate::sys::ready;

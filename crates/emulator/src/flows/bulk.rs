@@ -2,7 +2,7 @@
 
 use super::pumps::Pump;
 use super::{Account, Played, Playing, Standing};
-use crate::observer::RecordedEvent;
+use crate::event::RecordedEvent;
 use crate::sockets::{self, TcpInfo};
 use crate::states::Shown;
 use crate::sys::{self, ready};
@@ -148,7 +148,7 @@ impl Bulk {
         Ok(())
     }
 
-    /// The same of the reader.
+    /// Starts the thread that reads.
     fn start_reading(&mut self, stream: &TcpStream) -> io::Result<()> {
         self.can_read = false;
         self.pumps[1] = Some(Pump::reading(stream.try_clone()?.into()));

@@ -4,7 +4,7 @@
 use super::bulk::Application;
 use super::{Account, Played, Playing, Standing};
 use crate::error::{EmulationError, Tried};
-use crate::observer::RecordedEvent;
+use crate::event::RecordedEvent;
 use crate::packet::FIRST_PORT;
 use crate::states::Shown;
 use crate::sys;
