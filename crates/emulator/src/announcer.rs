@@ -8,7 +8,6 @@ use crate::plan::Plan;
 use crate::sys;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_network::RadioIndex;
-use cogtcp_scenario::RadioKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -85,7 +84,7 @@ impl Announcer {
                     }
                 }
             }
-            Heard { has_mac: matches!(radio.kind, RadioKind::Cognitive(_)), units: told }
+            Heard { has_mac: radio.kind.cognitive().is_some(), units: told }
         });
         Self { lines, radios: radios.collect() }
     }

@@ -13,7 +13,6 @@ use cogtcp_scenario::{
     ControlSpec, Experiment, FlowSpec, LinkDirectionSpec, PathSpec, Protocol, RadioKind, RadioSpec,
     SpectrumSpec, TcpSpec, TransportSpec,
 };
-use cogtcp_spectrum::ChannelChoice;
 use cogtcp_transport::{
     ControlInfo, DelayedAck, EcnMode, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery,
     SenderConfig, linux_control,
@@ -308,7 +307,7 @@ impl Plan {
         self.directions_by_path(flow).next().unwrap_or_default()
     }
 
-    /// The same on each of its paths.
+    /// The directions of links that the data of a flow take on each of its paths.
     pub(crate) fn directions_by_path(&self, flow: usize) -> impl Iterator<Item = Vec<LinkDirection>> {
         let [from, to] = self.flow_ends[flow];
         let shortest = self.networks[flow].is_empty().then_some(packet::SHORTEST);
@@ -517,22 +516,7 @@ fn fastest(
             Rate::from_bits_per_second(steps.iter().map(|(_, rate)| *rate).max().unwrap_or_default())
         }
     };
-    let channels: Vec<Rate> = match radio {
-        Some(RadioKind::Cycle(cycle, _)) => match &cycle.channel {
-            ChannelChoice::Stay => Vec::new(),
-            ChannelChoice::Range(bounds) => bounds.to_vec(),
-            ChannelChoice::Set(rates) => rates.clone(),
-        },
-        Some(RadioKind::Journey(journey, _)) => {
-            journey.line.signal.rates.iter().map(|step| step.rate).collect()
-        }
-        Some(RadioKind::Gate(gate, _)) => gate.kind().rates(),
-        Some(RadioKind::Unshared(..)) => {
-            spectrum.iter().flat_map(|it| it.channels.iter()).map(|(_, it)| it.rate).collect()
-        }
-        Some(RadioKind::Scheduled(_, cell)) => vec![cell.peak()],
-        Some(RadioKind::Cognitive(_)) | None => Vec::new(),
-    };
+    let channels = radio.map(|radio| radio.rates(spectrum)).unwrap_or_default();
     channels.into_iter().chain([own]).max()
 }
 

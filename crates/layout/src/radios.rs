@@ -1,10 +1,10 @@
 //! The radios that gate links.
 
-use crate::{CellSpec, CognitiveSpec};
+use crate::{CellSpec, CognitiveSpec, SpectrumSpec};
 use cogtcp_link::{Flush, Gate, Silence};
-use cogtcp_spectrum::{CycleConfig, GateConfig};
+use cogtcp_spectrum::{ChannelChoice, CycleConfig, DurationLaw, GateConfig, SensingCycle};
 use cogtcp_train::journey::Line;
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, Rate};
 use std::sync::Arc;
 
 /// A cognitive radio.
@@ -80,6 +80,51 @@ impl RadioKind {
     /// Returns the cell, if a base station schedules.
     pub fn cell(&self) -> Option<&CellSpec> {
         if let Self::Scheduled(_, cell) = self { Some(cell) } else { None }
+    }
+
+    /// True if two seeds may give different radios.
+    pub(crate) fn is_random(&self) -> bool {
+        match self {
+            Self::Cycle(CycleConfig { sensing, pu, channel, dwell: _ }, _) => {
+                let senses_at_random =
+                    sensing.as_ref().is_some_and(|SensingCycle { off, on, start: _, clock: _ }| {
+                        [off, on].into_iter().any(|law| !matches!(law, DurationLaw::Fixed(_)))
+                    });
+                senses_at_random || pu.is_some() || *channel != ChannelChoice::Stay
+            }
+            Self::Gate(gate, _) => gate.kind().is_random(),
+            // The terrain and those who pass; backoff, errors of detection.
+            Self::Journey(..) | Self::Cognitive(_) | Self::Unshared(..) | Self::Scheduled(..) => true,
+        }
+    }
+
+    /// The rates that the radio may give its links; none if their rate stays, or a MAC has the channel.
+    pub fn rates(&self, spectrum: Option<&SpectrumSpec>) -> Vec<Rate> {
+        match self {
+            Self::Cycle(cycle, _) => match &cycle.channel {
+                ChannelChoice::Stay => Vec::new(),
+                ChannelChoice::Range(bounds) => bounds.to_vec(),
+                ChannelChoice::Set(rates) => rates.clone(),
+            },
+            Self::Journey(journey, _) => journey.line.signal.rates.iter().map(|step| step.rate).collect(),
+            Self::Gate(gate, _) => gate.kind().rates(),
+            Self::Unshared(..) => {
+                spectrum.iter().flat_map(|it| it.channels.iter()).map(|(_, it)| it.rate).collect()
+            }
+            Self::Scheduled(_, cell) => vec![cell.peak()],
+            Self::Cognitive(_) => Vec::new(),
+        }
+    }
+
+    /// The longest that the radio is on the air for a packet of this size once it has begun.
+    pub fn longest_frame(&self, rate: Rate, bytes: u32) -> Duration {
+        match self {
+            // A slot.
+            Self::Scheduled(..) => Duration::from_millis(1),
+            // RTS, CTS, data and ACK: the data frame is the most of it at least.
+            Self::Cognitive(_) => rate.transmission_time(u64::from(bytes) * 2) + Duration::from_millis(5),
+            _ => rate.transmission_time(bytes.into()),
+        }
     }
 
     /// What silence does to links without a MAC; `None`: there is one, which decides that.

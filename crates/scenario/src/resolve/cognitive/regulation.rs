@@ -3,8 +3,7 @@
 use crate::resolve::Findings;
 use crate::tree::KeyPath;
 use crate::{
-    Access, CognitiveUser, Ends, FlowSpec, RadioKind, RadioSpec, SensingSettings, SpectrumSpec, UdpSpec,
-    suggest,
+    Access, CognitiveUser, Ends, FlowSpec, RadioSpec, SensingSettings, SpectrumSpec, UdpSpec, suggest,
 };
 use cogtcp_spectrum::CognitiveConfig;
 use cogtcp_spectrum::regulation::{DpaAnswer, RegulationConfig};
@@ -148,16 +147,8 @@ pub(in crate::resolve) fn check_frames(
         let Some(user) = radio.kind.user() else { continue };
         let Some(regulation) = &user.ends[0].regulation else { continue };
         let channels = spectrum.iter().flat_map(|spectrum| spectrum.channels.usable());
-        let frame = |rate: cogtcp_units::Rate| match &radio.kind {
-            // A slot.
-            RadioKind::Scheduled(..) => Duration::from_millis(1),
-            // RTS, CTS, data and ACK: the data frame is the most of it at least.
-            RadioKind::Cognitive(_) => {
-                rate.transmission_time(u64::from(largest) * 2) + Duration::from_millis(5)
-            }
-            _ => rate.transmission_time(largest.into()),
-        };
-        let longest = channels.map(|(_, channel)| frame(channel.rate)).max().unwrap_or_default();
+        let frames = channels.map(|(_, channel)| radio.kind.longest_frame(channel.rate, largest));
+        let longest = frames.max().unwrap_or_default();
         let margin = regulation.kind().margin();
         if longest > margin {
             let message = format!(
