@@ -55,7 +55,7 @@ pub fn check_congestion_control(
     check_congestion_control_with_seeds(make, 0..50)
 }
 
-/// The same with other random sequences: more of them, or the one seed of a failure.
+/// Checks with other random sequences: more of them, or the one seed of a failure.
 ///
 /// # Errors
 ///

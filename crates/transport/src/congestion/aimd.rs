@@ -9,7 +9,7 @@
 
 use super::growth::{self, Additive};
 use super::hystart::{self, SlowStart};
-use super::{AckSample, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState};
+use super::{AckSample, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
 use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::Time;
 
@@ -21,40 +21,37 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "slow start and congestion avoidance of Reno",
     reference: "RFC 5681; byte counting RFC 3465",
     parameters: &[
-        ParameterSpec {
-            name: "increase",
-            summary: "additive increase a: segments per round trip in congestion avoidance",
-            unit: "segments",
-            kind: ParameterKind::Number { default: 1.0, min: 0.0, max: 1000.0 },
-        },
-        ParameterSpec {
-            name: "decrease",
-            summary: "factor b left of FlightSize after a loss event",
-            unit: "",
-            kind: ParameterKind::Number { default: 0.5, min: 0.0, max: 1.0 },
-        },
+        ParameterSpec::number(
+            "increase",
+            "additive increase a: segments per round trip in congestion avoidance",
+            "segments",
+            [1.0, 0.0, 1000.0],
+        ),
+        ParameterSpec::number(
+            "decrease",
+            "factor b left of FlightSize after a loss event",
+            "",
+            [0.5, 0.0, 1.0],
+        ),
         growth::ABC_LIMIT,
         hystart::HYSTART,
         hystart::HYSTART_LIMIT,
-        ParameterSpec {
-            name: "byte_counting",
-            summary: "congestion avoidance counts acknowledged bytes (RFC 3465, recommended by RFC 5681); false: \
+        ParameterSpec::flag(
+            "byte_counting",
+            "congestion avoidance counts acknowledged bytes (RFC 3465, recommended by RFC 5681); false: \
                       SMSS * SMSS / cwnd per ACK, as ns-2",
-            unit: "",
-            kind: ParameterKind::Flag { default: true },
-        },
-        ParameterSpec {
-            name: "whole_segments",
-            summary: "ssthresh is rounded down to whole segments, as in Linux, BSD and ns-2",
-            unit: "",
-            kind: ParameterKind::Flag { default: false },
-        },
-        ParameterSpec {
-            name: "reduce_cwnd",
-            summary: "a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)",
-            unit: "",
-            kind: ParameterKind::Flag { default: false },
-        },
+            true,
+        ),
+        ParameterSpec::flag(
+            "whole_segments",
+            "ssthresh is rounded down to whole segments, as in Linux, BSD and ns-2",
+            false,
+        ),
+        ParameterSpec::flag(
+            "reduce_cwnd",
+            "a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)",
+            false,
+        ),
     ],
     presets: &[
         preset("tahoe", "fast retransmit, then slow start from one segment", Recovery::Tahoe),

@@ -16,8 +16,7 @@ mod probe_bw;
 mod probe_rtt;
 
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
@@ -31,24 +30,34 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "BBR version 3: paces at the measured bottleneck bandwidth",
     reference: "draft-ietf-ccwg-bbr (2026-08)",
     parameters: &[
-        number("startup_pacing_gain", "pacing gain of Startup: 4 ln 2", 2.77, 1.0, 10.0),
-        number("drain_pacing_gain", "pacing gain of Drain", 0.5, 0.1, 1.0),
-        number("cwnd_gain", "window in units of the estimated BDP", 2.0, 1.0, 10.0),
-        number("loss_threshold", "tolerated loss rate per round when probing for bandwidth", 0.02, 0.0, 1.0),
-        number("beta", "multiplicative decrease in a round with losses", 0.7, 0.1, 1.0),
-        number("headroom", "share of inflight_longterm left free while cruising", 0.15, 0.0, 0.9),
-        ParameterSpec {
-            name: "min_rtt_window",
-            summary: "length of the filter for the least RTT",
-            unit: "s",
-            kind: ParameterKind::Number { default: 10.0, min: 0.1, max: 3600.0 },
-        },
-        ParameterSpec {
-            name: "probe_rtt_interval",
-            summary: "least time between two ProbeRTT phases",
-            unit: "s",
-            kind: ParameterKind::Number { default: 5.0, min: 0.1, max: 3600.0 },
-        },
+        ParameterSpec::number("startup_pacing_gain", "pacing gain of Startup: 4 ln 2", "", [2.77, 1.0, 10.0]),
+        ParameterSpec::number("drain_pacing_gain", "pacing gain of Drain", "", [0.5, 0.1, 1.0]),
+        ParameterSpec::number("cwnd_gain", "window in units of the estimated BDP", "", [2.0, 1.0, 10.0]),
+        ParameterSpec::number(
+            "loss_threshold",
+            "tolerated loss rate per round when probing for bandwidth",
+            "",
+            [0.02, 0.0, 1.0],
+        ),
+        ParameterSpec::number("beta", "multiplicative decrease in a round with losses", "", [0.7, 0.1, 1.0]),
+        ParameterSpec::number(
+            "headroom",
+            "share of inflight_longterm left free while cruising",
+            "",
+            [0.15, 0.0, 0.9],
+        ),
+        ParameterSpec::number(
+            "min_rtt_window",
+            "length of the filter for the least RTT",
+            "s",
+            [10.0, 0.1, 3600.0],
+        ),
+        ParameterSpec::number(
+            "probe_rtt_interval",
+            "least time between two ProbeRTT phases",
+            "s",
+            [5.0, 0.1, 3600.0],
+        ),
     ],
     presets: &[Preset {
         name: "bbr",
@@ -60,16 +69,6 @@ pub const INFO: ControlInfo = ControlInfo {
     }],
     build: |parameters| Box::new(Bbr::new(parameters)),
 };
-
-const fn number(
-    name: &'static str,
-    summary: &'static str,
-    default: f64,
-    min: f64,
-    max: f64,
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit: "", kind: ParameterKind::Number { default, min, max } }
-}
 
 /// Share of the bandwidth left unused by pacing: BBR.PacingMarginPercent.
 const PACING_MARGIN: f64 = 0.01;

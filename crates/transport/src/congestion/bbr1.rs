@@ -22,8 +22,7 @@ mod long_term;
 
 use super::windowed_max::WindowedMax;
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
@@ -35,30 +34,24 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "Bottleneck Bandwidth and Round-trip time, version 1, as in Linux: paces at the best rate of ten rounds",
     reference: "Cardwell et al., CACM 60(2), 2017; Linux tcp_bbr.c",
     parameters: &[
-        ParameterSpec {
-            name: "high_gain",
-            summary: "pacing and window gain of Startup: 2 / ln 2",
-            unit: "",
-            kind: ParameterKind::Number { default: 2.885, min: 1.0, max: 10.0 },
-        },
-        ParameterSpec {
-            name: "cwnd_gain",
-            summary: "window in units of the estimated BDP",
-            unit: "",
-            kind: ParameterKind::Number { default: 2.0, min: 1.0, max: 10.0 },
-        },
-        ParameterSpec {
-            name: "min_rtt_window",
-            summary: "time after which the minimum RTT is probed for again",
-            unit: "s",
-            kind: ParameterKind::Number { default: 10.0, min: 0.1, max: 3600.0 },
-        },
-        ParameterSpec {
-            name: "long_term",
-            summary: "look for policers: a steady rate under losses of 20 % and more",
-            unit: "",
-            kind: ParameterKind::Flag { default: true },
-        },
+        ParameterSpec::number(
+            "high_gain",
+            "pacing and window gain of Startup: 2 / ln 2",
+            "",
+            [2.885, 1.0, 10.0],
+        ),
+        ParameterSpec::number("cwnd_gain", "window in units of the estimated BDP", "", [2.0, 1.0, 10.0]),
+        ParameterSpec::number(
+            "min_rtt_window",
+            "time after which the minimum RTT is probed for again",
+            "s",
+            [10.0, 0.1, 3600.0],
+        ),
+        ParameterSpec::flag(
+            "long_term",
+            "look for policers: a steady rate under losses of 20 % and more",
+            true,
+        ),
     ],
     presets: &[
         Preset {

@@ -56,8 +56,8 @@ mod slope;
 
 use super::growth;
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, PacketInfo, ParameterKind,
-    ParameterSpec, Parameters, TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, PacketInfo, ParameterSpec,
+    Parameters, TcpState,
 };
 use crate::{FlowCount, HostProfile, Preset, PresetValue, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
@@ -73,40 +73,74 @@ pub const INFO: ControlInfo = ControlInfo {
     reference: "Zhou, Di Felice, Drozdenko and Chowdhury, Towards Fast Flow Convergence in Cognitive Radio Cellular \
                 Networks; ns-3 code of the first author",
     parameters: &[
-        number("alpha", "saturation from (1 + alpha) Dp", "", [0.2, 0.0, 100.0]),
-        number("beta", "starvation up to (1 + beta) Dp", "", [0.05, 0.0, 100.0]),
-        number("t_w", "T_w: starvation doubles k after this", "s", [1.0, 0.001, 3600.0]),
-        choice("n_source", "source of N at the start", "syn-ack", &["syn-ack", "parameter"]),
-        number("flows", "N without the SYN-ACK's option, this flow included", "flows", [1.0, 1.0, 10_000.0]),
-        choice(
+        ParameterSpec::number("alpha", "saturation from (1 + alpha) Dp", "", [0.2, 0.0, 100.0]),
+        ParameterSpec::number("beta", "starvation up to (1 + beta) Dp", "", [0.05, 0.0, 100.0]),
+        ParameterSpec::number("t_w", "T_w: starvation doubles k after this", "s", [1.0, 0.001, 3600.0]),
+        ParameterSpec::choice("n_source", "source of N at the start", "syn-ack", &["syn-ack", "parameter"]),
+        ParameterSpec::number(
+            "flows",
+            "N without the SYN-ACK's option, this flow included",
+            "flows",
+            [1.0, 1.0, 10_000.0],
+        ),
+        ParameterSpec::choice(
             "n_rule",
             "threshold of Algorithm 1: the paper's, or the author's",
             "paper",
             &["paper", "author"],
         ),
-        number("n_cap", "greatest N that Algorithm 1 finds", "flows", [10_000.0, 1.0, 10_000.0]),
-        choice("lower_n", "zone in which N may fall", "saturation", &["saturation", "ideal"]),
-        number("rtt_gain", "RTT filter: weight of the old value", "", [0.8, 0.0, 0.999]),
-        number("tp_window", "length of a throughput sample", "s", [1.0, 0.001, 3600.0]),
-        choice("count", "an ACK counts its bytes, or one segment", "bytes", &["bytes", "acks"]),
-        number("slope_window", "window over which the RTT's slope is taken", "s", [0.5, 0.001, 3600.0]),
-        number("slope_windows", "windows above sigma before competition", "", [3.0, 1.0, 1000.0]),
-        number("sigma_unit", "sigma = sigma_unit / (N RTT)", "s", [0.001, 0.0, 1000.0]),
-        choice("compete", "growth in competition, segments per round trip", "n", &["n", "n-1"]),
-        number(
+        ParameterSpec::number(
+            "n_cap",
+            "greatest N that Algorithm 1 finds",
+            "flows",
+            [10_000.0, 1.0, 10_000.0],
+        ),
+        ParameterSpec::choice("lower_n", "zone in which N may fall", "saturation", &["saturation", "ideal"]),
+        ParameterSpec::number("rtt_gain", "RTT filter: weight of the old value", "", [0.8, 0.0, 0.999]),
+        ParameterSpec::number("tp_window", "length of a throughput sample", "s", [1.0, 0.001, 3600.0]),
+        ParameterSpec::choice(
+            "count",
+            "an ACK counts its bytes, or one segment",
+            "bytes",
+            &["bytes", "acks"],
+        ),
+        ParameterSpec::number(
+            "slope_window",
+            "window over which the RTT's slope is taken",
+            "s",
+            [0.5, 0.001, 3600.0],
+        ),
+        ParameterSpec::number(
+            "slope_windows",
+            "windows above sigma before competition",
+            "",
+            [3.0, 1.0, 1000.0],
+        ),
+        ParameterSpec::number("sigma_unit", "sigma = sigma_unit / (N RTT)", "s", [0.001, 0.0, 1000.0]),
+        ParameterSpec::choice(
+            "compete",
+            "growth in competition, segments per round trip",
+            "n",
+            &["n", "n-1"],
+        ),
+        ParameterSpec::number(
             "settle",
             "no growth by starvation and no jump so long after slow start",
             "s",
             [0.0, 0.0, 3600.0],
         ),
-        number("jump_interval", "least time between two jumps of N", "s", [0.0, 0.0, 3600.0]),
-        ParameterSpec {
-            name: "refine",
-            summary: "when slow start ends for the first time, set the window again if Dp fell since the probe",
-            unit: "",
-            kind: ParameterKind::Flag { default: false },
-        },
-        number("rto_floor", "least ssthresh after a timeout", "segments", [10.0, 2.0, 10_000.0]),
+        ParameterSpec::number("jump_interval", "least time between two jumps of N", "s", [0.0, 0.0, 3600.0]),
+        ParameterSpec::flag(
+            "refine",
+            "when slow start ends for the first time, set the window again if Dp fell since the probe",
+            false,
+        ),
+        ParameterSpec::number(
+            "rto_floor",
+            "least ssthresh after a timeout",
+            "segments",
+            [10.0, 2.0, 10_000.0],
+        ),
         growth::ABC_LIMIT,
     ],
     presets: &[
@@ -138,24 +172,6 @@ pub const INFO: ControlInfo = ControlInfo {
     ],
     build: |parameters| Box::new(C2::new(parameters)),
 };
-
-const fn number(
-    name: &'static str,
-    summary: &'static str,
-    unit: &'static str,
-    [default, min, max]: [f64; 3],
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit, kind: ParameterKind::Number { default, min, max } }
-}
-
-const fn choice(
-    name: &'static str,
-    summary: &'static str,
-    default: &'static str,
-    choices: &'static [&'static str],
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit: "", kind: ParameterKind::Choice { default, choices } }
-}
 
 /// What the parameters say.
 #[derive(Clone, Debug)]

@@ -23,8 +23,7 @@
 
 use super::growth::{self, Additive, Round};
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
@@ -78,62 +77,52 @@ pub const INFO: ControlInfo = ControlInfo {
     build: |parameters| Box::new(Compound::new(parameters)),
 };
 
-const fn number(
-    name: &'static str,
-    summary: &'static str,
-    unit: &'static str,
-    [default, min, max]: [f64; 3],
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit, kind: ParameterKind::Number { default, min, max } }
-}
-
-const fn choice(
-    name: &'static str,
-    summary: &'static str,
-    default: &'static str,
-    choices: &'static [&'static str],
-) -> ParameterSpec {
-    ParameterSpec { name, summary, unit: "", kind: ParameterKind::Choice { default, choices } }
-}
-
-pub(super) const ALPHA: ParameterSpec = number(
+pub(super) const ALPHA: ParameterSpec = ParameterSpec::number(
     "alpha",
     "growth of the delay window: alpha * win^k segments per round trip",
     "",
     [0.125, 0.0, 10.0],
 );
-const BETA: ParameterSpec = number("beta", "part of win given up at a loss", "", [0.5, 0.0, 1.0]);
+const BETA: ParameterSpec =
+    ParameterSpec::number("beta", "part of win given up at a loss", "", [0.5, 0.0, 1.0]);
 pub(super) const K: ParameterSpec =
-    number("k", "exponent of the delay window's growth", "", [0.75, 0.0, 1.0]);
-pub(super) const ETA: ParameterSpec =
-    number("eta", "segments the delay window shrinks by per segment queued", "", [1.0, 0.0, 10.0]);
-pub(super) const GAMMA: ParameterSpec =
-    number("gamma", "segments queued from which the delay window shrinks", "segments", [30.0, 0.0, 10_000.0]);
+    ParameterSpec::number("k", "exponent of the delay window's growth", "", [0.75, 0.0, 1.0]);
+pub(super) const ETA: ParameterSpec = ParameterSpec::number(
+    "eta",
+    "segments the delay window shrinks by per segment queued",
+    "",
+    [1.0, 0.0, 10.0],
+);
+pub(super) const GAMMA: ParameterSpec = ParameterSpec::number(
+    "gamma",
+    "segments queued from which the delay window shrinks",
+    "segments",
+    [30.0, 0.0, 10_000.0],
+);
 pub(super) const GAMMA_LOW: ParameterSpec =
-    number("gamma_low", "least gamma that tuning sets", "segments", [5.0, 0.0, 10_000.0]);
-pub(super) const GAMMA_TUNING: ParameterSpec = ParameterSpec {
-    name: "gamma_tuning",
-    summary: "tune gamma at each loss to 3/4 of what Reno's window had queued",
-    unit: "",
-    kind: ParameterKind::Flag { default: true },
-};
+    ParameterSpec::number("gamma_low", "least gamma that tuning sets", "segments", [5.0, 0.0, 10_000.0]);
+pub(super) const GAMMA_TUNING: ParameterSpec = ParameterSpec::flag(
+    "gamma_tuning",
+    "tune gamma at each loss to 3/4 of what Reno's window had queued",
+    true,
+);
 pub(super) const LAMBDA: ParameterSpec =
-    number("lambda", "weight of the new value in tuning", "", [0.2, 0.0, 1.0]);
-pub(super) const LOW_WINDOW: ParameterSpec = number(
+    ParameterSpec::number("lambda", "weight of the new value in tuning", "", [0.2, 0.0, 1.0]);
+pub(super) const LOW_WINDOW: ParameterSpec = ParameterSpec::number(
     "low_window",
     "the delay window works from this window on (draft: 38; paper: 41)",
     "segments",
     [38.0, 0.0, 10_000.0],
 );
-pub(super) const LOW_WINDOW_OF: ParameterSpec = choice(
+pub(super) const LOW_WINDOW_OF: ParameterSpec = ParameterSpec::choice(
     "low_window_of",
     "which window low_window speaks of: all of it, or Reno's part",
     "win",
     &["win", "cwnd"],
 );
 pub(super) const RTT: ParameterSpec =
-    choice("rtt", "round-trip time of a round", "mean", &["mean", "least", "last"]);
-const AFTER_LOSS: ParameterSpec = choice(
+    ParameterSpec::choice("rtt", "round-trip time of a round", "mean", &["mean", "least", "last"]);
+const AFTER_LOSS: ParameterSpec = ParameterSpec::choice(
     "after_loss",
     "the delay window after duplicate ACKs: the draft's, or none",
     "draft",

@@ -24,9 +24,7 @@
 //! application does not use does not grow. Equal RTTs are an empty queue.
 
 use super::windowed_max::WindowedMax;
-use super::{
-    AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
-};
+use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 
@@ -35,7 +33,7 @@ const NAME: &str = "copa";
 const MIN_CWND: u64 = 2;
 /// The window of RTTmin.
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// The same in RTTmin, if this is longer.
+/// That window in units of RTTmin; the longer of the two counts.
 const MIN_RTT_WINDOW_RTTS: u64 = 20;
 /// RTTs in which the queue is to be nearly empty once.
 const EMPTY_WITHIN: u64 = 5;
@@ -52,18 +50,17 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "delay-based: 1 / delta segments in the queue, emptied every few round trips; competes with loss-based flows",
     reference: "Arun and Balakrishnan, NSDI 2018",
     parameters: &[
-        ParameterSpec {
-            name: "delta",
-            summary: "default delta: 1 / delta segments in the queue; lower: more throughput, higher: less delay",
-            unit: "",
-            kind: ParameterKind::Number { default: 0.5, min: 0.001, max: 10.0 },
-        },
-        ParameterSpec {
-            name: "competitive",
-            summary: "let 1 / delta grow while other flows keep the queue from emptying",
-            unit: "",
-            kind: ParameterKind::Flag { default: true },
-        },
+        ParameterSpec::number(
+            "delta",
+            "default delta: 1 / delta segments in the queue; lower: more throughput, higher: less delay",
+            "",
+            [0.5, 0.001, 10.0],
+        ),
+        ParameterSpec::flag(
+            "competitive",
+            "let 1 / delta grow while other flows keep the queue from emptying",
+            true,
+        ),
     ],
     presets: &[Preset {
         name: NAME,

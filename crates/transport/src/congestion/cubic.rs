@@ -31,46 +31,40 @@ mod linux;
 use super::growth;
 use super::hystart::{self, SlowStart};
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "cubic";
 
-pub(super) const C: ParameterSpec = ParameterSpec {
-    name: "c",
-    summary: "C: how steep the cubic is (RFC 9438 section 5.1)",
-    unit: "segments/s^3",
-    kind: ParameterKind::Number { default: 0.4, min: 0.001, max: 1000.0 },
-};
-pub(super) const BETA: ParameterSpec = ParameterSpec {
-    name: "beta",
-    summary: "beta_cubic: factor left of the window after a loss (section 4.6)",
-    unit: "",
-    kind: ParameterKind::Number { default: 0.7, min: 0.1, max: 1.0 },
-};
-pub(super) const FAST_CONVERGENCE: ParameterSpec = ParameterSpec {
-    name: "fast_convergence",
-    summary: "give up more when losses come at ever smaller windows (section 4.7)",
-    unit: "",
-    kind: ParameterKind::Flag { default: true },
-};
-pub(super) const RENO_FRIENDLY: ParameterSpec = ParameterSpec {
-    name: "reno_friendly",
-    summary: "never less than Reno would have (section 4.3)",
-    unit: "",
-    kind: ParameterKind::Flag { default: true },
-};
+pub(super) const C: ParameterSpec = ParameterSpec::number(
+    "c",
+    "C: how steep the cubic is (RFC 9438 section 5.1)",
+    "segments/s^3",
+    [0.4, 0.001, 1000.0],
+);
+pub(super) const BETA: ParameterSpec = ParameterSpec::number(
+    "beta",
+    "beta_cubic: factor left of the window after a loss (section 4.6)",
+    "",
+    [0.7, 0.1, 1.0],
+);
+pub(super) const FAST_CONVERGENCE: ParameterSpec = ParameterSpec::flag(
+    "fast_convergence",
+    "give up more when losses come at ever smaller windows (section 4.7)",
+    true,
+);
+pub(super) const RENO_FRIENDLY: ParameterSpec =
+    ParameterSpec::flag("reno_friendly", "never less than Reno would have (section 4.3)", true);
 
-const RULES: ParameterSpec = ParameterSpec {
-    name: "rules",
-    summary: "rfc: RFC 9438 and HyStart++; linux: what Linux computes, with its HyStart and windows of whole segments (`abc_limit` and \
+const RULES: ParameterSpec = ParameterSpec::choice(
+    "rules",
+    "rfc: RFC 9438 and HyStart++; linux: what Linux computes, with its HyStart and windows of whole segments (`abc_limit` and \
               `hystart_limit` are without effect)",
-    unit: "",
-    kind: ParameterKind::Choice { default: "rfc", choices: &["rfc", "linux"] },
-};
+    "rfc",
+    &["rfc", "linux"],
+);
 
 /// The control as the registry lists it.
 pub const INFO: ControlInfo = ControlInfo {

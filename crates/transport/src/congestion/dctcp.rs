@@ -13,9 +13,7 @@
 //! Without Accurate ECN it is Reno.
 
 use super::growth::{Additive, half_flight, slow_start};
-use super::{
-    AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
-};
+use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::Time;
 
@@ -27,18 +25,18 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "data centers: cwnd falls by the share of marked bytes; needs Accurate ECN and queues that mark",
     reference: "RFC 8257; Alizadeh et al. 2010",
     parameters: &[
-        ParameterSpec {
-            name: "gain",
-            summary: "g: weight of a window's share of marks in alpha (RFC 8257 section 4.2)",
-            unit: "",
-            kind: ParameterKind::Number { default: 0.0625, min: 0.0001, max: 1.0 },
-        },
-        ParameterSpec {
-            name: "initial_alpha",
-            summary: "alpha before the first window (RFC 8257 section 4.2)",
-            unit: "",
-            kind: ParameterKind::Number { default: 1.0, min: 0.0, max: 1.0 },
-        },
+        ParameterSpec::number(
+            "gain",
+            "g: weight of a window's share of marks in alpha (RFC 8257 section 4.2)",
+            "",
+            [0.0625, 0.0001, 1.0],
+        ),
+        ParameterSpec::number(
+            "initial_alpha",
+            "alpha before the first window (RFC 8257 section 4.2)",
+            "",
+            [1.0, 0.0, 1.0],
+        ),
     ],
     presets: &[Preset {
         name: NAME,

@@ -5,7 +5,7 @@
 //! ssthresh.
 
 use super::growth;
-use super::{AckSample, ParameterKind, ParameterSpec, Parameters, TcpState};
+use super::{AckSample, ParameterSpec, Parameters, TcpState};
 use cogtcp_units::Duration;
 
 /// Bounds of the rise in RTT that ends slow start (RFC 9406 section 4.3: MIN_RTT_THRESH, MAX_RTT_THRESH).
@@ -20,19 +20,15 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 /// Rounds of conservative slow start (CSS_ROUNDS).
 const CSS_ROUNDS: u32 = 5;
 
-pub(super) const HYSTART: ParameterSpec = ParameterSpec {
-    name: "hystart",
-    summary: "HyStart++ (RFC 9406) in the first slow start",
-    unit: "",
-    kind: ParameterKind::Flag { default: false },
-};
+pub(super) const HYSTART: ParameterSpec =
+    ParameterSpec::flag("hystart", "HyStart++ (RFC 9406) in the first slow start", false);
 
-pub(super) const HYSTART_LIMIT: ParameterSpec = ParameterSpec {
-    name: "hystart_limit",
-    summary: "HyStart++'s L: most segments cwnd grows by per ACK (RFC 9406: 8 for a sender that does not pace)",
-    unit: "segments",
-    kind: ParameterKind::Number { default: 8.0, min: 1.0, max: 1000.0 },
-};
+pub(super) const HYSTART_LIMIT: ParameterSpec = ParameterSpec::number(
+    "hystart_limit",
+    "HyStart++'s L: most segments cwnd grows by per ACK (RFC 9406: 8 for a sender that does not pace)",
+    "segments",
+    [8.0, 1.0, 1000.0],
+);
 
 /// Slow start of a control that offers HyStart++.
 #[derive(Clone, Debug)]

@@ -25,8 +25,7 @@
 //! peer sends no one-way delays; LEDBAT++ measures the round trip itself.
 
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
@@ -51,36 +50,35 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "background data: yields once the queue delays packets by a target (LEDBAT++, or LEDBAT)",
     reference: "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817",
     parameters: &[
-        ParameterSpec {
-            name: "target",
-            summary: "TARGET: delay in queues above which cwnd shrinks (LEDBAT++: 0.06; RFC 6817: at most 0.1)",
-            unit: "s",
-            kind: ParameterKind::Number { default: 0.06, min: 0.001, max: 10.0 },
-        },
-        ParameterSpec {
-            name: "rules",
-            summary: "LEDBAT++'s rules, or LEDBAT's: proportional growth and no slowdowns",
-            unit: "",
-            kind: ParameterKind::Choice { default: "plus-plus", choices: &["plus-plus", "rfc6817"] },
-        },
-        ParameterSpec {
-            name: "gain_limit",
-            summary: "LEDBAT++: greatest divisor of the gain, Reno's growth being 1 (section 4.2)",
-            unit: "",
-            kind: ParameterKind::Number { default: 16.0, min: 1.0, max: 1000.0 },
-        },
-        ParameterSpec {
-            name: "decrease",
-            summary: "LEDBAT++: Constant of the multiplicative decrease (section 4.3)",
-            unit: "",
-            kind: ParameterKind::Number { default: 1.0, min: 0.0, max: 10.0 },
-        },
-        ParameterSpec {
-            name: "slowdowns",
-            summary: "LEDBAT++: cwnd falls to 2 segments now and then, so that the least RTT shows (section 4.4)",
-            unit: "",
-            kind: ParameterKind::Flag { default: true },
-        },
+        ParameterSpec::number(
+            "target",
+            "TARGET: delay in queues above which cwnd shrinks (LEDBAT++: 0.06; RFC 6817: at most 0.1)",
+            "s",
+            [0.06, 0.001, 10.0],
+        ),
+        ParameterSpec::choice(
+            "rules",
+            "LEDBAT++'s rules, or LEDBAT's: proportional growth and no slowdowns",
+            "plus-plus",
+            &["plus-plus", "rfc6817"],
+        ),
+        ParameterSpec::number(
+            "gain_limit",
+            "LEDBAT++: greatest divisor of the gain, Reno's growth being 1 (section 4.2)",
+            "",
+            [16.0, 1.0, 1000.0],
+        ),
+        ParameterSpec::number(
+            "decrease",
+            "LEDBAT++: Constant of the multiplicative decrease (section 4.3)",
+            "",
+            [1.0, 0.0, 10.0],
+        ),
+        ParameterSpec::flag(
+            "slowdowns",
+            "LEDBAT++: cwnd falls to 2 segments now and then, so that the least RTT shows (section 4.4)",
+            true,
+        ),
     ],
     presets: &[
         Preset {

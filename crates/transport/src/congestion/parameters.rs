@@ -88,7 +88,7 @@ impl Parameters {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// The same table with the number `name` set.
+    /// This table with the number `name` set.
     pub fn with_number(mut self, name: &str, value: f64) -> Self {
         self.set(name, ParameterValue::Number(value));
         self
@@ -149,6 +149,31 @@ impl Parameters {
 }
 
 impl ParameterSpec {
+    /// A number with its default, least and greatest value.
+    pub const fn number(
+        name: &'static str,
+        summary: &'static str,
+        unit: &'static str,
+        [default, min, max]: [f64; 3],
+    ) -> Self {
+        Self { name, summary, unit, kind: ParameterKind::Number { default, min, max } }
+    }
+
+    /// One of several words.
+    pub const fn choice(
+        name: &'static str,
+        summary: &'static str,
+        default: &'static str,
+        choices: &'static [&'static str],
+    ) -> Self {
+        Self { name, summary, unit: "", kind: ParameterKind::Choice { default, choices } }
+    }
+
+    /// A switch.
+    pub const fn flag(name: &'static str, summary: &'static str, default: bool) -> Self {
+        Self { name, summary, unit: "", kind: ParameterKind::Flag { default } }
+    }
+
     fn value_of(&self, control: &str, set: Option<&ParameterValue>) -> Result<ParameterValue, WrongSetting> {
         let wrong = |value: &ParameterValue, right: String| {
             let message = format!("congestion control \"{control}\" does not take {value}");

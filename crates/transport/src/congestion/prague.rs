@@ -22,8 +22,7 @@
 
 use super::growth::{Additive, half_flight, slow_start};
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
@@ -41,12 +40,12 @@ pub const INFO: ControlInfo = ControlInfo {
     name: NAME,
     summary: "scalable (L4S): cwnd falls by the share of marked packets; needs Accurate ECN and queues that mark early",
     reference: "draft-briscoe-iccrg-prague-congestion-control-04",
-    parameters: &[ParameterSpec {
-        name: "virtual_rtt",
-        summary: "least round-trip time that growth assumes; 0: growth by the RTT as it is",
-        unit: "ms",
-        kind: ParameterKind::Number { default: 25.0, min: 0.0, max: 1000.0 },
-    }],
+    parameters: &[ParameterSpec::number(
+        "virtual_rtt",
+        "least round-trip time that growth assumes; 0: growth by the RTT as it is",
+        "ms",
+        [25.0, 0.0, 1000.0],
+    )],
     presets: &[Preset {
         name: NAME,
         summary: "Prague with Accurate ECN, SACK recovery",
@@ -66,7 +65,7 @@ struct Prague {
     reno: Option<Additive>,
     /// The window that the rules compute, in bytes.
     window: f64,
-    /// The same before the latest loss.
+    /// That window before the latest loss.
     window_before: f64,
     alpha: f64,
     alpha_at: Time,

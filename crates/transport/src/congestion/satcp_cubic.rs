@@ -30,8 +30,8 @@ use super::cubic::{self, Cubic};
 use super::growth;
 use super::hystart;
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, ParameterKind,
-    ParameterSpec, Parameters, TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, ParameterSpec, Parameters,
+    TcpState,
 };
 use crate::{Agree, HostProfile, LinkEvent, Preset, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
@@ -45,12 +45,12 @@ pub const INFO: ControlInfo = ControlInfo {
     reference: "Cao and Zhang, SaTCP: link-layer informed TCP adaptation for highly dynamic LEO satellite networks, \
                 INFOCOM 2023",
     parameters: &[
-        ParameterSpec {
-            name: "extension",
-            summary: "how long after the announced end losses are still ignored",
-            unit: "s",
-            kind: ParameterKind::Number { default: 0.5, min: 0.0, max: 3600.0 },
-        },
+        ParameterSpec::number(
+            "extension",
+            "how long after the announced end losses are still ignored",
+            "s",
+            [0.5, 0.0, 3600.0],
+        ),
         cubic::C,
         cubic::BETA,
         cubic::FAST_CONVERGENCE,

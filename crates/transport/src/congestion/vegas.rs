@@ -19,8 +19,7 @@ mod ns2;
 
 use super::growth::{self, Additive, Round};
 use super::{
-    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters,
-    TcpState,
+    AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
 use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
@@ -36,20 +35,20 @@ pub const INFO: ControlInfo = ControlInfo {
         segments("alpha", "fewer segments queued than this: cwnd grows by one per round trip", 2.0),
         segments("beta", "more segments queued than this: cwnd shrinks by one per round trip", 4.0),
         segments("gamma", "more segments queued than this: slow start ends", 1.0),
-        ParameterSpec {
-            name: "rules",
-            summary: "rules: Linux's and ns-3's, or ns-2's (slow start every other round trip, window cut \
+        ParameterSpec::choice(
+            "rules",
+            "rules: Linux's and ns-3's, or ns-2's (slow start every other round trip, window cut \
                       to 3/4, fine-grained timeout)",
-            unit: "",
-            kind: ParameterKind::Choice { default: "linux", choices: &["linux", "ns2"] },
-        },
-        ParameterSpec {
-            name: "diff",
-            summary: "segments queued under Linux's rules: over the base RTT as Linux, or over the round's RTT as the \
+            "linux",
+            &["linux", "ns2"],
+        ),
+        ParameterSpec::choice(
+            "diff",
+            "segments queued under Linux's rules: over the base RTT as Linux, or over the round's RTT as the \
                       paper and ns-3",
-            unit: "",
-            kind: ParameterKind::Choice { default: "linux", choices: &["linux", "paper"] },
-        },
+            "linux",
+            &["linux", "paper"],
+        ),
         growth::ABC_LIMIT,
     ],
     presets: &[
@@ -83,12 +82,7 @@ pub const INFO: ControlInfo = ControlInfo {
 };
 
 const fn segments(name: &'static str, summary: &'static str, default: f64) -> ParameterSpec {
-    ParameterSpec {
-        name,
-        summary,
-        unit: "segments",
-        kind: ParameterKind::Number { default, min: 0.0, max: 10_000.0 },
-    }
+    ParameterSpec::number(name, summary, "segments", [default, 0.0, 10_000.0])
 }
 
 /// The state of one connection under Linux's rules.

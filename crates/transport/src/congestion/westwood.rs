@@ -23,9 +23,7 @@
 //!   the same value.
 
 use super::growth::{self, Additive};
-use super::{
-    AckSample, CaEvent, CongestionControl, ControlInfo, ParameterKind, ParameterSpec, Parameters, TcpState,
-};
+use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
 use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
@@ -58,40 +56,31 @@ pub const INFO: ControlInfo = ControlInfo {
     build: |parameters| Box::new(Westwood::new(parameters)),
 };
 
-pub(super) const FILTER: ParameterSpec = ParameterSpec {
-    name: "filter",
-    summary: "bandwidth filter: Linux's two cascaded 7/8 filters, or the Tustin filter of the paper and ns-3",
-    unit: "",
-    kind: ParameterKind::Choice { default: "linux", choices: &["linux", "tustin"] },
-};
+pub(super) const FILTER: ParameterSpec = ParameterSpec::choice(
+    "filter",
+    "bandwidth filter: Linux's two cascaded 7/8 filters, or the Tustin filter of the paper and ns-3",
+    "linux",
+    &["linux", "tustin"],
+);
 
-pub(super) const FILTER_WINDOW: ParameterSpec = ParameterSpec {
-    name: "filter_window",
-    summary: "Linux's filter: least length of a sample (the RTT if longer)",
-    unit: "s",
-    kind: ParameterKind::Number { default: 0.05, min: 0.0, max: 60.0 },
-};
+pub(super) const FILTER_WINDOW: ParameterSpec = ParameterSpec::number(
+    "filter_window",
+    "Linux's filter: least length of a sample (the RTT if longer)",
+    "s",
+    [0.05, 0.0, 60.0],
+);
 
-pub(super) const TUSTIN_GAIN: ParameterSpec = ParameterSpec {
-    name: "tustin_gain",
-    summary: "Tustin filter: weight of the old estimate",
-    unit: "",
-    kind: ParameterKind::Number { default: 0.9, min: 0.0, max: 1.0 },
-};
+pub(super) const TUSTIN_GAIN: ParameterSpec =
+    ParameterSpec::number("tustin_gain", "Tustin filter: weight of the old estimate", "", [0.9, 0.0, 1.0]);
 
-pub(super) const RESET_RTT_MIN: ParameterSpec = ParameterSpec {
-    name: "reset_rtt_min",
-    summary: "measure RTTmin again after a timeout, as Linux; false: the least of the connection",
-    unit: "",
-    kind: ParameterKind::Flag { default: true },
-};
+pub(super) const RESET_RTT_MIN: ParameterSpec = ParameterSpec::flag(
+    "reset_rtt_min",
+    "measure RTTmin again after a timeout, as Linux; false: the least of the connection",
+    true,
+);
 
-pub(super) const AT_LEAST_HALF: ParameterSpec = ParameterSpec {
-    name: "at_least_half",
-    summary: "ssthresh is no less than half of cwnd",
-    unit: "",
-    kind: ParameterKind::Flag { default: false },
-};
+pub(super) const AT_LEAST_HALF: ParameterSpec =
+    ParameterSpec::flag("at_least_half", "ssthresh is no less than half of cwnd", false);
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
