@@ -227,7 +227,7 @@ pub enum AdHocEvent<T> {
     RouteChanged {
         /// When.
         time: Time,
-        /// Whose.
+        /// The node with the route.
         node: u32,
         /// To whom.
         destination: u32,
@@ -238,7 +238,7 @@ pub enum AdHocEvent<T> {
     RouteLost {
         /// When.
         time: Time,
-        /// Whose.
+        /// The node with the route.
         node: u32,
         /// To whom.
         destination: u32,
@@ -249,7 +249,7 @@ pub enum AdHocEvent<T> {
     Radio {
         /// When.
         time: Time,
-        /// Whose.
+        /// The radio's node.
         node: u32,
         /// What.
         event: LinkEvent,

@@ -28,7 +28,7 @@ pub enum AirEvent<T> {
     Frame(AirFrame<T>),
     /// The exchange failed to which the last first frame or data frame of this radio belonged.
     Failed {
-        /// Whose radio.
+        /// The radio.
         radio: (u32, NodeRadio),
         /// Why.
         cause: AdHocDropCause,

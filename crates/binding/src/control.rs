@@ -131,7 +131,7 @@ impl PythonControl {
         outcome.unwrap_or_else(|error| raise(format!("{}.{what}: {error}", self.name)))
     }
 
-    /// The same for a hook that may write to the state and whose result is of no account.
+    /// Calls a hook that may write to the state and whose result does not matter.
     fn change(
         &self,
         what: &str,

@@ -70,7 +70,7 @@ impl Scenario {
         resolved.map_err(|error| scenario_error(py, &error))
     }
 
-    /// The same without a thread of its own, for a process that may have one thread only. A thread that reads
+    /// Resolves without a thread of its own, for a process that may have one thread only. A thread that reads
     /// a file still exists for a while after its answer. Signals act here as without Python.
     #[cfg(target_os = "linux")]
     pub(crate) fn resolve_here(&self, py: Python<'_>) -> PyResult<Experiment> {

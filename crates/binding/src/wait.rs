@@ -43,7 +43,7 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-/// The same for work that cannot be stopped: what a signal or `cancel` interrupts is left to itself, and its
+/// Runs work that cannot be stopped: what a signal or `cancel` interrupts is left to itself, and its
 /// result is dropped.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Longest time between two copies of a frame that a bridge, bond or mirror port makes, ns: 1 ms. A wired
 /// retransmission of the same bytes has another IP identification, and comes a round trip later.
 const COPY: i64 = 1_000_000;
-/// The same for 802.11, where the MAC repeats a frame: 200 ms holds all retries of a frame.
+/// Longest time between two copies in 802.11, ns. The MAC repeats a frame: 200 ms holds all its retries.
 const COPY_80211: i64 = 200_000_000;
 /// Frames among which a copy is looked for: those that a link of 10 Gbit/s carries in some microseconds.
 const RECENT: usize = 64;

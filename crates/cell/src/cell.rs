@@ -45,7 +45,7 @@ pub trait Interference {
 /// A packet that leaves a cell; packets of a user and direction leave in the order in which they came.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Departed {
-    /// Whose.
+    /// The user.
     pub user: usize,
     /// In which direction.
     pub direction: Direction,

@@ -76,7 +76,7 @@ impl Watch {
         }
     }
 
-    /// The same, by `CLOCK_REALTIME`.
+    /// It is `nanos` of `CLOCK_REALTIME` now, or later.
     pub(crate) fn reach_stamp(&mut self, nanos: u64) {
         if let Some((_, start)) = self.known {
             self.reach(Time::from_nanos(nanos.saturating_sub(start)));

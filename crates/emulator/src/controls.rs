@@ -24,7 +24,7 @@ pub(crate) struct Controls {
     pub(crate) default: String,
     /// What a program may choose beside it.
     pub(crate) others: Vec<String>,
-    /// The same in a sentence, with what the kernel refused.
+    /// These controls in a sentence, with what the kernel refused.
     pub(crate) note: String,
 }
 

@@ -148,7 +148,7 @@ impl Wire {
         Ok(self.receive_stamped(buffer)?.map(|(size, _)| size))
     }
 
-    /// The same, with the time of `CLOCK_REALTIME` at which it came, if the wire has a ring.
+    /// Takes a packet, with the time of `CLOCK_REALTIME` at which it came if the wire has a ring.
     pub(crate) fn receive_stamped(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, u64)>> {
         match &self.ring {
             Some(ring) => Ok(ring.receive(buffer)),
@@ -164,12 +164,12 @@ impl Wire {
         }
     }
 
-    /// The same wire for a copy of this process, which shares no ring.
+    /// This wire for a copy of this process, which shares no ring.
     pub(crate) fn for_fork(&self) -> io::Result<Self> {
         Ok(Self { ring: None, ..self.try_clone()? })
     }
 
-    /// The same wire, by a descriptor of its own.
+    /// This wire, by a descriptor of its own.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { fd: self.fd.try_clone()?, to: self.to, ring: self.ring.clone() })
     }

@@ -89,7 +89,7 @@ impl HostRoutes {
         *self.ids.get(from)?.get(to)?
     }
 
-    /// The same in a network: `SHORTEST`, or the network of a path.
+    /// The route within a network: `SHORTEST`, or the network of a path.
     pub(crate) fn stream_in(&self, network: u8, from: usize, to: usize) -> Option<StreamId> {
         match network {
             SHORTEST => self.stream(from, to),
@@ -108,7 +108,7 @@ impl HostRoutes {
         self.directions_in(SHORTEST, from, to)
     }
 
-    /// The same in a network.
+    /// The link directions of the route within a network.
     pub(crate) fn directions_in(&self, network: u8, from: usize, to: usize) -> Vec<LinkDirection> {
         let Some(stream) = self.stream_in(network, from, to) else { return Vec::new() };
         let direction =

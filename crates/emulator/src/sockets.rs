@@ -72,7 +72,7 @@ pub(crate) fn listen(number: usize, address: IpAddr) -> Result<TcpListener, Emul
     Ok(listener)
 }
 
-/// The same of a flow of Multipath TCP, whose subflows come to other addresses of this host too.
+/// A listener for Multipath TCP, whose subflows come to other addresses of this host too.
 pub(crate) fn listen_multipath(number: usize) -> Result<TcpListener, EmulationError> {
     let socket = caller_multipath()?;
     let at = at(number, Ipv4Addr::UNSPECIFIED.into());
@@ -197,7 +197,7 @@ impl TcpInfo {
         Ok(Self { bytes, length })
     }
 
-    /// The same of each subflow of a socket of Multipath TCP (`MPTCP_TCPINFO`, linux/mptcp.h).
+    /// Reads `tcp_info` of each subflow of a Multipath TCP socket (`MPTCP_TCPINFO`, linux/mptcp.h).
     pub(crate) fn of_subflows(socket: BorrowedFd<'_>) -> io::Result<Vec<Self>> {
         // `struct mptcp_subflow_data`: its size, the number of subflows, the kernel's size of an entry, ours.
         const HEADER: usize = 16;

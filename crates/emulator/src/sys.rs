@@ -103,7 +103,7 @@ impl Poller {
         self.gather(None, ready).map(|_| ())
     }
 
-    /// The same, for at most `nanos`. Returns whether that time is over.
+    /// Waits for at most `nanos`. Returns true if that time is over.
     pub(crate) fn wait_for(&self, nanos: u64, ready: &mut Vec<usize>) -> io::Result<bool> {
         self.gather(Some(&timespec(nanos)), ready).map(|count| count == Some(0))
     }

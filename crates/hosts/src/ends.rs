@@ -26,7 +26,7 @@ pub const UNKNOWN: FlowSample = FlowSample {
 pub enum EndEvent {
     /// An event for the record, with its value: the congestion window in segments, not-a-number without one.
     Recorded(EventKind, f64),
-    /// The same of the subflow on one of several paths.
+    /// An event of the subflow on one of several paths, with its value.
     RecordedOnPath(PathId, EventKind, f64),
     /// A sample of the round-trip time.
     RoundTrip(Duration),

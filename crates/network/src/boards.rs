@@ -102,7 +102,7 @@ impl Boards {
         self.take_heard_at().map(|(_, entry, listeners)| (entry, listeners))
     }
 
-    /// The same, with the node.
+    /// The next entry that listeners have not heard, its node, and its recipients.
     #[inline]
     pub fn take_heard_at(&mut self) -> Option<(usize, BoardEntry, &[u32])> {
         let node = self.fresh.pop_front()?;

@@ -381,8 +381,8 @@ impl Watch {
                     // during the silence.
                     self.completing = link.busy_until().as_nanos();
                 } else if begins && until != self.lost_until {
-                    // All that was sent of it in the span: none of that is noted as a state, whoever has read
-                    // the account meanwhile.
+                    // What was sent of it in the span is counted in no other state, even if the account was
+                    // read meanwhile.
                     let span = self.begin.map_or(0, |begin| begin.at);
                     self.account.add(State::Cut, at - begun.as_nanos().max(span).min(at));
                 }

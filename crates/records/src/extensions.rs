@@ -184,7 +184,7 @@ tables! {
         polls: u64 in "packets",
         /// Bytes of all messages with their headers, measured.
         overhead_bytes: u64 in "B",
-        /// The same per second.
+        /// Bytes of all messages with their headers per second, measured.
         overhead_bps: f64 in "bit/s",
         /// Time for which a source was held by its manager, mean over the managed flows, measured.
         frozen_s: f64 in "s",

@@ -87,7 +87,7 @@ pub(crate) fn unknown(name: &str) -> (String, String) {
     })
 }
 
-/// The same for UDP, whose sources are no flows.
+/// Error and remedy for UDP, whose sources are no flows.
 fn no_transport(name: &str) -> Option<(String, String)> {
     name.eq_ignore_ascii_case("udp").then(|| {
         (
@@ -97,7 +97,7 @@ fn no_transport(name: &str) -> Option<(String, String)> {
     })
 }
 
-/// The same for a transport with a congestion control that it cannot use, such as `tfrc-cubic`; `None`: `name`
+/// Error and remedy for a congestion control that a transport cannot use, as in `tfrc-cubic`; `None`: `name`
 /// does not begin with a transport.
 fn wrong_control(name: &str) -> Option<(String, String)> {
     let parts = TransportSpec::ALL.iter().filter_map(|info| {
@@ -117,7 +117,7 @@ fn wrong_control(name: &str) -> Option<(String, String)> {
     Some((wrong, format!("after \"{transport}-\" {}", suggest::among(control, &controls))))
 }
 
-/// The same for a transport that this build leaves out and other builds have; `None`: no build has `name`.
+/// Error and remedy for a transport that only other builds have; `None`: no build has `name`.
 pub(crate) fn left_out(name: &str) -> Option<(String, String)> {
     let is_quic = name == "quic" || name.starts_with("quic-");
     (cfg!(not(feature = "quic")) && is_quic).then(|| {

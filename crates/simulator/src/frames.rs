@@ -20,7 +20,7 @@ const UDP_HEADER: u32 = 8;
 /// What a node with an announcement of its channel sends: see `cogtcp_adhoc`.
 const ANNOUNCEMENT_BYTES: u32 = IPV4_HEADER + UDP_HEADER + 8;
 
-/// Whose radio: a node, and which of its radios.
+/// A node, and which of its radios.
 type RadioKey = (u32, u8);
 
 /// What is kept of packets outside them.

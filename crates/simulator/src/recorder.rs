@@ -27,7 +27,7 @@ pub(crate) struct Recorder {
     pub(crate) options: OptionStore,
     pub(crate) datagrams: DatagramStore,
     pub(crate) trace: Trace,
-    /// Whose packets the streams carry.
+    /// The owner of each stream.
     pub(crate) streams: Streams,
     /// What goes over the air, where packets are recorded.
     pub(crate) frames: Option<Box<Frames>>,

@@ -33,7 +33,7 @@ impl Default for Reach {
 }
 
 impl Reach {
-    /// The same reach as a power: what arrives at the edge of the range is just the `sensitivity`.
+    /// This reach as a power: what arrives at the edge of the range is just the `sensitivity`.
     pub fn as_power(self, propagation: &Propagation, sensitivity: Power) -> Power {
         match self {
             Self::Power(power) => power,
@@ -43,7 +43,7 @@ impl Reach {
         }
     }
 
-    /// The same reach as a range in metres: where what arrives on the central channel falls to the
+    /// This reach as a range in metres: where what arrives on the central channel falls to the
     /// `sensitivity`.
     pub fn as_range(self, propagation: &Propagation, sensitivity: Power) -> f64 {
         match self {
@@ -107,7 +107,7 @@ impl PuActivity {
         Ok(Self { users })
     }
 
-    /// The same activity, moved to start at zero `origin` later: what lies before `origin` is cut off.
+    /// This activity, moved to start at zero `origin` later: what lies before `origin` is cut off.
     pub fn since(&self, origin: Time) -> Self {
         let mut users = self.users.clone();
         for user in &mut users {
@@ -168,7 +168,7 @@ impl Intervals {
         }
     }
 
-    /// The same timeline counted from `origin`; what lies before is cut off.
+    /// This timeline counted from `origin`; what lies before is cut off.
     pub fn since(&self, origin: Time) -> Self {
         let mut moved = Self::default();
         for on in self.as_slice().iter().filter(|on| on.departure > origin) {

@@ -29,7 +29,7 @@ registry! {
         Simplified(Simplified),
         /// Sensing times in ascending order, each with P_d' and P_f'; values in between are interpolated.
         Table(TablePoints),
-        /// The same probabilities whatever the sensing time.
+        /// Probabilities that do not depend on the sensing time.
         Fixed(FixedErrors),
         /// No errors.
         Perfect = FixedDetector::PERFECT,

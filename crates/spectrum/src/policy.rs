@@ -61,7 +61,7 @@ registry! {
         RoundRobin = RoundRobin,
         /// Any other, uniformly.
         Random = RandomChannel,
-        /// The same: sense again.
+        /// The current channel: sense again.
         Sticky = Sticky,
         /// The other with the fewest reports of a PU so far.
         LeastBusy = LeastBusy,

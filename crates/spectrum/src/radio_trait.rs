@@ -17,7 +17,7 @@ pub trait Radio: std::fmt::Debug + Send {
     /// What it keeps as every radio does.
     fn state(&self) -> &RadioState;
 
-    /// The same, to be changed.
+    /// Mutable access to the state that every radio keeps.
     fn state_mut(&mut self) -> &mut RadioState;
 
     /// When to call [`advance`](Self::advance) next; `Time::MAX`: never. After `advance(now)` it is later

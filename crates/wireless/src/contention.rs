@@ -117,7 +117,7 @@ impl Contention {
         }
     }
 
-    /// The same but for the backoff that may have to be drawn then. Returns whether it has.
+    /// Stops counting without drawing a backoff. Returns true if one must be drawn.
     #[inline]
     fn stop(&mut self, at: Time, timing: &Timing) -> bool {
         if self.frozen {

@@ -68,7 +68,7 @@ impl Dcf {
     /// The threshold that no frame is above: none is preceded by RTS and CTS.
     pub const NO_RTS: Bytes = Bytes::new(u64::MAX);
 
-    /// The same, with what is not set as `profile` has it. Headers: 24 + 4 bytes; ns-2 always has the fourth
+    /// These rules, with unset values as `profile` has them. Headers: 24 + 4 bytes; ns-2 always has the fourth
     /// address (and no LLC); ns-3 adds 8 of LLC and SNAP. Limits: ns-3 has 7 for either count.
     #[must_use]
     pub fn under(self, profile: Profile) -> Self {

@@ -139,7 +139,7 @@ pub enum MediumEvent<T> {
     QueueFree {
         /// When.
         time: Time,
-        /// Whose.
+        /// The interface.
         at: InterfaceId,
     },
     /// An exchange begins whose outcome is known already, with

@@ -120,7 +120,7 @@ pub struct Medium<T, P, S = ()> {
     watchers: Vec<Vec<u32>>,
     /// Who holds an exchange back until a radio changes.
     held: Vec<u32>,
-    /// Whose packet was given up at this instant: they take the next when time goes on.
+    /// Stations whose packet was given up at this instant: they take the next when time goes on.
     untaken: Vec<u32>,
     /// That instant.
     untaken_at: Time,
@@ -225,7 +225,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.agenda.next()
     }
 
-    /// The same, and something does happen then.
+    /// When something happens next; `Time::MAX`: when something has been put in.
     pub fn next_event(&mut self) -> Time {
         while let Some((at, due)) = self.agenda.first() {
             let Due::Acts(number) = due else { return at };

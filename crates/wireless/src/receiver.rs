@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Strength {
     /// Received power, W.
     pub(crate) power: f64,
-    /// The same in the steps in which powers are added.
+    /// Received power in the steps in which powers are added.
     steps: i64,
 }
 

@@ -55,7 +55,7 @@ class Range:
 
     Attributes:
         path: The field, as in `Scenario.set`.
-        place: The same with elements of lists by number.
+        place: The field with elements of lists by number.
         low: The low end, in `unit`.
         high: The high end, in `unit`.
         unit: Unit of all numbers here; empty for bare numbers.
@@ -103,7 +103,7 @@ class Choice:
 
     Attributes:
         path: The field, as in `Scenario.set`.
-        place: The same with elements of lists by number.
+        place: The field with elements of lists by number.
         values: The values, as the scenario reads them.
     """
 

@@ -76,7 +76,7 @@ class Lack:
 
     @property
     def brief(self) -> str:
-        """The same, with the number first: for a line that may be cut short."""
+        """The answer with its number first, for a line that may be cut short."""
         many = (
             f"over {MANY:,}"
             if self.more > MANY

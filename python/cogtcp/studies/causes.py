@@ -48,7 +48,7 @@ class Effect:
         p: Probability that the best split of any parameter explains as much by chance.
         condition: The better side of that split, as in "min RTO < 0.5 s".
         inside: Share of the settings on that side at which the claim holds.
-        outside: The same on the other side.
+        outside: Share of the other settings at which the claim holds.
         members: The settings on the better side, by their place among those with a clear result.
     """
 

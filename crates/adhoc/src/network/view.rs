@@ -51,7 +51,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.nodes[node as usize].radio.as_deref()
     }
 
-    /// The same, to be told that metrics begin.
+    /// Mutable access to the cognitive radio of a node.
     pub fn radio_mut(&mut self, node: u32) -> Option<&mut CognitiveRadio> {
         self.nodes[node as usize].radio.as_deref_mut()
     }

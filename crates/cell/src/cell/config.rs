@@ -19,7 +19,7 @@ pub struct CellConfig {
     pub carrier: Carrier,
     /// Which blocks are lost.
     pub error_model: ErrorModel,
-    /// Whose data a slot carries.
+    /// Which user's data a slot carries.
     pub rule: Rule,
     /// The users whose packets are known.
     pub users: Vec<UserConfig>,

@@ -8,7 +8,7 @@ use cogtcp_units::{Duration, Time};
 
 const DATA: u8 = 1;
 const FEEDBACK: u8 = 2;
-/// The same two packets of TFRC-CR's slow start after a pause.
+/// Data and feedback of TFRC-CR's slow start after a pause.
 const RESTARTED_DATA: u8 = 3;
 const RESTARTED_FEEDBACK: u8 = 4;
 

@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(drops, [120, 220, 291, 349, 399]);
     }
 
-    /// The same with senders that react: the packet is marked and passed on, at the same times.
+    /// With senders that react a packet is marked and passed on, at the times of the drops.
     #[test]
     fn packets_that_can_be_marked_are_not_dropped() {
         let mut bench = bench(true);

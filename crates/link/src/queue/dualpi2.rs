@@ -118,7 +118,7 @@ struct DualPi2Queues<P> {
     probability: f64,
     last_delay: Duration,
     next_update: Time,
-    /// Whose turn it is: up to zero the L-queue's.
+    /// Up to zero it is the L-queue's turn.
     credit: i64,
     stream: RandomStream,
 }

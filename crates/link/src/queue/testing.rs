@@ -19,7 +19,7 @@ impl TestPacket {
         Self { number, ..Self::default() }
     }
 
-    /// Whose sender reacts to marks.
+    /// A packet whose sender reacts to marks.
     pub(super) fn capable(number: u32) -> Self {
         Self { is_capable: true, ..Self::new(number) }
     }

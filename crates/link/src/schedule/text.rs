@@ -18,7 +18,7 @@ pub struct LinkTraceError {
     pub line: usize,
     /// What is wrong, and what would be right.
     pub reason: String,
-    /// The same without a text of the file.
+    /// The reason without text of the file.
     pub unquoted: String,
 }
 

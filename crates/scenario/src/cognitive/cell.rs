@@ -50,7 +50,7 @@ pub struct CellSettings {
     pub report_age: Duration,
     /// Which blocks are lost at which SINR.
     pub error_model: BlockErrors,
-    /// Whose data a slot carries.
+    /// Which user's data a slot carries.
     pub scheduler: Scheduling,
     /// Slots over which proportional fair takes the mean rate of a user, t_c.
     pub mean_slots: f64,
@@ -153,7 +153,7 @@ pub enum BlockErrors {
     Piro,
 }
 
-/// Whose data a slot carries.
+/// Which user's data a slot carries.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {

@@ -47,7 +47,7 @@ fn first_edge() -> Duration {
     Duration::from_millis(140)
 }
 
-/// The same: some 75 ms at the end.
+/// arXiv 2601.08439: some 75 ms at the end of a period.
 fn last_edge() -> Duration {
     Duration::from_millis(75)
 }

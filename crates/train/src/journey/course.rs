@@ -75,7 +75,7 @@ impl Course {
         &self.measurements
     }
 
-    /// The same journey without its measurements, which take most of its memory.
+    /// This journey without its measurements, which take most of its memory.
     pub fn without_measurements(mut self) -> Self {
         self.measurements = Vec::new();
         self

@@ -545,7 +545,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         self.retune(now, at, channel);
     }
 
-    /// The same, of a station that only visits the channel.
+    /// Tunes a radio to a channel that it only visits.
     pub(super) fn retune(&mut self, now: Time, at: InterfaceId, channel: ChannelId) {
         let number = at.0;
         if self.stations.channel(number) == channel {

@@ -23,7 +23,8 @@ _KEPT = 0.9
 #: A queue stands if the median of the round-trip times is this many times their floor: a loss-based sender in
 #: front of a queue of half a bandwidth-delay product stays between 1 and 1.5 times.
 _STANDS = 1.25
-#: The same for the greatest alone, where the log has no others: once, a start may have filled the queue.
+#: A queue stands if the greatest is so many times the floor, where the log has no others: a start may have
+#: filled the queue once.
 _ONCE = 1.5
 #: And so many packets must have waited: schedulers and delayed ACKs alone delay few.
 _WAITING = 10

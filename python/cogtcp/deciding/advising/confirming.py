@@ -25,7 +25,7 @@ class Confirmation:
     Attributes:
         names: The two, the winner first.
         values: The objective of each, by seed; only runs that kept their times.
-        simulated: The same seeds in the simulator.
+        simulated: The objective of each in the simulator, over these seeds.
         refused: Why one of them could not be emulated, by name.
         metric: The objective.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Points of the survey that an answer rests on.
 NEAREST = 32
-#: The same of a transport that was surveyed at few of them.
+#: Points for a transport that was surveyed at few of them.
 NEAREST_OF_FEW = 24
 #: How far another law of silences is, and a doubling of the flows, in lengths of an axis.
 _LAW, _DOUBLING = 0.1, 0.2

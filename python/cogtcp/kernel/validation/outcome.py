@@ -42,7 +42,7 @@ class Case:
         family: What kind it is, see docs/validation.md.
         number: Its number within the family, from 1.
         drawn: What the seed drew, by name, in SI units.
-        told: The same in words.
+        told: What the seed drew, in words.
     """
 
     family: str
@@ -177,7 +177,7 @@ class FamilyRow:
         least: Least ratio.
         greatest: Greatest ratio.
         within_3: Share of the cases whose ratio lies within 3 % of 1.
-        within_5: The same within 5 %.
+        within_5: Share of the cases whose ratio lies within 5 % of 1.
         beyond: Cases outside the band.
         unexplained: Of these, cases without a known departure.
     """

@@ -161,7 +161,7 @@ METRICS = (
     ),
 )  # fmt: skip
 
-#: Whose quantiles are shown where there is no room for all.
+#: Metrics whose quantiles are shown where there is no room for all.
 QUANTILES_OF = ("goodput_bps", "queuing_delay_mean_s", "rtt_p95_s")
 
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -37,7 +37,7 @@ pub trait LateHosts<P: Payload> {
 pub enum Look {
     /// The hosts at the ends of these link directions.
     Hosts([Option<u32>; 2]),
-    /// The same and all links, as declared ([`Network::declare_look`]).
+    /// These hosts and all links, as declared ([`Network::declare_look`]).
     Links([Option<u32>; 2]),
     /// All hosts and all links, as declared.
     All,

@@ -66,7 +66,7 @@ class Dumbbell(Family):
 
 
 class Cycles(Dumbbell):
-    """The same over a link that falls silent for some time again and again, as a sensing radio's."""
+    """A dumbbell over a link that falls silent again and again, as a sensing radio's."""
 
     name = "cycles"
     bands: ClassVar = {"goodput_bps": 0.1}

@@ -46,7 +46,7 @@ class Prague(one_flow.Alone):
 
 
 class PragueMarks(Prague):
-    """The same with a round-trip time above the virtual one: the share of marks too."""
+    """Prague with a round-trip time above the virtual one: the share of marks too."""
 
     name = "prague-marks"
     bands: ClassVar = {"utilisation": 0.05, "marked": 0.1}

@@ -70,7 +70,7 @@ class Cell(Stations):
 
 
 class Bianchi(Cell):
-    """The same cell beside Bianchi's model, under the standard's rules and without end of retries."""
+    """A cell beside Bianchi's model, under the standard's rules and without end of retries."""
 
     name = "bianchi"
     peer = "theory"
