@@ -63,6 +63,22 @@ pub(crate) fn event_name(event: transport::CaEvent) -> &'static str {
     }
 }
 
+/// Methods of a class for Python: properties that read `inner`, and others.
+macro_rules! getters {
+    ($class:ident { $($name:ident: $kind:ty = |$inner:ident| $value:expr;)* } $($others:tt)*) => {
+        #[pymethods]
+        impl $class {
+            $(#[getter]
+            fn $name(&self) -> $kind {
+                let $inner = &self.inner;
+                $value
+            })*
+
+            $($others)*
+        }
+    };
+}
+
 /// The connection as its congestion control sees it. `cwnd`, `ssthresh` and `pacing_rate` can be set.
 #[pyclass(module = "cogtcp._core")]
 #[derive(Debug)]
@@ -83,11 +99,33 @@ impl Default for TcpState {
     }
 }
 
-#[pymethods]
-impl TcpState {
-    #[getter]
-    fn cwnd(&self) -> u64 {
-        self.inner.cwnd
+getters! {
+    TcpState {
+        cwnd: u64 = |it| it.cwnd;
+        ssthresh: u64 = |it| it.ssthresh;
+        pacing_rate: Option<u64> = |it| it.pacing_rate.map(Rate::bits_per_second);
+        mss: u64 = |it| it.mss;
+        srtt: f64 = |it| seconds(it.srtt);
+        rttvar: f64 = |it| seconds(it.rttvar);
+        min_rtt: f64 = |it| seconds(it.min_rtt);
+        latest_rtt: f64 = |it| seconds(it.latest_rtt);
+        rto: f64 = |it| seconds(it.rto);
+        snd_una: u64 = |it| it.snd_una;
+        snd_nxt: u64 = |it| it.snd_nxt;
+        in_flight: u64 = |it| it.in_flight;
+        flight_size: u64 = |it| it.flight_size;
+        delivered: u64 = |it| it.delivered;
+        delivered_at: f64 = |it| it.delivered_at.as_secs_f64();
+        lost: u64 = |it| it.lost;
+        app_limited: bool = |it| it.app_limited;
+        cwnd_limited: bool = |it| it.cwnd_limited;
+        ca_state: &'static str = |it| state_name(it.ca_state);
+        prior_cwnd: u64 = |it| it.prior_cwnd;
+        prior_ssthresh: u64 = |it| it.prior_ssthresh;
+        peer_window: u64 = |it| it.peer_window;
+        initial_window: u64 = |it| it.initial_window;
+        max_window: u64 = |it| it.max_window;
+        in_slow_start: bool = |it| it.in_slow_start();
     }
 
     #[setter]
@@ -96,20 +134,10 @@ impl TcpState {
         Ok(())
     }
 
-    #[getter]
-    fn ssthresh(&self) -> u64 {
-        self.inner.ssthresh
-    }
-
     #[setter]
     fn set_ssthresh(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.inner.ssthresh = bytes("ssthresh", value)?;
         Ok(())
-    }
-
-    #[getter]
-    fn pacing_rate(&self) -> Option<u64> {
-        self.inner.pacing_rate.map(Rate::bits_per_second)
     }
 
     #[setter]
@@ -124,116 +152,6 @@ impl TcpState {
             }
         };
         Ok(())
-    }
-
-    #[getter]
-    fn mss(&self) -> u64 {
-        self.inner.mss
-    }
-
-    #[getter]
-    fn srtt(&self) -> f64 {
-        seconds(self.inner.srtt)
-    }
-
-    #[getter]
-    fn rttvar(&self) -> f64 {
-        seconds(self.inner.rttvar)
-    }
-
-    #[getter]
-    fn min_rtt(&self) -> f64 {
-        seconds(self.inner.min_rtt)
-    }
-
-    #[getter]
-    fn latest_rtt(&self) -> f64 {
-        seconds(self.inner.latest_rtt)
-    }
-
-    #[getter]
-    fn rto(&self) -> f64 {
-        seconds(self.inner.rto)
-    }
-
-    #[getter]
-    fn snd_una(&self) -> u64 {
-        self.inner.snd_una
-    }
-
-    #[getter]
-    fn snd_nxt(&self) -> u64 {
-        self.inner.snd_nxt
-    }
-
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.inner.in_flight
-    }
-
-    #[getter]
-    fn flight_size(&self) -> u64 {
-        self.inner.flight_size
-    }
-
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.inner.delivered
-    }
-
-    #[getter]
-    fn delivered_at(&self) -> f64 {
-        self.inner.delivered_at.as_secs_f64()
-    }
-
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.inner.lost
-    }
-
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.inner.app_limited
-    }
-
-    #[getter]
-    fn cwnd_limited(&self) -> bool {
-        self.inner.cwnd_limited
-    }
-
-    #[getter]
-    fn ca_state(&self) -> &'static str {
-        state_name(self.inner.ca_state)
-    }
-
-    #[getter]
-    fn prior_cwnd(&self) -> u64 {
-        self.inner.prior_cwnd
-    }
-
-    #[getter]
-    fn prior_ssthresh(&self) -> u64 {
-        self.inner.prior_ssthresh
-    }
-
-    #[getter]
-    fn peer_window(&self) -> u64 {
-        self.inner.peer_window
-    }
-
-    #[getter]
-    fn initial_window(&self) -> u64 {
-        self.inner.initial_window
-    }
-
-    #[getter]
-    fn max_window(&self) -> u64 {
-        self.inner.max_window
-    }
-
-    #[getter]
-    fn in_slow_start(&self) -> bool {
-        self.inner.in_slow_start()
     }
 
     fn __repr__(&self) -> String {
@@ -282,46 +200,16 @@ pub(crate) struct RateSample {
     inner: transport::RateSample,
 }
 
-#[pymethods]
-impl RateSample {
-    #[getter]
-    fn rate(&self) -> Option<u64> {
-        self.inner.rate().map(Rate::bits_per_second)
-    }
-
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.inner.delivered
-    }
-
-    #[getter]
-    fn interval(&self) -> f64 {
-        seconds(self.inner.interval)
-    }
-
-    #[getter]
-    fn prior_delivered(&self) -> u64 {
-        self.inner.prior_delivered
-    }
-
-    #[getter]
-    fn prior_time(&self) -> f64 {
-        self.inner.prior_time.as_secs_f64()
-    }
-
-    #[getter]
-    fn tx_in_flight(&self) -> u64 {
-        self.inner.tx_in_flight
-    }
-
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.inner.lost
-    }
-
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.inner.app_limited
+getters! {
+    RateSample {
+        rate: Option<u64> = |it| it.rate().map(Rate::bits_per_second);
+        delivered: u64 = |it| it.delivered;
+        interval: f64 = |it| seconds(it.interval);
+        prior_delivered: u64 = |it| it.prior_delivered;
+        prior_time: f64 = |it| it.prior_time.as_secs_f64();
+        tx_in_flight: u64 = |it| it.tx_in_flight;
+        lost: u64 = |it| it.lost;
+        app_limited: bool = |it| it.app_limited;
     }
 }
 
