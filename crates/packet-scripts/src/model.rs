@@ -130,8 +130,9 @@ impl Model<'_> {
     }
 
     fn receiver_config(&self) -> ReceiverConfig {
-        // The script reads, at times of its own.
-        ReceiverConfig { manual_read: true, ..ReceiverConfig::clone(&self.script.flow.receiver) }
+        // The script reads, at times of its own. An end with data in both directions closes there, too.
+        let stays_open = matches!(self.script.language, Language::Packetdrill(_));
+        ReceiverConfig { manual_read: true, stays_open, ..ReceiverConfig::clone(&self.script.flow.receiver) }
     }
 
     fn both(&mut self) -> Result<&mut Duplex, CallError> {
