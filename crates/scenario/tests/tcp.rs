@@ -126,6 +126,7 @@ fn every_setting_arrives() {
         window_tuning: true,
         window_margin: true,
         manual_read: false,
+        stays_open: false,
         handshake: Handshake {
             mss: 500,
             initial_sequence: ReceiverConfig::default().handshake.initial_sequence,

@@ -638,9 +638,10 @@ impl Receiver {
             linux.quick.enter();
         }
         let start = start.unwrap_or(0).max(1);
-        let end = start + u64::from(segment.len);
-        if segment.len > 0 && end <= self.reassembly.frontier() {
-            self.stats.duplicate_segments += 1;
+        // The number of a FIN is reported like a byte's, as in Linux.
+        let end = start + u64::from(segment.sequence_len());
+        if end > start && end <= self.reassembly.frontier() {
+            self.stats.duplicate_segments += u64::from(segment.len > 0);
             self.stats.duplicate_bytes += u64::from(segment.len);
             self.duplicate = Some(start..end);
             if self.answered_tag == 0 {
@@ -760,7 +761,9 @@ impl Receiver {
         let advanced = self.reassembly.frontier() - before;
         if insertion.gap || insertion.duplicate.is_some() || fin || truncated {
             // RFC 5681 section 4.2: at once when out of order, and when a gap is filled.
-            if fin || truncated || !self.puts_off(now) {
+            if fin && self.ends_in_order(&insertion, truncated) {
+                self.ack_the_end(now, advanced);
+            } else if fin || truncated || !self.puts_off(now) {
                 self.ack_now(advanced);
             }
         } else {
@@ -772,6 +775,30 @@ impl Receiver {
             if let Some(tuning) = &mut self.tuning {
                 tuning.on_read(now, self.window.taken());
             }
+        }
+    }
+
+    /// Whether a FIN is the next in order.
+    fn ends_in_order(&self, insertion: &Insertion, truncated: bool) -> bool {
+        self.state == ReceiverState::Established
+            && !(insertion.gap || insertion.duplicate.is_some() || truncated)
+            && self.fin_in_order()
+    }
+
+    /// RFC 9293 section 3.10.7.4, eighth: a FIN in order is acknowledged, at once.
+    ///
+    /// Linux puts the ACK off (`tcp_fin`: interactive mode, without quick ACKs), so that it may go with data
+    /// or the FIN of this side. Its delay is 0 before the first data.
+    fn ack_the_end(&mut self, now: Time, advanced: u64) {
+        let unacknowledged = self.reassembly.frontier() - self.last_ack;
+        let is_delayed = self.linux.is_some()
+            && self.pending == 0
+            && self.full_size > 0
+            && unacknowledged <= u64::from(self.full_size);
+        if is_delayed {
+            self.delayed_until = self.delayed_until.min(now + quick_ack::DELAY);
+        } else {
+            self.ack_now(advanced);
         }
     }
 
@@ -900,7 +927,7 @@ impl Receiver {
             self.window.give_back(room);
         }
         if self.state == ReceiverState::CloseWait {
-            if self.readable() == 0 {
+            if self.readable() == 0 && !self.config.stays_open {
                 // The application closes at the end of the stream.
                 self.state = ReceiverState::LastAck;
                 self.retransmissions = 0;

@@ -19,6 +19,8 @@ pub struct CoDel {
     pub limit: u32,
     /// Whether packets of senders that react to marks are marked in place of dropped (RFC 3168).
     pub ecn: bool,
+    /// Whether each drop makes one Newton step towards the square root, as in Linux and ns-3.
+    pub newton: bool,
 }
 
 impl Default for CoDel {
@@ -29,6 +31,7 @@ impl Default for CoDel {
             interval: Duration::from_millis(100),
             limit: 1000,
             ecn: true,
+            newton: false,
         }
     }
 }
@@ -66,7 +69,7 @@ pub(super) fn check_times(target: Duration, interval: Duration, found: &mut dyn 
 pub(super) const MOST_PACKET: u64 = 1514;
 
 /// The state of section 5.3; one for each queue.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     /// When the waiting time will have been above the target for an interval; `None`: it is below.
     first_above: Option<Time>,
@@ -74,6 +77,22 @@ pub(super) struct Control {
     count: u32,
     last_count: u32,
     dropping: bool,
+    /// Of `count`, where Newton's steps approximate it: in 2^-16.
+    inverse_root: u16,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            first_above: None,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            // Zero would stay zero.
+            inverse_root: u16::MAX,
+        }
+    }
 }
 
 /// What a control works with.
@@ -81,6 +100,7 @@ pub(super) struct Law {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     pub(super) ecn: bool,
+    pub(super) newton: bool,
 }
 
 impl Control {
@@ -100,16 +120,17 @@ impl Control {
             }
             while now >= self.drop_next && self.dropping {
                 self.count += 1;
+                self.step();
                 // A mark takes the place of one drop: the law goes on as after a drop (Linux:
                 // `codel_dequeue`).
                 if mark(&mut packet, law, signals) {
-                    self.drop_next = law.next(self.drop_next, self.count);
+                    self.drop_next = self.next(law, self.drop_next);
                     return packet;
                 }
                 drop_packet(now, packet, signals);
                 (packet, may_drop) = self.look(now, law, &mut next);
                 if may_drop {
-                    self.drop_next = law.next(self.drop_next, self.count);
+                    self.drop_next = self.next(law, self.drop_next);
                 } else {
                     self.dropping = false;
                 }
@@ -126,8 +147,13 @@ impl Control {
             let delta = self.count.saturating_sub(self.last_count);
             // 16 intervals, as in the RFC's pseudocode.
             let is_recent = now.saturating_since(self.drop_next) < law.interval * 16;
-            self.count = if delta > 1 && is_recent { delta } else { 1 };
-            self.drop_next = law.next(now, self.count);
+            if delta > 1 && is_recent {
+                self.count = delta;
+                self.step();
+            } else {
+                (self.count, self.inverse_root) = (1, u16::MAX);
+            }
+            self.drop_next = self.next(law, now);
             self.last_count = self.count;
         }
         packet
@@ -158,14 +184,27 @@ impl Control {
         }
         (Some(frame), may_drop)
     }
-}
 
-impl Law {
     /// `control_law` of section 5.7: the next drop comes an interval over the square root of the count later.
-    fn next(&self, from: Time, count: u32) -> Time {
+    fn next(&self, law: &Law, from: Time) -> Time {
+        let interval = law.interval.as_nanos();
+        if law.newton {
+            return from
+                + Duration::from_nanos((u128::from(interval) * u128::from(self.inverse_root) >> 16) as u64);
+        }
         // IEEE 754 rounds a square root correctly, so every machine gets the same bits without `libm`.
-        let span = self.interval.as_nanos() as f64 / f64::from(count.max(1)).sqrt();
+        let span = interval as f64 / f64::from(self.count.max(1)).sqrt();
         from + Duration::from_nanos(span as u64)
+    }
+
+    /// One of Newton's steps towards 1 / sqrt(count), x (3 - count x^2) / 2, from the value of the last drop,
+    /// in integers as Linux's `codel_Newton_step` and ns-3's. After the first drop it gives 0.5, not 0.71.
+    fn step(&mut self) {
+        let x = u64::from(self.inverse_root) << 16;
+        let square = (x * x) >> 32;
+        let rest = (3u64 << 32).saturating_sub(u64::from(self.count) * square) >> 2;
+        // At least 1, as zero would stay zero.
+        self.inverse_root = (((rest * x) >> 47) as u16).max(1);
     }
 }
 
@@ -205,7 +244,8 @@ impl<P: LinkPayload> QueueDiscipline<P> for CoDelQueue<P> {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut Signals<P>) -> Option<Frame<P>> {
-        let law = Law { target: self.config.target, interval: self.config.interval, ecn: self.config.ecn };
+        let CoDel { target, interval, ecn, newton, .. } = self.config;
+        let law = Law { target, interval, ecn, newton };
         let fifo = &mut self.fifo;
         self.control.dequeue(now, &law, signals, || {
             let frame = fifo.pop()?;
@@ -278,6 +318,25 @@ mod tests {
         assert_eq!(drops, [120, 220, 291, 349, 399]);
     }
 
+    /// Newton's steps give 1, 1 (3 - 2) / 2 = 0.5, 0.5 (3 - 3 / 4) / 2 = 0.5625, and 0.4878:
+    /// 120 + 100, + 50 -> 270, + 56.25 -> 326.25, + 48.78 -> 375.03.
+    #[test]
+    fn newtons_steps_approximate_the_square_root() {
+        let mut bench = Bench::of(&CoDel { ecn: false, newton: true, ..CoDel::default() });
+        let mut drops = Vec::new();
+        for ms in 0..400 {
+            bench.enqueue(ms, TestPacket::new(ms as u32));
+            if ms >= 20 {
+                bench.dequeue(ms);
+                if !bench.dropped().is_empty() {
+                    drops.push(ms);
+                    bench.enqueue(ms, TestPacket::new(1000));
+                }
+            }
+        }
+        assert_eq!(drops, [120, 220, 270, 327, 376]);
+    }
+
     /// With senders that react a packet is marked and passed on, at the times of the drops.
     #[test]
     fn packets_that_can_be_marked_are_not_dropped() {
@@ -310,13 +369,14 @@ mod tests {
     /// A new episode within 16 intervals of the last resumes its rate: `count` begins at count - lastcount.
     #[test]
     fn a_recent_episode_is_resumed_at_its_rate() {
-        let law = Law { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false };
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        let law = Law { target, interval, ecn: false, newton: false };
         let mut control = Control {
             first_above: Some(at(1000)),
             drop_next: at(990),
             count: 9,
             last_count: 2,
-            dropping: false,
+            ..Control::default()
         };
         let mut dropped = Signals::default();
         let mut waiting = (0..3).map(|n| (Frame::new(TestPacket::new(n), 1000), 3000));
@@ -331,8 +391,8 @@ mod tests {
             drop_next: at(990),
             count: 9,
             last_count: 2,
-            dropping: false,
             first_above: Some(at(1000)),
+            ..Control::default()
         };
         let mut waiting = (0..3).map(|n| (Frame::new(TestPacket::new(n), 1000), 3000));
         control.dequeue(at(2600), &law, &mut dropped, || waiting.next());

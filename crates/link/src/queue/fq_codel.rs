@@ -45,6 +45,8 @@ pub struct FqCoDel {
     pub limit: u32,
     /// Whether packets of senders that react to marks are marked in place of dropped (RFC 3168).
     pub ecn: bool,
+    /// Whether each drop makes one Newton step towards the square root, as in Linux and ns-3.
+    pub newton: bool,
     /// A packet is never dropped when it is the last one: of its flow's own queue, or of all.
     pub backlog: Backlog,
 }
@@ -59,6 +61,7 @@ impl Default for FqCoDel {
             quantum: MOST_PACKET as u32,
             limit: 10_240,
             ecn: true,
+            newton: false,
             backlog: Backlog::default(),
         }
     }
@@ -174,7 +177,8 @@ impl<P: LinkPayload> QueueDiscipline<P> for FqCoDelQueues<P> {
 
     /// Section 4.2.
     fn dequeue(&mut self, now: Time, signals: &mut Signals<P>) -> Option<Frame<P>> {
-        let law = Law { target: self.config.target, interval: self.config.interval, ecn: self.config.ecn };
+        let FqCoDel { target, interval, ecn, newton, .. } = self.config;
+        let law = Law { target, interval, ecn, newton };
         loop {
             let from_new = !self.new.is_empty();
             let place = *self.new.front().or(self.old.front())?;

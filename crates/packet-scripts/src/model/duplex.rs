@@ -50,8 +50,6 @@ pub(super) struct Duplex {
     syn_sent: Time,
     /// The peer's window field before this one.
     window: u16,
-    /// Acknowledgement number that was sent last.
-    acked: Option<SeqNumber>,
     out: VecDeque<Segment>,
     written: u64,
     is_shut: bool,
@@ -78,7 +76,6 @@ impl Duplex {
             peer_syn: None,
             syn_sent: Time::ZERO,
             window: 0,
-            acked: None,
             out: VecDeque::new(),
             written: 0,
             is_shut: false,
@@ -379,8 +376,13 @@ impl Duplex {
         if segment.flags.contains(Flags::SYN) {
             return;
         }
-        if self.is_at_end() && !at_end && !self.is_shut {
-            self.is_passive = true;
+        if self.is_at_end() && !at_end {
+            if self.is_shut {
+                // Linux acknowledges the second FIN at once (`tcp_fin`: FIN-WAIT-1 and 2).
+                self.end_delay();
+            } else {
+                self.is_passive = true;
+            }
         }
         if self.receiver.in_order() > had {
             self.data_at = now;
@@ -457,7 +459,6 @@ impl Duplex {
                     // Its timer is that of the SYN-ACK.
                     while self.sender.poll_transmit(now).is_some() {}
                     let syn_ack = self.receiver.poll_transmit(now)?;
-                    self.acked = Some(syn_ack.ack);
                     return Some(syn_ack);
                 }
                 Phase::Established => {}
@@ -470,12 +471,6 @@ impl Duplex {
                 return Some(self.with_ack(now, segment));
             }
             let ack = self.receiver.poll_transmit(now)?;
-            // The receiver closes by itself when all is read; here the application does.
-            let is_close = ack.flags.contains(Flags::FIN);
-            // Without its FIN this would acknowledge nothing new.
-            if is_close && self.acked == Some(ack.ack) {
-                continue;
-            }
             return Some(self.as_own(ack));
         }
     }
@@ -501,11 +496,8 @@ impl Duplex {
         if segment.flags.contains(Flags::RST) {
             return segment;
         }
-        let due = self.receiver.poll_timeout();
         // A delayed ACK that waits goes out with these data: its timer must not send it once more.
-        if due != Time::MAX && self.receiver.state() == ReceiverState::Established {
-            self.receiver.handle_timeout(due);
-        }
+        self.end_delay();
         let ack = match self.receiver.poll_transmit(now) {
             Some(pending) => pending,
             None => self.receiver.current_ack(now),
@@ -521,16 +513,21 @@ impl Duplex {
         for block in ack.sack() {
             segment.push_sack(block.start, block.end);
         }
-        self.acked = Some(segment.ack);
         segment
     }
 
-    fn as_own(&mut self, mut ack: Segment) -> Segment {
+    /// Makes a delayed ACK due.
+    fn end_delay(&mut self) {
+        let due = self.receiver.poll_timeout();
+        if due != Time::MAX {
+            self.receiver.handle_timeout(due);
+        }
+    }
+
+    fn as_own(&self, mut ack: Segment) -> Segment {
         let own = self.sender.config().handshake.initial_sequence;
         // At least 1: after the SYN an ACK has the number behind it.
         ack.seq = SeqNumber::from_offset(own, self.sender.outstanding().end.max(1));
-        ack.flags = Flags::from_bits(ack.flags.bits() & !Flags::FIN.bits());
-        self.acked = Some(ack.ack);
         ack
     }
 

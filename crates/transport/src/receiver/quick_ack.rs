@@ -9,6 +9,8 @@
 //! PSH on a segment that the application reads at once   this one
 //! ```
 //!
+//! A FIN in order ends that: its ACK is delayed, unless more than one full segment waits with it.
+//!
 //! Other segments are acknowledged when more than one full segment waits, or after 40 ms (`TCP_DELACK_MIN`,
 //! which the adaptive delay of Linux comes to under bulk data). Not modelled: the delay adapted to segments
 //! that come slower than each 20 ms, interactive mode ("pingpong"), and the ACK at once of a segment that is

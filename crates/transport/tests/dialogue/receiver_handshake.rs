@@ -209,7 +209,7 @@ fn rfc6298_5_5_fin_is_retransmitted() {
 fn rfc9293_3_10_7_4_repeated_fin_is_acknowledged_again() {
     let mut d = ReceiverDialogue::connected(receiver_config());
     d.exchange("F. @1", "F. @1 ack 2");
-    d.exchange("F. @1 ack 1", "@2 ack 2");
+    d.exchange("F. @1 ack 1", "@2 ack 2 sack 1:2");
 }
 
 /// The same of a FIN that waits for missing data: it is reported as a duplicate (RFC 2883), at once.

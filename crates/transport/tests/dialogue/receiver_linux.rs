@@ -32,6 +32,37 @@ fn a_pushed_segment_is_acknowledged_at_once() {
     d.expect_at(140, "ack #23");
 }
 
+/// `tcp_fin`: a FIN in order is acknowledged by the rules of delayed ACKs, without quick ACKs (16 are left
+/// after one segment) and after what was pushed. What repeats it is acknowledged at once.
+#[test]
+fn the_ack_of_a_fin_is_delayed() {
+    let half_open = || {
+        let delayed_ack = DelayedAck::Linux;
+        let config = ReceiverConfig { delayed_ack, manual_read: true, stays_open: true, ..receiver_config() };
+        ReceiverDialogue::connected(config)
+    };
+    let mut d = half_open();
+    d.exchange("#1", "ack #2");
+    let due = d.now() + Duration::from_millis(40);
+    d.exchange("F. @#2", "");
+    assert_eq!((d.end.state(), d.end.poll_timeout()), (ReceiverState::CloseWait, due));
+    d.expect_after_timeout("@1 ack 1002");
+    d.exchange("F. @#2", "@1 ack 1002 sack 1001:1002");
+
+    // With more than a full segment, and before any data, at once.
+    let mut d = half_open();
+    d.exchange("#1", "ack #2");
+    d.exchange("F. #2", "@1 ack 2002");
+    let mut d = half_open();
+    d.exchange("F. @#1", "@1 ack 2");
+
+    // What fills a gap is acknowledged at once (RFC 5681 section 4.2), a FIN behind it or not.
+    let mut d = half_open();
+    d.exchange("#1", "ack #2");
+    d.exchange("F. @#3", "ack #2 sack 2001:2002");
+    d.exchange("#2", "@1 ack 2002");
+}
+
 /// `__tcp_ack_snd_check`: behind a gap three duplicate ACKs go at once, then one for all segments of a
 /// millisecond, and the slack of its timer. What fills the gap is acknowledged at once.
 #[test]

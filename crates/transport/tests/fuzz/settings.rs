@@ -112,6 +112,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
         window_tuning: coin(random),
         window_margin: coin(random),
         manual_read: coin(random),
+        stays_open: false,
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),
             initial_sequence: initial_sequence(random),

@@ -21,12 +21,12 @@ _PAYLOAD, _PACKET = 1448, 1500
 
 
 class Ns3Aqm(Family):
-    """Reno with SACK over a discipline."""
+    """Reno with SACK over a discipline; of ns-3's recovery what would hide the discipline is replaced."""
 
     name = "ns3-aqm"
     peer = "ns-3"
     bands: ClassVar = {"goodput_bps": 0.1}
-    control: ClassVar = "TcpLinuxReno"
+    control: ClassVar = "TcpHeldReno"
     transport: ClassVar = "sack"
     disciplines: ClassVar = ["red", "codel", "fq_codel"]
 
@@ -79,8 +79,8 @@ class Ns3Aqm(Family):
         return {"goodput_bps": sum(row["goodput_bps"] for row in result.rows("flows"))}
 
     def settings(self) -> dict[str, Any]:
-        """Return more of the scenario's `[tcp]`: ns-3 recovers at PRR's rate, and halves whole segments."""
-        return {"prr": True}
+        """Return more of the scenario's `[tcp]`."""
+        return {"prr": False}
 
     def table(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """Return the discipline's parameters.
@@ -92,7 +92,9 @@ class Ns3Aqm(Family):
             # 5 and 15 packets there; 1 / LInterm.
             thresholds = {"min_threshold": 6.0, "max_threshold": 16.0}
             return {"limit": drawn["queue"], "max_probability": 0.1, "ecn": False, **thresholds}
-        return {"limit": drawn["queue"], "target": f"{0.005 + 8 * _PACKET / drawn['rate']:.6f} s"}
+        target = f"{0.005 + 8 * _PACKET / drawn['rate']:.6f} s"
+        # As in Linux (ns3-newton-square-root).
+        return {"limit": drawn["queue"], "target": target, "newton": True}
 
 
 class Ns3Cubic(Ns3Aqm):
@@ -109,6 +111,10 @@ class Ns3Cubic(Ns3Aqm):
         drawn = super().draw(stream)
         product = drawn["rate"] * 2 * drawn["delay"] / 8 / _PACKET
         return {**drawn, "queue": max(10, round(product * logarithmic(stream, 0.5, 2)))}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the recovery of ns-3's default."""
+        return {"prr": True}
 
 
 class Ns3Ledbat(Ns3Cubic):

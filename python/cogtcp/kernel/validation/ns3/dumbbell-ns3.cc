@@ -1,6 +1,7 @@
 // Saturated TCP flows over one bottleneck with a queue discipline in ns-3. Arguments:
 //   dumbbell-ns3 SEED CONTROL QUEUE RATE_BPS DELAY_S LIMIT FLOWS SECONDS [START ...]
-// CONTROL: a class of ns-3 (TcpLinuxReno, TcpCubic, TcpLedbat). QUEUE: fifo, red, codel, fq_codel, pie. LIMIT: packets. START: of each
+// CONTROL: a class of ns-3 (TcpLinuxReno, TcpCubic, TcpLedbat), or TcpHeldReno: TcpLinuxReno over classic recovery, without the growth
+// by an ACK that ends it. QUEUE: fifo, red, codel, fq_codel, pie. LIMIT: packets. START: of each
 // flow, s. Senders s1, s2 ... - r1 - k1, each sender behind a wire of 1 ms. Prints the payload delivered per second after a third of
 // SECONDS, and the mean wait in the discipline.
 //
@@ -19,6 +20,26 @@
 using namespace ns3;
 
 namespace {
+
+// An ACK that ends recovery covers segments that SACKs had reported: ns-3 lets cwnd grow by them once more. Receivers here acknowledge
+// two segments at most.
+class TcpHeldReno : public TcpLinuxReno {
+public:
+    static TypeId GetTypeId() {
+        static TypeId type = TypeId("ns3::TcpHeldReno").SetParent<TcpLinuxReno>().AddConstructor<TcpHeldReno>();
+        return type;
+    }
+
+    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t segments) override {
+        if (segments <= 2) {
+            TcpLinuxReno::IncreaseWindow(state, segments);
+        }
+    }
+
+    Ptr<TcpCongestionOps> Fork() override { return CopyObject<TcpHeldReno>(this); }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(TcpHeldReno);
 
 double begin = 0.0;
 uint64_t received = 0;
@@ -51,6 +72,10 @@ int main(int argc, char** argv) {
     begin = seconds / 3;
     RngSeedManager::SetSeed(static_cast<uint32_t>(std::stoul(argv[1])));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + control)));
+    if (control == "TcpHeldReno") {
+        // ns-3's rate reduction counts deliveries twice at first, and so reduces late.
+        Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TypeId::LookupByName("ns3::TcpClassicRecovery")));
+    }
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 25));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1 << 25));
