@@ -73,6 +73,7 @@ def emulate(
     quiet: bool = False,
     virtual: str | bool = False,
     told: Callable[[float], None] | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> Emulation:
     """Run a scenario on this machine's Linux, for as long as it lasts, or on one in virtual time.
 
@@ -95,11 +96,12 @@ def emulate(
         virtual: Run on a Linux in virtual time, of `make kernel`: its name, or True for the kernel in use.
             The same seed gives the same tables, whatever else the machine does.
         told: In virtual time: called with the time of the run so far, s.
+        ended: In virtual time: asked again and again; True ends the run.
 
     Raises:
         ScenarioError: The scenario has something that this plane does not have.
         NoKernelPlaneError: This machine lacks something; the message says what.
-        RunError: The run failed.
+        RunError: The run failed, or was ended.
     """
     if seed is not None:
         check_seed(seed)
@@ -129,6 +131,7 @@ def emulate(
             None if virtual is True else virtual,
             quiet,
             told,
+            ended,
         )
     with attended(scenario, command=bool(command), announce=announce) as kernel:
         job = Job(
@@ -151,19 +154,33 @@ def emulate(
     return Emulation(scenario, SimpleNamespace(**answer))
 
 
+def check_virtual(scenario: Scenario) -> None:
+    """Check that a scenario's own flows can run in virtual time.
+
+    Raises:
+        ScenarioError: A control is a BPF program.
+    """
+    for flow in scenario.to_dict().get("flow", []):
+        if str(flow["transport"]) in OWN_CONTROLS:
+            raise ScenarioError(
+                f'{scenario.name}: flow "{flow["name"]}": {flow["transport"]} in the kernel is '
+                "a BPF program, which Linux in virtual time cannot load; run it on the real clock"
+            )
+
+
 def _in_virtual_time(
-    job: Job, name: str | None, quiet: bool, told: Callable[[float], None] | None
+    job: Job,
+    name: str | None,
+    quiet: bool,
+    told: Callable[[float], None] | None,
+    ended: Callable[[], bool] | None,
 ) -> Emulation:
     from cogtcp.kernel.emulation.virtual import find, launch
 
     kernel = find(name)
-    for flow in job.scenario.to_dict().get("flow", []):
-        if not job.command and str(flow["transport"]) in OWN_CONTROLS:
-            raise ScenarioError(
-                f'{job.scenario.name}: flow "{flow["name"]}": {flow["transport"]} in the kernel is '
-                "a BPF program, which Linux in virtual time cannot load; run it on the real clock"
-            )
-    answer = launch.run(job, kernel, quiet=quiet, told=told)
+    if not job.command:
+        check_virtual(job.scenario)
+    answer = launch.run(job, kernel, quiet=quiet, told=told, ended=ended)
     if isinstance(answer, Exception):
         raise answer
     return Emulation(job.scenario, SimpleNamespace(**answer), kernel)

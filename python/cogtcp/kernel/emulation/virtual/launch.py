@@ -94,6 +94,7 @@ def run(
     *,
     quiet: bool = False,
     told: Callable[[float], None] | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> Any:
     """Run a job in a guest, and return its answer: a result as plain data, or an exception.
 
@@ -102,10 +103,11 @@ def run(
         kernel: The kernel.
         quiet: Whether what programs print goes to standard error.
         told: Called with the time of the run so far, s of virtual time.
+        ended: Asked again and again; True ends the guest.
 
     Raises:
         NoKernelPlaneError: This machine does not let the guest run; the message says why.
-        RunError: The guest failed.
+        RunError: The guest failed, or was ended.
     """
     # The first process of the guest is the parent of the emulation.
     inside = replace(job, parent=1, virtual=True, states=None, links=None)
@@ -121,11 +123,16 @@ def run(
         bool(job.command),
         bool(job.command) and job.duration_s is None,
     )
-    return pickle.loads(run_task(task, kernel, quiet=quiet, told=told))  # noqa: S301 (our own guest wrote it)
+    return pickle.loads(run_task(task, kernel, quiet=quiet, told=told, ended=ended))  # noqa: S301 (our own guest wrote it)
 
 
 def run_task(
-    task: Task, kernel: Kernel, *, quiet: bool = False, told: Callable[[float], None] | None = None
+    task: Task,
+    kernel: Kernel,
+    *,
+    quiet: bool = False,
+    told: Callable[[float], None] | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> bytes:
     """Run a task in a guest, and return its answer. See `run`."""
     memory = _room_for_memory()
@@ -133,7 +140,7 @@ def run_task(
     try:
         _write_setup(exchange, task)
         with _guest(exchange, memory, task.seed, kernel) as process:
-            attendance = _Attendance(exchange, process, task, quiet, told)
+            attendance = _Attendance(exchange, process, task, quiet, told, ended)
             code = attendance.wait()
             return _answer(exchange, kernel, code, is_full=attendance.least_free < _FULL)
     except OSError as error:
@@ -274,8 +281,9 @@ class _Attendance:
         task: Task,
         quiet: bool,
         told: Callable[[float], None] | None,
+        ended: Callable[[], bool] | None,
     ) -> None:
-        self._exchange, self._process, self._told = exchange, process, told
+        self._exchange, self._process, self._told, self._ended = exchange, process, told, ended
         self._outputs = [
             ((exchange / "out").open("rb"), (sys.stderr if quiet else sys.stdout)),
             ((exchange / "err").open("rb"), sys.stderr),
@@ -292,16 +300,16 @@ class _Attendance:
         """Wait for the end of the guest; return its exit code, or the negative of the signal that ended it.
 
         Raises:
-            RunError: It does not end.
+            RunError: It does not end, or was ended.
         """
-        ended = self._process.stdout
-        if ended is None:
+        pipe = self._process.stdout
+        if pipe is None:
             return 0
-        os.set_blocking(ended.fileno(), False)
+        os.set_blocking(pipe.fileno(), False)
         try:
             while True:
                 # Nothing yet is None; the end of a guard that was killed is empty.
-                said = ended.read()
+                said = pipe.read()
                 self._pass_on()
                 self.least_free = min(self.least_free, shutil.disk_usage(self._exchange).free)
                 if said is not None:
@@ -326,7 +334,9 @@ class _Attendance:
                 self._told(self._at)
 
     def _look(self) -> None:
-        """Raise if the run will not end by itself."""
+        """Raise if the run is to end, or will not end by itself."""
+        if self._ended and self._ended():
+            raise RunError("interrupted")
         if self._is_endless and self._at >= LONGEST_S:
             raise RunError(
                 f"the program has not ended after {self._at:,.0f} s of virtual time; limit it with --duration"
