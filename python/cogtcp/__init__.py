@@ -90,7 +90,7 @@ _LATER = {
     "tune": ("cogtcp.deciding.tuning", "tune"),
 }
 
-# What shows results stands above them: see `_views`.
+# What shows results, and the kernel, stand above what asks for them: see `_views`.
 _bind(
     {
         "run_report": ("cogtcp.showing.report", "run_report"),
@@ -110,6 +110,7 @@ _bind(
         "sweep_in_notebook": ("cogtcp.showing.report.notebook", "of_sweep"),
         "tuning_in_notebook": ("cogtcp.showing.report.notebook", "of_tuning"),
         "scenario_in_notebook": ("cogtcp.showing.report.notebook", "of_scenario"),
+        "virtual_plane": ("cogtcp.kernel.emulation.virtual.plane", "virtual_plane"),
     }
 )
 

@@ -1,8 +1,8 @@
-"""Pages, figures and notebook views of results, by name.
+"""Pages, figures and notebook views of results, and the kernel plane of runs, by name.
 
-A result has a page, figures and a view in notebooks. Parts above the result make them. The package binds
-each name to its maker (`cogtcp/__init__.py`), so that no import runs upward. A maker is loaded when it is
-first asked for.
+A result has a page, figures and a view in notebooks; a run may be made in virtual time. Parts above make
+them. The package binds each name to its maker (`cogtcp/__init__.py`), so that no import runs upward. A maker
+is loaded when it is first asked for.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from cogtcp.model import headline
 from cogtcp.model.output import KeptFolder, OutputFolder
 from cogtcp.model.result import run_job
 from cogtcp.running.compare import FILES, compare_job
+from cogtcp.running.runner.plane import plane_of
 
 if TYPE_CHECKING:
     import argparse
@@ -93,8 +94,11 @@ def compare(args: argparse.Namespace) -> int:
         from cogtcp.cli.agree import both_planes
 
         return both_planes(args, "compare", [scenario], transports, seeds, virtual=_virtual(args.plane))
-    out = arguments.output(args, scenario, "compare", transports, seeds)
-    job = compare_job(scenario, transports, seeds)
+    # Before the folder: no kernel, no results.
+    plane = plane_of(args.plane)
+    where = "sim" if plane is None else plane.name
+    out = arguments.output(args, scenario, "compare", transports, seeds, *([where] if plane else []))
+    job = compare_job(scenario, transports, seeds, where)
     from cogtcp.cli import progress  # loads what runs many cases
 
     with KeptFolder(out, FILES, job=job, force=args.force) as folder:
@@ -107,6 +111,7 @@ def compare(args: argparse.Namespace) -> int:
                 listener,
                 keep=folder.runs,
                 time_limit=args.time_limit,
+                plane=where,
             )
         if comparison.interrupted:
             print(
@@ -130,13 +135,13 @@ def _on_both_planes(args: argparse.Namespace) -> bool:
     planes = [name.strip() for name in args.plane.split(",")]
     for plane in planes:
         pick(plane.partition(":")[0], ("sim", "kernel", "virtual"), "plane called")
+    if len(planes) == 1 and planes != ["kernel"]:
+        return False
     if "sim" not in planes:
         raise UsageError(
             f"--plane {args.plane}: a comparison needs the simulator beside it, as in --plane "
-            "sim,kernel; for the kernel alone: cogtcp emulate"
+            "sim,kernel; for Linux alone: --plane virtual"
         )
-    if planes == ["sim"]:
-        return False
     if len(planes) > 2:
         raise UsageError(f"--plane {args.plane}: one plane beside the simulator, as in sim,virtual")
     is_real = "kernel" in planes

@@ -40,6 +40,12 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="run on Ray: auto, local, or a cluster's address (extra `ray`)"
     )
+    parser.add_argument(
+        "--plane",
+        default="sim",
+        metavar="PLANE",
+        help="sim, or virtual[:NAME]: Linux in virtual time (cogtcp kernel list)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only print the cost: runs, core time, bytes")
     parser.add_argument(
         "--precision",
@@ -65,16 +71,24 @@ def sweep(args: argparse.Namespace) -> int:
     """Run a sweep, save, and show the result."""
     import cogtcp
     from cogtcp.cli import arguments, progress
+    from cogtcp.running.runner.plane import plane_of
     from cogtcp.running.sweeping import plan
 
     arguments.positive(args.jobs, "--jobs")
     arguments.positive(args.seeds, "--seeds")
     # Before the file is read: that tries its first run.
     arguments.look_here(["any"] if args.allow_python else sorted(arguments.typed_controls(args)))
+    plane = plane_of(args.plane)
     made = plan.read(
-        args.file, allow_python=args.allow_python, changes=arguments.changes(args.set), seeds=args.seeds
+        args.file,
+        allow_python=args.allow_python,
+        changes=arguments.changes(args.set),
+        seeds=args.seeds,
+        plane=plane,
     )
-    out = Path(args.out) if args.out is not None else Path("results") / f"{Path(args.file).stem}-sweep"
+    # Runs of two planes, or of two kernels, are two folders.
+    name = f"{Path(args.file).stem}-sweep{'' if plane is None else '-' + plane.name.replace(':', '-')}"
+    out = Path(args.out) if args.out is not None else Path("results") / name
     if args.dry_run:
         return _dry_run(args, made, out)
     options: dict[str, Any] = {

@@ -129,7 +129,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         "--plane",
         default="sim",
         metavar="A,B",
-        help="sim (default); sim,kernel: also this machine's Linux; sim,virtual[:NAME]: in virtual time",
+        help="sim (default); virtual[:NAME]: Linux in virtual time; sim,kernel and sim,virtual[:NAME]: both",
     )
 
 

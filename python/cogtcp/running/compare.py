@@ -78,6 +78,7 @@ def compare(
     keep: str | Path | None = None,
     time_limit: float | None = None,
     allow_python: bool = False,
+    plane: str = "sim",
 ) -> Comparison:
     """Run a scenario once for each transport and seed.
 
@@ -97,17 +98,21 @@ def compare(
             transports too. Several processes may use one folder.
         time_limit: Seconds of real time after which a run is given up, as a failure.
         allow_python: Whether transports that are named as `module:Class` may be imported.
+        plane: Where the runs are made: `sim`, or `virtual` (Linux in virtual time, `virtual:NAME` for a
+            kernel of this name).
 
     Returns:
         The runs with means, intervals and paired tests.
 
     Raises:
         ScenarioError: The scenario cannot be simulated, or no such transport exists.
+        NoKernelPlaneError: No kernel for virtual time is built.
         OutputError: Finished runs cannot be kept.
         KeyboardInterrupt: Interrupted before the first run was finished.
     """
     # Not at the top: to load cogtcp is not to compare.
     from cogtcp.running.runner import Runner
+    from cogtcp.running.runner.plane import described, plane_of
     from cogtcp.running.sweeping.plan import plan
 
     if isinstance(transports, str | type) or not transports:
@@ -117,13 +122,19 @@ def compare(
     if (count := seeds if isinstance(seeds, int) else len(seeds)) > MOST_SEEDS:
         raise UsageError(f"{count} seeds exceed the limit of {MOST_SEEDS}")
     # A sweep without axes, of which the first seed is looked at closely.
+    where = plane_of(plane)
     made = plan(
-        scenario, transports=transports, seeds=seeds, keep=_tables(scenario), allow_python=allow_python
+        scenario,
+        transports=transports,
+        seeds=seeds,
+        keep=_tables(scenario),
+        plane=where,
+        allow_python=allow_python,
     )
     scenario = made.scenario
     names = [control_name(name) for name in transports]
-    # One transport may draw numbers where another does not: each is asked.
-    nothing_random = not any(scenario.with_transport(name).is_random for name in names)
+    # One transport may draw numbers where another does not: each is asked. A kernel draws its own.
+    nothing_random = where is None and not any(scenario.with_transport(name).is_random for name in names)
     if nothing_random:
         made = replace(made, seeds=made.seeds[:1])
     shown: dict[str, Result] = {}
@@ -159,6 +170,7 @@ def compare(
         shown={name: shown[name] for name in names if name in shown and (name, made.seeds[0]) in outcomes},
         interrupted=interrupted,
         nothing_random=nothing_random,
+        plane={} if where is None else described(where),
     )
 
 
@@ -190,6 +202,7 @@ class Comparison:
         shown: The runs of the first seed with all they left behind, for a closer look.
         interrupted: Whether it was stopped before all runs were finished.
         nothing_random: Whether every seed would give the same, so that one was run.
+        plane: Name and identity of the plane; nothing for the simulator.
     """
 
     scenario: Scenario
@@ -199,6 +212,7 @@ class Comparison:
     shown: dict[str, Result] = field(repr=False)
     interrupted: bool = False
     nothing_random: bool = False
+    plane: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -459,6 +473,7 @@ class Comparison:
             **provenance.describe(self.scenario, self.seeds),
             "transports": ",".join(self.transports),
             "interrupted": str(self.interrupted).lower(),
+            **self.plane,
         }
 
     @property
@@ -551,9 +566,11 @@ class Comparison:
         return write_file(path, view("comparison_report")(self, command=command))
 
 
-def compare_job(scenario: Scenario, transports: Sequence[str], seeds: Sequence[int]) -> dict[str, Any]:
+def compare_job(
+    scenario: Scenario, transports: Sequence[str], seeds: Sequence[int], plane: str = "sim"
+) -> dict[str, Any]:
     """Return what a folder with a comparison is the result of, see `cogtcp.model.output.OutputFolder`."""
-    job = {"verb": "compare", "scenario": scenario.hash}
+    job = {"verb": "compare", "scenario": scenario.hash, **({} if plane == "sim" else {"plane": plane})}
     return {**job, "transports": list(transports), "seeds": list(seeds), "grows": ["transports", "seeds"]}
 
 

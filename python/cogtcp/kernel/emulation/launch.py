@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._errors import RunError, ScenarioError, UsageError
-from cogtcp.kernel.emulation.job import Job
+from cogtcp.kernel.emulation.job import Job, answer_of
 from cogtcp.kernel.emulation.result import Emulation
 from cogtcp.kernel.emulation.states import OWN_CONTROLS, attended
 from cogtcp.model.result import check_seed
@@ -73,6 +72,7 @@ def emulate(
     quiet: bool = False,
     virtual: str | bool = False,
     told: Callable[[float], None] | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> Emulation:
     """Run a scenario on this machine's Linux, for as long as it lasts, or on one in virtual time.
 
@@ -95,11 +95,12 @@ def emulate(
         virtual: Run on a Linux in virtual time, of `make kernel`: its name, or True for the kernel in use.
             The same seed gives the same tables, whatever else the machine does.
         told: In virtual time: called with the time of the run so far, s.
+        ended: In virtual time: asked again and again; True ends the run.
 
     Raises:
         ScenarioError: The scenario has something that this plane does not have.
         NoKernelPlaneError: This machine lacks something; the message says what.
-        RunError: The run failed.
+        RunError: The run failed, or was ended.
     """
     if seed is not None:
         check_seed(seed)
@@ -129,6 +130,7 @@ def emulate(
             None if virtual is True else virtual,
             quiet,
             told,
+            ended,
         )
     with attended(scenario, command=bool(command), announce=announce) as kernel:
         job = Job(
@@ -151,19 +153,33 @@ def emulate(
     return Emulation(scenario, SimpleNamespace(**answer))
 
 
+def check_virtual(scenario: Scenario) -> None:
+    """Check that a scenario's own flows can run in virtual time.
+
+    Raises:
+        ScenarioError: A control is a BPF program.
+    """
+    for flow in scenario.to_dict().get("flow", []):
+        if str(flow["transport"]) in OWN_CONTROLS:
+            raise ScenarioError(
+                f'{scenario.name}: flow "{flow["name"]}": {flow["transport"]} in the kernel is '
+                "a BPF program, which Linux in virtual time cannot load; run it on the real clock"
+            )
+
+
 def _in_virtual_time(
-    job: Job, name: str | None, quiet: bool, told: Callable[[float], None] | None
+    job: Job,
+    name: str | None,
+    quiet: bool,
+    told: Callable[[float], None] | None,
+    ended: Callable[[], bool] | None,
 ) -> Emulation:
     from cogtcp.kernel.emulation.virtual import find, launch
 
     kernel = find(name)
-    for flow in job.scenario.to_dict().get("flow", []):
-        if not job.command and str(flow["transport"]) in OWN_CONTROLS:
-            raise ScenarioError(
-                f'{job.scenario.name}: flow "{flow["name"]}": {flow["transport"]} in the kernel is '
-                "a BPF program, which Linux in virtual time cannot load; run it on the real clock"
-            )
-    answer = launch.run(job, kernel, quiet=quiet, told=told)
+    if not job.command:
+        check_virtual(job.scenario)
+    answer = launch.run(job, kernel, quiet=quiet, told=told, ended=ended)
     if isinstance(answer, Exception):
         raise answer
     return Emulation(job.scenario, SimpleNamespace(**answer), kernel)
@@ -186,14 +202,14 @@ def _start(job: Job, quiet: bool, descriptors: tuple[int, ...]) -> Any:
             os.close(theirs)
         with _left_to(process, bool(job.command)):
             with contextlib.suppress(BrokenPipeError):  # its end says more
-                pickle.dump(job, questions)
+                questions.write(job.to_bytes())
                 questions.close()
             answer = answers.read()
             code = process.wait()
     if not answer:
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         raise RunError(f"the process of the emulation ended {how}, without a result")
-    return pickle.loads(answer)  # noqa: S301 (our own child wrote it)
+    return answer_of(answer)
 
 
 @contextlib.contextmanager

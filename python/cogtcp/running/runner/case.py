@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cogtcp import _core
     from cogtcp.model.result import Result
     from cogtcp.model.scenario import Scenario
+    from cogtcp.running.runner.plane import Plane
 
 #: Returns plain data (what JSON can hold) from a run's result.
 Measure: TypeAlias = "Callable[[Result], dict[str, Any]]"
@@ -42,6 +43,7 @@ class Case:
         look: Called with the result where the run is made, on a thread of its own. Such a case is made even
             if its record is known. No part of the key.
         label: Plain data that is kept beside the record, also of a run that fails. No part of the key.
+        plane: Where the run is made; None: in the simulator.
     """
 
     scenario: Scenario
@@ -52,6 +54,7 @@ class Case:
     changes: tuple[tuple[str, str], ...] = ()
     look: Callable[[Result], None] | None = field(default=None, compare=False)
     label: tuple[object, ...] = field(default=(), compare=False)
+    plane: Plane | None = None
 
     def key(self) -> str:
         """Return what identifies the case's record: a hash of all that decides it, see `identity`."""
@@ -127,6 +130,8 @@ class Keys:
             parts += ["transport", identity.of_transport(case.scenario, case.transport)]
         for path, text in case.changes:
             parts += [path, text, self._change(case.scenario, path, text)]
+        if case.plane is not None:
+            parts += ["plane", *case.plane.identity]
         return identity.digest(*parts)
 
     def _scenario(self, scenario: Scenario) -> str:
@@ -167,7 +172,12 @@ def make(key: str, case: Case, cancel: _core.Cancel) -> Outcome:
     """
     started = time.perf_counter()
     try:
-        result = run(case.prepared(), case.seed, case.trace, cancel=cancel)
+        scenario = case.prepared()
+        result = (
+            run(scenario, case.seed, case.trace, cancel=cancel)
+            if case.plane is None
+            else case.plane.run(scenario, case.seed, cancel)
+        )
         text = json.dumps(case.measure(result))
     except (RunError, ScenarioError) as error:
         return Outcome(key, error=str(error), seconds=time.perf_counter() - started, label=case.label)

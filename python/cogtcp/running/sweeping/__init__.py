@@ -17,6 +17,7 @@ from cogtcp._errors import OutputError, UsageError
 from cogtcp._views import view
 from cogtcp.model.output import MARKER, RUNS, mark, mark_unfinished, prepare_folder, write_file, write_tables
 from cogtcp.running.runner import Journal, Keys, Runner
+from cogtcp.running.runner.plane import plane_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,6 +56,7 @@ def sweep(
     progress: Any = None,
     command: str | None = None,
     allow_python: bool = False,
+    plane: str = "sim",
 ) -> Sweep:
     """Run a scenario for every combination of values, transport and seed.
 
@@ -100,6 +102,8 @@ def sweep(
         command: The command line, for the report.
         allow_python: Whether controls in Python may be imported that `vary`, `points` or `transports` name as
             `module:Class`. Classes themselves, and what the scenario may import, need no leave.
+        plane: Where the runs are made: `sim`, or `virtual` (Linux in virtual time, `virtual:NAME` for a
+            kernel of this name).
 
     Returns:
         The data set with summary and intervals.
@@ -107,17 +111,19 @@ def sweep(
     Raises:
         ScenarioError: The scenario cannot be simulated, or has no such field.
         UsageError: Something else asked for makes no sense.
+        NoKernelPlaneError: No kernel for virtual time is built.
         OutputError: The results cannot be written. What was finished is kept.
         KeyboardInterrupt: Interrupted before the first run was finished.
     """
-    from cogtcp.running.sweeping.plan import Plan, plan
+    from cogtcp.running.sweeping.plan import Plan
+    from cogtcp.running.sweeping.plan import plan as checked
 
     if isinstance(scenario, Plan):
-        if vary or points or transports:
-            raise UsageError("a plan has its own axes and transports; give no others")
+        if vary or points or transports or plane != "sim":
+            raise UsageError("a plan has its own axes, transports and plane; give no others")
         made = scenario
     else:
-        made = plan(
+        made = checked(
             scenario,
             vary,
             transports=transports,
@@ -129,6 +135,7 @@ def sweep(
             names=names,
             keep=keep,
             time_limit=time_limit,
+            plane=plane_of(plane),
             allow_python=allow_python,
         )
     temporary = None

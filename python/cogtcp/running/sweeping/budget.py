@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from cogtcp.running.runner import Case, Outcome
     from cogtcp.running.sweeping.plan import Plan
 
-#: Seconds for all probes.
-PROBE_S = 1.0
+#: Seconds for all probes: in the simulator, and on another plane, where each run has to start it.
+PROBE_S, _PLANE_PROBE_S = 1.0, 30.0
 # Runs that are made to see what one takes: of the first, the middle and the last points, with every
 # transport.
 _PROBES = 12
@@ -52,6 +52,7 @@ class Budget:
         jobs: Runs at a time here.
         journal_bytes: Disk space while they run, for those that are not finished.
         data_bytes: Size of the data set in the end, about.
+        probe_s: Seconds that all probes had.
     """
 
     asked: str
@@ -66,6 +67,7 @@ class Budget:
     jobs: int
     journal_bytes: int | None
     data_bytes: int | None
+    probe_s: float = PROBE_S
 
     def to_dict(self) -> dict[str, Any]:
         """Return the budget as plain data."""
@@ -75,7 +77,8 @@ class Budget:
         """Return the budget as people read it."""
         if self.seconds_per_run is None or self.slowest_s is None or self.core_seconds is None:
             return (
-                f"{self.asked}\none run: longer than {PROBE_S:g} s, and a part of it too; its cost is unknown"
+                f"{self.asked}\none run: longer than {self.probe_s:g} s, and a part of it too; its cost is "
+                "unknown"
             )
         if self.core_seconds_left is None or self.journal_bytes is None or self.data_bytes is None:
             raise AssertionError("they are known together")
@@ -99,7 +102,8 @@ class Budget:
         if self.simulated_share == 1:
             return []
         return [
-            f"a run takes longer than {PROBE_S:g} s: estimated from {self.simulated_share:.2%} of its time"
+            f"a run takes longer than {self.probe_s:g} s: estimated from {self.simulated_share:.2%} of "
+            "its time"
         ]
 
 
@@ -111,7 +115,8 @@ def budget(plan: Plan, jobs: int | None = None, folder: Path | None = None) -> B
         jobs: Runs at a time; by default one for each processor.
         folder: Where it is to go: runs that are finished there are not made again.
     """
-    good, share = _probes(plan)
+    limit = PROBE_S if plan.plane is None else _PLANE_PROBE_S
+    good, share = _probes(plan, limit)
     mean = slowest = size = None
     if good:
         mean = sum(outcome.seconds for outcome in good) / len(good) / share
@@ -134,23 +139,25 @@ def budget(plan: Plan, jobs: int | None = None, folder: Path | None = None) -> B
         jobs=jobs or available_processors(),
         journal_bytes=None if size is None else round(size * left),
         data_bytes=None if size is None else round(size * plan.total * PARQUET_SHARE),
+        probe_s=limit,
     )
 
 
-def _probes(plan: Plan) -> tuple[list[Outcome], float]:
-    """Make some runs within `PROBE_S`; return them, and the share of each run's time that they simulated.
+def _probes(plan: Plan, limit: float) -> tuple[list[Outcome], float]:
+    """Make some runs within a limit of time; return them, and the share of their time that was simulated.
 
     Where not one run ends in this time, a beginning of the first is simulated, the longest that does.
+    On another plane the start of a run costs more than such a beginning, and nothing is extrapolated.
 
     Raises:
         RunError: All of them failed.
     """
-    deadline = time.monotonic() + PROBE_S
+    deadline = time.monotonic() + limit
     good: list[Outcome] = []
     failed = ""
     for case in _spread(plan):
         # Half of the time is for shorter runs, if the first does not end.
-        outcome = _within(case, deadline - time.monotonic() - (0 if good else PROBE_S / 2))
+        outcome = _within(case, deadline - time.monotonic() - (0 if good else limit / 2))
         if outcome is None:
             break
         if outcome.error:
@@ -165,7 +172,7 @@ def _probes(plan: Plan) -> tuple[list[Outcome], float]:
         raise RunError(f"no probe run succeeded: {failed}")
     share, found = 1.0, None
     first = next(_spread(plan))
-    for step in (65_536, 4096, 512, 64, 8):
+    for step in (65_536, 4096, 512, 64, 8) if plan.plane is None else ():
         short = _shortened(first, 1 / step)
         outcome = None if short is None else _within(short, deadline - time.monotonic())
         if outcome is None and short is not None:

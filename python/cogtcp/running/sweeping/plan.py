@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cogtcp.model.result import Result
+    from cogtcp.running.runner.plane import Plane
 
 #: Tables of a run that a sweep can keep, besides its single numbers.
 TABLES = (
@@ -52,6 +53,7 @@ TABLES = (
     "positions",
     "routes",
     "primary_users",
+    "emulation",
     "events",
     "flow_series",
     "link_series",
@@ -85,6 +87,7 @@ class Plan:
         seeds: The seeds of each combination.
         keep: The tables of each run that are kept.
         time_limit: Seconds after which a run is given up.
+        plane: Where the runs are made; None: in the simulator.
     """
 
     scenario: Scenario
@@ -96,6 +99,7 @@ class Plan:
     seeds: tuple[int, ...]
     keep: tuple[str, ...]
     time_limit: float | None = None
+    plane: Plane | None = None
 
     @property
     def points(self) -> int:
@@ -114,7 +118,8 @@ class Plan:
     @property
     def job(self) -> dict[str, Any]:
         """What a folder with the sweep is the result of: more axes, seeds and transports go into it."""
-        return {"verb": "sweep", "scenario": self.scenario.hash}
+        job = {"verb": "sweep", "scenario": self.scenario.hash}
+        return job if self.plane is None else {**job, "plane": self.plane.name}
 
     def combinations(self) -> Iterator[tuple[str, ...]]:
         """Yield the values of the axes, in their order."""
@@ -144,7 +149,16 @@ class Plan:
                     label = (transport, seed, values)
                     # The label is in the data set: of a run that fails there is no record that could say
                     # where it belongs.
-                    yield Case(self.scenario, seed, measure, trace, transport, changes, label=label)
+                    yield Case(
+                        self.scenario,
+                        seed,
+                        measure,
+                        trace,
+                        transport,
+                        changes,
+                        label=label,
+                        plane=self.plane,
+                    )
 
     def describe(self) -> str:
         """Return what is asked for as people read it."""
@@ -155,8 +169,11 @@ class Plan:
         how = "" if self.sampling == "grid" else f" ({self.sampling})"
         return (
             f"{self.points} points{f': {sizes}' if sizes else ''}{how}; {len(self.transports)} transports; "
-            f"{len(self.seeds)} seeds; {self.total} runs"
+            f"{len(self.seeds)} seeds; {self.total} runs{self._where()}"
         )
+
+    def _where(self) -> str:
+        return "" if self.plane is None else f" on {self.plane.name}"
 
 
 def record(keep: Sequence[str], result: Result) -> dict[str, Any]:
@@ -179,6 +196,7 @@ def plan(
     names: Mapping[str, str] | None = None,
     keep: Sequence[str] = ("flows",),
     time_limit: float | None = None,
+    plane: Plane | None = None,
     allow_python: bool = False,
 ) -> Plan:
     """Check what is asked for, see `cogtcp.sweep`. Raises `UsageError` or `ScenarioError`."""
@@ -218,12 +236,16 @@ def plan(
         seeds=tuple(chosen),
         keep=tuple(dict.fromkeys(keep)),
         time_limit=time_limit,
+        plane=plane,
     )
     if len(set(made.listed)) < len(made.listed):
         raise UsageError("a point is listed twice; list each once")
     # One point with every transport: the rest fail, if they do, as single runs.
     for case in itertools.islice(made.cases(), len(made.transports)):
-        case.prepared().check()
+        scenario = case.prepared()
+        scenario.check()
+        if plane is not None:
+            plane.check(scenario)
     return made
 
 
@@ -233,6 +255,7 @@ def read(
     allow_python: bool = False,
     changes: Sequence[tuple[str, str]] = (),
     seeds: int | None = None,
+    plane: Plane | None = None,
 ) -> Plan:
     """Read a sweep file.
 
@@ -243,6 +266,7 @@ def read(
         changes: Fields of the base scenario and their values as text, after those of the file. They come
             from the user: controls in Python that they name may be imported.
         seeds: How many seeds, in place of those of the file.
+        plane: Where the runs are made; None: in the simulator.
 
     Raises:
         UsageError: The file says something wrong, or cannot be read.
@@ -256,7 +280,7 @@ def read(
         )
     said, data = read_toml(file, UsageError, "name a sweep file")
     try:
-        return _from(data if seeds is None else {**data, "seeds": seeds}, file, allow_python, changes)
+        return _from(data if seeds is None else {**data, "seeds": seeds}, file, allow_python, changes, plane)
     except UsageError as error:
         raise located(UsageError, file, said, _field(str(error), data), str(error)) from None
 
@@ -276,7 +300,13 @@ def _field(message: str, data: Mapping[str, Any]) -> str:
     return key[1] if key and key[1] in data else ""
 
 
-def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequence[tuple[str, str]]) -> Plan:
+def _from(
+    data: dict[str, Any],
+    file: Path,
+    allow_python: bool,
+    changes: Sequence[tuple[str, str]],
+    plane: Plane | None,
+) -> Plan:
     _known(data, _KEYS, "")
     named = data.get("scenario")
     if not isinstance(named, str):
@@ -337,6 +367,7 @@ def _from(data: dict[str, Any], file: Path, allow_python: bool, changes: Sequenc
         names=names,
         keep=_list(data, "keep") if "keep" in data else ("flows",),
         time_limit=limit,
+        plane=plane,
     )
 
 

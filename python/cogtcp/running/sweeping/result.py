@@ -11,6 +11,7 @@ from cogtcp._views import view
 from cogtcp.model import provenance
 from cogtcp.model.metrics import BY_NAME, find, primary
 from cogtcp.model.statistics import Interval
+from cogtcp.running.runner.plane import described
 from cogtcp.running.sweeping import dataset
 from cogtcp.running.sweeping.answer import sentence
 from cogtcp.running.sweeping.columns import RUNS
@@ -158,6 +159,7 @@ class Sweep:
             "axes": [{"path": a.path, "name": a.name, "unit": a.unit} for a in self.plan.axes],
             "transports": self.transports,
             "seeds": list(self.plan.seeds),
+            **self._plane,
             "runs": {
                 "asked": self.plan.total, "made": counts.made, "cached": counts.known, "failed": counts.failed
             },
@@ -171,7 +173,11 @@ class Sweep:
     @property
     def provenance(self) -> dict[str, str]:
         """Where the result comes from."""
-        return provenance.describe(self.plan.scenario, self.plan.seeds)
+        return {**provenance.describe(self.plan.scenario, self.plan.seeds), **self._plane}
+
+    @property
+    def _plane(self) -> dict[str, str]:
+        return {} if self.plan.plane is None else described(self.plan.plane)
 
     @property
     def plot(self) -> SweepPlots:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import marshal
 import os
-import pickle
 import re
 import shutil
 import signal
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import NoKernelPlaneError, RunError
+from cogtcp.kernel.emulation.job import answer_of
 from cogtcp.kernel.emulation.virtual import guard
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Task:
         written: Folders of the host that it may write.
         is_program: Whether somebody else's programs run: they have the user's environment.
         is_endless: Whether nothing says how long it lasts.
+        is_lean: Whether the module needs neither other packages nor what the start of ours imports.
     """
 
     module: str
@@ -86,6 +88,7 @@ class Task:
     written: tuple[Path, ...] = ()
     is_program: bool = False
     is_endless: bool = False
+    is_lean: bool = False
 
 
 def run(
@@ -94,6 +97,7 @@ def run(
     *,
     quiet: bool = False,
     told: Callable[[float], None] | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> Any:
     """Run a job in a guest, and return its answer: a result as plain data, or an exception.
 
@@ -102,10 +106,11 @@ def run(
         kernel: The kernel.
         quiet: Whether what programs print goes to standard error.
         told: Called with the time of the run so far, s of virtual time.
+        ended: Asked again and again; True ends the guest.
 
     Raises:
         NoKernelPlaneError: This machine does not let the guest run; the message says why.
-        RunError: The guest failed.
+        RunError: The guest failed, or was ended.
     """
     # The first process of the guest is the parent of the emulation.
     inside = replace(job, parent=1, virtual=True, states=None, links=None)
@@ -114,18 +119,25 @@ def run(
     programs = [Path(word).parent for word in (*job.command, *job.peer) if Path(word).is_absolute()]
     task = Task(
         "cogtcp.kernel.emulation.worker",
-        pickle.dumps(inside),
+        inside.to_bytes(),
         job.seed,
         (*beside, *programs),
         (Path(job.journal).resolve().parent,) if job.journal else (),
         bool(job.command),
         bool(job.command) and job.duration_s is None,
+        # Controls in Python may import anything.
+        not job.scenario._core.allowed,
     )
-    return pickle.loads(run_task(task, kernel, quiet=quiet, told=told))  # noqa: S301 (our own guest wrote it)
+    return answer_of(run_task(task, kernel, quiet=quiet, told=told, ended=ended))
 
 
 def run_task(
-    task: Task, kernel: Kernel, *, quiet: bool = False, told: Callable[[float], None] | None = None
+    task: Task,
+    kernel: Kernel,
+    *,
+    quiet: bool = False,
+    told: Callable[[float], None] | None = None,
+    ended: Callable[[], bool] | None = None,
 ) -> bytes:
     """Run a task in a guest, and return its answer. See `run`."""
     memory = _room_for_memory()
@@ -133,7 +145,7 @@ def run_task(
     try:
         _write_setup(exchange, task)
         with _guest(exchange, memory, task.seed, kernel) as process:
-            attendance = _Attendance(exchange, process, task, quiet, told)
+            attendance = _Attendance(exchange, process, task, quiet, told, ended)
             code = attendance.wait()
             return _answer(exchange, kernel, code, is_full=attendance.least_free < _FULL)
     except OSError as error:
@@ -179,13 +191,15 @@ def _write_setup(exchange: Path, task: Task) -> None:
     needed = [Path(sys.prefix), Path(sys.base_prefix), package.parent, Path.cwd(), *task.needed]
     setup = {
         "module": task.module,
+        "package": str(package),
+        "lean": task.is_lean,
         "seen": sorted({str(path) for each in needed for path in _hidden(each)}),
         "written": sorted(map(str, task.written)),
         "directory": str(Path.cwd()),
         "environment": _environment(is_program=task.is_program),
         "terminal": [task.is_program and stream.isatty() for stream in (sys.stdout, sys.stderr)],
     }
-    (exchange / "setup.json").write_text(json.dumps(setup), encoding="utf-8")
+    (exchange / "setup").write_bytes(marshal.dumps(setup))
 
 
 def _hidden(path: Path) -> Iterator[Path]:
@@ -211,7 +225,8 @@ def _environment(*, is_program: bool) -> dict[str, str]:
 def _guest(exchange: Path, memory: Path, seed: int, kernel: Kernel) -> Iterator[subprocess.Popen[bytes]]:
     """Start the guest, and end it with this block or with us."""
     # No name of the folder: the kernel mixes its command line into its random numbers.
-    first = [sys.executable, "-P", "-B", str(Path(guard.__file__).with_name("guest.py"))]
+    # As `-I`, but with the user's own packages where they are asked for.
+    first = [sys.executable, "-E", "-P", "-S", "-B", str(Path(guard.__file__).with_name("guest.py"))]
     words = [
         str(kernel.program),
         f"mem={MEMORY_MB}M",
@@ -274,8 +289,9 @@ class _Attendance:
         task: Task,
         quiet: bool,
         told: Callable[[float], None] | None,
+        ended: Callable[[], bool] | None,
     ) -> None:
-        self._exchange, self._process, self._told = exchange, process, told
+        self._exchange, self._process, self._told, self._ended = exchange, process, told, ended
         self._outputs = [
             ((exchange / "out").open("rb"), (sys.stderr if quiet else sys.stdout)),
             ((exchange / "err").open("rb"), sys.stderr),
@@ -292,16 +308,16 @@ class _Attendance:
         """Wait for the end of the guest; return its exit code, or the negative of the signal that ended it.
 
         Raises:
-            RunError: It does not end.
+            RunError: It does not end, or was ended.
         """
-        ended = self._process.stdout
-        if ended is None:
+        pipe = self._process.stdout
+        if pipe is None:
             return 0
-        os.set_blocking(ended.fileno(), False)
+        os.set_blocking(pipe.fileno(), False)
         try:
             while True:
                 # Nothing yet is None; the end of a guard that was killed is empty.
-                said = ended.read()
+                said = pipe.read()
                 self._pass_on()
                 self.least_free = min(self.least_free, shutil.disk_usage(self._exchange).free)
                 if said is not None:
@@ -326,7 +342,9 @@ class _Attendance:
                 self._told(self._at)
 
     def _look(self) -> None:
-        """Raise if the run will not end by itself."""
+        """Raise if the run is to end, or will not end by itself."""
+        if self._ended and self._ended():
+            raise RunError("interrupted")
         if self._is_endless and self._at >= LONGEST_S:
             raise RunError(
                 f"the program has not ended after {self._at:,.0f} s of virtual time; limit it with --duration"

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from cogtcp import _core
 from cogtcp._errors import NoKernelPlaneError, RunError
@@ -70,13 +70,8 @@ def make_all(
 
     def once(at: int) -> tuple[Pair, Result | None, Emulation | None]:
         scenario, transport, seed = runs[at]
-
-        def going_on(_: float) -> None:
-            if ended.is_set():
-                _interrupt()
-
         try:
-            real = emulate(scenario, seed, virtual=kernel.name, told=going_on, quiet=True)
+            real = emulate(scenario, seed, virtual=kernel.name, ended=ended.is_set, quiet=True)
             simulation = run(
                 kernel.modelled(scenario), seed, "full" if (scenario.name, transport) in shown else "summary"
             )
@@ -119,7 +114,3 @@ def key_of(kernel: Kernel, scenario: Scenario, seed: int) -> str:
 @cache
 def _model_hash() -> str:
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
-
-
-def _interrupt() -> NoReturn:
-    raise RunError("interrupted")
