@@ -6,7 +6,9 @@
 Answers come from `search.json` and `readings.json` of each study, so the pages are pinned to the digit.
 `--sample N` also judges N settings of each design again, on the same seeds, N fresh settings, and each best
 reading on fresh seeds: a claim that held and now fails, or the other way round, means that the model has
-changed since; then search again. Finished runs are kept in results/: after an interruption it goes on.
+changed since; then search again. Numbers that READMEs print (`printed.toml`) are measured again, too, and
+flagged where fresh seeds do not give them. Finished runs are kept in results/: after an interruption it goes
+on.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp import studies
+from cogtcp.running.runner import Runner
 from cogtcp.showing.report.alone import alone
-from cogtcp.studies import answers, joint, kept, search
+from cogtcp.studies import answers, joint, kept, printed, search
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_apart
@@ -78,10 +81,21 @@ def main() -> int:
     for study, _ in found if args.sample else ():
         print(f"{study.name} ...", flush=True)
         changed = kept.changed(study, args.sample, ROOT / "results" / f"search-{study.name}" / "runs")
+        changed += [item.text for item in printed_again(study) if item.is_outside]
         for line in changed:
             print(f"  {line}")
         failed |= bool(changed)
     return int(failed)
+
+
+def printed_again(study: studies.Study) -> list[printed.Again]:
+    """Measure the numbers of a study's README on fresh seeds, and keep what comes out."""
+    runs = ROOT / "results" / f"search-{study.name}" / "runs"
+    context = studies.Context(study, (), quick=False, _runner=Runner(runs))
+    again = list(printed.again(context))
+    if again:
+        printed.keep(study, again)
+    return again
 
 
 Found = list[tuple[studies.Study, dict[str, kept.Known]]]

@@ -190,6 +190,20 @@ READ: dict[str, dict[str, Any]] = {
         "rate_mbps": ({"net": "manet"}, lambda d: number(d["mac"]["rate"]), same(1, 2, 11)),
         "packet_bytes": ({"net": "manet"}, size("segment_size"), same(512, 1000, 1460)),
         "window": ({"net": "manet"}, lambda d: number(d["tcp"]["max_window"]), same(8, 20, 100)),
+        "vegas": (
+            {"net": "manet", "transport": "vegas"},
+            lambda d: {flow["transport"] for flow in d["flow"]},
+            {"ns-2's": {"vegas-ns2"}, "Linux's, with SACK": {"vegas"}},
+        ),
+        "delivery": (
+            {"net": "manet"},
+            lambda d: d["description"].rsplit(": ", 1)[1],
+            same(
+                "all arrivals, of all packets sent",
+                "first arrivals, of all packets sent",
+                "first arrivals, of all packets but retransmissions",
+            ),
+        ),
         "sensing": (
             {"net": "crahn"},
             lambda d: d["cr"]["sensing"],

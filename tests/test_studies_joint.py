@@ -185,6 +185,43 @@ def test_a_claim_is_judged_again_only_where_what_touches_it_changes(study: Path)
     assert bench.judged == 2
 
 
+def test_a_move_is_given_up_where_its_claim_comes_no_nearer(study: Path) -> None:
+    from cogtcp.running.runner import Runner
+    from cogtcp.studies.context import Context
+
+    found = folder.find("t")[0]
+    rows = {row.id: row for row in found.claims if not row.ours}
+    bench = joint.Bench(Context(found, (), False, Runner()), list(rows.values()))
+
+    def may(here: float, moved: float, claim: str) -> bool:
+        at = found.space.base.but
+        return bench.may_replace(at(rate=here), at(rate=moved), rows[claim])
+
+    # At 6 the first claim holds. For the second, below 5, 7 is farther: nothing else is judged.
+    assert not may(6.0, 7.0, "t-f1b")
+    assert {key[0] for key in bench._known if key[1] == (7.0,)} == {"t-f1b"}
+    # For the third, above 8, it is nearer, and nothing is lost.
+    assert may(6.0, 7.0, "t-f2")
+    # From 4.5, where two hold, 6 is nearer to the third and loses the second.
+    assert not may(4.5, 6.0, "t-f2")
+
+
+def test_a_claim_that_fails_wherever_it_was_tried_does_not_steer(study: Path) -> None:
+    impossible = STUDY.replace("Less than five at one.", "Less than none.").replace(
+        "than = 5\n", "than = 0\n"
+    )
+    (study / "study.toml").write_text(impossible)
+    studies.search_space("t", only="t-f1b", settings=0, trials=4)
+    lines: list[str] = []
+    studies.search_joint("t", trials=8, progress=lines.append)
+    # Two claims steer; the third is judged on the fresh seeds all the same.
+    assert all(line.endswith("of 2 claims") for line in lines if line.startswith("joint: setting"))
+    found = joint.read(folder.find("t")[0])
+    assert found is not None
+    assert found.held == 2
+    assert found.claims["t-f1b"].verdict == "fails"
+
+
 def test_it_is_shown_first(searched: joint.Joint, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["reproduce", "t"]) == 0
     told = capsys.readouterr().out

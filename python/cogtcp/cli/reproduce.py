@@ -53,8 +53,8 @@ def command(args: argparse.Namespace) -> int:
     if args.joint:
         if args.at != "base" and not args.search:
             raise UsageError("--joint is a setting of its own: leave --at out")
-        if args.stacks:
-            raise UsageError("--joint goes with --search, not with --stacks")
+        if args.stacks and (args.search or args.ray is not None):
+            raise UsageError("--stacks --joint runs kernels here: leave --search and --ray out")
     if args.scenario:
         return _scenario(args)
     if args.search and args.joint:
@@ -64,7 +64,7 @@ def command(args: argparse.Namespace) -> int:
             raise UsageError("--search measures --at only with --settings 0 --trials 0")
         return _search(args)
     if args.stacks:
-        return _stacks(args)
+        return _on_today(args) if args.joint else _stacks(args)
     # One folder for a study, quick or not and whatever the seeds: the finished runs in it are common to all.
     out = _folder(args, "reproduce")
     try:
@@ -171,6 +171,27 @@ def _stacks(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return progress.interrupted(out)
     print(json.dumps({"stacks": str(path)}) if args.json else f"stacks: {path}")
+    return 0
+
+
+def _on_today(args: argparse.Namespace) -> int:
+    """Run a figure with a kernel's senders in virtual time; the outcome stays with the study."""
+    from cogtcp.studies import compare_on_today
+    from cogtcp.studies.today import SEEDS
+
+    out = _folder(args, "search")
+    try:
+        path = compare_on_today(
+            args.study,
+            seeds=args.seeds or SEEDS,
+            jobs=args.jobs,
+            out=out,
+            force=args.force,
+            progress=lambda line: print(line, file=sys.stderr),
+        )
+    except KeyboardInterrupt:
+        return progress.interrupted(out)
+    print(json.dumps({"today": str(path)}) if args.json else f"today: {path}")
     return 0
 
 

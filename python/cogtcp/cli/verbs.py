@@ -201,7 +201,8 @@ def _reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stacks",
         action="store_true",
-        help="run twelve of today's stacks in the study, and keep their ranks",
+        help="run twelve of today's stacks in the study, and keep their ranks; with --joint: a figure with "
+        "a Linux kernel's senders, in virtual time",
     )
     parser.add_argument(
         "--scenario",

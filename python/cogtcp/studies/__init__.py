@@ -22,7 +22,7 @@ from cogtcp.model import provenance
 from cogtcp.model.output import prepare_folder, rewriting, write_file
 from cogtcp.model.result import plain
 from cogtcp.running.runner import Case, Runner
-from cogtcp.studies import code, guided, joint, plots, readings, search, stacks, verdicts
+from cogtcp.studies import code, guided, joint, plots, readings, search, stacks, today, verdicts
 from cogtcp.studies.claims import ClaimRow
 from cogtcp.studies.context import Context
 from cogtcp.studies.errors import StudyError
@@ -71,6 +71,7 @@ __all__ = [
     "Table",
     "Told",
     "Unsaid",
+    "compare_on_today",
     "compare_stacks",
     "find",
     "list_studies",
@@ -461,6 +462,42 @@ def compare_stacks(
     context = Context(study=found, seeds=tuple(range(first, first + seeds)), quick=False, _runner=runner)
     with _ready(found, launcher):
         return stacks.keep(found, stacks.compare(context))
+
+
+def compare_on_today(
+    study: str,
+    seeds: int = today.SEEDS,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Run a figure of a paper with the senders of a Linux kernel in virtual time, at the joint setting.
+
+    Args:
+        study: Name of a study with `[today]` and a joint setting.
+        seeds: Seeds of each sender at each point.
+        jobs: Simulations at a time; by default one for each processor. Kernels run one after the other.
+        out: Folder for the finished simulations.
+        force: Use `out` although it holds other files; these are kept in a folder beside it.
+        progress: Called with a line when a sender is done.
+
+    Returns:
+        The file written, `today.json`.
+
+    Raises:
+        StudyError: There is no such study, or it has no `[today]` or no joint setting.
+        NoKernelPlaneError: No kernel for virtual time is built.
+        RunError: A run failed, or is no evidence.
+        OutputError: The results cannot be written.
+    """
+    found, _ = find(study)
+    code.forget(found)
+    folder = None if out is None else _prepare(out, found, force=force)
+    runner = Runner(None if folder is None else folder / _RUNS, jobs, None)
+    first = today.FIRST_SEED
+    context = Context(study=found, seeds=tuple(range(first, first + seeds)), quick=False, _runner=runner)
+    return today.keep(found, today.compare(context, progress=progress), provenance.version())
 
 
 def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim, ...]:

@@ -129,6 +129,29 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class OnToday:
+    """What `[today]` of a `study.toml` says.
+
+    Attributes:
+        says: The figure, in words.
+        points: Its points, as in a claim.
+        quantities: What is compared.
+        beside: Senders of the paper, by what the axis `transport` calls them.
+        duration: How long each run lasts.
+        measure: The function of `runs.py` that reads a run.
+        trace: How much of a run it needs.
+    """
+
+    says: str
+    points: tuple[Point, ...]
+    quantities: tuple[str, ...]
+    beside: tuple[str, ...]
+    duration: str
+    measure: str = "measure"
+    trace: str = "summary"
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimRow:
     """One thing a paper shows: a row of the study's table.
 
@@ -275,6 +298,23 @@ def read_comparison(data: Mapping[str, Any] | None) -> Comparison | None:
         ValueError: What is wrong with it.
     """
     return None if data is None else _read(Comparison, data, "[stacks]")
+
+
+def read_today(data: Mapping[str, Any] | None) -> OnToday | None:
+    """Read `[today]` of `study.toml`.
+
+    Raises:
+        ValueError: What is wrong with it.
+    """
+    if data is None:
+        return None
+    given = dict(data)
+    points = [point for block in given.pop("points", []) for point in cross_product(block)]
+    lists = {name: tuple(given.pop(name, ())) for name in ("quantities", "beside")}
+    if not points or not lists["quantities"]:
+        raise ValueError("[today] needs `points` and `quantities`")
+    found: OnToday = _read(OnToday, {**given, **lists, "points": tuple(points)}, "[today]")
+    return found
 
 
 def cross_product(block: Mapping[str, Any]) -> list[Point]:

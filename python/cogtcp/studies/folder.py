@@ -13,9 +13,11 @@ from cogtcp._places import located, read_toml
 from cogtcp.studies.claims import (
     ClaimRow,
     Comparison,
+    OnToday,
     known_only,
     read_claim,
     read_comparison,
+    read_today,
     read_unsaid,
     text,
 )
@@ -57,6 +59,8 @@ class Study:
     """What is measured, by name, in words with the unit."""
     stacks: Comparison | None = None
     """Where stacks of today are compared."""
+    today: OnToday | None = None
+    """The figure that is shown on Linux of today."""
     main: str = ""
     """The claim whose figure is the paper's main one."""
 
@@ -174,6 +178,7 @@ def load(folder: Path) -> Study:
             confirm_seeds=search.pop("confirm", 60),
             starts=tuple(search.pop("starts", ())),
             stacks=read_comparison(data.pop("stacks", None)),
+            today=read_today(data.pop("today", None)),
             quantities={name: str(words) for name, words in data.pop("quantities", {}).items()},
             main=str(data.pop("main", "")),
         )

@@ -6,9 +6,11 @@ touches one figure alone has its own.
 
 The search starts from the settings of the random design and from the best settings of the claims. It takes
 over, block by block, what serves a claim that fails, and steps away from the best setting found so far. A
-claim is judged again only where a parameter that touches it has changed. The best settings are confirmed on
-seeds that had no part in any search. For each claim that fails there, the smallest change towards its own
-best setting is kept with which it holds.
+claim is judged again only where a parameter that touches it has changed. Each move is made for one claim that
+fails, which is judged first: if it comes no nearer, or if too many others are lost, the move is given up. A
+claim that fails at each setting known so far does not steer the search. The best settings are confirmed, for
+all claims, on seeds that had no part in any search. For each claim that fails there, the smallest change
+towards its own best setting is kept with which it holds.
 
 The outcome is `joint.json` in the study's folder; `cogtcp reproduce NAME --joint` runs it.
 """
@@ -56,7 +58,7 @@ CANDIDATES = 2
 WIDTH = 0.15
 """Width of a step, as a share of a parameter's range."""
 _BOUND = 10.0
-"""Clearance, in standard errors, beyond which more says no more."""
+"""Clearance of a claim that holds, in standard errors, beyond which more says no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,13 +260,30 @@ class Bench:
         return (
             sum(min(values) > 0 for values in found),
             sum(sum(value > 0 for value in values) / len(values) for values in found),
-            sum(min(max(min(values), -_BOUND), _BOUND) for values in found),
+            sum(_nearness(values) for values in found),
         )
 
     def failing(self, setting: Setting) -> list[ClaimRow]:
         """Return the claims that do not hold at a setting."""
         found = self.clearances(setting)
         return [row for row in self.rows if min(found[row.id]) <= 0]
+
+    def may_replace(self, here: Setting, moved: Setting, row: ClaimRow) -> bool:
+        """Return whether a move made for one claim may lead to a better setting.
+
+        The claim is judged first, then those with few runs. The move is given up if the claim comes no
+        nearer, or as soon as more claims fail than at `here`.
+        """
+        allowed = len(self.failing(here))
+        order = [row, *sorted((other for other in self.rows if other is not row), key=_runs)]
+        before = _nearness(self.clearances(here, [row])[row.id])
+        failed = 0
+        for judged in order:
+            now = self.clearances(moved, [judged])[judged.id]
+            failed += min(now) <= 0
+            if failed > allowed or (judged is row and _nearness(now) <= before):
+                return False
+        return True
 
 
 def find(
@@ -291,15 +310,17 @@ def find(
         named: More settings to start from.
     """
     rows = [row for row in study.study.claims if not row.ours]
-    bench = Bench(study, rows)
+    bench = Bench(study, [row for row in rows if _may_hold(row, design, alone, before)])
     best_alone = {name: reading.setting for name, reading in alone.items()}
     starts = [*named, *([before.setting] if before else [])]
-    if trials:
-        starts += [study.study.space.base, *_best(design, rows), *best_alone.values()]
-        starts += [_mixed(bench, start, best_alone) for start in list(starts)]
+    others = [study.study.space.base, *_best(design, rows), *best_alone.values()]
     evaluated = before.evaluated if before is not None else 0
     if trials:
-        ranked, judged_now = _searched(study, bench, starts, best_alone, trials, progress)
+        if before is None:
+            starts += others
+            starts += [_mixed(bench, start, best_alone) for start in list(starts)]
+        stream = random.Random(f"joint/{study.study.name}/{evaluated}")  # noqa: S311 - a documented draw
+        ranked, judged_now = _searched(bench, starts, others, best_alone, trials, progress, stream)
         evaluated += judged_now
     else:
         # A setting that is only measured again was not searched.
@@ -338,28 +359,68 @@ def find(
 
 
 def _searched(
-    study: Context,
     bench: Bench,
     starts: Sequence[Setting],
+    others: Sequence[Setting],
     alone: Mapping[str, Setting],
     trials: int,
     progress: Callable[[str], None],
+    stream: random.Random,
 ) -> tuple[list[Setting], int]:
-    """Return the best settings that the search found, and how many it judged."""
+    """Return the best settings that the search found, and how many it judged.
+
+    Moves take values over from all settings that are known, `others` included.
+    """
     known: dict[Setting, tuple[int, float, float]] = {}
+    given_up: set[Setting] = set()
 
     def look(setting: Setting) -> None:
         if setting not in known:
             known[setting] = bench.score(setting)
-            progress(f"joint: setting {len(known)}, {known[setting][0]} of {len(bench.rows)} claims")
+            number = len(known) + len(given_up)
+            progress(f"joint: setting {number}, {known[setting][0]} of {len(bench.rows)} claims")
 
     for setting in starts:
         look(setting)
-    stream = random.Random(f"joint/{study.study.name}")  # noqa: S311 - a documented draw, no secret
     for _ in range(trials):
         here = max(known, key=lambda setting: known[setting])
-        look(_moved(stream, bench, here, alone, list(known)))
-    return sorted(known, key=lambda setting: known[setting], reverse=True)[:CANDIDATES], len(known)
+        row = stream.choice(bench.failing(here) or list(bench.rows))
+        moved = _moved(stream, bench, here, row, alone, [*others, *known])
+        if moved in known or moved in given_up:
+            continue
+        if bench.may_replace(here, moved, row):
+            look(moved)
+        else:
+            given_up.add(moved)
+    best = sorted(known, key=lambda setting: known[setting], reverse=True)[:CANDIDATES]
+    return best, len(known) + len(given_up)
+
+
+def _may_hold(
+    row: ClaimRow, design: Search | None, alone: Mapping[str, Reading], before: Joint | None
+) -> bool:
+    """Return whether a claim steers the search: at some known setting it does not fail, or none is known."""
+    if before is not None and row.id in before.claims and before.claims[row.id].verdict != "fails":
+        return True
+    if row.id in alone:
+        return combine([part.answer for part in alone[row.id].parts]) != "fails"
+    if design is None or row.id not in design.claims:
+        return True
+    return any("fails" not in found for found in zip(*design.claims[row.id].verdicts.values(), strict=True))
+
+
+def _runs(row: ClaimRow) -> int:
+    return len(row.points)
+
+
+def _nearness(clearances: Sequence[float]) -> float:
+    """Return how near a claim is to holding, from below 0, or how clearly it holds, from 0 to 1.
+
+    Logarithms: far from a bound, a step towards it counts still.
+    """
+    if min(clearances) > 0:
+        return min(min(clearances) / _BOUND, 1.0)
+    return -sum(math.log1p(max(-value, 0.0)) for value in clearances)
 
 
 def _best(design: Search | None, rows: Sequence[ClaimRow]) -> list[Setting]:
@@ -396,14 +457,14 @@ def _moved(
     stream: random.Random,
     bench: Bench,
     here: Setting,
+    row: ClaimRow,
     alone: Mapping[str, Setting],
     known: Sequence[Setting],
 ) -> Setting:
-    """Return a neighbour of a setting: one or a few parameters of a claim that fails are moved.
+    """Return a neighbour of a setting: one or a few parameters that touch a claim are moved.
 
     Half of the moves take values over from the claim's best setting or another known one, half are steps.
     """
-    row = stream.choice(bench.failing(here) or list(bench.rows))
     parameters = bench.touches(row)
     moved: Setting = here
     for _ in range(20):

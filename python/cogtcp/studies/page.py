@@ -9,7 +9,7 @@ import jinja2
 
 from cogtcp.model.statistics import Interval
 from cogtcp.showing.report import page
-from cogtcp.studies import answers, stacks
+from cogtcp.studies import answers, stacks, today
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.halves import HOLDS, halves
@@ -150,8 +150,11 @@ def _overview(result: StudyResult) -> Drawing | None:
 
 
 def _stacks(result: StudyResult) -> list[Table]:
-    kept = stacks.read(result.study)
-    return [] if kept is None else stacks.tables(result.study, kept)
+    kept, figure = stacks.read(result.study), today.read(result.study)
+    return [
+        *([] if figure is None else [today.table(result.study, figure)]),
+        *([] if kept is None else stacks.tables(result.study, kept)),
+    ]
 
 
 def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cogtcp import Scenario
 
-from .measuring import measure
+from .measuring import DELIVERY, measure
 
 if TYPE_CHECKING:
     from cogtcp.studies import Context, Point, Setting
@@ -31,11 +31,14 @@ MAC: dict[str, dict[str, str]] = {
     "the standard's, RTS for all": {"profile": "standard", "rts_threshold": RTS_FOR_ALL},
     "ns-3's, no RTS": {"profile": "ns3", "rts_threshold": NO_RTS},
 }
+VEGAS = {"ns-2's": "vegas-ns2", "Linux's, with SACK": "vegas"}
 
 
 def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scenario:
     """Make the scenario of one run. Seeds share thirty topologies, but no PUs, backoffs or movement."""
     data: dict[str, Any] = json.loads(json.dumps(study.scenario(point.net).to_dict()))
+    # `measure` reads the definition there: it has the scenario, not the setting.
+    data["description"] += DELIVERY + setting.delivery
     data["run"]["duration"] = "60 s" if study.quick else "200 s"
     data["mac"] |= MAC[setting.mac] | {"rate": f"{setting.rate_mbps:g} Mbit/s"}
     data["phy"] = {
@@ -58,8 +61,9 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     if point.net == "crahn":
         adhoc["radios"] = "single" if setting.node == "one" else "three"
         _spectrum(data, setting)
+    transport = VEGAS[setting.vegas] if point.transport == "vegas" else point.transport
     data["flow"] = [
-        {"from": f"n{a}", "to": f"n{b}", "transport": point.transport, "start": f"{1000 + 100 * number} ms"}
+        {"from": f"n{a}", "to": f"n{b}", "transport": transport, "start": f"{1000 + 100 * number} ms"}
         for number, (a, b) in enumerate(pairs[: round(point.flows)])
     ]
     return Scenario.from_dict(data)

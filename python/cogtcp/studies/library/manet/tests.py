@@ -25,4 +25,4 @@ def more_lost_in_queues(statement: Statement, grid: Grid, setting: Setting) -> F
 
 def _lost(grid: Grid, wanted: Mapping[str, Any]) -> list[float]:
     (cell,) = [cell for point, cell in grid.items() if point.matches(wanted)]
-    return [1 - pdr / 100 - by_mac for pdr, by_mac in zip(cell.of("pdr"), cell.of("drops_mac"), strict=True)]
+    return [lost - by_mac for lost, by_mac in zip(cell.of("lost"), cell.of("drops_mac"), strict=True)]
