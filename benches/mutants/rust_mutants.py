@@ -9,9 +9,8 @@ out), skips a statement or changes a literal. `run` draws a sample of the crates
 hash of the seed and of what each mutant changes. It writes the sample into a copy of the sources, each mutant
 behind a question that is answered at run time, and builds the tests once: 200 mutants are one build, where a
 tool that builds each mutant links the tests 200 times. Each test then runs by itself, which shows the mutants
-that it reaches; after that each mutant runs with the tests that reach it, in random order: the mutants of a run
-that is cut short by `--minutes` are a random part of the sample. `try` takes every mutant on a line
-(crates/link/src/link.rs:216).
+that it reaches; after that each mutant runs with these tests, in random order: a run that is cut short by
+`--minutes` has tested a random part. `try` takes every mutant on a line (crates/link/src/link.rs:216).
 
 What it cannot see: constants and `const fn`, which are not evaluated at run time, and what macros hold.
 """

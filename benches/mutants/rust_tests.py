@@ -84,8 +84,8 @@ def reached(programs: list[tuple[str, str]]) -> dict[int, list[Test]]:
 def notices(number: int, crate: str, tests: list[Test], most: float) -> str | None:
     """Run the tests with mutant `number` of `crate` on until some fail; return which.
 
-    The tests of the crate come first, then the quick ones. Those that would take longer than `most` seconds of
-    processor time in all are left out.
+    The tests of the crate come first, then the quick ones. Those that would take longer than `most` seconds
+    of processor time in all are left out.
     """
     by_program: dict[str, list[Test]] = defaultdict(list)
     for test in sorted(tests, key=lambda test: test.seconds):
