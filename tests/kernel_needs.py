@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conftest import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -44,7 +46,8 @@ def why_no_path() -> str | None:
     return None
 
 
-def soon(condition: Callable[[], object], seconds: float = 60) -> bool:
+def soon(condition: Callable[[], object], seconds: float = PATIENCE) -> bool:
+    """Wait until a condition holds; return whether it did within the time, by default that of a hang."""
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:

@@ -46,6 +46,45 @@ def test_a_comparison_has_the_means_over_its_seeds(scenario: Scenario) -> None:
     assert compared.table("budget").column("transport").to_pylist() == ["newreno", "sack"] * 2
 
 
+#: Each pair has an access link of its own, at most as fast as what the link of all can give it.
+PAIRS = """\
+name = "pairs"
+[run]
+duration = "4 s"
+[topology.dumbbell]
+pairs = 8
+access = { rate = "1 Mbit/s", delay = "1 ms", queue = "50 packets" }
+bottleneck = { rate = "RATE", delay = "10 ms", queue = "50 packets" }
+[[flow]]
+count = 8
+from = "s*"
+to = "d*"
+transport = "newreno"
+traffic = "saturated"
+"""
+
+
+def test_the_answer_of_many_flows_names_the_link_that_bounds_their_sum() -> None:
+    """Eight links of 1 Mbit/s lead to one of 4 Mbit/s: 4 Mbit/s are all that can arrive."""
+    scenario = Scenario.from_toml(PAIRS.replace("RATE", "4 Mbit/s"))
+    result = run(scenario)
+    assert {row["bottleneck"] for row in result.rows("flows")} == {f"access-s{k}" for k in range(1, 9)}
+    share = result.metrics["goodput_bps"] / 4e6
+    assert 0.5 < share < 1
+    answer = headline.of_run(result)
+    assert f" Mbit/s, {share * 100:.0f} % of the shared link bottleneck. " in answer
+    assert "The flows' narrowest links' time: " in answer
+    compared = compare(scenario, ["newreno"], seeds=1)
+    assert f", {share * 100:.0f} % of the shared link bottleneck." in headline.of_comparison(compared)
+    # A link as fast as all access links together bounds nothing; nor does one that a pair does not cross.
+    for rate in ("8 Mbit/s", "100 Mbit/s"):
+        answer = headline.of_run(run(Scenario.from_toml(PAIRS.replace("RATE", rate))))
+        assert "of the link. The link's time: " in answer
+    ends = '[[flow]]\nfrom = "s1"\nto = "s2"\ntransport = "newreno"\ntraffic = "saturated"\n'
+    beside = run(Scenario.from_toml(PAIRS.replace("RATE", "4 Mbit/s") + ends))
+    assert budget.shared_link(beside.flows, beside.links) is None
+
+
 def test_the_legend_leaves_out_what_no_bar_shows() -> None:
     shares = {state.name: 0.0 for state in budget.STATES} | {
         "delivered": 0.998,

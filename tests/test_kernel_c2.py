@@ -601,7 +601,7 @@ def test_nothing_of_a_run_that_was_cut_off_keeps_the_control(loaded: None, by: s
         )
         assert result.exit_code == 0
         assert result.rows("links")[0]["delivered_packets"] > 10
-    assert soon(lambda: status()["sockets"] == [], 10)
+    assert soon(lambda: status()["sockets"] == [])
     assert json.loads(c2("unload", "--json").stdout) == {"unloaded": True, "sockets_that_keep_it": 0}
 
 
@@ -651,7 +651,7 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
         ]
         # While they last: what a namespace's radio does, said of the far end for this namespace.
         said: list[dict[str, Any]] = []
-        assert soon(lambda: said.extend(status()["links"]) or said, 30)
+        assert soon(lambda: said.extend(status()["links"]) or said, 60)
         told, silent, left, _ = (each.result() for each in runs)
     assert all(entry["namespace"] for entry in said)
     assert soon(lambda: status()["links"] == []), "what was said is forgotten"

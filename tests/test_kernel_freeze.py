@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import side_by_side
+from conftest import PATIENCE, side_by_side
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, ROUTER, message, path, samples, sealed, sh, write_key
 
@@ -144,7 +144,7 @@ def fill(way: EmulatedPath, log: Path) -> None:
     """Start a server and a sender, and wait until the path is full."""
     way.listen()
     way.send("cubic", 600, log)
-    assert soon(lambda: acked(log) > FULL, 120), "the path does not fill"
+    assert soon(lambda: acked(log) > FULL), "the path does not fill"
 
 
 def least_window(log: Path) -> float:
@@ -174,7 +174,7 @@ def outage(way: EmulatedPath, log: Path, warning_s: float | None) -> float:
     way.outage(2, warning_s=warning_s)
     assert soon(lambda: standstill(log) > 1)
     came = acked(log)
-    assert soon(lambda: acked(log) > came + FULL / 2, 120), "the sender does not go on"
+    assert soon(lambda: acked(log) > came + FULL / 2), "the sender does not go on"
     (first,) = in_time(way)
     return first
 
@@ -251,7 +251,7 @@ def test_probes_are_answered_with_no_window(clean: None, tmp_path: Path) -> None
         assert probed["window"] > 0
         came = acked(log)
         trigger(way, "up")
-        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        assert soon(lambda: acked(log) > came + FULL / 2)
 
 
 @NEEDS_KERNEL
@@ -264,7 +264,7 @@ def test_a_lost_all_clear_costs_the_wait_for_a_probe(clean: None, tmp_path: Path
         trigger(way, "down", "--in", "0.3", "--for", "2")
         assert soon(lambda: connection(way.far)["frozen"] or state(way.far)["let_go"])
         came = acked(log)
-        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        assert soon(lambda: acked(log) > came + FULL / 2)
         seen = state(way.far)
         assert (seen["let_go"] >= 1, seen["all_clears"]) == (True, 0)
         assert not connection(way.far)["frozen"]
@@ -286,7 +286,7 @@ def test_the_hosts_own_uplink_rests_too(clean: None, tmp_path: Path) -> None:
         assert soon(lambda: rests(log))
         came = acked(log)
         trigger(way, "up", namespace=way.near)
-        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        assert soon(lambda: acked(log) > came + FULL / 2)
 
 
 @NEEDS_KERNEL
@@ -371,7 +371,7 @@ def test_only_the_key_holds_connections(clean: None, tmp_path: Path) -> None:
         seen = state(way.far)
         assert (seen["warnings"], seen["all_clears"], seen["frozen"]) == (1, 1, False)
         came = acked(log)
-        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        assert soon(lambda: acked(log) > came + FULL / 2)
 
 
 @NEEDS_KERNEL
@@ -404,7 +404,7 @@ def test_a_flood_of_forgeries_keeps_no_true_message_out(clean: None, tmp_path: P
         assert state(way.far)["requests"] < 150
         # The daemon ends when it is told to, in the midst of the flood.
         process.terminate()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
         flooding.kill()
 
 
@@ -430,9 +430,9 @@ def test_a_hold_ends_by_itself(clean: None, tmp_path: Path, gone: bool) -> None:
             trigger(way, "down", "--for", "600")
         assert soon(lambda: rests(log), 4)
         came = acked(log)
-        assert soon(lambda: acked(log) > came, 120)
+        assert soon(lambda: acked(log) > came)
         assert time.monotonic() - begun > 4
-        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        assert soon(lambda: acked(log) > came + FULL / 2)
         # By the bound, and not since a segment came after the announced end.
         assert state(way.far)["let_go"] == 0
         if gone:
@@ -497,7 +497,7 @@ def test_whoever_holds_it_is_frozen_no_more_when_it_ends(clean: None, tmp_path: 
         came = acked(log)
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0
-        assert soon(lambda: acked(log) > came + FULL / 2, 120)
+        assert soon(lambda: acked(log) > came + FULL / 2)
 
 
 @NEEDS_KERNEL

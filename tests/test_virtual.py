@@ -20,7 +20,7 @@ from cogtcp import NoKernelPlaneError, RunError, Scenario, ScenarioError, UsageE
 from cogtcp.kernel.emulation import emulate, worker
 from cogtcp.kernel.emulation.job import answer_of
 from cogtcp.kernel.emulation.virtual import build, edits, kernels, launch, queues
-from conftest import command_line
+from conftest import PATIENCE, command_line
 from kernel_needs import soon
 
 if TYPE_CHECKING:
@@ -120,13 +120,13 @@ def test_equal_seeds_give_equal_bytes_whatever_the_machine_does(tmp_path: Path) 
             )
             for name, (words, environment) in variants.items()
         }
-        said = {name: running[name].communicate(timeout=300)[1] for name in variants if name != "nice"}
+        said = {name: running[name].communicate(timeout=PATIENCE)[1] for name in variants if name != "nice"}
     finally:
         for process in load:
             process.kill()
             process.wait()
     # Beside the load it had least of the processor, and would go on having it for minutes.
-    said["nice"] = running["nice"].communicate(timeout=300)[1]
+    said["nice"] = running["nice"].communicate(timeout=PATIENCE)[1]
     assert {name: process.returncode for name, process in running.items()} == dict.fromkeys(variants, 0), said
     tables = {name: _tables(tmp_path / name) for name in variants}
     assert len(tables["plain"]) >= 8

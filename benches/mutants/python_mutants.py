@@ -1,6 +1,6 @@
 """Would the tests of the Python package notice a slip? Test a random sample of small changes.
 
-    benches/mutants/python_mutants.py --seed HEX [--count N] [--only TEXT] [--list]
+    benches/mutants/python_mutants.py --seed HEX [--count N] [--only TEXT] [--minutes M] [--list]
 
 cosmic-ray makes the mutants; `make mutants` installs it beside the project. The sample is drawn by a hash of
 the seed, of the operator and of the file, from all files that `[python.tests]` of mutants.toml covers. Each
@@ -11,10 +11,12 @@ prefix. A mutant that no test notices is printed as alive; the last lines count 
 import argparse
 import functools
 import hashlib
+import math
 import os
 import shutil
 import sys
 import tempfile
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -39,17 +41,22 @@ def main() -> int:
     parser.add_argument("--seed", required=True, help="of the draw: the first digits of a commit")
     parser.add_argument("--count", type=int, default=60, help="mutants (default: 60)")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no mutant after this time")
     parser.add_argument("--list", action="store_true", help="show the sample, and test nothing")
     arguments = parser.parse_args()
     config = tomllib.loads((HERE / "mutants.toml").read_text())
     tests = config["python"]["tests"]
     outcomes: dict[Mutant, str] = {}
+    ends = time.monotonic() + 60 * arguments.minutes
     with tempfile.TemporaryDirectory() as folder:
         copy = _copy(Path(folder))
         for mutant, text in _draw(arguments.seed, arguments.count, tests):
             if arguments.list or arguments.only not in mutant.name:
                 print(mutant.name)
                 continue
+            if time.monotonic() > ends:
+                print(f"the time is over: {len(outcomes)} of {arguments.count} were tested")
+                break
             by = None
             if mutant.name not in config[EQUIVALENT]:
                 asked = [test for test in _tests_of(mutant.file, tests) if _passes(copy, test)]

@@ -1,6 +1,6 @@
 """Would the Rust tests notice a slip? Test a random sample of small changes, all of them in one build.
 
-    benches/mutants/rust_mutants.py run --seed HEX [--count N] [--only TEXT]
+    benches/mutants/rust_mutants.py run --seed HEX [--count N] [--only TEXT] [--seconds S] [--minutes M]
     benches/mutants/rust_mutants.py try FILE:LINE ...
     benches/mutants/rust_mutants.py clean
 
@@ -9,15 +9,17 @@ out), skips a statement or changes a literal. `run` draws a sample of the crates
 hash of the seed and of what each mutant changes. It writes the sample into a copy of the sources, each mutant
 behind a question that is answered at run time, and builds the tests once: 200 mutants are one build, where a
 tool that builds each mutant links the tests 200 times. Each test then runs by itself, which shows the mutants
-that it reaches; after that each mutant runs with the tests that reach it. `try` takes every mutant on a line
-(crates/link/src/link.rs:216).
+that it reaches; after that each mutant runs with these tests, in random order: a run that is cut short by
+`--minutes` has tested a random part. `try` takes every mutant on a line (crates/link/src/link.rs:216).
 
 What it cannot see: constants and `const fn`, which are not evaluated at run time, and what macros hold.
 """
 
 import argparse
 import sys
+import time
 import tomllib
+from math import inf
 from typing import Any
 
 import rust_tests
@@ -34,6 +36,10 @@ def main() -> int:
     run.add_argument("--seed", required=True, help="of the draw: the first digits of a commit")
     run.add_argument("--count", type=int, default=200, help="mutants (default: 200)")
     run.add_argument("--only", default="", help="only mutants whose name contains this")
+    run.add_argument(
+        "--seconds", type=float, default=40.0, help="processor time of the tests of a mutant (default: 40)"
+    )
+    run.add_argument("--minutes", type=float, default=inf, help="begin no mutant after this time")
     attempt = verbs.add_parser("try", help="test the mutants of some lines")
     attempt.add_argument("places", nargs="+", metavar="FILE:LINE")
     verbs.add_parser("clean", help="remove the copy and its build")
@@ -46,11 +52,16 @@ def main() -> int:
     if arguments.verb == "try":
         wanted = [site for site in known.values() if f"{site.file}:{site.line}" in arguments.places]
         return _test(tree.viable(wanted, config["crates"]), config)
-    return _test(_draw(config["crates"], known, arguments.seed, arguments.count), config, arguments.only)
+    ends = time.monotonic() + 60 * arguments.minutes
+    sample = _draw(config["crates"], known, arguments.seed, arguments.count)
+    return _test(sample, config, arguments.only, arguments.seconds, ends)
 
 
 def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> list[Site]:
-    """Return a sample of mutants that compile. A crate's share goes by the square root of its mutants."""
+    """Return a sample of mutants that compile, in random order.
+
+    A crate's share goes by the square root of its mutants.
+    """
     by_crate = {crate: [site for site in known.values() if site.crate == crate] for crate in crates}
     quota = _shares({crate: len(sites) for crate, sites in by_crate.items()}, count)
     drawn: list[Site] = []
@@ -65,6 +76,7 @@ def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> l
         for crate, number in quota.items()
         for site in [site for site in viable if site.crate == crate][:number]
     ]
+    sample.sort(key=lambda site: rank(f"{seed} order", site.name))
     return tree.viable(sample, crates)
 
 
@@ -79,16 +91,21 @@ def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
     return shares
 
 
-def _test(sites: list[Site], config: dict[str, Any], only: str = "") -> int:
-    """Build the tests of the copy, which has the mutants of `sites`, and test each of them."""
+def _test(
+    sites: list[Site], config: dict[str, Any], only: str = "", seconds: float = inf, ends: float = inf
+) -> int:
+    """Build the tests of the copy, which has the mutants of `sites`, and test them one after the other."""
     by_number = rust_tests.reached(rust_tests.build())
     outcomes: dict[Mutant, str] = {}
     for number, site in enumerate(sites):
         mutant = Mutant(site.name, site.crate, site.file)
         if only not in site.name:
             continue
+        if time.monotonic() > ends:
+            print(f"the time is over: {number} of {len(sites)} were tested")
+            break
         tests = [] if site.name in config[EQUIVALENT] else by_number.get(number, [])
-        by = rust_tests.notices(number, site.crate, tests)
+        by = rust_tests.notices(number, site.crate, tests, seconds)
         outcomes[mutant] = by or "alive"
         why = f"({by})" if by else f"(reached by {len(tests)} tests)"
         change = site.name.partition(": ")[2]

@@ -12,8 +12,6 @@ from tree import TREE, environment, failed
 CACHE = OUTPUT / "rust-tests.json"
 #: Processor time of the tests that are run together, in one process.
 BATCH_S = 1.0
-#: Processor time of the tests that a mutant is tried with, the quickest first.
-MOST_S = 40.0
 
 
 @dataclass(frozen=True)
@@ -83,11 +81,11 @@ def reached(programs: list[tuple[str, str]]) -> dict[int, list[Test]]:
     return by_number
 
 
-def notices(number: int, crate: str, tests: list[Test]) -> str | None:
+def notices(number: int, crate: str, tests: list[Test], most: float) -> str | None:
     """Run the tests with mutant `number` of `crate` on until some fail; return which.
 
-    The tests of the crate come first, then the quick ones. Those that would take longer than `MOST_S` in all
-    are left out.
+    The tests of the crate come first, then the quick ones. Those that would take longer than `most` seconds
+    of processor time in all are left out.
     """
     by_program: dict[str, list[Test]] = defaultdict(list)
     for test in sorted(tests, key=lambda test: test.seconds):
@@ -111,7 +109,7 @@ def notices(number: int, crate: str, tests: list[Test]) -> str | None:
         names = [test.name for test in batch]
         cost = sum(test.seconds for test in batch)
         spent += cost
-        if spent > MOST_S:
+        if spent > most:
             break
         seconds = 5 + 5 * cost
         env = _environment(first.folder, COGTCP_MUTANT=str(number))

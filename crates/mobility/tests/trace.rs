@@ -171,6 +171,12 @@ fn quoted_text_is_harmless() {
     let text = format!("\u{1b}[2J{}", "x".repeat(500));
     let TraceReason::Line { text, .. } = setdest::read("m", &text).unwrap_err().reason else { panic!() };
     assert!(text.len() < 90 && !text.contains('\u{1b}'), "{text}");
+    // One sees that something was cut off: 60 characters are quoted, and the rest is three dots.
+    let quoted = |length: usize| match setdest::read("m", &"x".repeat(length)).unwrap_err().reason {
+        TraceReason::Line { text, .. } => text,
+        reason => panic!("{reason}"),
+    };
+    assert_eq!((quoted(60), quoted(61)), ("x".repeat(60), "x".repeat(60) + "..."));
 }
 
 /// Files with bytes changed, lines cut, doubled or moved: an error or trajectories, never a panic, and what

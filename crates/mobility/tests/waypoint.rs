@@ -182,6 +182,10 @@ fn what_is_no_model_is_refused() {
     };
     assert_eq!(wrong(|m| m.area = Area::new(-1.0, 5.0)), WaypointError::Area);
     assert_eq!(wrong(|m| m.min_speed = 0.0), WaypointError::Speed(0.0, 20.0));
+    // The slowest node takes days to cross a room, and is allowed: 1 mm/s.
+    assert_eq!(wrong(|m| m.min_speed = 0.000_999), WaypointError::Speed(0.000_999, 20.0));
+    let slow = RandomWaypoint { min_speed: 0.001, ..model(Start::Stationary) };
+    assert!(slow.generate(1, Duration::from_secs(10), 1).is_ok());
     assert_eq!(wrong(|m| m.max_speed = 0.5), WaypointError::Speed(1.0, 0.5));
     assert!(matches!(wrong(|m| m.max_speed = f64::NAN), WaypointError::Speed(..)));
     assert!(matches!(wrong(|m| m.min_pause = Duration::from_secs(1)), WaypointError::Pause(..)));

@@ -80,7 +80,14 @@ pub fn jain_fairness(shares: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::jain_fairness;
+    use super::{jain_fairness, ratio};
+
+    /// Nothing of nothing is no share, nor is something of nothing.
+    #[test]
+    fn a_ratio_to_nothing_is_not_a_number() {
+        assert_eq!(ratio(1.0, 4.0), 0.25);
+        assert!(ratio(0.0, 0.0).is_nan() && ratio(1.0, 0.0).is_nan() && ratio(1.0, -1.0).is_nan());
+    }
 
     #[test]
     fn fairness_is_one_when_equal_and_one_over_n_when_one_takes_all() {

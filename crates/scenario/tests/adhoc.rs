@@ -176,6 +176,8 @@ fn primary_users_without_a_place_are_warned_of() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("spectrum.pu.exponential: all primary users stand"), "{found:?}");
     assert!(found[0].contains("scattered = true"), "{found:?}");
+    let found = warnings("count = 1", true);
+    assert!(found[0].contains("spectrum.pu.exponential: the primary user stands"), "{found:?}");
     for given in [
         "scattered = true",
         "position = [\"500 m\", \"500 m\"]",

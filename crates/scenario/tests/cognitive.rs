@@ -281,6 +281,25 @@ fn cells_that_do_not_add_up_are_refused_with_their_place() {
             "[{ link = \"link\", points = [{ at = \"1 s\", sinr = [\"9 dB\", \"9 dB\"] }, { at = \"1 s\", sinr = [\"9 dB\", \"9 dB\"] }] }]",
             "\"1 s\" is not after the point before",
         ),
+        (
+            "cell.handover",
+            "{ moves = [{ link = \"link\", at = \"1 s\", to = 1, sinr = \"100.1 dB\" }] }",
+            "an SINR of \"100.1 dB\" is out of range; write \"-30 dB\" to \"100 dB\"",
+        ),
+        (
+            "cell.handover",
+            "{ tracks = [{ link = \"link\", points = [{ at = \"1 s\", sinr = [\"9 dB\", \"-30.1 dB\"] }] }] }",
+            "an SINR of \"-30.1 dB\" is out of range",
+        ),
+        ("cell.handover", "{ tracks = [{ link = \"link\", points = [] }] }", "a track without points"),
+        (
+            "cell.handover",
+            "{ moves = [{ link = \"link\", at = \"1 s\", to = 1 }], tracks = [{ link = \"link\", points = [{ at = \"1 s\", sinr = [\"9 dB\", \"9 dB\"] }] }] }",
+            "\"link\" has a track, which says when it moves",
+        ),
+        ("cell.handover", "{ offset = \"30.1 dB\" }", "an offset of \"30.1 dB\" is out of range"),
+        ("cell.handover", "{ time_to_trigger = \"10001 ms\" }", "\"10.001 s\" is out of range"),
+        ("cell.drx", "{ inactivity = \"10001 ms\" }", "\"10.001 s\" is out of range"),
         ("cell.drx", "{ on = \"400 ms\" }", "a user listens for \"400 ms\" of a cycle of \"320 ms\""),
         (
             "cell.drx",
@@ -293,6 +312,17 @@ fn cells_that_do_not_add_up_are_refused_with_their_place() {
         let path = format!("radio.cr.cr.{path}");
         let error = base.clone().set(&path, value).and_then(|it| it.resolve()).unwrap_err().to_string();
         assert!(error.contains(message), "{path} = {value}: {error}");
+    }
+    // The bounds themselves are allowed.
+    for (path, value) in [
+        (
+            "handover",
+            "{ offset = \"30 dB\", time_to_trigger = \"10 s\", tracks = [{ link = \"link\", points = [{ at = \"1 s\", sinr = [\"-30 dB\", \"100 dB\"] }] }] }",
+        ),
+        ("drx", "{ inactivity = \"10 s\", on = \"319 ms\" }"),
+    ] {
+        let cell = base.clone().set(&format!("radio.cr.cr.cell.{path}"), value).unwrap();
+        cell.resolve().unwrap_or_else(|error| panic!("{path} = {value}: {error}"));
     }
     let lossy = base.clone().set("topology.single_hop.link.loss", "1 %").unwrap();
     assert!(lossy.resolve().unwrap_err().to_string().contains("HARQ and RLC decide"));

@@ -58,6 +58,7 @@ fn wrong_queues_are_named() {
         ("{ dualpi2 = { target = \"0 ms\" } }", "it is zero"),
         ("{ dualpi2 = { update = \"99 us\" } }", "it is shorter than 100 us"),
         ("{ dualpi2 = { alpha = 0.0 } }", "write for example 0.16"),
+        ("{ dualpi2 = { alpha = 1e6 } }", "write for example 0.16"),
         ("{ dualpi2 = { beta = -1.0 } }", "write for example 3.2"),
         ("{ dualpi2 = { coupling = 0.0 } }", "write 2"),
         ("{ dualpi2 = { limit = 0 } }", "the queues hold nothing"),
@@ -82,6 +83,7 @@ fn queues_at_their_bounds_are_read() {
         "{ fq_codel = { flows = 1, quantum = 1, limit = 1 } }",
         "{ fq_codel = { flows = 65536 } }",
         "{ dualpi2 = { update = \"100 us\", limit = 1 } }",
+        "{ dualpi2 = { alpha = 999999.0 } }",
         "{ red = { weight = 1.0, limit = 1, mean_packet = 1 } }",
     ] {
         assert!(Scenario::parse(&text(queue, ""), "links.toml").unwrap().resolve().is_ok(), "{queue}");

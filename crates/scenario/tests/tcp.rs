@@ -268,6 +268,29 @@ fn a_buffer_below_the_bandwidth_delay_product_is_warned_of() {
     assert!(found[0].message.contains("bandwidth-delay product of the route (\"25 MB\")"), "{found:?}");
     assert_eq!(warnings("\"saturated\"", large), []);
     assert_eq!(warnings("{ size = \"1 MB\" }", ""), []);
-    let small = large.replace("25 MB", "24 MB");
-    assert_eq!(warnings("\"saturated\"", &small).len(), 1);
+    let small = warnings("\"saturated\"", &large.replace("25 MB", "24999999 B"));
+    assert_eq!(small.len(), 1, "a byte below: {small:?}");
+    let (slower, said) =
+        (warnings("\"saturated\"", &large.replace("25 MB", "5 MB")), "at most \"2 Gbit/s\" of \"10 Gbit/s\"");
+    assert!(slower[0].message.contains(said), "5 MB in 20 ms: {slower:?}");
+    assert!(slower[0].to_string().contains("flow.0"), "{slower:?}");
+}
+
+/// The route's narrowest link, and the delays of the whole round trip: 10 Mbit/s over 2 x (10 + 20) ms are 75 kB.
+#[test]
+fn the_bandwidth_delay_product_is_of_the_whole_route() {
+    let warnings = |buffer: u64, transport: &str| {
+        let text = format!(
+            "name = \"route\"\n[run]\nduration = \"2 s\"\n[tcp]\nreceive_buffer = \"{buffer} B\"\n[topology.graph]\n\
+             nodes = [\"a\", \"b\", \"c\"]\nlinks = [\n\
+             {{ name = \"ab\", from = \"a\", to = \"b\", rate = \"1 Gbit/s\", delay = \"10 ms\", queue = \"100 packets\" }},\n\
+             {{ name = \"bc\", from = \"b\", to = \"c\", rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"100 packets\" }},\n]\n\
+             [[flow]]\nfrom = \"a\"\nto = \"c\"\ntransport = \"{transport}\"\ntraffic = \"saturated\"\n"
+        );
+        let found = Scenario::parse(&text, "route.toml").unwrap().warnings();
+        found.iter().filter(|warning| warning.message.contains("bandwidth-delay product")).count()
+    };
+    assert_eq!([75_000, 74_999].map(|buffer| warnings(buffer, "cubic")), [0, 1]);
+    // What has no receive window has no such limit.
+    assert_eq!(warnings(74_999, "tfrc"), 0);
 }

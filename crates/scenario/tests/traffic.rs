@@ -52,6 +52,10 @@ fn wrong_applications_are_named() {
             "requests = { response = { fixed = \"1 kB\" }, pace = { every = { fixed = \"0 s\" } } }",
             "requests.pace: the period has no duration",
         ),
+        (
+            "requests = { response = { fixed = \"1 kB\" }, connection = \"new\", pace = { every = { fixed = \"1 s\" } } }",
+            "requests.connection: a request that is due before the response to the last would need a second",
+        ),
         ("requests = { response = { fixd = \"1 kB\" } }", "fixed"),
         ("requests = { respond = { fixed = \"1 kB\" } }", "respond"),
         ("video = { rate = \"0 bit/s\" }", "video.rate"),
@@ -78,6 +82,8 @@ fn bounds_of_applications() {
         works(&format!("requests = {{ response = {{ fixed = \"1 B\" }}, request = \"{size} B\" }}"))
     };
     assert!(!request(0) && request(1) && request(1460) && !request(1461));
+    // A user who thinks asks once at a time: a new connection each time is no matter.
+    assert!(works("requests = { response = { fixed = \"1 B\" }, connection = \"new\" }"));
     let shape = |shape: &str| {
         works(&format!("requests = {{ response = {{ pareto = {{ mean = \"1 kB\", shape = {shape} }} }} }}"))
     };

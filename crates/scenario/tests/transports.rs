@@ -59,6 +59,17 @@ fn a_comparison_keeps_settings() {
     assert_eq!(newreno.flow[0].transport, Transport::Named("newreno".to_owned()));
 }
 
+/// The smallest and the largest segment that an IPv4 packet can carry.
+#[test]
+fn segments_at_their_bounds_are_read() {
+    for (size, bytes) in [("1 B", 1), ("65482 B", 65_482)] {
+        for transport in ["tfrc", "tfrc-cr"] {
+            let settings = format!("{{ {transport} = {{ segment_size = \"{size}\" }} }}");
+            assert_eq!(segment_size(&read(&settings, "").unwrap()), bytes, "{settings}");
+        }
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     for (transport, more, field, words) in [

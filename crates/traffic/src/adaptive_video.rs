@@ -287,5 +287,6 @@ mod tests {
     fn a_ladder_has_one_to_sixteen_bitrates() {
         assert!(Ladder::new(&[]).is_none() && Ladder::new(&[kbit(1); 17]).is_none());
         assert_eq!(Ladder::new(&[kbit(1); 16]).unwrap().rates().len(), 16);
+        assert_eq!(Ladder::new(&[kbit(700)]).unwrap().rates(), [kbit(700)]);
     }
 }

@@ -252,7 +252,8 @@ mod tests {
             table.choose(7, Time::ZERO).unwrap()
         };
         assert_eq!(report(&mut table, true, 10), middle);
-        assert_eq!(report(&mut table, true, 10), fast);
+        assert_eq!(report(&mut table, true, 9), middle, "successes are counted again, too");
+        assert_eq!(report(&mut table, true, 1), fast);
         assert_eq!(report(&mut table, true, 1), fast, "no probe any more");
         assert_eq!(report(&mut table, false, 2), middle);
         assert_eq!(report(&mut table, false, 1), middle);

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import pyarrow as pa
+
     from cogtcp.model.result import Result
     from cogtcp.running.compare import Comparison
 
@@ -98,6 +100,48 @@ def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
         if known
         else {}
     )
+
+
+def shared_link(flows: pa.Table, links: pa.Table) -> tuple[str, float] | None:
+    """Return the link that bounds all flows together, and the share of its capacity that they got.
+
+    A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum, if it carries
+    less than their narrowest links together: a narrow access link for each flow, and one fast link for all.
+
+    Args:
+        flows: Table `flows` of a run.
+        links: Table `links` of the same run.
+
+    Returns:
+        Name of the link and its efficiency; `None` if the narrowest links bound the sum.
+    """
+    columns = [flows[name].to_pylist() for name in ("bottleneck", "bottleneck_direction", "delivered_bytes")]
+    narrowest = set(zip(*columns[:2], strict=True))
+    delivered = sum(columns[2])
+    if len(narrowest) < 2 or ("", "") in narrowest or not delivered:
+        return None
+    columns = [links[name].to_pylist() for name in ("link", "direction", "capacity_bytes", "efficiency")]
+    rows = list(zip(*columns, strict=True))
+    together = math.fsum(row[2] for row in rows if row[:2] in narrowest)
+    # Of a link that all flows cross the delivered payload is the payload of all flows.
+    crossed = [
+        (capacity, name, efficiency)
+        for name, _, capacity, efficiency in rows
+        if 0 < capacity < together and math.isclose(capacity * efficiency, delivered, rel_tol=1e-9)
+    ]
+    return min(crossed)[1:] if crossed else None
+
+
+def shared_link_of_comparison(comparison: Comparison, transport: str) -> tuple[str, float] | None:
+    """Return what `shared_link` finds with a transport, mean over seeds; `None` unless all name one link."""
+    found = [
+        shared_link(outcome.tables["flows"], outcome.tables["links"])
+        for outcome in comparison.finished(transport)
+    ]
+    known = [each for each in found if each]
+    if not known or len(known) < len(found) or len({name for name, _ in known}) > 1:
+        return None
+    return known[0][0], math.fsum(share for _, share in known) / len(known)
 
 
 def shares(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -28,12 +28,14 @@ def of_run(result: Result) -> str:
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
     time, paths = budget.of_run(result), budget.by_path(result)
-    why = f" The link's time: {budget.told(time)}." if time else ""
+    shared = budget.shared_link(result.flows, result.links)
+    share, whose = _of_shared(shared, efficiency)
+    why = f" {whose} time: {budget.told(time)}." if time else ""
     if paths:
         parts = (f"on {link} {budget.told(shares)}" for link, shares in paths.items())
         why = f" The links' time: {'; '.join(parts)}."
     first = "".join(f"{each} " for each in _noticed_in(result))
-    return f"{first}{subject} {_GOODPUT.text(goodput, unit=True)}{of_capacity(efficiency)}.{why}"
+    return f"{first}{subject} {_GOODPUT.text(goodput, unit=True)}{share}.{why}"
 
 
 def _noticed_in(result: Result) -> list[str]:
@@ -71,13 +73,14 @@ def of_comparison(comparison: Comparison) -> str:
 
     Why is where the time of the link went: with the best and with the last.
     """
-    answer = " ".join(filter(None, [of_applications(comparison), _ranking(comparison)]))
     ranked = _ranked(comparison)
+    shared = budget.shared_link_of_comparison(comparison, ranked[0]) if ranked else None
+    answer = " ".join(filter(None, [of_applications(comparison), _ranking(comparison, shared)]))
     parts = []
     for name in dict.fromkeys([*ranked[:1], *ranked[-1:]]):
         if time := budget.of_comparison(comparison, name):
             parts.append(f"with {name} {budget.told(time)}")
-    return f"{answer} The link's time: {'; '.join(parts)}." if parts else answer
+    return f"{answer} {_of_shared(shared)[1]} time: {'; '.join(parts)}." if parts else answer
 
 
 def of_applications(comparison: Comparison) -> str:
@@ -145,7 +148,7 @@ def _ranked(comparison: Comparison) -> list[str]:
     return sorted(ranked, key=lambda name: -comparison.interval(name, "goodput_bps").mean)
 
 
-def _ranking(comparison: Comparison) -> str:
+def _ranking(comparison: Comparison, shared: tuple[str, float] | None) -> str:
     ranked = _ranked(comparison)
     if not ranked:
         return "No run was finished."
@@ -153,7 +156,7 @@ def _ranking(comparison: Comparison) -> str:
     goodput = comparison.interval(best, "goodput_bps")
     if others and not goodput.mean > 0:
         return "No transport delivers anything."
-    share = of_capacity(comparison.interval(best, "efficiency").mean)
+    share, _ = _of_shared(shared, comparison.interval(best, "efficiency").mean)
     lead = f"{best} is fastest:" if others else f"{best} delivers"
     parts = [f"{lead} {_with_interval(goodput)}{share}."]
     if comparison.nothing_random or (others and goodput.n < 2):
@@ -280,13 +283,20 @@ def _fresh(n: int) -> str:
     return f"{n} fresh seed{'s' if n != 1 else ''}"
 
 
-def of_capacity(efficiency: float) -> str:
+def of_capacity(efficiency: float, link: str = "the link") -> str:
     """Return what to say of an efficiency behind a goodput; nothing where it is not known."""
     if math.isnan(efficiency):
         return ""
     if efficiency > 1:
-        return "; above 100 % of the link: includes data sent during warm-up"
-    return f", {efficiency * 100:.0f} % of the link"
+        return f"; above 100 % of {link}: includes data sent during warm-up"
+    return f", {efficiency * 100:.0f} % of {link}"
+
+
+def _of_shared(shared: tuple[str, float] | None, efficiency: float = math.nan) -> tuple[str, str]:
+    """Return what to say of the share of capacity, and whose time the budget of the flows shares out."""
+    if shared is None:
+        return of_capacity(efficiency), "The link's"
+    return of_capacity(shared[1], f"the shared link {shared[0]}"), "The flows' narrowest links'"
 
 
 def _with_interval(interval: Interval, metric: Metric = _GOODPUT) -> str:

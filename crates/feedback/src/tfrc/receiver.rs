@@ -285,6 +285,27 @@ mod tests {
         receiver.loss_event_rate()
     }
 
+    /// What the receiver sends is feedback, and its own count says how much.
+    #[test]
+    fn each_feedback_is_counted_as_sent() {
+        let mut receiver = TfrcReceiver::new(1000, false);
+        let mut sent = 0;
+        for number in 0..5 {
+            let at = Time::from_millis(100 * number);
+            let data = Data { number, sent: at, rtt: Duration::from_millis(50), restarts: false };
+            let packet = Datagram { bytes: data.encode(), filler: 1000, ..Datagram::default() };
+            receiver.handle_packet(at, Received { packet: &packet, path: PathId::default(), marked: false });
+            if receiver.poll_timeout() <= at + Duration::from_millis(50) {
+                receiver.handle_timeout(at + Duration::from_millis(50));
+            }
+            while receiver.poll_transmit(at + Duration::from_millis(50)).is_some() {
+                sent += 1;
+            }
+        }
+        assert!(sent > 0);
+        assert_eq!(receiver.progress().sent_packets, sent);
+    }
+
     /// TCP's equation needs a round-trip time. Without one the first interval is the packets before the loss.
     #[test]
     fn without_a_round_trip_time_the_first_interval_is_counted() {

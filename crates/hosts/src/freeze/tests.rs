@@ -490,6 +490,25 @@ fn repeated_and_misordered_messages_do_no_harm() {
     }
 }
 
+/// The first warning closes the window. Further ones say nothing to the source; the latest announced end counts.
+#[test]
+fn further_warnings_prolong_a_freeze_and_never_shorten_it() {
+    let mut manager = ConnectionManager::new(Beside::Receiver);
+    let number = cogtcp_transport::SeqNumber::new(1);
+    let mut ack = Segment::new(number, number, 0, 1000, Flags::ACK);
+    manager.handle_outgoing(ms(0), &mut ack);
+    let closed = manager.freeze(ms(200), ms(900)).expect("the window is closed");
+    assert_eq!((closed.window, closed.ack), (0, number));
+    for (until, counts) in [(500, 900), (1500, 1500), (900, 1500)] {
+        assert!(manager.freeze(ms(210), ms(until)).is_none());
+        assert_eq!(manager.until, ms(counts));
+    }
+    // Over: the next outage is a new one.
+    assert!(manager.is_frozen() && manager.thaw().is_some() && !manager.is_frozen());
+    assert!(manager.freeze(ms(2000), ms(2100)).is_some());
+    assert_eq!(manager.until, ms(2100));
+}
+
 /// Beside the receiver, with timestamps: the handshake gives the first sample, 100 ms, and each echo another
 /// with gain 1/8.
 #[test]

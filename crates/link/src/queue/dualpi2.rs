@@ -316,6 +316,23 @@ mod tests {
         assert_eq!((queues.probability, queues.next_update > at(86_400_000)), (0.0, true));
     }
 
+    /// A link that is destroyed gives its packets back in the order of their arrival, of both queues.
+    #[test]
+    fn a_reset_returns_both_queues_in_the_order_of_arrival() {
+        let mut queues = queues();
+        for (number, packet) in
+            [TestPacket::new(0), l4s(1), TestPacket::new(2), l4s(3)].into_iter().enumerate()
+        {
+            let mut frame = Frame::new(packet, 1000);
+            frame.time = at(number as u64).as_nanos();
+            let of = if number % 2 == 0 { &mut queues.classic } else { &mut queues.low };
+            of.push(at(number as u64), frame);
+        }
+        queues.probability = 0.5;
+        let numbers: Vec<u32> = queues.reset(at(9)).iter().map(|frame| frame.packet.number).collect();
+        assert_eq!((numbers, queues.packets(), queues.probability), (vec![0, 1, 2, 3], 0, 0.0));
+    }
+
     /// Of p = 0.3: the classic queue drops 0.09, the L4S queue marks 0.6 (10,000 packets: 5 deviations are
     /// 0.015 and 0.025). ECN-capable classic packets are marked instead.
     #[test]

@@ -15,6 +15,26 @@ fn warm_up_is_not_counted() {
     assert_eq!(first(&run.flows, "delivery_ratio"), 1.0);
 }
 
+/// A queue that was long in the warm-up only: its greatest length is of the measured time. 3 Mbit/s on a link of
+/// 1 Mbit/s fill it up to 2 s; from 5 s on each packet comes alone.
+#[test]
+fn the_greatest_queue_is_of_the_measured_time() {
+    let text = |warmup: &str| {
+        let udp =
+            |rest: &str| format!("[[udp]]\nfrom = \"sender\"\nto = \"receiver\"\nsize = \"972 B\"\n{rest}\n");
+        format!(
+            "name = \"queue\"\n[run]\nduration = \"10 s\"\nwarmup = \"{warmup}\"\n[topology.single_hop]\n\
+             link = {{ rate = \"1 Mbit/s\", delay = \"5 ms\", queue = \"50 packets\" }}\n[[flow]]\n\
+             from = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\ntraffic = {{ size = \"1 kB\" }}\n{}{}",
+            udp("pattern = { constant = \"3 Mbit/s\" }\nstop = \"2 s\""),
+            udp("pattern = { constant = \"100 kbit/s\" }\nstart = \"1 s\""),
+        )
+    };
+    let longest = |warmup: &str| first(&run_text(&text(warmup)).links, "queue_max_packets");
+    assert_eq!(longest("0 s"), 50.0);
+    assert!(longest("5 s") <= 1.0);
+}
+
 /// A window of 20 in a link direction of 10: ten packets wait, always. Queuing delay and mean queue follow
 /// (Little).
 #[test]

@@ -90,6 +90,27 @@ mod tests {
         assert_eq!(rounded, [100, -1000]);
     }
 
+    /// Outages from 30, 56 and 120 s: halfway to the nearest is 13 s for the first and the second. What is farther
+    /// away is meant for neither, although both last longer.
+    #[test]
+    fn a_prediction_belongs_to_an_outage_up_to_halfway_to_the_next() {
+        let outages = [outage(30_000, 50_000), outage(56_000, 80_000), outage(120_000, 140_000)];
+        for (start, matched) in [
+            (16_000, None),
+            (17_000, Some(0)),
+            (43_000, Some(0)),
+            (43_100, Some(1)),
+            (69_000, Some(1)),
+            (69_500, None),
+            (100_000, Some(2)),
+            (99_900, None),
+        ] {
+            let found = assess(&outages, &[predicted(start, start + 1000)]);
+            assert_eq!(found.matches.iter().position(Option::is_some), matched, "{start} ms");
+            assert_eq!(found.false_ones, u64::from(matched.is_none()), "{start} ms");
+        }
+    }
+
     #[test]
     fn two_predictions_of_one_outage_are_one_and_a_false_one() {
         let found = assess(&[outage(10_000, 15_000)], &[predicted(9_000, 15_000), predicted(10_100, 15_000)]);

@@ -30,6 +30,24 @@ fn sacks_count_once_in_any_order() {
     assert_eq!((b.in_flight(), b.runs.len()), (0, 1));
 }
 
+/// A window probe of one byte is taken back alone: data that was sent as such stays outstanding.
+#[test]
+fn only_a_probe_is_taken_back() {
+    let mut b = board(1);
+    assert!(!b.take_probe_back());
+    assert_eq!((b.in_flight(), b.segments()), (1000, 1));
+    b.advance(1001, |_| ());
+    assert!(!b.take_probe_back(), "nothing is there");
+    b.put_probe_back(Sent::default());
+    assert_eq!(b.in_flight(), 1);
+    assert!(b.take_probe_back());
+    assert_eq!((b.in_flight(), b.segments()), (0, 0));
+    // Its byte goes again with the next segment.
+    b.push(Sent::default(), MSS);
+    assert_eq!(b.offset(b.get(0).unwrap()), 1001);
+    b.check();
+}
+
 /// A block that ends inside a segment covers only the whole segments.
 #[test]
 fn partial_segments_do_not_count() {

@@ -66,7 +66,7 @@ fn rfc5681_2_what_is_no_duplicate_ack() {
     d.at(200);
     d.exchange("ack #3", "");
     d.exchange("ack #3; ack #3; ack #3; ack #3", "");
-    assert_eq!(d.end.stats().fast_retransmits, 0);
+    assert_eq!((d.end.stats().duplicate_acks, d.end.stats().fast_retransmits), (0, 0));
 }
 
 /// RFC 3042 section 2: a new segment on each of the first two duplicate ACKs; cwnd stays, and ssthresh does
@@ -117,6 +117,16 @@ fn tahoe_one_drop() {
     d.exchange("ack #14", "#17-18");
     d.exchange("ack #15", "#19");
     assert_eq!(d.cwnd(), 5);
+}
+
+/// Tahoe's window of one segment is one: what limited transmit allowed beyond it ends with the loss.
+#[test]
+fn tahoe_sends_the_hole_alone_after_limited_transmit() {
+    let mut d = ten_in_flight(sender_config(Recovery::Tahoe, 10));
+    d.exchange("ack #1 sack #2", "#11");
+    d.exchange("ack #1 sack #2-3", "#12");
+    d.exchange("ack #1 sack #2-4", "#1");
+    assert_eq!((d.cwnd(), d.ssthresh()), (1, 5));
 }
 
 /// Tahoe goes back to the hole and retransmits from there, what has arrived too: the price of two drops.
