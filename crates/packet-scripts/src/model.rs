@@ -73,9 +73,8 @@ impl Model<'_> {
     }
 
     fn duplex(&self, sender: SenderConfig, control: Box<dyn CongestionControl>) -> Duplex {
-        // The script reads, at times of its own. In packetdrill's own scripts it also closes the receiving end.
-        let receiver = (*self.script.flow.receiver).clone();
-        let receiver = with!(receiver, manual_read = true, stays_open = !self.script.is_exact);
+        // The script reads and closes, at times of its own.
+        let receiver = with!((*self.script.flow.receiver).clone(), manual_read = true, stays_open = true);
         Duplex::new(sender, receiver, control, if self.script.is_exact { 0 } else { TIMESTAMPS })
     }
 
