@@ -34,7 +34,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "studies" / "t"
     made.mkdir(parents=True)
     (made / "study.toml").write_text(STUDY.replace("[[claim]]", TODAY, 1))
-    (made / "runs.py").write_text(RUNS)
+    # The paper's host: what Linux's senders must not have.
+    host = '[tcp]\nmin_rto = "300 ms"\n[topology.single_hop]'
+    (made / "runs.py").write_text(RUNS.replace("[topology.single_hop]", host))
     (made / "README.md").write_text("# t")
     monkeypatch.setenv("COGTCP_STUDIES", str(made.parent))
     return made
