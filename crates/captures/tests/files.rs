@@ -99,3 +99,40 @@ fn no_bytes_make_it_panic() {
         }
     }
 }
+
+/// A capture is the same in either byte order, in microseconds or nanoseconds, and with the longer records of
+/// Kuznetzov's libpcap.
+#[test]
+fn byte_order_and_resolution_of_a_file_change_nothing() {
+    let little = std::fs::read(data("sender-no-timestamps.pcap")).expect("a file");
+    let word = |at: usize| u32::from_le_bytes(little[at..at + 4].try_into().expect("four bytes"));
+    let rewritten = |magic: u32, is_big: bool, unit: u32, more: usize| {
+        let put = |out: &mut Vec<u8>, value: u32| {
+            out.extend(if is_big { value.to_be_bytes() } else { value.to_le_bytes() });
+        };
+        let mut out = Vec::new();
+        put(&mut out, magic);
+        // The two halves of the version change places with the byte order.
+        put(&mut out, if is_big { 0x0002_0004 } else { 0x0004_0002 });
+        (8..24).step_by(4).for_each(|at| put(&mut out, word(at)));
+        let mut at = 24;
+        while at + 16 <= little.len() {
+            let size = word(at + 8) as usize;
+            for value in [word(at), word(at + 4) * unit, word(at + 8), word(at + 12)] {
+                put(&mut out, value);
+            }
+            out.extend(vec![0; more]);
+            out.extend(&little[at + 16..at + 16 + size]);
+            at += 16 + size;
+        }
+        let found = read(Cursor::new(out), Limits::default()).expect("a capture");
+        (found.frames, format!("{:?}", found.packets))
+    };
+    let as_it_is = rewritten(0xa1b2_c3d4, false, 1, 0);
+    assert!(as_it_is.0[0] > 100);
+    for (magic, unit, more) in [(0xa1b2_c3d4, 1, 0), (0xa1b2_3c4d, 1000, 0), (0xa1b2_cd34, 1, 8)] {
+        for is_big in [false, true] {
+            assert!(rewritten(magic, is_big, unit, more) == as_it_is, "{magic:x}, big-endian: {is_big}");
+        }
+    }
+}

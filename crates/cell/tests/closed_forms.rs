@@ -264,3 +264,31 @@ fn efficiencies_of_nr_are_modulation_order_times_code_rate() {
         assert!((coding.efficiency - expected).abs() < 5.1e-5, "{coding:?}, {expected}");
     }
 }
+
+/// TS 36.211, sections 6.6 and 6.11: subframes 0 and 5 of LTE's ten carry broadcast and synchronisation in six
+/// blocks. NR's first slot of every 20 ms has 20. The uplink has its control blocks, in every slot.
+#[test]
+fn blocks_of_broadcast_and_control_carry_no_data() {
+    for (technology, period, broadcast) in
+        [(Technology::Lte, 5, 6), (Technology::Nr15, 20, 20), (Technology::Nr30, 40, 20)]
+    {
+        let carrier = Carrier { technology, blocks: 50, layers: 1, control_symbols: 3, control_blocks: 4 };
+        let frame = SlotPattern::fdd(technology.slot()).unwrap();
+        for number in 0..80 {
+            let has_broadcast = number % period == 0;
+            let blocks = carrier.data_blocks(&frame, number, Direction::Downlink);
+            assert_eq!(blocks, if has_broadcast { 50 - broadcast } else { 50 }, "{technology:?} {number}");
+            assert_eq!(carrier.data_blocks(&frame, number, Direction::Uplink), 46);
+        }
+    }
+}
+
+/// SINR and efficiency are inverse to each other below, between and above the efficiencies of the table.
+#[test]
+fn needed_and_usable_are_inverse_everywhere() {
+    for model in [ErrorModel::Piro, ErrorModel::Awgn] {
+        for efficiency in (1..55).map(|tenth| f64::from(tenth) / 10.0) {
+            close(model.usable(model.needed(efficiency)), efficiency, 1e-9);
+        }
+    }
+}

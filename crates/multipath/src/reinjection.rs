@@ -76,6 +76,18 @@ mod tests {
         assert_eq!((queue.first_for(1, 0, 1000), queue.len()), (None, 0));
     }
 
+    /// A subflow that times out again may have cut its data otherwise: the longest piece counts.
+    #[test]
+    fn a_shorter_piece_of_the_same_data_takes_nothing_back() {
+        let mut queue = Reinjections::default();
+        for end in [2500, 2000, 3000] {
+            queue.push(0, 1000, end);
+        }
+        assert_eq!((queue.first_for(1, 0, 9000), queue.len()), (Some((1000, 2000)), 1));
+        queue.push(0, 1000, 1500);
+        assert_eq!(queue.first_for(1, 0, 9000), Some((1000, 2000)));
+    }
+
     #[test]
     fn acknowledged_data_is_forgotten() {
         let mut queue = Reinjections::default();

@@ -215,6 +215,21 @@ mod tests {
         }
     }
 
+    /// Section 3.3: DATA_ACK, mapping and DATA_FIN stand for themselves.
+    #[test]
+    fn each_part_of_a_dss_is_there_or_not() {
+        for parts in 0..8 {
+            let mptcp = Mptcp {
+                ack: (parts & 1 != 0).then_some(1 << 40),
+                map: (parts & 2 != 0).then_some(1 << 41),
+                fin: parts & 4 != 0,
+                ..Mptcp::default()
+            };
+            let segment = Segment::new(n(7), n(9), 1000, 500, Flags::ACK);
+            assert_eq!(decode(&encode(&segment, &mptcp)), Some((segment, mptcp)), "{parts:03b}");
+        }
+    }
+
     /// 40 bytes of options: beside timestamps and a DATA_ACK one SACK block has room, without timestamps
     /// three.
     #[test]

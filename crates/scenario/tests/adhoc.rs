@@ -157,6 +157,26 @@ fn places_and_names() {
     assert!(warnings.iter().any(|warning| warning.message.contains("outside the area")), "{warnings:?}");
 }
 
+/// Places and ways that are drawn need an area to be drawn from; places that are written need none.
+#[test]
+fn nodes_that_are_drawn_need_an_area() {
+    let read = |nodes: &str, area: &str| {
+        resolve(&format!(
+            "name = \"places\"\n[run]\nduration = \"1 s\"\n{area}[topology.ad_hoc]\nnodes = 5\n{nodes}\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\ntransport = \"reno\"\n"
+        ))
+    };
+    let area = "[area]\nwidth = \"100 m\"\nheight = \"100 m\"\n";
+    for drawn in [
+        "placement = \"uniform\"",
+        "mobility = { random_waypoint = { speed = [\"1 m/s\", \"2 m/s\"], pause = [\"0 s\", \"0 s\"] } }",
+    ] {
+        let error = read(drawn, "").unwrap_err().to_string();
+        assert!(error.contains("topology.ad_hoc: the nodes are placed over an area"), "{error}");
+        assert!(read(drawn, area).is_ok(), "{drawn}");
+    }
+    assert!(read("placement = { chain = \"100 m\" }", "").is_ok());
+}
+
 /// Twenty-five nodes in a square kilometre, ten primary users that reach 250 m: at the corner they meet
 /// nobody.
 #[test]

@@ -389,6 +389,19 @@ fn logs_are_read_beside_the_scenario() {
     assert!(error.contains("PU 1 is on band 3, and there are 2 bands"), "{error}");
 }
 
+/// What a link can carry over time comes from a file; a line that is wrong is named.
+#[test]
+fn a_trace_of_a_link_is_read_beside_the_scenario() {
+    let text = "name = \"trace\"\n[run]\nduration = \"1 s\"\n[topology.single_hop]\n\
+                link = { rate = \"1 Mbit/s\", trace = \"link.trace\", delay = \"1 ms\", queue = \"9 packets\" }\n\
+                [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n";
+    let file = folder("trace", &[("cr.toml", text), ("link.trace", "1\n2\n4\n")]);
+    Scenario::read(&file).unwrap().resolve().unwrap();
+    let file = folder("wrong-trace", &[("cr.toml", text), ("link.trace", "1\n4\n2\n")]);
+    let error = Scenario::read(&file).unwrap().resolve().unwrap_err().to_string();
+    assert!(error.contains("link.trace:3:") && error.contains("single_hop.link.trace"), "{error}");
+}
+
 #[test]
 fn released_files_and_measured_occupancy_are_read_too() {
     let map = "1\n3 10 10 20 20 0.5 0.1 500\n2\n1.0 2.0\n5.0 20.0\n";

@@ -252,6 +252,17 @@ fn an_experiment_without_chance_in_its_hosts_is_not_copied() {
     assert!(drawn_of(&[("flow.0.transport", "linux-reno")]));
 }
 
+/// The rows of all series: one flow and two directions of a link, at 20 points.
+#[test]
+fn rows_of_series_are_counted_before_a_run() {
+    let text = "name = \"rows\"\n[run]\nduration = \"2 s\"\nsample_interval = \"100 ms\"\n[topology.single_hop]\n\
+                link = { rate = \"1 Mbit/s\", delay = \"1 ms\", queue = \"9 packets\" }\n\
+                [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n";
+    let rows = |text: &str| Scenario::parse(text, "rows.toml").unwrap().resolve().unwrap().series_rows();
+    assert_eq!(rows(text), 3 * 20);
+    assert_eq!(rows(&text.replace("[[flow]]\n", "[[flow]]\ncount = 4\n")), 6 * 20);
+}
+
 /// A window per round trip is the most: 10 Gbit/s over 20 ms are 25 MB, and 4 MiB deliver 1.68 Gbit/s.
 #[test]
 fn a_buffer_below_the_bandwidth_delay_product_is_warned_of() {

@@ -81,6 +81,19 @@ fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     (mean, values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n)
 }
 
+/// A law that nobody has checked may have its bounds reversed.
+#[test]
+fn the_bounds_of_a_uniform_law_may_be_reversed() {
+    let draws = |law: DurationLaw| {
+        let mut stream = RandomStream::new(1, "law", 0);
+        (0..100).map(|_| law.draw(&mut stream)).collect::<Vec<_>>()
+    };
+    let ordered = draws(DurationLaw::Uniform(MS(100), MS(200)));
+    assert_eq!(draws(DurationLaw::Uniform(MS(200), MS(100))), ordered);
+    assert!(ordered.iter().all(|span| (MS(100)..=MS(200)).contains(span)));
+    assert!(ordered.iter().any(|span| *span < MS(150)) && ordered.iter().any(|span| *span > MS(150)));
+}
+
 #[test]
 fn without_sensing_and_pu_it_never_changes() {
     let mut cycle = CognitiveCycle::new(&CycleConfig::default(), 1, "radio");

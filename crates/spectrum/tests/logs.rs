@@ -9,7 +9,7 @@ use cogtcp_spectrum::propagation::{Position, Propagation};
 use cogtcp_spectrum::{
     Channel, ChannelId, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach,
 };
-use cogtcp_units::{Decibel, Duration, Power, Probability, RandomStream, Rate, Time};
+use cogtcp_units::{Decibel, Duration, Power, Probability, RandomStream, Rate, Time, WrongSetting};
 use std::collections::BTreeMap;
 
 const AT: fn(u64) -> Time = Time::from_millis;
@@ -113,6 +113,24 @@ fn occupancy_keeps_each_sample_until_the_next_of_its_band() {
     assert_eq!((activity.users[1].id, activity.users[1].band), (2437, 2));
     let first = activity.users[0].activity.as_slice()[0];
     assert_eq!(first.arrival, AT(1000) - Duration::from_nanos(1), "time zero is the first sample");
+}
+
+/// Settings of a reading at their bounds, and beyond.
+#[test]
+fn readings_out_of_range_are_named() {
+    let wrong = |threshold: Option<f64>, hysteresis: f64, seconds: u64| {
+        let mut found: Option<WrongSetting> = None;
+        let threshold = threshold.map(Power::from_dbm);
+        let minimum = Duration::from_secs(seconds);
+        Reading { threshold, hysteresis: Decibel(hysteresis), minimum }.check(&mut found);
+        found.map(|wrong| wrong.setting)
+    };
+    assert_eq!([wrong(Some(-95.0), 100.0, 3600), wrong(None, 0.0, 0)], [None, None]);
+    for hysteresis in [-0.1, 100.1] {
+        assert_eq!(wrong(Some(-95.0), hysteresis, 0).as_deref(), Some("hysteresis"));
+    }
+    assert_eq!(wrong(None, 3.0, 0).as_deref(), Some("hysteresis"), "without a threshold it has no effect");
+    assert_eq!(wrong(Some(-95.0), 0.0, 3601).as_deref(), Some("minimum"));
 }
 
 /// A spectrum analyser's sweeps: a column a channel, powers in dBm. With a threshold of -95 dBm and 3 dB of

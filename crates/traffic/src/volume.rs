@@ -70,4 +70,16 @@ mod tests {
         assert!((mean_of(Volume::Exponential(mean)) / 1e5 - 1.0).abs() < 0.016);
         assert!((mean_of(Volume::Pareto { mean, shape: 3.0 }) / 1e5 - 1.0).abs() < 0.014);
     }
+
+    /// Two thirds of the draws of a mean of 1 B are below a byte: a response has one at least, or it would never
+    /// come.
+    #[test]
+    fn nobody_asks_for_nothing() {
+        let mut stream = RandomStream::new(1, "volume", 0);
+        let mean = Bytes::new(1);
+        for volume in [Volume::Exponential(mean), Volume::Pareto { mean, shape: 1.5 }] {
+            let sizes: Vec<u64> = (0..1000).map(|_| volume.draw(&mut stream)).collect();
+            assert!(sizes.iter().all(|size| *size >= 1) && sizes.iter().any(|size| *size > 1), "{volume:?}");
+        }
+    }
 }

@@ -46,12 +46,16 @@ fn tracing_does_not_change_the_run() {
         .map(|trace| run(&experiment, &RunOptions { trace, ..RunOptions::default() }).unwrap())
         .collect();
     for traced in &runs[1..] {
-        assert_eq!(traced.digest, runs[0].digest);
+        assert_eq!((traced.digest, traced.engine_events), (runs[0].digest, runs[0].engine_events));
         assert_eq!(
             format!("{:?} {:?}", traced.flows, traced.links),
             format!("{:?} {:?}", runs[0].flows, runs[0].links)
         );
     }
+    // Each packet that arrives at its host is an event.
+    let arrived: f64 = column(&runs[0].flows, "sent_segments").iter().sum::<f64>()
+        - column(&runs[0].flows, "drops").iter().sum::<f64>();
+    assert!(runs[0].engine_events as f64 >= arrived - 100.0, "{}", runs[0].engine_events);
     assert!(runs[0].flow_series.is_empty() && runs[0].events.is_empty());
     assert!(!runs[1].flow_series.is_empty() && runs[1].events.is_empty());
     assert!(!runs[2].link_series.is_empty() && !runs[2].events.is_empty() && runs[2].packets.is_empty());
