@@ -1,4 +1,4 @@
-//! Whose data a slot carries.
+//! Which user's data a slot carries.
 
 /// A rule by which a base station chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]

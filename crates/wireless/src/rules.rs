@@ -29,7 +29,7 @@ pub enum Capture {
     /// frame that can be received is the one.
     #[default]
     Sinr,
-    /// As `sinr`, but a later frame that stands out enough takes the receiver over ("message in message").
+    /// Like sinr, but a later frame that stands out enough takes the receiver over ("message in message").
     SinrAny,
     /// Locks 4 us into the first preamble that stands out by the capture threshold (ns-3's
     /// `ThresholdPreambleDetectionModel`, 4 dB), on the strongest frame that began within these 4 us. Later

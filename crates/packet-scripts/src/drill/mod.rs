@@ -79,6 +79,10 @@ fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
     if let Some((at, _)) = text.lines().enumerate().find(|(_, line)| line.contains("IPPROTO_SCTP")) {
         return Err(Fault::beyond("SCTP").at(file, at + 1));
     }
+    if !text.contains("socket(") {
+        let message = "the script opens no socket; write packetdrill's language, as in 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3";
+        return Err(Fault::wrong(message).at(file, 1));
+    }
     let marked = Marked::read(text).map_err(|(line, fault)| fault.at(file, line))?;
     let is_exact = marked.has_settings();
     // A script that sets no buffer expects its author's: neither size nor scale of a window is what it tests.

@@ -102,6 +102,7 @@ fn errors_name_their_line_and_what_is_out_of_scope_its_subject() {
             true,
             "a.pkt:3: out of scope: the option --ip_version=ipv6",
         ),
+        ("socket(", "soccet(", false, "a.pkt:1: the script opens no socket"),
         ("*  > P.", "*  > X.", false, "not a flag"),
         ("+.005 %{", "+x %{", false, "\"+x\" is not a time"),
         ("}%", "", false, "}%"),
