@@ -290,19 +290,42 @@ class Result:
         return {column[0]: _values(column, rows) for column in columns}
 
     def numbers(self, name: str, column: str) -> Sequence[Any]:
-        """Return one column of numbers of a table, on the memory of the run: without Arrow."""
+        """Return one column of numbers of a table, on the memory of the run: without Arrow.
+
+        Args:
+            name: Name of the table.
+            column: Name of the column.
+
+        Returns:
+            A number for each row.
+        """
         _, _, rows, columns = self._source(name)
         *_, kind, values, _ = _column(columns, column)
         return _cast(kind, values) if rows else ()
 
     def texts(self, name: str, column: str) -> tuple[Sequence[int], Sequence[str]]:
-        """Return one column of texts of a table as codes, and the texts that the codes stand for."""
+        """Return one column of texts of a table as codes.
+
+        Args:
+            name: Name of the table.
+            column: Name of the column.
+
+        Returns:
+            A code for each row, and the texts that the codes stand for.
+        """
         _, _, rows, columns = self._source(name)
         *_, kind, codes, dictionary = _column(columns, column)
         return _cast(kind, codes) if rows else (), dictionary or []
 
     def count(self, name: str) -> int:
-        """Return the number of rows of a table."""
+        """Return the number of rows of a table.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            The number, 0 for a table that this run has not.
+        """
         return self._source(name)[2]
 
     def each(self, name: str, columns: Iterable[str] | None = None) -> Iterator[tuple[Any, ...]]:

@@ -76,13 +76,27 @@ class Outcome:
         return {name: self.table(name) for name in self.columns}
 
     def table(self, name: str) -> pa.Table:
-        """Return one of the tables that are kept of the run."""
+        """Return one of the tables that are kept of the run.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            The table.
+        """
         from cogtcp.model import _arrow
 
         return _arrow.from_columns(name, self.columns[name])
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return one of these tables as dictionaries, one a row; no row if the table is not kept."""
+        """Return one of the tables that are kept of the run as dictionaries.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            A dictionary for each row; none if the table is not kept.
+        """
         columns = self.columns.get(name, {})
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
