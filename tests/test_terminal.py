@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import cogtcp
 from cogtcp import Scenario
-from cogtcp.cli import show
+from cogtcp.cli import show, terminal
 
 if TYPE_CHECKING:
     import pytest
@@ -22,7 +22,7 @@ ROWS = [
 def test_columns_without_room_follow_below(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(show, "_WIDTH_OF_FILES", 60)
+    monkeypatch.setattr(terminal, "_WIDTH_OF_FILES", 60)
     show.print_table("Title", HEADINGS, ROWS, left=1)
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 60
@@ -37,7 +37,7 @@ def test_columns_without_room_follow_below(
 def test_columns_with_room_are_one_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(show, "_WIDTH_OF_FILES", 150)
+    monkeypatch.setattr(terminal, "_WIDTH_OF_FILES", 150)
     show.print_table("Title", HEADINGS, ROWS, left=1)
     assert capsys.readouterr().out.count("Transport") == 1
 
@@ -57,7 +57,7 @@ def test_a_comparison_shows_all_its_columns_at_80_columns(
 ) -> None:
     scenario = Scenario.shipped("sensed-link").set("run.duration", "2 s").set("run.warmup", "0 s")
     compared = cogtcp.compare(scenario, ["newreno", "sack"], seeds=2)
-    monkeypatch.setattr(show, "_WIDTH_OF_FILES", 80)
+    monkeypatch.setattr(terminal, "_WIDTH_OF_FILES", 80)
     show.comparison(compared)
     out = capsys.readouterr().out
     assert all(heading in out for heading in ("RTT", "Drops", "retransmits", "Efficiency"))

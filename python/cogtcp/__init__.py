@@ -27,13 +27,13 @@ from cogtcp._views import bind as _bind
 from cogtcp.model.control import CongestionControl, check_congestion_control
 from cogtcp.model.result import Result, Trace, run
 from cogtcp.model.scenario import Scenario
-from cogtcp.model.statistics import Interval
 
 if _TYPE_CHECKING:
     from cogtcp.data import journey, mobility, spectrum
     from cogtcp.data.fitting import fit
     from cogtcp.deciding.advising import advise
     from cogtcp.deciding.tuning import tune
+    from cogtcp.model.statistics import Interval
     from cogtcp.running.compare import Comparison, Outcome, compare
     from cogtcp.running.sweeping import sweep
 
@@ -75,6 +75,7 @@ _moved.install()
 # What a script may never ask for is loaded when it does: `import cogtcp` is to take no longer than it must.
 _LATER = {
     "Comparison": ("cogtcp.running.compare", "Comparison"),
+    "Interval": ("cogtcp.model.statistics", "Interval"),
     "Outcome": ("cogtcp.running.compare", "Outcome"),
     "compare": ("cogtcp.running.compare", "compare"),
     "fit": ("cogtcp.data.fitting", "fit"),

@@ -71,6 +71,16 @@ Column: TypeAlias = tuple[str, str, str, str, Buffer, list[str] | None]
 # (name, meaning, rows, columns)
 Table: TypeAlias = tuple[str, str, int, list[Column]]
 
+# (name, kind, values, dictionary, metadata, nulls): `kind` as in `Column`, or "plain": texts that readers see
+# without a dictionary. `nulls`: None if the column can have none, else (None,) or which rows are not null.
+ParquetColumn: TypeAlias = tuple[
+    str, str, Any, Sequence[str] | None, Sequence[tuple[str, str]], tuple[bytes | None] | None
+]
+
+def parquet_file(
+    rows: int, columns: Sequence[ParquetColumn], metadata: Sequence[tuple[str, str]]
+) -> bytes: ...
+
 class Run:
     seed: int
     duration_s: float

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import stat
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +62,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises:
         ValueError: It is no TOML, or nested deeper than Python reads.
     """
+    import tomllib  # not at the top, as all that few commands need
+
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -90,6 +90,8 @@ def digest(files: Iterable[Path]) -> list[bytes]:
 
 
 def _digest(path: Path) -> bytes:
+    import hashlib
+
     try:
         # Without waiting: a named pipe would wait for its writer for ever.
         with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import UsageError
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the one of the known names that was probably meant, if any is near enough."""
+    import difflib  # not at the top: most names are right
+
     return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
 
 

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from cogtcp import _core
+
 
 #: How results are written. Pages have checksums: damage that still decompresses is noticed, too.
 WRITTEN: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
 
+#: A longer table is written by Arrow, whose files are then smaller. Loading Arrow takes longer than these do.
+MOST_ROWS = 65_536
 
 # In a file's foot, which has no checksum of its own.
 _SEAL = b"cogtcp.columns"
@@ -37,6 +41,16 @@ def is_sealed(schema: pa.Schema) -> bool:
 def _checksum(schema: pa.Schema) -> bytes:
     columns = "\0".join(f"{field.name} {field.type}" for field in schema)
     return b"%08x" % zlib.crc32(columns.encode())
+
+
+def columns_of(source: _core.Table) -> tuple[int, list[_core.ParquetColumn], str]:
+    """Return rows, columns and meaning of a table of a run, for a file with the schema of Arrow's table."""
+    _, meaning, rows, columns = source
+    described: list[_core.ParquetColumn] = [
+        (name, kind, values, dictionary, [("unit", unit), ("meaning", text)], None)
+        for name, unit, text, kind, values, dictionary in columns
+    ]
+    return rows, described, meaning
 
 
 class DamagedError(UsageError):

@@ -13,11 +13,9 @@ disk.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import re
-import secrets
 import shutil
 import time
 from functools import cache
@@ -50,7 +48,7 @@ class Cleared(NamedTuple):
 
 def staging(target: Path) -> Path:
     """Return the name under which what will be `target` is written."""
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.cogtcp.tmp")
+    return target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(4).hex()}.cogtcp.tmp")
 
 
 def begin_file(target: Path, flags: int = os.O_WRONLY) -> tuple[Path, int]:
@@ -229,6 +227,8 @@ def _alive(process: int) -> bool:
 def _renameat2() -> Callable[[bytes, bytes], int] | None:
     """Return a function that exchanges two paths and returns an error number; None where there is none."""
     try:
+        import ctypes
+
         call = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
         return None

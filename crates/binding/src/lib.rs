@@ -12,6 +12,7 @@ mod journey;
 mod lab;
 mod mobility;
 mod packets;
+mod parquet;
 mod run;
 mod scenario;
 mod spectrum;
@@ -50,6 +51,8 @@ mod _core {
     use super::mobility::Mobility;
     #[pymodule_export]
     use super::packets::{check_packet_scripts, packet_script_beyond, play_packet_scripts};
+    #[pymodule_export]
+    use super::parquet::parquet_file;
     #[pymodule_export]
     use super::run::{Cancel, Run, columns, jain_fairness, run};
     #[pymodule_export]

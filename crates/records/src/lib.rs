@@ -3,12 +3,14 @@
 //! A [`Run`] is a list of [`Table`]s of typed columns. Each column carries its unit and its meaning;
 //! [`schema`] lists all of them, for the documentation and for readers. The simulator fills the tables
 //! through the builders of [`tables`] (start there to see what a run reports) and [`extensions`] (tables of
-//! some runs only). The Python package lays Arrow tables over the buffers without copying them.
+//! some runs only). [`parquet`] writes tables as files. The Python package lays Arrow tables over the buffers without
+//! copying them.
 
 mod column;
 mod events;
 pub mod extensions;
 mod histogram;
+pub mod parquet;
 mod run;
 pub mod tables;
 

@@ -237,8 +237,12 @@ impl Receiver {
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.accepted.clear();
         self.stats.segments += 1;
-        if self.is_expected(segment) {
-            return self.take_expected(now, segment);
+        if self.is_expected(now, segment) {
+            return if self.timestamps || self.linux.is_some() || self.tuning.is_some() {
+                self.take_expected::<true>(now, segment);
+            } else {
+                self.take_expected::<false>(now, segment);
+            };
         }
         match self.state {
             ReceiverState::Listen => self.handle_listen(segment),
@@ -529,17 +533,17 @@ impl Receiver {
         }
     }
 
-    /// Header prediction (after Van Jacobson's in 4.3BSD-Reno): whether `segment` is the next in order,
-    /// without options, marks or a FIN, while nothing is missing and no ACK is due. The looks at options, at
-    /// duplicates and at what lies behind a gap, which [`handle_synchronised`](Self::handle_synchronised)
+    /// Header prediction (after Van Jacobson's in 4.3BSD-Reno): whether `segment` is the next in order, while
+    /// nothing is missing and no ACK is due. It has no mark, no FIN, and no option but timestamps. The looks at
+    /// options, at duplicates and at what lies behind a gap, which [`handle_synchronised`](Self::handle_synchronised)
     /// makes, find nothing then.
     #[inline]
-    pub(crate) fn is_expected(&self, segment: &Segment) -> bool {
+    pub(crate) fn is_expected(&self, now: Time, segment: &Segment) -> bool {
         let frontier = self.reassembly.frontier();
         self.predicts
             && self.state == ReceiverState::Established
             && segment.flags.with(Flags::PSH) == Flags::ACK.with(Flags::PSH)
-            && segment.is_bare()
+            && segment.is_plain(self.timestamps)
             && segment.len > 0
             && segment.seq == SeqNumber::from_offset(self.irs, frontier)
             && segment.ack == SeqNumber::from_offset(self.config.handshake.initial_sequence, 1)
@@ -549,24 +553,44 @@ impl Receiver {
             && self.pending == 0
             && self.duplicate.is_none()
             && self.window.taken() == frontier
+            && (!self.timestamps || self.is_fresh(now, segment))
+    }
+
+    /// Whether PAWS takes the timestamp, and the clock behind TS.Recent cannot have wrapped.
+    #[inline]
+    fn is_fresh(&self, now: Time, segment: &Segment) -> bool {
+        segment.timestamps().is_some_and(|stamp| !self.is_older(stamp.value))
+            && now.saturating_since(self.ts_recent_at) < TIMESTAMP_LIFE
     }
 
     /// Takes the segment that was [expected](Self::is_expected), as `handle_synchronised` would.
+    /// `LINUX`: the connection has timestamps or what Linux's receiver has.
     #[inline]
-    fn take_expected(&mut self, now: Time, segment: &Segment) {
+    fn take_expected<const LINUX: bool>(&mut self, now: Time, segment: &Segment) {
         let (start, len) = (self.reassembly.frontier(), u64::from(segment.len));
         self.latest_tag = segment.tag;
-        if start <= self.last_ack && self.answered_tag == 0 {
-            self.answered_tag = segment.tag;
+        if start <= self.last_ack {
+            if LINUX && let Some(stamp) = segment.timestamps().filter(|_| self.timestamps) {
+                (self.ts_recent, self.ts_recent_at) = (stamp.value, now);
+            }
+            if self.answered_tag == 0 {
+                self.answered_tag = segment.tag;
+            }
+        }
+        if LINUX {
+            self.adapt(now, start, segment);
         }
         self.full_size = self.full_size.max(segment.len);
         self.reassembly.extend(len);
         self.accepted.push(Accepted { position: start - 1, skip: 0, len: segment.len });
         self.stats.bytes += len;
-        self.ack_in_order(now, len, false);
+        self.ack_in_order(now, len, LINUX && segment.flags.contains(Flags::PSH));
         self.window.read(len);
-        if self.pending == 0 {
+        if self.pending == 0 || (LINUX && self.tuning.is_some()) {
             self.after_reading();
+        }
+        if LINUX && let Some(tuning) = &mut self.tuning {
+            tuning.on_read(now, self.window.taken());
         }
     }
 
@@ -688,12 +712,8 @@ impl Receiver {
                 }
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
-                self.predicts = !self.timestamps
-                    && self.ecn != EcnMode::Accurate
-                    && !self.config.manual_read
-                    && self.deferment.is_none()
-                    && self.linux.is_none()
-                    && self.tuning.is_none();
+                self.predicts =
+                    self.ecn != EcnMode::Accurate && !self.config.manual_read && self.deferment.is_none();
                 self.events.push_back(TransportEvent::Connected);
             }
             Some(2) if self.state == ReceiverState::LastAck => {

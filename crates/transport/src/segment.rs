@@ -261,10 +261,11 @@ impl Segment {
         self.len + self.flags.contains(Flags::SYN) as u32 + self.flags.contains(Flags::FIN) as u32
     }
 
-    /// Whether it has no option and no mark.
+    /// Whether it has no mark and, of options, the timestamps of a connection with `timestamps` alone.
     #[inline]
-    pub const fn is_bare(&self) -> bool {
-        self.present & !ECN_CAPABLE == 0 && self.sack_count == 0
+    pub const fn is_plain(&self, timestamps: bool) -> bool {
+        let expected = if timestamps { HAS_TIMESTAMPS } else { 0 };
+        self.present & !ECN_CAPABLE == expected && self.sack_count == 0
     }
 
     /// Bytes of the options, each in whole 32-bit words as stacks lay them out (RFC 7323 appendix A). MSS 4;

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,6 +131,8 @@ def command_line() -> str:
     """Return the command line as one would type it."""
     # Bytes that are no UTF-8, as names of files may have, are shown as \\xNN.
     arguments = (os.fsencode(argument).decode(errors="backslashreplace") for argument in sys.argv[1:])
+    import shlex  # not at the top: only results are told their command
+
     return shlex.join(["cogtcp", *arguments])
 
 
@@ -140,6 +140,8 @@ def output(args: argparse.Namespace, of: Scenario, verb: str, *parts: object) ->
     """Return the folder of `--out`, or one in results/ that is named by what will be in it."""
     if args.out is not None:
         return Path(args.out)
+    import hashlib
+
     content = "\n".join([of.hash, *map(str, parts)])
     # A scenario's name is any text; a folder's name must have no slash.
     name = _files.safe_name(of.name, "scenario")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import platform
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,6 @@ from cogtcp._shipped import locate, shipped
 from cogtcp.cli import arguments
 from cogtcp.model import provenance
 from cogtcp.model.scenario import Scenario
-from cogtcp.model.tables import base_unit, comparison_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -100,6 +97,8 @@ def schema(args: argparse.Namespace) -> int:
     if not args.results:
         print(_core.schema())
         return 0
+    from cogtcp.model.tables import comparison_tables
+
     tables = [*_core.columns(), *comparison_tables()]
     if args.json:
         keys = ("name", "type", "unit", "meaning")
@@ -123,6 +122,7 @@ def schema(args: argparse.Namespace) -> int:
 def metrics(args: argparse.Namespace) -> int:
     """List the metrics that a scenario offers: of its flows, streams and applications, then of the run."""
     from cogtcp.model.metrics import listed, subjects
+    from cogtcp.model.tables import base_unit
 
     scenario = arguments.scenario(args)
     scenario.check()
@@ -167,6 +167,9 @@ def transports(args: argparse.Namespace) -> int:
 
 def version(args: argparse.Namespace) -> int:
     """Print the version, the commit where one is known, and what this installation can do."""
+    import platform
+    from dataclasses import asdict
+
     from cogtcp.cli.features import features
 
     found = features()

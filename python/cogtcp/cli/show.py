@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
+from cogtcp.cli import terminal
 from cogtcp.model import budget
 from cogtcp.model.metrics import (
     BY_NAME,
@@ -51,9 +47,6 @@ _MOST_RADIOS = 8
 # Laying out a row on a terminal takes longer than simulating its flow for a second.
 _MOST_ROWS = 100
 
-# Where the output is no terminal nobody's window limits the width.
-_WIDTH_OF_FILES = 120
-
 _STANDINGS = {"winner": "", "better": "better", "even": "even", "worse": "worse"}
 
 
@@ -74,7 +67,7 @@ def result(run: Result) -> None:
         "rtt_mean_s",
     ]
     title = f"{run.scenario.name}, seed {run.seed}"
-    flows = run.flows.to_pylist()
+    flows = run.rows("flows")
     measured = [measure_rows([row]) for row in flows[:_MOST_ROWS]]
     # A column that no flow has is left out.
     columns = [name for name in columns if name not in _OF_TCP or _has(name, measured)]
@@ -88,7 +81,7 @@ def result(run: Result) -> None:
     _cell(run)
     _ad_hoc(run)
     protection = [BY_NAME[name] for name in _PROTECTION]
-    radios = [row for row in run.radios.to_pylist() if not math.isnan(row["pu_airtime_s"])]
+    radios = [row for row in run.rows("radios") if not math.isnan(row["pu_airtime_s"])]
     several = {row["radio"]: [row] for row in radios}
     if len(radios) > _MOST_RADIOS:
         several = {f"all {len(radios)}": radios}
@@ -347,24 +340,23 @@ def _budget(runs: dict[str, dict[str, float]]) -> None:
     known = {name: shares for name, shares in runs.items() if shares}
     if not known:
         return
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     names = max(len(name) for name in known)
-    cells = max(20, min(80, console.width - names - 3))
-    console.print("[bold]Where the capacity went[/bold]: the bottleneck's time")
+    cells = max(20, min(80, terminal.width() - names - 3))
+    print(f"{terminal.styled('Where the capacity went', 'bold')}: the bottleneck's time")
     for name, shares in known.items():
         bar = "".join(
-            f"[{_COLORS[state.color]}]{state.mark * width}[/]"
+            terminal.styled(state.mark * width, _COLORS[state.color])
             for state, width in zip(budget.STATES, _widths(shares, cells), strict=True)
             if width
         )
-        console.print(f"{name:{names}} {bar}".lstrip() if not names else f"{name:{names}}  {bar}")
+        print(f"{name:{names}}  {bar}" if names else bar)
     # With one digit, less than this is 0.0 %.
     shown = [
         state for state in budget.STATES if any(shares[state.name] >= 0.0005 for shares in known.values())
     ]
     for state in shown:
         numbers = "  ".join(f"{run[state.name] * 100:5.1f}" for run in known.values())
-        console.print(f"[{_COLORS[state.color]}]{state.mark}[/] {numbers} %  {state.title}", highlight=False)
+        print(f"{terminal.styled(state.mark, _COLORS[state.color])} {numbers} %  {state.title}")
 
 
 def _widths(shares: Mapping[str, float], cells: int) -> list[int]:
@@ -418,21 +410,20 @@ def print_table(
     """
     left_out += len(rows[_MOST_ROWS:])
     rows = rows[:_MOST_ROWS]
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     columns = [
         _column(heading, cells) for heading, cells in zip(headings, zip(*rows, strict=True), strict=True)
     ]
-    # rich sets three spaces between columns, and one at each edge of the table.
+    # Three spaces between columns, and one before the first.
     widths = [_width(cells) + 3 for cells in columns]
     names, others = list(range(left)), list(range(left, len(headings)))
     while True:
         shown: list[int] = []
-        room = console.width + 1 - sum(widths[index] for index in names)
+        room = terminal.width() + 1 - sum(widths[index] for index in names)
         # At least one column each time, even if it is too wide, or this would never end.
         while others and (not shown or widths[others[0]] <= room):
             room -= widths[others[0]]
             shown.append(others.pop(0))
-        _print_columns(console, title, [(columns[index], index < left) for index in [*names, *shown]])
+        terminal.print_columns(title, [_flush(columns[index], index < left) for index in [*names, *shown]])
         title = ""
         if not others:
             break
@@ -453,14 +444,6 @@ def _width(cells: Sequence[str]) -> int:
     return max((len(line) for cell in cells for line in cell.splitlines()), default=0)
 
 
-def _print_columns(console: Console, title: str, columns: Sequence[tuple[list[str], bool]]) -> None:
-    table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-    )
-    for (heading, *cells), name in columns:
-        # rich would strip the spaces behind a number that is flush right.
-        flush = name or any(cell.endswith(" ") for cell in cells)
-        table.add_column(heading, justify="left" if flush else "right", no_wrap=True)
-    for row in zip(*(cells for (_, *cells), _ in columns), strict=True):
-        table.add_row(*row)
-    console.print(table)
+def _flush(column: list[str], name: bool) -> tuple[list[str], bool]:
+    """Return a column and whether it is flush left: names, and numbers aligned by the spaces behind them."""
+    return column, name or any(cell.endswith(" ") for cell in column[1:])

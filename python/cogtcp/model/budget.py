@@ -90,9 +90,9 @@ def by_path(result: Result) -> dict[str, dict[str, float]]:
 def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
     """Return the mean shares of a transport over its seeds; empty if none was measured."""
     found = [
-        shares(outcome.tables["budget"].to_pylist())
+        shares(outcome.rows("budget"))
         for outcome in comparison.finished(transport)
-        if "budget" in outcome.tables
+        if "budget" in outcome.columns
     ]
     known = [run for run in found if run]
     return (

@@ -15,7 +15,6 @@ modules (the command line also looks in the current folder).
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -227,7 +226,7 @@ def check_congestion_control(control: type | str, *, seeds: int = 20, **paramete
         UsageError: It is not a class, or cannot be constructed.
     """
     found = load(control) if isinstance(control, str) else control
-    if not inspect.isclass(found):
+    if not isinstance(found, type):
         raise UsageError(f"{control!r} is not a class; name one with the hooks of cogtcp.CongestionControl")
     name = f"{found.__module__}:{found.__qualname__}"
     try:
@@ -296,11 +295,11 @@ def load(name: str) -> type:
         raise ScenarioError(f'module "{module_name}" cannot be imported: {error!r}') from error
     for part in path.split("."):
         if not hasattr(found, part):
-            names = [key for key, value in vars(found).items() if inspect.isclass(value) and key[:1] != "_"]
+            names = [key for key, value in vars(found).items() if isinstance(value, type) and key[:1] != "_"]
             known = ", ".join(names) if names else "none"
             raise ScenarioError(f'"{module_name}" has no class "{path}"; its classes: {known}')
         found = getattr(found, part)
-    if not inspect.isclass(found):
+    if not isinstance(found, type):
         raise ScenarioError(
             f'"{name}" is not a class', remedy="name a class with the hooks of cogtcp.CongestionControl"
         )

@@ -21,10 +21,10 @@ _GOODPUT = BY_NAME["goodput_bps"]
 
 def of_run(result: Result) -> str:
     """Return what users of applications notice, what a run delivered, and where the time of the link went."""
-    flows = result.flows.num_rows
+    flows = result.count("flows")
     if not flows:
-        return _of_links(result) if result.links.num_rows else _of_nodes(result)
-    names = sorted(set(result.flows.column("transport").to_pylist()))
+        return _of_links(result) if result.count("links") else _of_nodes(result)
+    names = sorted(set(result.columns("flows")["transport"]))
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
     time, paths = budget.of_run(result), budget.by_path(result)

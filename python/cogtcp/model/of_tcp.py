@@ -8,19 +8,24 @@ another transport has no value there: NaN or an empty text in `flows`, zeros in 
 
 from __future__ import annotations
 
+import math
+from array import array
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
 
 #: Tables that TCP adds columns to: the table of these columns, and its column that names the row.
 OF_TCP = {"flows": ("tcp_flows", "flow"), "packets": ("tcp_segments", "packet")}
 
-_DTYPES = {"u64": "u8", "i64": "i8", "f64": "f8", "bool": "u1", "text": "u4"}
+# Of `array` and `memoryview`.
+_FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "B", "text": "I"}
 
 
 @cache
@@ -46,43 +51,42 @@ def beside(source: _core.Table, of_tcp: _core.Table) -> _core.Table:
     return name, meaning, rows, [*columns, *found]
 
 
-def _places(source: _core.Table, of_tcp: _core.Table) -> Any:
+def _places(source: _core.Table, of_tcp: _core.Table) -> Sequence[int]:
     """Return the number of the row that each row of TCP belongs to."""
-    import numpy as np
-
     name, _, rows, columns = source
     _, key = OF_TCP[name]
     _, _, some, added = of_tcp
     *_, kind, values, dictionary = next(column for column in added if column[0] == key)
-    keys = np.frombuffer(memoryview(values), dtype=_DTYPES[kind], count=some)
+    keys = _numbers(kind, values, some)
     if dictionary is None:
         return keys
     *_, all_values, names = next(column for column in columns if column[0] == key)
-    codes = np.frombuffer(memoryview(all_values), dtype="u4", count=rows).tolist()
     # Each table has a dictionary of its own: only the texts compare, not their codes.
-    row_of = {(names or [])[code]: row for row, code in enumerate(codes)}
-    return np.array([row_of[dictionary[code]] for code in keys.tolist()], dtype="u8")
+    row_of = {(names or [])[code]: row for row, code in enumerate(_numbers("text", all_values, rows))}
+    return [row_of[dictionary[code]] for code in keys]
 
 
-def _spread(column: _core.Column, some: int, rows: int, place: Any, *, gaps: bool) -> _core.Column:
+def _spread(column: _core.Column, some: int, rows: int, place: Sequence[int], *, gaps: bool) -> _core.Column:
     """Return a column of TCP's rows as one of all rows; with `gaps` a count may be NaN."""
-    import numpy as np
-
     name, unit, text, kind, values, dictionary = column
-    own = np.frombuffer(memoryview(values), dtype=_DTYPES[kind], count=some) if some else np.zeros(0)
+    own = _numbers(kind, values, some)
+    fill: float = 0
     if kind == "text":
         dictionary = list(dictionary or [])
         if "" not in dictionary:
             dictionary.append("")
-        fill: float = dictionary.index("")
+        fill = dictionary.index("")
     elif kind == "f64" or (gaps and kind in ("u64", "i64")):
         # A whole number has no value for "none": a count becomes a float, which has NaN.
-        kind, fill = "f64", np.nan
-    else:
-        fill = 0
-    spread = np.full(rows, fill, dtype=_DTYPES[kind])
-    spread[place] = own
+        kind, fill = "f64", math.nan
+    spread = array(_FORMATS[kind], [fill]) * rows
+    for row, value in zip(place, own, strict=True):
+        spread[row] = value
     return name, unit, text, kind, spread.tobytes(), dictionary  # type: ignore[return-value]
+
+
+def _numbers(kind: str, values: Any, rows: int) -> Sequence[Any]:
+    return memoryview(values).cast("B").cast(_FORMATS[kind]) if rows else ()  # type: ignore[call-overload]
 
 
 def joined(name: str, table: pa.Table, of_tcp: pa.Table | None) -> pa.Table:

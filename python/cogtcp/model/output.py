@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from cogtcp import _core
+
 #: The file that marks a folder as ours. It lists what is in it.
 MARKER = "cogtcp.json"
 #: What a marker says of a folder that is being written, or was when its process was killed.
@@ -74,6 +76,27 @@ class OutputFolder:
     def write_pieces(self, name: str, pieces: Iterable[bytes]) -> None:
         """Write a file into the folder piece by piece."""
         _write_pieces(self.path / name, pieces)
+
+    def write_source(self, name: str, source: _core.Table, metadata: Mapping[str, str]) -> None:
+        """Write a table of a run as Parquet with key-value metadata: the same bytes for the same content."""
+        if source[2] > _parquet.MOST_ROWS:
+            from cogtcp.model import _arrow
+
+            self.write_table(name, _arrow.table(source), metadata)
+        else:
+            self.write_columns(name, *_parquet.columns_of(source), metadata)
+
+    def write_columns(
+        self,
+        name: str,
+        rows: int,
+        columns: Sequence[_core.ParquetColumn],
+        meaning: str,
+        more: Mapping[str, str],
+    ) -> None:
+        """Write columns as Parquet with key-value metadata: the same bytes for the same content."""
+        content = _content(rows, columns, meaning, more)
+        (self.path / f"{name}.parquet").write_bytes(content)
 
     def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
         """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
@@ -251,6 +274,18 @@ class KeptFolder:
         mark_unfinished(self.path)
         write_table(self.path / f"{name}.parquet", table, metadata)
 
+    def write_columns(
+        self,
+        name: str,
+        rows: int,
+        columns: Sequence[_core.ParquetColumn],
+        meaning: str,
+        more: Mapping[str, str],
+    ) -> None:
+        """Write columns as Parquet with key-value metadata: the same bytes for the same content."""
+        mark_unfinished(self.path)
+        write_bytes(self.path / f"{name}.parquet", _content(rows, columns, meaning, more))
+
     def describe(self, manifest: Mapping[str, Any]) -> None:
         """Set what the marker file says about the results besides the list of files."""
         mark(self.path, self._job, self._files, manifest)
@@ -371,8 +406,20 @@ def _write_parts(path: Path, tables: Iterable[pa.Table], metadata: Mapping[str, 
 
 
 def _described(table: pa.Table, metadata: Mapping[str, str]) -> pa.Table:
-    keys = {f"{provenance.PREFIX}{key}": value for key, value in metadata.items()}
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), **keys})
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **_prefixed(metadata)})
+
+
+def _content(
+    rows: int, columns: Sequence[_core.ParquetColumn], meaning: str, metadata: Mapping[str, str]
+) -> bytes:
+    from cogtcp import _core
+
+    about = {"meaning": meaning} if meaning else {}
+    return _core.parquet_file(rows, columns, [*about.items(), *_prefixed(metadata).items()])
+
+
+def _prefixed(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {f"{provenance.PREFIX}{key}": value for key, value in metadata.items()}
 
 
 def is_ours(folder: Path) -> bool:

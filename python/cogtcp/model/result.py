@@ -289,6 +289,45 @@ class Result:
         _, _, rows, columns = self._source(name)
         return {column[0]: _values(column, rows) for column in columns}
 
+    def numbers(self, name: str, column: str) -> Sequence[Any]:
+        """Return one column of numbers of a table, on the memory of the run: without Arrow.
+
+        Args:
+            name: Name of the table.
+            column: Name of the column.
+
+        Returns:
+            A number for each row.
+        """
+        _, _, rows, columns = self._source(name)
+        *_, kind, values, _ = _column(columns, column)
+        return _cast(kind, values) if rows else ()
+
+    def texts(self, name: str, column: str) -> tuple[Sequence[int], Sequence[str]]:
+        """Return one column of texts of a table as codes.
+
+        Args:
+            name: Name of the table.
+            column: Name of the column.
+
+        Returns:
+            A code for each row, and the texts that the codes stand for.
+        """
+        _, _, rows, columns = self._source(name)
+        *_, kind, codes, dictionary = _column(columns, column)
+        return _cast(kind, codes) if rows else (), dictionary or []
+
+    def count(self, name: str) -> int:
+        """Return the number of rows of a table.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            The number, 0 for a table that this run has not.
+        """
+        return self._source(name)[2]
+
     def each(self, name: str, columns: Iterable[str] | None = None) -> Iterator[tuple[Any, ...]]:
         """Return the rows of a table one after another, as tuples of all columns or some.
 
@@ -401,7 +440,7 @@ class Result:
         """
         from cogtcp.model.output import OutputFolder
 
-        packets = self.packets.num_rows > 0 or "frames" in self._sources
+        packets = self.count("packets") > 0 or "frames" in self._sources
         job = run_job(self.scenario, self.seed, packets=packets)
         with OutputFolder(directory, job=job, force=force) as folder:
             self.write(folder, command=command)
@@ -436,9 +475,10 @@ class Result:
 
             for name, (flow, end) in logs.items():
                 folder.write_pieces(name, qlog.lines(self, flow, end))
-        for name, table in self.tables().items():
-            if name != "packets" or table.num_rows > 0:
-                folder.write_table(name, table, self.provenance)
+        made = self.provenance
+        for name, source in self._sources.items():
+            if name != "packets" or self.count(name) > 0:
+                folder.write_source(name, source, made)
         folder.write_text("scenario.toml", self.scenario.to_toml())
         folder.write_text("report.html", view("run_report")(self, command=command))
         # The marker is read whole whenever somebody looks at the folder: long tables stay in their files.
@@ -563,12 +603,19 @@ def _empty(name: str) -> _core.Table:
 _FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "?", "text": "I"}
 
 
+def _column(columns: Sequence[_core.Column], name: str) -> _core.Column:
+    return next(column for column in columns if column[0] == name)
+
+
+def _cast(kind: str, buffer: Any) -> Any:
+    return memoryview(buffer).cast("B").cast(_FORMATS[kind])  # type: ignore[call-overload]
+
+
 def _values(column: _core.Column, rows: int, part: slice = slice(None)) -> list[Any]:
     _, _, _, kind, buffer, dictionary = column
     if rows == 0:
         return []
-    every = memoryview(buffer).cast("B").cast(_FORMATS[kind])  # type: ignore[call-overload]
-    values: list[Any] = every[part].tolist()
+    values: list[Any] = _cast(kind, buffer)[part].tolist()
     return values if dictionary is None else [dictionary[code] for code in values]
 
 

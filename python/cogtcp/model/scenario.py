@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +123,8 @@ class Scenario:
 
         The content of the files that it refers to counts too.
         """
+        import hashlib
+
         digest = hashlib.sha256(self._core.to_toml().encode())
         for content in _files.digest(self._core.files()):
             digest.update(content)

@@ -15,7 +15,6 @@ from cogtcp._views import view
 from cogtcp.model import budget, provenance
 from cogtcp.model.control import control_name
 from cogtcp.model.metrics import METRICS, Metric, find, listed, offered, subjects
-from cogtcp.model.of_tcp import OF_TCP, separated
 from cogtcp.model.result import MOST_SEEDS, Result, plain
 from cogtcp.model.statistics import (
     Interval,
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
     from cogtcp.running.runner import Case
     from cogtcp.running.runner import Outcome as Made
     from cogtcp.showing.plot import ComparisonPlots
+
+#: Lists by column, None for null, and the kinds of the columns that are no texts.
+Lists = tuple[dict[str, list[Any]], dict[str, str]]
 
 # The tables of each run that a comparison keeps.
 _TABLES = ("flows", "links", "radios", "budget")
@@ -65,7 +67,38 @@ class Outcome:
     metrics: dict[str, float] = field(default_factory=dict)
     digest: str = ""
     error: str = ""
-    tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    #: The tables that are kept of the run, as lists by column.
+    columns: dict[str, dict[str, list[Any]]] = field(default_factory=dict, repr=False)
+
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables that are kept of the run."""
+        return {name: self.table(name) for name in self.columns}
+
+    def table(self, name: str) -> pa.Table:
+        """Return one of the tables that are kept of the run.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            The table.
+        """
+        from cogtcp.model import _arrow
+
+        return _arrow.from_columns(name, self.columns[name])
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return one of the tables that are kept of the run as dictionaries.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            A dictionary for each row; none if the table is not kept.
+        """
+        columns = self.columns.get(name, {})
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def compare(
@@ -183,11 +216,8 @@ def _tables(scenario: Scenario) -> tuple[str, ...]:
 def _outcome(name: str, seed: int, made: Made) -> Outcome:
     if made.error:
         return Outcome(name, seed, error=made.error)
-    from cogtcp.model import _arrow
-
     record = made.record
-    tables = {table: _arrow.from_columns(table, columns) for table, columns in record["tables"].items()}
-    return Outcome(name, seed, record["metrics"], record["digest"], tables=tables)
+    return Outcome(name, seed, record["metrics"], record["digest"], columns=record["tables"])
 
 
 @dataclass(frozen=True)
@@ -354,24 +384,25 @@ class Comparison:
     @cached_property
     def runs(self) -> pa.Table:
         """One row per run: transport, seed, error, digest and every metric."""
-        import pyarrow as pa
+        return _table(*self._runs())
 
-        from cogtcp._arrays import array_of
-
-        columns: dict[str, Any] = {
-            "transport": array_of([o.transport for o in self.outcomes], pa.string()),
-            "seed": array_of([o.seed for o in self.outcomes], pa.int64()),
-            "error": array_of([o.error or None for o in self.outcomes], pa.string()),
-            "digest": array_of([o.digest or None for o in self.outcomes], pa.string()),
+    def _runs(self) -> Lists:
+        columns: dict[str, list[Any]] = {
+            "transport": [o.transport for o in self.outcomes],
+            "seed": [o.seed for o in self.outcomes],
+            "error": [o.error or None for o in self.outcomes],
+            "digest": [o.digest or None for o in self.outcomes],
         }
-        for metric in offered(self.scenario):
-            values = [o.metrics.get(metric.name) for o in self.outcomes]
-            columns[metric.name] = array_of(values, pa.float64())
-        return pa.table(columns)
+        metrics = [metric.name for metric in offered(self.scenario)]
+        columns |= {name: [o.metrics.get(name) for o in self.outcomes] for name in metrics}
+        return columns, {"seed": "i64", **dict.fromkeys(metrics, "f64")}
 
     @cached_property
     def summary(self) -> pa.Table:
         """One row per transport and metric: mean, 95 % interval, number of runs."""
+        return _table(*self._summary())
+
+    def _summary(self) -> Lists:
         return _intervals(
             {"transport": name, "metric": metric.name, "interval": self.interval(name, metric.name)}
             for name in self.transports
@@ -381,6 +412,9 @@ class Comparison:
     @cached_property
     def paired(self) -> pa.Table:
         """One row per transport but the first and metric: mean difference to the first, pair by pair."""
+        return _table(*self._paired())
+
+    def _paired(self) -> Lists:
         return _intervals(
             {
                 "transport": name,
@@ -405,7 +439,7 @@ class Comparison:
         for outcome in self.outcomes:
             if outcome.error:
                 continue
-            part = outcome.tables[name]
+            part = outcome.table(name)
             if "transport" in part.column_names:
                 part = part.drop_columns(["transport"])
             rows = part.num_rows
@@ -535,13 +569,14 @@ class Comparison:
         Raises:
             OutputError: The files cannot be written.
         """
-        for name in ("runs", "summary", "paired"):
-            folder.write_table(name, getattr(self, name), self.provenance)
-        for name in _tables(self.scenario):
-            table, of_tcp = separated(name, self.table(name)) if name in OF_TCP else (self.table(name), None)
-            folder.write_table(name, table, self.provenance)
-            if of_tcp is not None:
-                folder.write_table(OF_TCP[name][0], of_tcp, self.provenance)
+        from cogtcp.running.compared_files import of_lists, of_runs
+
+        made = self.provenance
+        for name, lists in (("runs", self._runs()), ("summary", self._summary()), ("paired", self._paired())):
+            folder.write_columns(name, *of_lists(*lists), made)
+        for table in _tables(self.scenario):
+            for name, file in of_runs(table, self.outcomes):
+                folder.write_columns(name, *file, made)
         folder.write_text("scenario.toml", self.scenario.to_toml())
         folder.write_text(
             "report.html", view("comparison_report")(self, command=command, quantiles=quantiles)
@@ -579,11 +614,7 @@ def value_of(outcome: Outcome, metric: str) -> float:
     return outcome.metrics.get(metric, math.nan)
 
 
-def _intervals(rows: Any) -> pa.Table:
-    import pyarrow as pa
-
-    from cogtcp._arrays import array_of
-
+def _intervals(rows: Any) -> Lists:
     columns: dict[str, list[Any]] = {}
     for row in rows:
         interval: Interval = row.pop("interval")
@@ -591,5 +622,13 @@ def _intervals(rows: Any) -> pa.Table:
             columns.setdefault(key, []).append(value)
         for key in ("mean", "low", "high", "n"):
             columns.setdefault(key, []).append(getattr(interval, key))
-    kinds = {"mean": pa.float64(), "low": pa.float64(), "high": pa.float64(), "n": pa.int64()}
-    return pa.table({key: array_of(values, kinds.get(key, pa.string())) for key, values in columns.items()})
+    return columns, {"mean": "f64", "low": "f64", "high": "f64", "n": "i64"}
+
+
+def _table(columns: dict[str, list[Any]], kinds: dict[str, str]) -> pa.Table:
+    import pyarrow as pa
+
+    from cogtcp._arrays import array_of
+
+    types = {"f64": pa.float64(), "i64": pa.int64(), "": pa.string()}
+    return pa.table({name: array_of(values, types[kinds.get(name, "")]) for name, values in columns.items()})

@@ -1,14 +1,14 @@
 //! Header prediction: an ACK that only moves counters.
 //!
-//! Most ACKs have no option, repeat the window and acknowledge the oldest data while nothing is lost. Such an
-//! ACK needs none of the looks at SACK, losses, recovery, ECN and the persist timer that `handle_ack` makes.
+//! Most ACKs have no option but timestamps, and acknowledge the oldest data while nothing is lost. Such an ACK
+//! needs none of the looks at SACK, losses, recovery, ECN and the persist timer that `handle_ack` makes.
 //! After Van Jacobson's header prediction (4.3BSD-Reno; `tcp_rcv_established` in Linux). What it does is the
 //! same as `handle_ack` without the branches that these conditions exclude.
 
-use super::{Sender, handshake::Connection, timers::Timer};
+use super::{Sender, handshake::Connection, recovery::Outcome, timers::Timer};
 use crate::congestion::{AckSample, CaState};
 use crate::scoreboard::EVER_RETRANSMITTED;
-use crate::{Flags, Segment, sender::input::RttHint};
+use crate::{Flags, Segment, sender::input::RttHint, sender::input::end_of};
 use cogtcp_units::Time;
 
 impl Sender {
@@ -20,43 +20,61 @@ impl Sender {
             return false;
         };
         let repeats_header = segment.flags == Flags::ACK
-            && segment.is_bare()
+            && segment.is_plain(self.timestamps_ok)
             && segment.len == 0
-            && segment.window == self.last_window
             && segment.window != 0
             && segment.seq == self.wl1;
         let is_expected = repeats_header
             && self.connection == Connection::Established
             && self.tcp.ca_state == CaState::Open
-            && self.timer == Timer::Retransmit
+            && matches!(self.timer, Timer::Retransmit | Timer::TailProbe)
             && ack > una
             && ack <= self.board.nxt()
             && self.wl2 <= ack
             && self.board.is_clean()
             && self.reported == 0
             && !self.fin_sent
-            && !self.timestamps_ok
             && !self.ecn.is_accurate()
-            && self.rack.is_none()
             && self.rare.as_ref().is_none_or(|rare| rare.is_quiet());
         if is_expected {
-            self.move_on(now, segment, ack);
+            if self.timestamps_ok || self.rack.is_some() {
+                self.move_on::<true>(now, segment, ack);
+            } else {
+                self.move_on::<false>(now, segment, ack);
+            }
         }
         is_expected
     }
 
-    /// As `handle_ack` would.
+    /// As `handle_ack` would. `LINUX`: the connection has timestamps or RACK.
     #[inline]
-    fn move_on(&mut self, now: Time, segment: &Segment, ack: u64) {
+    fn move_on<const LINUX: bool>(&mut self, now: Time, segment: &Segment, ack: u64) {
         let una = self.board.una();
         let acked = ack - una;
         let prior_in_flight = self.board.in_flight();
         let mut sample = AckSample { acked, delivered: acked, prior_in_flight, ..AckSample::default() };
         self.stats.acks_received += 1;
         self.stats.bytes_acked += acked;
+        if LINUX && let Some(stamp) = segment.timestamps().filter(|_| self.timestamps_ok) {
+            self.ts_recent = stamp.value;
+        }
+        let (rack_in_use, min_rtt) = (LINUX && self.rack_in_use(), self.tcp.min_rtt);
+        let echo = if LINUX { self.echo(segment) } else { None };
+        let (frto, lost_before) = (LINUX.then(|| self.frto_ack(ack)), self.rate.lost);
         let (rate, mut hint) = (&mut self.rate, RttHint::default());
+        let mut rack = if LINUX { self.rack.as_deref_mut() } else { None };
+        if let Some(rack) = &mut rack {
+            rack.begin_ack();
+        }
+        let mut rack = rack.filter(|_| rack_in_use);
+        if let Some(rack) = &mut rack {
+            rack.cumulatively = true;
+        }
         self.board.advance(ack, |sent| {
             rate.on_acked(sent);
+            if let Some(rack) = &mut rack {
+                rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
+            }
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
             hint.latest = Some(sent.sent_at);
             hint.earliest = hint.earliest.or(hint.latest);
@@ -65,14 +83,28 @@ impl Sender {
         self.progress_at = now;
         self.rto_count = 0;
         self.wl2 = ack;
+        self.last_window = segment.window;
         self.open_window(ack, u64::from(segment.window) << self.peer_scale);
         self.round_trip(now, segment, &mut sample, hint);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
-        self.dup_acks = 0;
-        self.inflation = 0;
-        self.limited = 0;
-        self.drive_control(now, &sample, true);
-        self.update_timer(now, true);
+        if rack_in_use {
+            self.rack_ack(now, ack, &sample, false);
+            sample.lost = self.detect_losses(now);
+        }
+        let mut outcome = Outcome { grow: true, restart_timer: true };
+        if sample.lost > 0
+            && let Some(frto) = frto
+        {
+            // Sent before a retransmission that this ACK acknowledges.
+            outcome = self.recover(now, &sample, frto, echo);
+            sample.lost = self.rate.lost - lost_before;
+        } else {
+            self.dup_acks = 0;
+            self.inflation = 0;
+            self.limited = 0;
+        }
+        self.drive_control(now, &sample, outcome.grow);
+        self.update_timer(now, outcome.restart_timer);
         self.board.check();
     }
 }

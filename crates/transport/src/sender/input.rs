@@ -18,7 +18,7 @@ pub(super) struct RttHint {
 }
 
 /// Where a segment ends that starts at `una` or after it.
-fn end_of(sent: &Sent, una: u64) -> u64 {
+pub(super) fn end_of(sent: &Sent, una: u64) -> u64 {
     una + u64::from(sent.start.wrapping_sub(una as u32)) + u64::from(sent.len())
 }
 
@@ -181,7 +181,7 @@ impl Sender {
 
     /// What F-RTO reads of an ACK before its blocks are taken.
     #[inline]
-    fn frto_ack(&self, ack: u64) -> FrtoAck {
+    pub(super) fn frto_ack(&self, ack: u64) -> FrtoAck {
         FrtoAck {
             advances: ack > self.board.una(),
             duplicate: false,

@@ -209,11 +209,23 @@ fn an_expected_segment_does_what_any_other_does() {
         segment
     };
     let (mut predicted_acks, mut predicted_data) = (0, 0);
+    // Of connections with RACK, and with timestamps.
+    let (mut acks_under_rack, mut stamped_data) = (0, 0);
     for (number, preset) in Preset::all().iter().enumerate() {
         for drops in [&[][..], &[20], &[20, 22, 24, 40, 41]] {
-            let delayed_ack =
-                [DelayedAck::Off, DelayedAck::On { timeout: Duration::from_millis(100) }][number % 2];
-            let receiver = || Receiver::new(ReceiverConfig { delayed_ack, ..ReceiverConfig::default() });
+            let timestamps = preset.sender_config().handshake.timestamps;
+            let is_linux = preset.sender_config().recovery.rack;
+            let delayed_ack = match [DelayedAck::Off, DelayedAck::On { timeout: Duration::from_millis(100) }]
+            {
+                _ if is_linux => DelayedAck::Linux,
+                others => others[number % 2],
+            };
+            let receiver = || {
+                Receiver::new(with!(
+                    ReceiverConfig { delayed_ack, window_tuning: is_linux, ..ReceiverConfig::default() },
+                    handshake.timestamps = timestamps
+                ))
+            };
             let sender = || {
                 let control = make("aimd", &Parameters::new()).expect("aimd is registered");
                 let mut sender = Sender::new(with!(preset.sender_config(), handshake.mss = 1000), control);
@@ -243,13 +255,16 @@ fn an_expected_segment_does_what_any_other_does() {
                 let timers = senders[0].poll_timeout().min(receivers[0].poll_timeout());
                 now = front(&link.ahead).min(front(&link.back)).min(timers);
                 if let Some((_, segment)) = link.ahead.pop_front_if(|(at, _)| *at <= now) {
-                    predicted_data += u32::from(receivers[0].is_expected(&segment));
+                    let is_expected = receivers[0].is_expected(now, &segment);
+                    predicted_data += u32::from(is_expected);
+                    stamped_data += u32::from(is_expected && segment.timestamps().is_some());
                     receivers[0].handle_segment(now, &segment);
                     receivers[1].handle_segment(now, &with_option(segment));
                 }
                 if let Some((_, segment)) = link.back.pop_front_if(|(at, _)| *at <= now) {
                     if senders[0].take_expected(now, &segment) {
                         predicted_acks += 1;
+                        acks_under_rack += u32::from(is_linux);
                     } else {
                         senders[0].handle_segment(now, &segment);
                     }
@@ -263,5 +278,9 @@ fn an_expected_segment_does_what_any_other_does() {
     assert!(
         predicted_acks > 1000 && predicted_data > 1000,
         "{predicted_acks} ACKs, {predicted_data} segments"
+    );
+    assert!(
+        acks_under_rack > 1000 && stamped_data > 1000,
+        "{acks_under_rack} ACKs under RACK, {stamped_data} segments with timestamps"
     );
 }

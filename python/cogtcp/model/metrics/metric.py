@@ -191,3 +191,8 @@ def aligned(cells: Sequence[str], pad: str = PAD) -> list[str]:
         cell if cell in ("", "–") else cell + pad * (widest - half if half else widest + len(" ± "))
         for cell, half in zip(cells, halves, strict=True)
     ]
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean, as exact as `statistics.fmean`, which is slow to load."""
+    return math.fsum(values) / len(values)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from cogtcp import _core
-from cogtcp.model.metrics.metric import Metric, Rows
+from cogtcp.model.metrics.metric import Metric, Rows, mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,7 +34,7 @@ def _mean(column: str) -> Callable[[Rows], float]:
 
 def _mean_of(values: Iterable[float]) -> float:
     finite = [value for value in values if not math.isnan(value)]
-    return statistics.fmean(finite) if finite else math.nan
+    return mean(finite) if finite else math.nan
 
 
 def _retransmitted(rows: Rows) -> float:

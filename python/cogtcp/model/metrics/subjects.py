@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp.model.metrics.cells import with_cell_shares
-from cogtcp.model.metrics.metric import Metric, Rows
+from cogtcp.model.metrics.metric import Metric, Rows, mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,7 +69,7 @@ class Column:
 
 
 def _mean(column: str) -> Column:
-    return Column(column, statistics.fmean)
+    return Column(column, mean)
 
 
 def _sum(column: str) -> Column:
@@ -244,7 +243,7 @@ SUBJECT_METRICS: dict[str, tuple[Metric, ...]] = {
         Metric(
             "loss", "loss", "%", 100, 2, -1,
             "Packets dropped over those dropped or received.",
-            lambda rows: 1 - statistics.fmean(row["delivery_ratio"] for row in rows), noticed=True,
+            lambda rows: 1 - mean([row["delivery_ratio"] for row in rows]), noticed=True,
         ),
     ),
 }  # fmt: skip

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import json
 import os
-import secrets
 import zlib
 from pathlib import Path
 from threading import Lock
@@ -223,7 +222,7 @@ def write_all(folder: Path, outcomes: Iterable[Outcome]) -> None:
 
 def _new_path(folder: Path) -> Path:
     # The number alone is not unique: an earlier process, or one on another machine, may have it too.
-    return folder / f"{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
+    return folder / f"{os.getpid()}-{os.urandom(4).hex()}{_SUFFIX}"
 
 
 def line(outcome: Outcome) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from statistics import quantiles
 from typing import TYPE_CHECKING
 
 from cogtcp.model.statistics import mean_interval
@@ -122,6 +121,8 @@ def box(values: Mapping[str, Sequence[float]], metric: Metric) -> model.Drawing:
     for row, found in enumerate(scaled):
         if not found:
             continue
+        from statistics import quantiles  # slow to load, and only some figures have boxes
+
         first, median, third = quantiles(found, method="inclusive") if len(found) > 1 else found * 3
         room = 1.5 * (third - first)
         within = [value for value in found if first - room <= value <= third + room]

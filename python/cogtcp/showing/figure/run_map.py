@@ -16,8 +16,6 @@ from cogtcp.showing.figure.scale import Scale
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pyarrow as pa
-
     from cogtcp.model.result import Result
     from cogtcp.showing.plot.saved import Saved
 
@@ -88,11 +86,10 @@ class RunMap:
     @classmethod
     def of(cls, result: Result | Saved) -> RunMap | None:
         """Read the map of a run; None where there is none: no ad hoc network, or no time series."""
-        tables = result.tables()
-        if "positions" not in tables or tables["positions"].num_rows == 0:
+        if result.count("positions") == 0:
             return None
-        rows = tables["positions"].to_pydict()
-        flows, routes = _flows(tables["streams"].to_pydict()), tables["routes"].to_pydict()
+        rows = result.columns("positions")
+        flows, routes = _flows(result.columns("streams")), result.columns("routes")
         everybody = list(dict.fromkeys(rows["node"]))
         nodes = _shown(everybody, flows, routes)
         index = {name: number for number, name in enumerate(nodes)}
@@ -101,7 +98,7 @@ class RunMap:
         for time, node, x, y, channel, silent in zip(*columns, strict=True):
             if node in index:
                 moments.setdefault(time, {})[index[node]] = (x, y, -1 if silent else int(channel))
-        changes = _changes(tables["events"]) if "primary_users" in tables else 0
+        changes = _changes(result) if result.count("primary_users") else 0
         every = math.ceil(len(moments) / _MOST_MOMENTS)
         times = sorted(time for time, there in moments.items() if len(there) == len(nodes))[::every]
         frames = [[moments[time][number] for number in range(len(nodes))] for time in times]
@@ -113,9 +110,9 @@ class RunMap:
             [[channel for *_, channel in frame] for frame in frames],
             flows,
             _routes(routes, index),
-            _users(tables, times[-1], changes),
+            _users(result, times[-1], changes),
             _area(result.scenario.to_dict().get("area")),
-            _left_out(tables, len(everybody), changes),
+            _left_out(result, len(everybody), changes),
         )
 
     def data(self) -> dict[str, Any]:
@@ -295,13 +292,13 @@ def _shown(
     return [node for node in nodes if node in chosen]
 
 
-def _left_out(tables: Mapping[str, pa.Table], nodes: int, changes: int) -> list[str]:
+def _left_out(result: Result | Saved, nodes: int, changes: int) -> list[str]:
     """Return a sentence for each kind of thing that is too many."""
     found = []
     if nodes > _MOST_NODES:
         first = "ends of flows, then nodes on their paths, then the first"
         found.append(f"Of {nodes} nodes {_MOST_NODES} are shown: {first}.")
-    users = tables["primary_users"].num_rows if "primary_users" in tables else 0
+    users = result.count("primary_users")
     if users > _MOST_USERS:
         found.append(f"Of {users} primary users the first {_MOST_USERS} are shown.")
     if users and changes > _MOST_CHANGES:
@@ -310,17 +307,18 @@ def _left_out(tables: Mapping[str, pa.Table], nodes: int, changes: int) -> list[
     return found
 
 
-def _changes(events: pa.Table) -> int:
-    return sum(kind in ("pu_on", "pu_off") for kind in events["kind"].to_pylist())
+def _changes(result: Result | Saved) -> int:
+    codes, names = result.texts("events", "kind")
+    return sum(names[code] in ("pu_on", "pu_off") for code in codes)
 
 
-def _users(tables: Mapping[str, pa.Table], end: float, changes: int) -> list[PrimaryUser]:
+def _users(result: Result | Saved, end: float, changes: int) -> list[PrimaryUser]:
     """Return the primary users that do not reach everywhere; of very many the first."""
-    if "primary_users" not in tables:
+    if not result.count("primary_users"):
         return []
-    on = _intervals(tables["events"], end) if changes <= _MOST_CHANGES else {}
-    rows = tables["primary_users"].slice(0, _MOST_USERS).to_pydict()
-    columns = (rows[name] for name in ("user", "band", "x_m", "y_m", "range_m"))
+    on = _intervals(result, end) if changes <= _MOST_CHANGES else {}
+    rows = result.columns("primary_users")
+    columns = (rows[name][:_MOST_USERS] for name in ("user", "band", "x_m", "y_m", "range_m"))
     users = (
         PrimaryUser(number, band, x, y, reach, on.get(f"pu{number}", ()))
         for number, band, x, y, reach in zip(*columns, strict=True)
@@ -328,11 +326,12 @@ def _users(tables: Mapping[str, pa.Table], end: float, changes: int) -> list[Pri
     return [user for user in users if user.reach < _FARTHEST]
 
 
-def _intervals(events: pa.Table, end: float) -> dict[str, list[tuple[float, float]]]:
+def _intervals(result: Result | Saved, end: float) -> dict[str, list[tuple[float, float]]]:
     """Return from when to when each primary user was ON."""
     found: dict[str, list[tuple[float, float]]] = {}
     since: dict[str, float] = {}
-    columns = (events[name].to_pylist() for name in ("time_s", "kind", "entity"))
+    events = result.columns("events")
+    columns = (events[name] for name in ("time_s", "kind", "entity"))
     for time, kind, entity in zip(*columns, strict=True):
         if kind == "pu_on":
             since.setdefault(entity, time)

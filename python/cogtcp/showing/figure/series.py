@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from array import array
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from cogtcp.model._arrow import numbers
+from itertools import compress
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cogtcp.model.result import Result
+    from cogtcp.showing.plot.saved import Saved
 
 #: More lines than this cannot be told apart.
 MOST_FLOWS = 6
@@ -23,6 +24,11 @@ STARTS = {"sensing_start": "sensing", "switching_start": "switching", "signal_lo
 ENDS = {"sensing_end", "switching_end", "handoff", "signal_back"}
 
 Span = tuple[float, float]
+Columns = dict[str, "array[float]"]
+
+# What is drawn of the series.
+_OF_FLOWS = ("time_s", "cwnd_segments", "ssthresh_segments", "srtt_s", "goodput_bps")
+_OF_LINKS = ("time_s", "queue_packets", "rate_bps")
 
 
 @dataclass(frozen=True)
@@ -36,41 +42,42 @@ class Silence:
 
 @dataclass(frozen=True)
 class Events:
-    """What happened in a run, as arrays: times, numbers, and texts as codes into their names."""
+    """What happened in a run, by column: times, numbers, and texts as codes into their names."""
 
-    time: Any
-    value: Any
-    codes: dict[str, Any]
-    names: dict[str, list[str]]
+    time: Sequence[float]
+    value: Sequence[float]
+    codes: dict[str, Sequence[int]]
+    names: dict[str, Sequence[str]]
 
     @classmethod
-    def of(cls, table: Any) -> Events:
-        """Take the columns of a run's events."""
-        texts = {name: _text(table, name) for name in ("kind", "entity", "flow", "detail")}
+    def of(cls, result: Result | Saved) -> Events:
+        """Take the events of a run."""
+        texts = {name: result.texts("events", name) for name in ("kind", "entity", "flow", "detail")}
         return cls(
-            time=numbers(table.column("time_s")),
-            value=numbers(table.column("value")),
+            time=result.numbers("events", "time_s"),
+            value=result.numbers("events", "value"),
             codes={name: codes for name, (codes, _) in texts.items()},
             names={name: names for name, (_, names) in texts.items()},
         )
 
-    def where(self, **texts: str) -> Any:
+    def where(self, **texts: str) -> list[float]:
         """Return the times of the events whose columns have these texts."""
-        mask = np.ones(len(self.time), dtype=bool)
+        if any(text not in self.names[name] for name, text in texts.items()):
+            return []
+        found: Iterable[int] = range(len(self.time))
         for name, text in texts.items():
-            mask &= self.codes[name] == (self.names[name].index(text) if text in self.names[name] else -1)
-        return self.time[mask]
+            codes, code = self.codes[name], self.names[name].index(text)
+            found = [i for i in found if codes[i] == code]
+        return [self.time[i] for i in found]
 
     def rows(self, kinds: set[str]) -> list[tuple[float, str, str, str]]:
         """Return (time, kind, detail, entity) of the events of some kinds."""
-        wanted = np.array([name in kinds for name in self.names["kind"]], dtype=bool)
-        chosen: Any = np.flatnonzero(wanted[self.codes["kind"]]) if len(wanted) else ()
+        wanted = {code for code, name in enumerate(self.names["kind"]) if name in kinds}
+        columns = [(self.names[name], self.codes[name]) for name in ("kind", "detail", "entity")]
         return [
-            (
-                float(self.time[i]),
-                *(self.names[name][self.codes[name][i]] for name in ("kind", "detail", "entity")),
-            )
-            for i in chosen
+            (self.time[i], *(names[codes[i]] for names, codes in columns))  # type: ignore[misc]
+            for i, code in enumerate(self.codes["kind"])
+            if code in wanted
         ]
 
 
@@ -90,26 +97,27 @@ class Series:
     """
 
     duration: float
-    flows: dict[str, dict[str, Any]]
+    flows: dict[str, Columns]
     hidden_flows: int
     link: str
-    link_series: dict[str, Any]
+    link_series: Columns
     silences: list[Silence]
     events: Events
 
     @classmethod
-    def of(cls, result: Result) -> Series:
+    def of(cls, result: Result | Saved) -> Series:
         """Take the drawn series from a run."""
-        names = result.flows.column("flow").to_pylist()
+        codes, texts = result.texts("flows", "flow")
+        names = [texts[code] for code in codes]
         shown = names[:MOST_FLOWS]
         link = _busiest_bottleneck(result)
-        events = Events.of(result.events)
+        events = Events.of(result)
         return cls(
             duration=result.duration_s,
             flows={name: _flow(result, name) for name in shown},
             hidden_flows=len(names) - len(shown),
             link=link,
-            link_series=columns_of(result.link_series, "link", link, direction="forward"),
+            link_series=columns_of(result, "link_series", _OF_LINKS, link=link, direction="forward"),
             silences=silences(events.rows({*STARTS, *ENDS}), result.duration_s),
             events=events,
         )
@@ -122,8 +130,8 @@ class Series:
     def within(self, span: Span) -> Series:
         """Return the series of a span of time, with one sample more at either end."""
 
-        def cut(columns: dict[str, Any]) -> dict[str, Any]:
-            first, last = np.searchsorted(columns["time_s"], span)
+        def cut(columns: Columns) -> Columns:
+            first, last = (bisect_left(columns["time_s"], time) for time in span)
             return {name: values[max(0, first - 1) : last + 1] for name, values in columns.items()}
 
         flows = {name: cut(columns) for name, columns in self.flows.items()}
@@ -131,10 +139,14 @@ class Series:
 
     def exceeds_rate(self) -> bool:
         """Whether a flow was handed data faster than the link ever carried it."""
-        fastest = np.nanmax(self.link_series["rate_bps"], initial=0)
         if not self.has_link:
             return False
-        return any(np.any(columns["goodput_bps"] > 1.1 * fastest) for columns in self.flows.values())
+        limit = 1.1 * self.fastest()
+        return any(value > limit for columns in self.flows.values() for value in columns["goodput_bps"])
+
+    def fastest(self) -> float:
+        """Return the highest rate of the link, 0 without one."""
+        return max((rate for rate in self.link_series["rate_bps"] if rate > 0), default=0.0)
 
     def zoom(self) -> Span | None:
         """Return a span around the first two silences, or else the first loss; None where neither is."""
@@ -198,41 +210,42 @@ def _apart(silences: list[Silence]) -> list[Silence]:
     return apart
 
 
-def _flow(result: Result, name: str) -> dict[str, Any]:
+def _flow(result: Result | Saved, name: str) -> Columns:
     """Return the series of a flow, with the rate that its transport allows itself."""
-    columns = columns_of(result.flow_series, "flow", name)
-    rates = columns_of(result.control_series, "flow", name, variable="allowed_rate_bps")
+    columns = columns_of(result, "flow_series", _OF_FLOWS, flow=name)
+    rates = columns_of(result, "control_series", flow=name, variable="allowed_rate_bps")
     # Both series are sampled at the same instants.
-    _, at, place = np.intersect1d(columns["time_s"], rates["time_s"], return_indices=True)
-    columns["allowed_rate_bps"] = np.full(len(columns["time_s"]), np.nan)
-    columns["allowed_rate_bps"][at] = rates["value"][place]
+    rate_at = dict(zip(reversed(rates["time_s"]), reversed(rates["value"]), strict=True))
+    columns["allowed_rate_bps"] = array("d", [rate_at.get(time, math.nan) for time in columns["time_s"]])
     return columns
 
 
-def columns_of(table: Any, key: str, name: str, **equal: str) -> dict[str, Any]:
-    """Return the numbers of the rows in which these texts stand."""
-    mask = np.ones(table.num_rows, dtype=bool)
-    for column, text in {key: name, **equal}.items():
-        codes, names = _text(table, column)
-        mask &= codes == (names.index(text) if text in names else -1)
+def columns_of(
+    result: Result | Saved, table: str, columns: Sequence[str] = ("time_s", "value"), **equal: str
+) -> Columns:
+    """Return numbers of the rows in which these texts stand."""
+    mask: Sequence[bool] | None = None
+    for column, text in equal.items():
+        codes, names = result.texts(table, column)
+        if text not in names:
+            return {column: array("d") for column in columns}
+        if len(names) == 1:
+            continue
+        code = names.index(text)
+        if mask is None:
+            mask = [each == code for each in codes]
+        else:
+            mask = [known and each == code for known, each in zip(mask, codes, strict=True)]
+    numbers = {column: result.numbers(table, column) for column in columns}
     return {
-        column: numbers(table.column(column))[mask]
-        for column in table.column_names
-        if column not in (key, *equal)
+        column: array("d", values if mask is None else compress(values, mask))
+        for column, values in numbers.items()
     }
 
 
-def _busiest_bottleneck(result: Result) -> str:
+def _busiest_bottleneck(result: Result | Saved) -> str:
     # Without flows of its own (a program was emulated) the link is the one that there is, if there is one.
-    names = (
-        (result.flows if result.flows.num_rows else result.links)
-        .column("bottleneck" if result.flows.num_rows else "link")
-        .to_pylist()
-    )
-    return str(next((name for name, _ in Counter(names).most_common(1)), ""))
-
-
-def _text(table: Any, name: str) -> tuple[Any, list[str]]:
-    """Return a column of texts as codes and what they stand for."""
-    chunk = table.column(name).combine_chunks()
-    return numbers(chunk.indices), chunk.dictionary.to_pylist()
+    codes, names = result.texts("flows", "bottleneck")
+    if not len(codes):
+        codes, names = result.texts("links", "link")
+    return next((names[code] for code, _ in Counter(codes).most_common(1)), "")

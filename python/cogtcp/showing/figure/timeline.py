@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import math
+import sys
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from cogtcp.showing.figure import model, scale
 from cogtcp.showing.figure.curves import scale_note
@@ -22,7 +24,7 @@ from cogtcp.showing.figure.scale import Scale
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cogtcp.showing.figure.series import Series, Silence, Span
+    from cogtcp.showing.figure.series import Columns, Series, Silence, Span
 
 # What a page carries at most: numbers of series, events, silences. Together about 1.5 MB.
 _MOST_VALUES = 220_000
@@ -63,7 +65,7 @@ class Track:
 
     line: int  # -1: belongs to the run, and is shown as long as its run is
     run: int
-    values: Any
+    values: array[float]
     color: str
     dashes: str = ""
     steps: bool = False
@@ -120,7 +122,7 @@ class Timeline:
 
     def _plots(self) -> list[Plot]:
         runs = list(self.runs.values())
-        fastest = max((float(np.nanmax(run.link_series["rate_bps"], initial=0)) for run in runs), default=0.0)
+        fastest = max((run.fastest() for run in runs), default=0.0)
         windows = Plot("cwnd", "cwnd", "segments", 3, 1, marks=("rto", "spurious_rto", "fast_retransmit"))
         # A transport has a window, or a rate that it allows itself, or both.
         rates = Plot("rate", "Allowed rate", "Mbit/s", 3, 3, marks=("timeout", "loss"))
@@ -134,12 +136,12 @@ class Timeline:
             def track(
                 column: str,
                 factor: float = 1.0,
-                columns: Any = columns,
+                columns: Columns = columns,
                 line: Line = line,
                 index: int = index,
                 **more: Any,
             ) -> Track:
-                values = self.grid.reduce(columns["time_s"], columns[column] * factor)
+                values = self.grid.reduce(columns["time_s"], [value * factor for value in columns[column]])
                 return Track(index, line.run, values, line.color, line.dashes, **more)
 
             windows.tracks.append(track("cwnd_segments", steps=True))
@@ -158,14 +160,14 @@ class Timeline:
             color = first.color if first and (len(runs) > 1 or len(run.flows) == 1) else "ink"
             packets = self.grid.reduce(columns["time_s"], columns["queue_packets"])
             queue.tracks.append(Track(-1, number, packets, color, name=name if len(runs) > 1 else run.link))
-            rate = np.where(columns["rate_bps"] > 0, columns["rate_bps"] * 1e-6, np.nan)
-            rate = self.grid.reduce(columns["time_s"], rate)
+            rates_ = [rate * 1e-6 if rate > 0 else math.nan for rate in columns["rate_bps"]]
+            rate = self.grid.reduce(columns["time_s"], rates_)
             # Common random numbers: mostly the channels, and so the rates, are the same for all.
-            if not any(np.array_equal(rate, t.values, equal_nan=True) for t in goodput.tracks if t.line < 0):
+            if not any(_equal(rate, t.values) for t in goodput.tracks if t.line < 0):
                 named = f"rate of {run.link}" + (f", {name}" if number else "")
                 goodput.tracks.append(Track(-1, number, rate, "muted", "2 3", name=named))
         for plot in (windows, rates):
-            plot.tracks = [track for track in plot.tracks if not np.isnan(track.values).all()]
+            plot.tracks = [track for track in plot.tracks if not all(map(math.isnan, track.values))]
         # A run without samples shows an empty panel of windows.
         kept = [plot for plot in (windows, rates) if plot.tracks] or [windows]
         return [*kept, rtt, *([queue] if queue.tracks else []), goodput]
@@ -241,13 +243,13 @@ class Timeline:
         for number, (run, most) in enumerate(zip(self.runs.values(), quota, strict=True)):
             events = run.events
             total += len(events.time)
-            for kind, name in enumerate(events.names["kind"]):
-                chosen = np.flatnonzero(events.codes["kind"] == kind)
-                if len(chosen) > most:
-                    chosen = chosen[np.linspace(0, len(chosen) - 1, most).astype(int)]
-                for i in chosen:
+            by_kind: list[list[int]] = [[] for _ in events.names["kind"]]
+            for i, code in enumerate(events.codes["kind"]):
+                by_kind[code].append(i)
+            for name, chosen in zip(events.names["kind"], by_kind, strict=True):
+                for i in _spread(chosen, most):
                     entity, detail = (events.names[c][events.codes[c][i]] for c in ("entity", "detail"))
-                    rows.append((float(events.time[i]), name, number, entity, detail, float(events.value[i])))
+                    rows.append((events.time[i], name, number, entity, detail, events.value[i]))
         rows.sort(key=lambda row: row[0])
         kinds, entities, details = (sorted({row[column] for row in rows}) for column in (1, 3, 4))
         index = [{text: i for i, text in enumerate(texts)} for texts in (kinds, entities, details)]
@@ -285,8 +287,8 @@ class Timeline:
         if span:
             label += f", {start:g} s to {end:g} s"
         times = self.grid.times()
-        first = max(0, int(np.searchsorted(times, start)) - 2)
-        last = int(np.searchsorted(times, end, side="right")) + 2
+        first = max(0, bisect_left(times, start) - 2)
+        last = bisect_right(times, end) + 2
         rows = [[self._panel(plot, (start, end), slice(first, last))] for plot in shown]
         for (panel,) in rows[:-1]:
             panel.x.label, panel.x.bare = "", True
@@ -299,7 +301,7 @@ class Timeline:
         values = [track.values[cut] for track in seen]
         limit, beyond = plot.limit, None
         if limit is None:
-            limit, beyond = scale.robust_limit([float(v) for part in values for v in part[~np.isnan(part)]])
+            limit, beyond = scale.robust_limit([value for part in values for value in part if value == value])
         y = Scale(0, limit * (1.18 if plot.marks else 1.06))
         ticks = [tick for tick in y.ticks(4) if tick <= limit * 1.03]
         up = Axis(y, plot.title, plot.unit, list(zip(ticks, scale.labels(ticks), strict=True)))
@@ -372,9 +374,27 @@ def _lines(runs: Mapping[str, Series]) -> list[Line]:
     return lines
 
 
-def _packed(values: Any) -> str:
+def _packed(values: Sequence[float]) -> str:
     """Return 32-bit floats, least byte first, as base64."""
-    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode("ascii")
+    floats = array("f", values)
+    if sys.byteorder == "big":
+        floats.byteswap()
+    return base64.b64encode(floats).decode("ascii")
+
+
+def _equal(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether two series are the same, NaN for NaN."""
+    return len(one) == len(other) and all(
+        a == b or (a != a and b != b) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _spread(places: Sequence[int], most: int) -> Sequence[int]:
+    """Return at most `most` of them, evenly spread from the first to the last."""
+    if len(places) <= most:
+        return places
+    step = (len(places) - 1) / (most - 1) if most > 1 else 0.0
+    return [*(places[int(number * step)] for number in range(most - 1)), places[-1 if most > 1 else 0]]
 
 
 def _numbers(dashes: str) -> list[float]:
@@ -407,8 +427,8 @@ def _some_silences(silences: Sequence[Silence]) -> tuple[list[int], float]:
 
 def _quotas(runs: Sequence[Any], most: int) -> list[int]:
     """Return how many events of a kind each run lists, so that all together are no more than `most`."""
-    counts = [np.bincount(events.codes["kind"]) if len(events.time) else np.zeros(1, int) for events in runs]
+    counts = [Counter(events.codes["kind"]).values() for events in runs]
     quota = most
-    while quota > 1 and sum(int(np.minimum(count, quota).sum()) for count in counts) > most:
+    while quota > 1 and sum(min(each, quota) for count in counts for each in count) > most:
         quota = max(1, int(quota * 0.8))
     return [quota] * len(runs)

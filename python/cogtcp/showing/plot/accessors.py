@@ -110,11 +110,10 @@ class SweepPlots:
 def samples_of(result: Any, what: str) -> tuple[dict[str, list[float]], str]:
     """Return the samples of each flow and what they are."""
     column, factor, label = SAMPLES[pick(what, SAMPLES, "series")]
-    table = result.flow_series
+    codes, names = result.texts("flow_series", "flow")
     found: dict[str, list[float]] = {}
-    names, values = table.column("flow").to_pylist(), table.column(column).to_pylist()
-    for name, value in zip(names, values, strict=True):
-        found.setdefault(name, []).append(value * factor)
+    for code, value in zip(codes, result.numbers("flow_series", column), strict=True):
+        found.setdefault(names[code], []).append(value * factor)
     if not found:
         raise UsageError('the run kept no series; simulate it with trace "series" or "full"')
     return found, label

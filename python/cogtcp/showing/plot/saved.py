@@ -31,9 +31,6 @@ KINDS = {
     "map": ("run",),
 }
 
-#: Tables of which a map is drawn.
-_OF_A_MAP = ("positions", "streams", "routes", "events", "primary_users")
-
 
 class Saved:
     """A folder of results: its tables, read when they are asked for."""
@@ -42,6 +39,7 @@ class Saved:
         from cogtcp.model.output import MARKER
 
         self.folder = Path(folder)
+        self._tables: dict[str, Any] = {}
         try:
             self.manifest: dict[str, Any] = _files.parse_json(
                 (self.folder / MARKER).read_text(encoding="utf-8")
@@ -71,19 +69,22 @@ class Saved:
 
     # What `Series.of` asks of a result.
 
-    @cached_property
-    def flows(self) -> Any:
-        """One row per flow."""
-        return self.table("flows")
+    def numbers(self, name: str, column: str) -> Any:
+        """Return one column of numbers of a table."""
+        return self._read(name).column(column).to_pylist()
 
-    @cached_property
-    def flow_series(self) -> Any:
-        """The flows over time."""
-        return self.table("flow_series")
+    def texts(self, name: str, column: str) -> tuple[Any, list[str]]:
+        """Return one column of texts of a table as codes, and the texts that the codes stand for."""
+        chunk = self._read(name).column(column).combine_chunks()
+        return chunk.indices.to_pylist(), chunk.dictionary.to_pylist()
 
-    @cached_property
-    def control_series(self) -> Any:
-        """What the flows' transports show of themselves over time; cogtcp 0.1 wrote none."""
+    def _read(self, name: str) -> Any:
+        if name not in self._tables:
+            self._tables[name] = self._control_series() if name == "control_series" else self.table(name)
+        return self._tables[name]
+
+    def _control_series(self) -> Any:
+        """Return what transports show of themselves over time: nothing of cogtcp 0.1."""
         import pyarrow as pa
 
         if (self.folder / "control_series.parquet").is_file():
@@ -92,22 +93,16 @@ class Saved:
         columns = {"time_s": number, "flow": text, "variable": text, "value": number}
         return pa.schema(columns.items()).empty_table()
 
-    @cached_property
-    def link_series(self) -> Any:
-        """The links over time."""
-        return self.table("link_series")
-
-    @cached_property
-    def events(self) -> Any:
-        """What happened when."""
-        return self.table("events")
-
     # What `RunMap.of` asks of one.
 
-    def tables(self) -> dict[str, Any]:
-        """Return the tables of a map, as far as there are such."""
-        found = (name for name in _OF_A_MAP if self._path(name).is_file())
-        return {name: self.table(name) for name in found}
+    def count(self, name: str) -> int:
+        """Return the number of rows of a table, 0 where there is none."""
+        return int(self._read(name).num_rows) if self._path(name).is_file() else 0
+
+    def columns(self, name: str) -> dict[str, list[Any]]:
+        """Return a table as lists by column."""
+        columns: dict[str, list[Any]] = self._read(name).to_pydict()
+        return columns
 
     @cached_property
     def scenario(self) -> Any:
@@ -119,7 +114,7 @@ class Saved:
     @property
     def duration_s(self) -> float:
         """Simulated time, as far as series and events tell."""
-        ends = [table.column("time_s").to_pylist()[-1:] for table in (self.link_series, self.events)]
+        ends = [self.numbers(name, "time_s")[-1:] for name in ("link_series", "events")]
         return max((end[0] for end in ends if end), default=1.0)
 
 

@@ -199,7 +199,7 @@ _NODES: tuple[_Column, ...] = (
 
 def detail(result: Result, name: str = "") -> dict[str, Any]:
     """Return what the templates show of a run; `name` tells several apart."""
-    radios = _table(result.radios.to_pylist(), ("radio",), _RADIOS)
+    radios = _table(result.rows("radios"), ("radio",), _RADIOS)
     return {
         "name": name,
         "flows": _flows(result),
@@ -207,15 +207,15 @@ def detail(result: Result, name: str = "") -> dict[str, Any]:
         "radios": radios,
         "train": _train(result),
         "ad_hoc": _ad_hoc(result),
-        "datagrams": _table(result.datagrams.to_pylist(), ("source",), _DATAGRAMS),
-        "calls": _table(result.calls.to_pylist(), ("source", "codec"), _CALLS, zeros=True),
-        "requests": _table(result.request_flows.to_pylist(), ("flow",), _REQUESTS, zeros=True),
-        "videos": _table(result.videos.to_pylist(), ("flow",), _VIDEOS, zeros=True),
+        "datagrams": _table(result.rows("datagrams"), ("source",), _DATAGRAMS),
+        "calls": _table(result.rows("calls"), ("source", "codec"), _CALLS, zeros=True),
+        "requests": _table(result.rows("request_flows"), ("flow",), _REQUESTS, zeros=True),
+        "videos": _table(result.rows("videos"), ("flow",), _VIDEOS, zeros=True),
     }
 
 
 def _links(result: Result) -> dict[str, Any]:
-    rows = result.links.to_pylist()
+    rows = result.rows("links")
     with_mac = [row for row in rows if row["attempts"] > 0]
     columns = tuple(column for column in _LINKS if with_mac or column[2] not in _OF_MAC)
     return {
@@ -225,28 +225,28 @@ def _links(result: Result) -> dict[str, Any]:
 
 
 def _train(result: Result) -> dict[str, Any] | None:
-    if not result.trains.num_rows:
+    if not result.count("trains"):
         return None
     return {
-        "summary": _table(result.trains.to_pylist(), ("router", "predictor"), _TRAINS),
-        "flows": _table(result.train_flows.to_pylist(), ("flow",), _TRAIN_FLOWS),
-        "predictions": _table(result.predictions.to_pylist(), ("outcome", "cause"), _PREDICTIONS),
+        "summary": _table(result.rows("trains"), ("router", "predictor"), _TRAINS),
+        "flows": _table(result.rows("train_flows"), ("flow",), _TRAIN_FLOWS),
+        "predictions": _table(result.rows("predictions"), ("outcome", "cause"), _PREDICTIONS),
     }
 
 
 def _ad_hoc(result: Result) -> dict[str, Any] | None:
-    if not result.routing.num_rows:
+    if not result.count("routing"):
         return None
     return {
-        "routing": _table(result.routing.to_pylist(), ("protocol",), _ROUTING, zeros=True),
-        "streams": _table(result.streams.to_pylist(), ("flow", "stream", "from", "to"), _STREAMS),
-        "drops": _table(result.drops.to_pylist(), ("flow", "stream", "layer", "cause"), _DROPS, zeros=True),
-        "nodes": _table(result.nodes.to_pylist(), ("node",), _NODES),
+        "routing": _table(result.rows("routing"), ("protocol",), _ROUTING, zeros=True),
+        "streams": _table(result.rows("streams"), ("flow", "stream", "from", "to"), _STREAMS),
+        "drops": _table(result.rows("drops"), ("flow", "stream", "layer", "cause"), _DROPS, zeros=True),
+        "nodes": _table(result.rows("nodes"), ("node",), _NODES),
     }
 
 
 def _flows(result: Result) -> Table:
-    rows = result.flows.slice(0, MOST_ROWS).to_pylist()
+    rows = result.rows("flows")[:MOST_ROWS]
     values = [measure_rows([row]) for row in rows]
     metrics = [BY_NAME[m] for m in _FLOW_METRICS if any(not math.isnan(v[m]) for v in values)]
     return Table(
@@ -256,7 +256,7 @@ def _flows(result: Result) -> Table:
             for row, v in zip(rows, values, strict=True)
         ],
         left=2,
-        left_out=result.flows.num_rows - len(rows),
+        left_out=result.count("flows") - len(rows),
     )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from array import array
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from cogtcp.data.journey import summarise
 from cogtcp.showing.figure import model, scale
@@ -92,10 +91,10 @@ def journey_page(line: Line, travel: Travel, several: Sequence[Travel], command:
 
 def _over_time(line: Line, travel: Travel) -> dict[str, Any]:
     """Return time lines of level and speed under the outages, as the templates take them."""
-    times = np.asarray(travel.times, dtype=float)
-    grid = Grid.over([times], most=20_000, end=float(times[-1]))
+    times = array("d", travel.times)
+    grid = Grid.over([times], most=20_000, end=times[-1])
     level = grid.reduce(times, travel.levels)
-    threshold = np.full(len(grid.times()), line.threshold)
+    threshold = array("d", [line.threshold]) * len(grid.times())
     speed = grid.reduce(times, [speed * 3.6 for speed in travel.speeds])
     happened = sorted(
         [(call.arrival, "arrival", call.station.name) for call in travel.calls if call.station.stops]
@@ -103,13 +102,13 @@ def _over_time(line: Line, travel: Travel) -> dict[str, Any]:
     )
     kinds, entities = (sorted({event[column] for event in happened}) for column in (1, 2))
     events = Events(
-        time=np.array([event[0] for event in happened]),
-        value=np.full(len(happened), math.nan),
+        time=[event[0] for event in happened],
+        value=[math.nan] * len(happened),
         codes={
-            "kind": np.array([kinds.index(str(event[1])) for event in happened], dtype=int),
-            "entity": np.array([entities.index(str(event[2])) for event in happened], dtype=int),
-            "flow": np.zeros(len(happened), dtype=int),
-            "detail": np.zeros(len(happened), dtype=int),
+            "kind": [kinds.index(str(event[1])) for event in happened],
+            "entity": [entities.index(str(event[2])) for event in happened],
+            "flow": [0] * len(happened),
+            "detail": [0] * len(happened),
         },
         names={
             "kind": [str(k) for k in kinds],
@@ -118,7 +117,7 @@ def _over_time(line: Line, travel: Travel) -> dict[str, Any]:
             "detail": [""],
         },
     )
-    end = float(times[-1])
+    end = times[-1]
     silences = [Silence(o.start, min(o.end, end), _COLORS[o.cause]) for o in travel.outages if o.start < end]
     series = Series(end, {}, 0, "", {}, silences, events)
     timeline = Timeline({"": series}, [Line_("", 0, "", "accent", "")], [], grid, end, [0])

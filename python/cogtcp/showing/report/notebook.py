@@ -65,11 +65,11 @@ def of_run(result: Result) -> str:
     shown = [
         metric
         for metric in listed(result.scenario)
-        if matters(metric, [result.metrics.get(metric.name, math.nan)], result.flows.num_rows)
+        if matters(metric, [result.metrics.get(metric.name, math.nan)], result.count("flows"))
     ]
     rows = [(m.title, m.text(result.metrics[m.name], unit=True, single=True)) for m in shown]
     picture = ""
-    if result.flow_series.num_rows:
+    if result.count("flow_series"):
         picture = svg.draw(Timeline.of({"": Series.of(result)}).figure())
     time = _budget({"": budget.of_run(result)})
     return _fragment(_answer(headline.of_run(result)), time, _table([], rows[:_MOST_ROWS]), picture)
@@ -81,7 +81,7 @@ def of_comparison(comparison: Comparison) -> str:
     answer = _answer(headline.of_comparison(comparison))
     if not names:
         return _fragment(answer)
-    flows = max(o.tables["flows"].num_rows for name in names for o in comparison.finished(name))
+    flows = max(len(o.rows("flows")) for name in names for o in comparison.finished(name))
     rows = []
     for metric in comparison.metrics:
         intervals = [comparison.interval(name, metric.name) for name in names]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from cogtcp.showing.figure import scale
 from cogtcp.showing.figure.compared import rows as rows_of
@@ -36,7 +35,7 @@ def of(result: Result) -> list[dict[str, Any]]:
     flows = dict.fromkeys(row["flow"] for row in rows if row["path"] > 0)
     if not flows:
         return []
-    events = Events.of(result.events)
+    events = Events.of(result)
     return [_of_flow(result, events, name, [row for row in rows if row["flow"] == name]) for name in flows]
 
 
@@ -140,16 +139,17 @@ def _figure(
 
 def _rate(result: Result, name: str, path: int) -> tuple[list[float], list[float]]:
     """Return the rate at which a path's data was acknowledged, by time."""
-    columns = columns_of(result.control_series, "flow", name, variable=f"path{path}_delivered_bytes")
+    columns = columns_of(result, "control_series", flow=name, variable=f"path{path}_delivered_bytes")
     times, bytes_ = columns["time_s"], columns["value"]
     step = max(1, len(times) // _MOST_VALUES)
     times, bytes_ = times[::step], bytes_[::step]
     # A connection that opens again counts from zero.
-    rates = np.maximum(np.diff(bytes_), 0) * 8e-6 / np.maximum(np.diff(times), 1e-9)
-    return times[1:].tolist(), rates.tolist()
+    steps = zip(pairwise(bytes_), pairwise(times), strict=True)
+    rates = [max(more - less, 0.0) * 8e-6 / max(end - begin, 1e-9) for (less, more), (begin, end) in steps]
+    return times[1:].tolist(), rates
 
 
 def _rtt(result: Result, name: str, path: int) -> tuple[list[float], list[float]]:
-    columns = columns_of(result.control_series, "flow", name, variable=f"path{path}_srtt_s")
+    columns = columns_of(result, "control_series", flow=name, variable=f"path{path}_srtt_s")
     step = max(1, len(columns["time_s"]) // _MOST_VALUES)
-    return columns["time_s"][::step].tolist(), (columns["value"][::step] * 1e3).tolist()
+    return columns["time_s"][::step].tolist(), [value * 1e3 for value in columns["value"][::step]]
