@@ -44,8 +44,8 @@ The tolerance is packetdrill's own, 4 ms or 12.5 % of the wait, or the script's
 for FreeBSD: where the kernel differs too, the script is no evidence against the model.
 
 Linux's selftests (`tools/testing/selftests/net/packetdrill`, 158 scripts) took most scripts over from
-Google's, or are about Accurate ECN. We could read 14 others. Eleven are out of scope. Model and kernel agree with
-the other three.
+Google's, or are about Accurate ECN. We could read 14 others. Eleven are out of scope. Model and kernel agree
+with the other three.
 """
 
 

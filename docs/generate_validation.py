@@ -1,8 +1,8 @@
 """Write the table of docs/validation.md of documents of `cogtcp validate --json`.
 
-    generate_validation.py SEED FILE...
+    generate_validation.py FILE...
 
-Families of one seed may be in several documents, as cases depend on nothing but the seed.
+Families may be in several documents, as cases depend on nothing but the seed; the document named last counts.
 """
 
 from __future__ import annotations
@@ -20,18 +20,22 @@ BEGIN, END = "<!-- measured: written by docs/generate_validation.py -->\n", "<!-
 
 def main() -> int:
     """Write the table."""
-    seed, *files = sys.argv[1:]
-    documents = [json.loads(Path(name).read_text("utf-8")) for name in files]
-    rows = [FamilyRow(**row) for document in documents for row in document["families"]]
-    order = [family.name for family in FAMILIES]
-    rows.sort(key=lambda row: order.index(row.family))
+    found: dict[str, tuple[int, list[FamilyRow]]] = {}
+    for name in sys.argv[1:]:
+        document = json.loads(Path(name).read_text("utf-8"))
+        for family in {row["family"] for row in document["families"]}:
+            rows = [FamilyRow(**row) for row in document["families"] if row["family"] == family]
+            found[family] = (document["seed"], rows)
     lines = [
-        f"| family (seed {seed}) | peer | compared | cases | median | range | within 3 % | within 5 % "
+        "| family | seed | peer | compared | cases | median | range | within 3 % | within 5 % "
         "| beyond | unexplained |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    lines += [f"| `{row.family}` | {' | '.join(summary_cells(row)[1:])} |" for row in rows]
-    absent = [name for name in order if name not in {row.family for row in rows}]
+    order = [family.name for family in FAMILIES]
+    for name in order:
+        seed, rows = found.get(name, (0, []))
+        lines += [f"| `{name}` | {seed:08x} | {' | '.join(summary_cells(row)[1:])} |" for row in rows]
+    absent = [name for name in order if name not in found]
     text = PAGE.read_text("utf-8")
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)

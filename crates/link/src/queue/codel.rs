@@ -190,7 +190,9 @@ impl Control {
         let interval = law.interval.as_nanos();
         if law.newton {
             return from
-                + Duration::from_nanos((u128::from(interval) * u128::from(self.inverse_root) >> 16) as u64);
+                + Duration::from_nanos(
+                    ((u128::from(interval) * u128::from(self.inverse_root)) >> 16) as u64,
+                );
         }
         // IEEE 754 rounds a square root correctly, so every machine gets the same bits without `libm`.
         let span = interval as f64 / f64::from(self.count.max(1)).sqrt();
