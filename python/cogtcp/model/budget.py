@@ -105,8 +105,8 @@ def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
 def shared_link(flows: pa.Table, links: pa.Table) -> tuple[str, float] | None:
     """Return the link that bounds all flows together, and the share of its capacity that they got.
 
-    A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum, if it carries
-    less than their narrowest links together: a narrow access link for each flow, and one fast link for all.
+    A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum if it carries
+    less than their narrowest links together. Example: each flow has a narrow access link; all cross a fast one.
 
     Args:
         flows: Table `flows` of a run.
