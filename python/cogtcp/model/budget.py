@@ -106,7 +106,7 @@ def shared_link(flows: pa.Table, links: pa.Table) -> tuple[str, float] | None:
     """Return the link that bounds all flows together, and the share of its capacity that they got.
 
     A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum, if it carries
-    less than their narrowest links together: a narrow access link for each flow, and one fast link for all.
+    less than their narrowest links together. Example: a slow access link for each flow, a fast one for all.
 
     Args:
         flows: Table `flows` of a run.
