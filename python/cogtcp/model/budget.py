@@ -90,9 +90,9 @@ def by_path(result: Result) -> dict[str, dict[str, float]]:
 def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
     """Return the mean shares of a transport over its seeds; empty if none was measured."""
     found = [
-        shares(outcome.rows("budget"))
+        shares(outcome.tables["budget"].to_pylist())
         for outcome in comparison.finished(transport)
-        if "budget" in outcome.columns
+        if "budget" in outcome.tables
     ]
     known = [run for run in found if run]
     return (
@@ -105,8 +105,8 @@ def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
 def shared_link(flows: pa.Table, links: pa.Table) -> tuple[str, float] | None:
     """Return the link that bounds all flows together, and the share of its capacity that they got.
 
-    A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum if it carries
-    less than their narrowest links together. Example: each flow has a narrow access link; all cross a fast one.
+    A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum, if it carries
+    less than their narrowest links together. Example: a slow access link for each flow, a fast one for all.
 
     Args:
         flows: Table `flows` of a run.
