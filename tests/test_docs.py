@@ -222,7 +222,8 @@ def test_commands(
 
 def run(block: Block, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [functools.reduce(lambda a, pair: a.replace(*pair), STAND_INS, word) for word in arguments]
-    if arguments[0] in ("lab", "emulate", "agree", "kernel") or {"--search", "sim,kernel"} & set(arguments):
+    left_out = {"--search", "sim,kernel", "virtual"} & set(arguments)
+    if arguments[0] in ("lab", "emulate", "agree", "kernel") or left_out:
         # A server that goes on for ever; real time, which not every kernel allows; kernels that nobody built;
         # a search of hours.
         verbs.parser().parse_args(arguments)

@@ -361,7 +361,7 @@ def test_one_place_imports_what_a_text_names() -> None:
         "_views.py: import_module(module)",  # a table of the package
         "cli/parser.py: import_module(f'cogtcp.cli.{module}')",
         # Our own worker of an emulation, named by the host's side of the guest.
-        "kernel/emulation/virtual/guest.py: importlib.import_module(module)",
+        "kernel/emulation/virtual/guest.py: __import__(module)",
         "model/control.py: importlib.import_module(module_name)",
         "studies/code.py: importlib.util.spec_from_file_location(name, path)",  # a study is code
     ]

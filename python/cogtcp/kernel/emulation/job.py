@@ -1,9 +1,11 @@
-"""What the process of an emulation is told."""
+"""What the process of an emulation is told, and answers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import marshal
+import pickle
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cogtcp.model.scenario import Scenario
@@ -42,3 +44,15 @@ class Job:
     links: int | None
     parent: int
     virtual: bool = False
+
+    def to_bytes(self) -> bytes:
+        """Return it as the worker reads it, which loads no more than the core."""
+        core = self.scenario._core
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return marshal.dumps({**plain, "scenario": (self.scenario.to_toml(), core.source, core.allowed)})
+
+
+def answer_of(data: bytes) -> Any:
+    """Return what a worker answered: a result as plain data, or an exception."""
+    what, content = marshal.loads(data)  # noqa: S302 (our own worker wrote it)
+    return content if what == "result" else pickle.loads(content)  # noqa: S301

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._errors import RunError, ScenarioError, UsageError
-from cogtcp.kernel.emulation.job import Job
+from cogtcp.kernel.emulation.job import Job, answer_of
 from cogtcp.kernel.emulation.result import Emulation
 from cogtcp.kernel.emulation.states import OWN_CONTROLS, attended
 from cogtcp.model.result import check_seed
@@ -203,14 +202,14 @@ def _start(job: Job, quiet: bool, descriptors: tuple[int, ...]) -> Any:
             os.close(theirs)
         with _left_to(process, bool(job.command)):
             with contextlib.suppress(BrokenPipeError):  # its end says more
-                pickle.dump(job, questions)
+                questions.write(job.to_bytes())
                 questions.close()
             answer = answers.read()
             code = process.wait()
     if not answer:
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         raise RunError(f"the process of the emulation ended {how}, without a result")
-    return pickle.loads(answer)  # noqa: S301 (our own child wrote it)
+    return answer_of(answer)
 
 
 @contextlib.contextmanager

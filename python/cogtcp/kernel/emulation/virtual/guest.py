@@ -2,21 +2,27 @@
 
 The host's files are the root, read-only. /tmp, /run and /dev/shm are the guest's own. What the run answers,
 and what programs print, go to files of one folder of the host, which it may write.
+
+A module costs more here than a packet: each of its system calls and first touches of memory is a stop of the
+process on the host. So this file imports little (of `signal` the part without enumerations), and a lean task
+is done without the package's own start.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import importlib
-import json
+import marshal
 import os
 import select
-import signal
 import sys
 import time
-from pathlib import Path
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from typing import Any, NoReturn
+else:
+    import _signal as signal
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV = 1, 2, 4
 _POWER_OFF = 0x4321FEDC
@@ -33,8 +39,10 @@ def main() -> None:
         _run()
     except BaseException as error:  # whatever it is, the guest must end
         sys.stderr.write(f"cogtcp-guest: {error!r}\n")
-        with contextlib.suppress(OSError):
-            Path(_EXCHANGE, "failed").write_text(str(error), encoding="utf-8")
+        try:
+            _write("failed", str(error))
+        except OSError:
+            pass
     _switch_off()
 
 
@@ -42,46 +50,51 @@ def _run() -> None:
     _mount("proc", "/proc")
     _mount("sysfs", "/sys")
     _mount("tmpfs", "/run", data="mode=755")
-    Path(_EXCHANGE).mkdir()
+    os.mkdir(_EXCHANGE)
     # Of the host: the guest itself is a process there.
     _mount("hostfs", _EXCHANGE, data="/proc/self/cwd/.")
-    told: dict[str, Any] = json.loads(Path(_EXCHANGE, "setup.json").read_text(encoding="utf-8"))
+    with open(f"{_EXCHANGE}/setup", "rb") as stream:
+        told: dict[str, Any] = marshal.load(stream)  # noqa: S302 (the host's side wrote it)
     _mount("devtmpfs", "/dev", data="mode=755")
     # The kernel gives its first process no console: else pipes would get these numbers.
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
     for name, kind, data in (("shm", "tmpfs", "mode=1777"), ("pts", "devpts", "ptmxmode=666")):
-        Path("/dev", name).mkdir(exist_ok=True)
+        os.makedirs(f"/dev/{name}", exist_ok=True)
         _mount(kind, f"/dev/{name}", data=data)
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
-        with contextlib.suppress(FileExistsError):
-            Path("/dev", name).symlink_to(target)
+        try:
+            os.symlink(target, f"/dev/{name}")
+        except FileExistsError:
+            pass
     _mount("tmpfs", "/tmp", data="mode=1777")  # noqa: S108 (the guest's own)
     # What these mounts hide of the host and the run needs.
     for path in told["seen"]:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        os.makedirs(path, exist_ok=True)
         _mount("hostfs", path, data=path, flags=_MS_RDONLY | _MS_NOSUID)
     for path in told["written"]:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        os.makedirs(path, exist_ok=True)
         _mount("hostfs", path, data=path, flags=_MS_NOSUID | _MS_NODEV)
     _libc.sethostname(b"cogtcp", 6)
     os.environ.clear()
     os.environ.update(told["environment"])
-    with contextlib.suppress(OSError):
+    try:
         os.chdir(told["directory"])
+    except OSError:
+        pass  # hidden from the guest
     os.umask(0o022)
-    _attend(*_start(told["module"], terminal=told["terminal"]))
+    _attend(*_start(told["module"], told["package"], terminal=told["terminal"], is_lean=told["lean"]))
 
 
-def _start(module: str, *, terminal: list[bool]) -> tuple[int, dict[int, int]]:
+def _start(module: str, package: str, *, terminal: list[bool], is_lean: bool) -> tuple[int, dict[int, int]]:
     """Start the emulation; return its process, and for each stream of its output the file that it goes to."""
     ends = [os.openpty() if is_terminal else os.pipe() for is_terminal in terminal]
     if any(terminal):
         _raw([end[1] for end, is_terminal in zip(ends, terminal, strict=True) if is_terminal])
     process = os.fork()
     if process == 0:
-        _work(module, [end[1] for end in ends])
+        _work(module, package, [end[1] for end in ends], is_lean=is_lean)
     streams = {}
     for name, (ours, theirs) in zip(("out", "err"), ends, strict=True):
         os.close(theirs)
@@ -91,7 +104,7 @@ def _start(module: str, *, terminal: list[bool]) -> tuple[int, dict[int, int]]:
     return process, streams
 
 
-def _work(module: str, outputs: list[int]) -> NoReturn:
+def _work(module: str, package: str, outputs: list[int], *, is_lean: bool) -> NoReturn:
     code = 1
     try:
         os.setsid()
@@ -99,7 +112,9 @@ def _work(module: str, outputs: list[int]) -> NoReturn:
         for number, output in enumerate(outputs, 1):
             os.dup2(output, number)
         os.closerange(3, 256)
-        worker = importlib.import_module(module)
+        _find(module, package, is_lean=is_lean)
+        __import__(module)
+        worker = sys.modules[module]
         asked = os.open(f"{_EXCHANGE}/job", os.O_RDONLY)
         answered = os.open(f"{_EXCHANGE}/answer", os.O_WRONLY | os.O_CREAT, 0o600)
         worker.work(asked, answered)
@@ -108,6 +123,22 @@ def _work(module: str, outputs: list[int]) -> NoReturn:
         sys.stderr.write(f"cogtcp-guest: {error!r}\n")
     finally:
         os._exit(code)
+
+
+def _find(module: str, package: str, *, is_lean: bool) -> None:
+    """Make the package importable: for a lean task without what its own start and its rooms' import."""
+    if not is_lean:
+        import site
+
+        site.main()
+        # Behind the others: the package may be where only its caller looks.
+        sys.path.append(os.path.dirname(package))
+        return
+    names = module.split(".")[:-1]
+    for depth in range(1, len(names) + 1):
+        room = type(sys)(".".join(names[:depth]))
+        room.__path__ = [os.path.join(package, *names[1:depth])]
+        sys.modules[room.__name__] = room
 
 
 def _attend(process: int, streams: dict[int, int]) -> None:
@@ -138,7 +169,7 @@ def _attend(process: int, streams: dict[int, int]) -> None:
         os.set_blocking(descriptor, False)
         while _copy(descriptor, streams[descriptor]):
             pass
-    Path(_EXCHANGE, "ended").write_text(str(status), encoding="utf-8")
+    _write("ended", str(status))
 
 
 def _reap(process: int) -> int | None:
@@ -151,6 +182,11 @@ def _reap(process: int) -> int | None:
             return os.waitstatus_to_exitcode(status)
         if child == 0:
             return None
+
+
+def _write(name: str, text: str) -> None:
+    with open(f"{_EXCHANGE}/{name}", "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def _copy(source: int, target: int) -> bool:
@@ -190,6 +226,4 @@ def _switch_off() -> NoReturn:
 
 
 if __name__ == "__main__":
-    # A script: the package may be where only its caller looks.
-    sys.path.append(str(Path(__file__).resolve().parents[4]))
     main()
