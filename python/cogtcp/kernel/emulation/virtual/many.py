@@ -18,6 +18,7 @@ from cogtcp._errors import NoKernelPlaneError, RunError
 from cogtcp.kernel.emulation.launch import emulate
 from cogtcp.kernel.emulation.pairs import MEASURES, Pair, pair_of
 from cogtcp.kernel.emulation.virtual.kernels import find
+from cogtcp.kernel.emulation.virtual.plane import code_hash
 from cogtcp.model.result import run
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def make_all(
 
 def key_of(kernel: Kernel, scenario: Scenario, seed: int) -> str:
     """Return what a run on both planes hangs on, as a hash."""
-    what = [scenario.hash, seed, kernel.identity, _model_hash()]
+    what = [scenario.hash, seed, kernel.identity, _model_hash(), code_hash()]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:24]
 
 

@@ -76,11 +76,11 @@ def virtual_plane(name: str | None = None) -> VirtualPlane:
 
 
 def _identity(kernel: str) -> tuple[str, ...]:
-    return (json.dumps(find(kernel).identity), platform.python_version(), _code_hash())
+    return (json.dumps(find(kernel).identity), platform.python_version(), code_hash())
 
 
 @cache
-def _code_hash() -> str:
+def code_hash() -> str:
     """Return a hash of the modules that start a guest or run in it; the engine is part of every key."""
     content = hashlib.sha256()
     for module in (guest, job, launch, virtual_launch, worker):
