@@ -17,7 +17,7 @@ _ROOMS = {
     "model": "_arrow airtime budget capture control headline metrics models of_tcp output provenance result "
     "results_schema scenario statistics tables",
     "data": "fitting journey link_trace mobility spectrum",
-    "running": "compare runner sweeping warmup",
+    "running": "compare compared_files runner sweeping warmup",
     "kernel": "_kernel_program emulation packets validation",
     "deciding": "advising atlas gym tuning",
     "showing": "figure plot report",
