@@ -82,7 +82,7 @@ def test_the_answer_of_many_flows_names_the_link_that_bounds_their_sum() -> None
         assert "of the link. The link's time: " in answer
     ends = '[[flow]]\nfrom = "s1"\nto = "s2"\ntransport = "newreno"\ntraffic = "saturated"\n'
     beside = run(Scenario.from_toml(PAIRS.replace("RATE", "4 Mbit/s") + ends))
-    assert budget.shared_link(beside.flows, beside.links) is None
+    assert budget.shared_link(beside.columns("flows"), beside.columns("links")) is None
 
 
 def test_the_legend_leaves_out_what_no_bar_shows() -> None:

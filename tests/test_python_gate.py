@@ -121,7 +121,7 @@ INPUTS: dict[str, dict[str, Input]] = {
     "packets": {
         "script": Input(
             ("packets", "theirs.pkt"),
-            {"theirs.pkt": 'about = "x"\ntransport = "evil:E"\n---\nconnect\n'},
+            {"theirs.pkt": '//: transport = "evil:E"\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n'},
             (),
         )
     },

@@ -2,7 +2,7 @@
 //!
 //! To load Arrow takes a quarter of the processor time of a short run, and the crate `parquet` 180 s to compile. This
 //! writer knows what tables of results need: one row group, one page a column, five types, gzip. Sources: the Parquet
-//! format 2.11 (`parquet.thrift`, `Encodings.md`) and, for the types that Arrow restores, Arrow's `Schema.fbs`.
+//! format 2.11 (parquet.thrift, Encodings.md) and, for the types that Arrow restores, Arrow's `Schema.fbs`.
 
 mod arrow;
 mod thrift;

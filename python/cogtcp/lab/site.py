@@ -33,6 +33,7 @@ MOST_GZIPPED = 2_000_000
 _BUNDLE = ".bundle.js"
 #: Lines of a trace that is sent as steps, and what a number of JavaScript holds exactly.
 _LEAST_PACKED, _MOST_EXACT = 1000, 2**53
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def contents(
@@ -75,10 +76,11 @@ def contents(
     return found
 
 
-def _packed(text: str) -> str | dict[str, list[int]]:
+def _packed(text: str) -> str | dict[str, str]:
     """Return what stands for a file in data.json; `unpacked` of state.js makes the file of it.
 
-    Of a trace of whole numbers, one a line, only the steps are sent: a quarter of the bytes, gzipped.
+    Of a trace of whole numbers, one a line, only the steps are sent: a digit of base 36 each, longer ones in
+    parentheses. That is a quarter of the bytes, gzipped.
     """
     lines = text.splitlines()
     if len(lines) < _LEAST_PACKED or not all(line.isascii() and line.isdigit() for line in lines):
@@ -86,7 +88,8 @@ def _packed(text: str) -> str | dict[str, list[int]]:
     numbers = [int(line) for line in lines]
     if text != "".join(f"{number}\n" for number in numbers) or max(numbers) >= _MOST_EXACT:
         return text
-    return {"steps": [after - before for before, after in pairwise((0, *numbers))]}
+    steps = (after - before for before, after in pairwise((0, *numbers)))
+    return {"steps": "".join(_DIGITS[step] if 0 <= step < 36 else f"({step})" for step in steps)}
 
 
 def shipped_wasm() -> bytes | None:

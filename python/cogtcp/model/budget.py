@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pyarrow as pa
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cogtcp.model.result import Result
     from cogtcp.running.compare import Comparison
+
+    #: Values of each column.
+    _Columns = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,9 @@ def by_path(result: Result) -> dict[str, dict[str, float]]:
 def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
     """Return the mean shares of a transport over its seeds; empty if none was measured."""
     found = [
-        shares(outcome.tables["budget"].to_pylist())
+        shares(outcome.rows("budget"))
         for outcome in comparison.finished(transport)
-        if "budget" in outcome.tables
+        if "budget" in outcome.columns
     ]
     known = [run for run in found if run]
     return (
@@ -102,25 +103,25 @@ def of_comparison(comparison: Comparison, transport: str) -> dict[str, float]:
     )
 
 
-def shared_link(flows: pa.Table, links: pa.Table) -> tuple[str, float] | None:
+def shared_link(flows: _Columns, links: _Columns) -> tuple[str, float] | None:
     """Return the link that bounds all flows together, and the share of its capacity that they got.
 
     A flow's own narrowest link bounds this flow. A link that all flows cross bounds their sum, if it carries
     less than their narrowest links together. Example: a slow access link for each flow, a fast one for all.
 
     Args:
-        flows: Table `flows` of a run.
-        links: Table `links` of the same run.
+        flows: Columns of the table `flows` of a run.
+        links: Columns of the table `links` of the same run.
 
     Returns:
         Name of the link and its efficiency; `None` if the narrowest links bound the sum.
     """
-    columns = [flows[name].to_pylist() for name in ("bottleneck", "bottleneck_direction", "delivered_bytes")]
+    columns = [flows[name] for name in ("bottleneck", "bottleneck_direction", "delivered_bytes")]
     narrowest = set(zip(*columns[:2], strict=True))
     delivered = sum(columns[2])
     if len(narrowest) < 2 or ("", "") in narrowest or not delivered:
         return None
-    columns = [links[name].to_pylist() for name in ("link", "direction", "capacity_bytes", "efficiency")]
+    columns = [links[name] for name in ("link", "direction", "capacity_bytes", "efficiency")]
     rows = list(zip(*columns, strict=True))
     together = math.fsum(row[2] for row in rows if row[:2] in narrowest)
     # Of a link that all flows cross the delivered payload is the payload of all flows.
@@ -135,7 +136,7 @@ def shared_link(flows: pa.Table, links: pa.Table) -> tuple[str, float] | None:
 def shared_link_of_comparison(comparison: Comparison, transport: str) -> tuple[str, float] | None:
     """Return what `shared_link` finds with a transport, mean over seeds; `None` unless all name one link."""
     found = [
-        shared_link(outcome.tables["flows"], outcome.tables["links"])
+        shared_link(outcome.columns["flows"], outcome.columns["links"])
         for outcome in comparison.finished(transport)
     ]
     known = [each for each in found if each]

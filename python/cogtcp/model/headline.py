@@ -28,7 +28,7 @@ def of_run(result: Result) -> str:
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
     time, paths = budget.of_run(result), budget.by_path(result)
-    shared = budget.shared_link(result.flows, result.links)
+    shared = budget.shared_link(result.columns("flows"), result.columns("links"))
     share, whose = _of_shared(shared, efficiency)
     why = f" {whose} time: {budget.told(time)}." if time else ""
     if paths:

@@ -7,7 +7,7 @@ export const MOST_FRAGMENT = 300_000, MOST_STATE = 2_000_000;
 export const unpacked = (files) => Object.fromEntries(Object.entries(files).map(([name, file]) => [name, file.steps ? summed(file.steps) : file]));
 function summed(steps) {
   let number = 0;
-  return steps.map((step) => `${number += step}\n`).join("");
+  return steps.match(/\(.+?\)|./g).map((step) => `${number += step[1] ? Number(step.slice(1, -1)) : parseInt(step, 36)}\n`).join("");
 }
 
 /** Writes a state as a fragment, without the #: equal states give equal fragments. */
