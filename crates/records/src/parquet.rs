@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
 use thrift::Struct;
 
-/// FileValues of a column, as the machine keeps them in memory.
+/// Values of a column, as the machine keeps them in memory.
 #[derive(Clone, Copy, Debug)]
 pub enum FileValues<'a> {
     /// Counts.
