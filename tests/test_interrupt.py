@@ -33,7 +33,7 @@ def wait_for_work(tmp_path: Path) -> None:
 
 
 def processor_time(pid: int) -> float:
-    """Return the processor time of a running process in seconds; infinite where the system does not tell."""
+    """Return the processor time of a running process in seconds; infinite if it cannot be read."""
     stat = Path(f"/proc/{pid}/stat")
     if not stat.exists():
         return math.inf

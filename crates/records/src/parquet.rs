@@ -105,20 +105,20 @@ fn write_column(file: &mut Vec<u8>, rows: usize, column: &Column<'_>) -> Chunk {
         page.extend_from_slice(&length(levels.len()).to_le_bytes());
         page.extend_from_slice(&levels);
     }
-    let there: Vec<usize> = (0..rows).filter(|row| is_there.is_none_or(|there| there[*row] != 0)).collect();
+    let there = || (0..rows).filter(|row| is_there.is_none_or(|there| there[*row] != 0));
     let encoding = match column.values {
-        FileValues::U64(bytes) | FileValues::I64(bytes) | FileValues::F64(bytes) if there.len() == rows => {
+        FileValues::U64(bytes) | FileValues::I64(bytes) | FileValues::F64(bytes) if is_there.is_none() => {
             plain_numbers(&mut page, bytes);
             PLAIN
         }
         FileValues::U64(bytes) | FileValues::I64(bytes) | FileValues::F64(bytes) => {
-            for row in there {
+            for row in there() {
                 plain_numbers(&mut page, &bytes[8 * row..8 * row + 8]);
             }
             PLAIN
         }
         FileValues::Bool(bytes) => {
-            for eight in there.chunks(8) {
+            for eight in there().collect::<Vec<_>>().chunks(8) {
                 let bits = eight.iter().enumerate().map(|(bit, row)| u8::from(bytes[*row] != 0) << bit);
                 page.push(bits.sum());
             }
@@ -127,6 +127,7 @@ fn write_column(file: &mut Vec<u8>, rows: usize, column: &Column<'_>) -> Chunk {
         FileValues::Text { codes, dictionary, .. } => {
             let bits = bits_for(dictionary.len());
             page.push(bits);
+            let there: Vec<usize> = there().collect();
             page.extend_from_slice(&hybrid(there.len(), bits, |index| code(codes, there[index])));
             RLE_DICTIONARY
         }

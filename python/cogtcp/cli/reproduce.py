@@ -21,6 +21,7 @@ from cogtcp.studies.halves import HOLDS, halves, share_counted
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from cogtcp.running.runner import Launcher
     from cogtcp.studies import Claim, Study, StudyResult
@@ -106,34 +107,30 @@ def _at(args: argparse.Namespace) -> str:
 
 
 def _search_joint(args: argparse.Namespace) -> int:
-    """Search the one setting at which most claims hold together; the outcome stays with the study."""
+    """Search the one setting at which most claims hold together."""
     from cogtcp.studies import search_joint
 
-    out = _folder(args, "search")
-    try:
-        path = search_joint(
+    def work(out: Path) -> Path:
+        return search_joint(
             args.study,
             trials=40 if args.trials is None else args.trials,
             jobs=args.jobs,
             out=out,
             force=args.force,
-            progress=lambda line: print(line, file=sys.stderr),
+            progress=_told,
             launcher=_launcher(args),
             at=args.at,
         )
-    except KeyboardInterrupt:
-        return progress.interrupted(out)
-    print(json.dumps({"joint": str(path)}) if args.json else f"joint: {path}")
-    return 0
+
+    return _kept(args, "joint", work)
 
 
 def _search(args: argparse.Namespace) -> int:
-    """Search the parameters that the paper does not give; the outcome stays with the study."""
+    """Search the parameters that the paper does not give."""
     from cogtcp.studies import search_space
 
-    out = _folder(args, "search")
-    try:
-        paths = search_space(
+    def work(out: Path) -> list[Path]:
+        return search_space(
             args.study,
             only=args.only,
             settings=args.settings,
@@ -142,25 +139,21 @@ def _search(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             out=out,
             force=args.force,
-            progress=lambda line: print(line, file=sys.stderr),
+            progress=_told,
             launcher=_launcher(args),
             at=args.at,
         )
-    except KeyboardInterrupt:
-        return progress.interrupted(out)
-    names = [str(path) for path in paths]
-    print(json.dumps({"search": names}) if args.json else f"search: {', '.join(names)}")
-    return 0
+
+    return _kept(args, "search", work)
 
 
 def _stacks(args: argparse.Namespace) -> int:
-    """Compare stacks of today; the outcome stays with the study."""
+    """Compare stacks of today."""
     from cogtcp.studies import compare_stacks
     from cogtcp.studies.stacks import SEEDS
 
-    out = _folder(args, "search")
-    try:
-        path = compare_stacks(
+    def work(out: Path) -> Path:
+        return compare_stacks(
             args.study,
             seeds=args.seeds or SEEDS,
             jobs=args.jobs,
@@ -168,31 +161,43 @@ def _stacks(args: argparse.Namespace) -> int:
             force=args.force,
             launcher=_launcher(args),
         )
-    except KeyboardInterrupt:
-        return progress.interrupted(out)
-    print(json.dumps({"stacks": str(path)}) if args.json else f"stacks: {path}")
-    return 0
+
+    return _kept(args, "stacks", work)
 
 
 def _on_today(args: argparse.Namespace) -> int:
-    """Run a figure with a kernel's senders in virtual time; the outcome stays with the study."""
+    """Run a figure with a kernel's senders in virtual time."""
     from cogtcp.studies import compare_on_today
     from cogtcp.studies.today import SEEDS
 
-    out = _folder(args, "search")
-    try:
-        path = compare_on_today(
+    def work(out: Path) -> Path:
+        return compare_on_today(
             args.study,
             seeds=args.seeds or SEEDS,
             jobs=args.jobs,
             out=out,
             force=args.force,
-            progress=lambda line: print(line, file=sys.stderr),
+            progress=_told,
         )
+
+    return _kept(args, "today", work)
+
+
+def _kept(args: argparse.Namespace, what: str, work: Callable[[Path], Path | list[Path]]) -> int:
+    """Do work whose outcome stays with the study, and print the files that hold it."""
+    out = _folder(args, "search")
+    try:
+        made = work(out)
     except KeyboardInterrupt:
         return progress.interrupted(out)
-    print(json.dumps({"today": str(path)}) if args.json else f"today: {path}")
+    names = str(made) if isinstance(made, Path) else [str(path) for path in made]
+    text = names if isinstance(names, str) else ", ".join(names)
+    print(json.dumps({what: names}) if args.json else f"{what}: {text}")
     return 0
+
+
+def _told(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _launcher(args: argparse.Namespace) -> Launcher | None:

@@ -24,11 +24,12 @@ def of_run(result: Result) -> str:
     flows = result.count("flows")
     if not flows:
         return _of_links(result) if result.count("links") else _of_nodes(result)
-    names = sorted(set(result.columns("flows")["transport"]))
+    columns = result.columns("flows")
+    names = sorted(set(columns["transport"]))
     subject = f"{flows} flows of {join(names)} deliver" if flows > 1 else f"{names[0]} delivers"
     goodput, efficiency = result.metrics["goodput_bps"], result.metrics["efficiency"]
     time, paths = budget.of_run(result), budget.by_path(result)
-    shared = budget.shared_link(result.columns("flows"), result.columns("links"))
+    shared = budget.shared_link(columns, result.columns("links"))
     share, whose = _of_shared(shared, efficiency)
     why = f" {whose} time: {budget.told(time)}." if time else ""
     if paths:

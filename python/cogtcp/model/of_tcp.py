@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: Tables that TCP adds columns to: the table of these columns, and its column that names the row.
 OF_TCP = {"flows": ("tcp_flows", "flow"), "packets": ("tcp_segments", "packet")}
 
-# Of `array` and `memoryview`.
-_FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "B", "text": "I"}
+#: Type codes of `array` for the kinds of columns; of texts there are codes.
+FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "B", "text": "I"}
 
 
 @cache
@@ -57,19 +57,19 @@ def _places(source: _core.Table, of_tcp: _core.Table) -> Sequence[int]:
     _, key = OF_TCP[name]
     _, _, some, added = of_tcp
     *_, kind, values, dictionary = next(column for column in added if column[0] == key)
-    keys = _numbers(kind, values, some)
+    keys = numbers(kind, values, some)
     if dictionary is None:
         return keys
     *_, all_values, names = next(column for column in columns if column[0] == key)
     # Each table has a dictionary of its own: only the texts compare, not their codes.
-    row_of = {(names or [])[code]: row for row, code in enumerate(_numbers("text", all_values, rows))}
+    row_of = {(names or [])[code]: row for row, code in enumerate(numbers("text", all_values, rows))}
     return [row_of[dictionary[code]] for code in keys]
 
 
 def _spread(column: _core.Column, some: int, rows: int, place: Sequence[int], *, gaps: bool) -> _core.Column:
     """Return a column of TCP's rows as one of all rows; with `gaps` a count may be NaN."""
     name, unit, text, kind, values, dictionary = column
-    own = _numbers(kind, values, some)
+    own = numbers(kind, values, some)
     fill: float = 0
     if kind == "text":
         dictionary = list(dictionary or [])
@@ -79,14 +79,17 @@ def _spread(column: _core.Column, some: int, rows: int, place: Sequence[int], *,
     elif kind == "f64" or (gaps and kind in ("u64", "i64")):
         # A whole number has no value for "none": a count becomes a float, which has NaN.
         kind, fill = "f64", math.nan
-    spread = array(_FORMATS[kind], [fill]) * rows
+    spread = array(FORMATS[kind], [fill]) * rows
     for row, value in zip(place, own, strict=True):
         spread[row] = value
     return name, unit, text, kind, spread.tobytes(), dictionary  # type: ignore[return-value]
 
 
-def _numbers(kind: str, values: Any, rows: int) -> Sequence[Any]:
-    return memoryview(values).cast("B").cast(_FORMATS[kind]) if rows else ()  # type: ignore[call-overload]
+def numbers(kind: str, values: Any, rows: int) -> memoryview[Any]:
+    """Return a column's values or codes, on its memory."""
+    code = "?" if kind == "bool" else FORMATS[kind]
+    # A column without rows has no memory to be seen.
+    return memoryview(values if rows else b"").cast("B").cast(code)  # type: ignore[call-overload,no-any-return]
 
 
 def joined(name: str, table: pa.Table, of_tcp: pa.Table | None) -> pa.Table:

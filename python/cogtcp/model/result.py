@@ -12,7 +12,7 @@ from cogtcp._errors import UsageError
 from cogtcp._names import pick
 from cogtcp._views import view
 from cogtcp.model import provenance
-from cogtcp.model.of_tcp import OF_TCP, beside
+from cogtcp.model.of_tcp import OF_TCP, beside, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -301,7 +301,7 @@ class Result:
         """
         _, _, rows, columns = self._source(name)
         *_, kind, values, _ = _column(columns, column)
-        return _cast(kind, values) if rows else ()
+        return numbers(kind, values, rows)
 
     def texts(self, name: str, column: str) -> tuple[Sequence[int], Sequence[str]]:
         """Return one column of texts of a table as codes.
@@ -315,7 +315,7 @@ class Result:
         """
         _, _, rows, columns = self._source(name)
         *_, kind, codes, dictionary = _column(columns, column)
-        return _cast(kind, codes) if rows else (), dictionary or []
+        return numbers(kind, codes, rows), dictionary or []
 
     def count(self, name: str) -> int:
         """Return the number of rows of a table.
@@ -599,23 +599,13 @@ def _empty(name: str) -> _core.Table:
     return name, meaning, 0, columns
 
 
-# Formats of `memoryview` for the kinds of columns.
-_FORMATS = {"u64": "Q", "i64": "q", "f64": "d", "bool": "?", "text": "I"}
-
-
 def _column(columns: Sequence[_core.Column], name: str) -> _core.Column:
     return next(column for column in columns if column[0] == name)
 
 
-def _cast(kind: str, buffer: Any) -> Any:
-    return memoryview(buffer).cast("B").cast(_FORMATS[kind])  # type: ignore[call-overload]
-
-
 def _values(column: _core.Column, rows: int, part: slice = slice(None)) -> list[Any]:
     _, _, _, kind, buffer, dictionary = column
-    if rows == 0:
-        return []
-    values: list[Any] = _cast(kind, buffer)[part].tolist()
+    values: list[Any] = numbers(kind, buffer, rows)[part].tolist()
     return values if dictionary is None else [dictionary[code] for code in values]
 
 

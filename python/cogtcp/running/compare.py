@@ -88,6 +88,17 @@ class Outcome:
 
         return _arrow.from_columns(name, self.columns[name])
 
+    def count(self, name: str) -> int:
+        """Return the number of rows of one of the tables that are kept of the run.
+
+        Args:
+            name: Name of the table.
+
+        Returns:
+            The number, 0 for a table that is not kept.
+        """
+        return max(map(len, self.columns.get(name, {}).values()), default=0)
+
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return one of the tables that are kept of the run as dictionaries.
 
@@ -203,7 +214,7 @@ def compare(
         shown={name: shown[name] for name in names if name in shown and (name, made.seeds[0]) in outcomes},
         interrupted=interrupted,
         nothing_random=nothing_random,
-        plane={} if where is None else described(where),
+        plane=described(where),
     )
 
 

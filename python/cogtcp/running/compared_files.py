@@ -10,7 +10,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
-from cogtcp.model.of_tcp import OF_TCP, columns_of_tcp
+from cogtcp.model.of_tcp import FORMATS, OF_TCP, columns_of_tcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Columns and number of rows of a file, and what the table is about.
 File = tuple[int, list["ParquetColumn"], str]
-
-_CODES = {"u64": "Q", "i64": "q", "f64": "d", "bool": "B"}
 
 
 def of_lists(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> File:
@@ -33,7 +31,7 @@ def of_lists(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> 
 def of_runs(name: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, File]]:
     """Yield the files that have the table `name` of the runs: the table, and what TCP adds to its rows."""
     done = [outcome for outcome in outcomes if not outcome.error]
-    counts = [max(map(len, outcome.columns[name].values()), default=0) for outcome in done]
+    counts = [outcome.count(name) for outcome in done]
     rows = sum(counts)
     if not done:
         yield name, (0, [], "")
@@ -56,7 +54,7 @@ def of_runs(name: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, File]
         about = [("unit", unit), ("meaning", text)]
         if kind == "text":
             return title, kind, *_coded(values), about, None
-        return title, kind, array(_CODES[kind], values), None, about, None
+        return title, kind, array(FORMATS[kind], values), None, about, None
 
     def named(kept: Sequence[bool] | None = None) -> list[ParquetColumn]:
         return [
@@ -92,7 +90,7 @@ def _nullable(name: str, kind: str, values: Sequence[Any]) -> ParquetColumn:
     return (
         name,
         kind,
-        array(_CODES[kind], [0 if value is None else value for value in values]),
+        array(FORMATS[kind], [0 if value is None else value for value in values]),
         None,
         [],
         nulls,

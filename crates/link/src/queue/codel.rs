@@ -298,13 +298,9 @@ mod tests {
         assert!(bench.dropped().is_empty());
     }
 
-    /// A standing queue of 20 ms, one packet in and one out each millisecond. Packets wait 20 ms from the
-    /// first on, so the waiting time is above the target from 20 ms on, and the first drop is at 20 + 100 =
-    /// 120 ms. The next are an interval over sqrt(1), sqrt(2), ... later: 220, 220 + 70.7 -> the dequeue at
-    /// 291, then + 57.7 = 348.4 -> 349.
-    #[test]
-    fn a_standing_queue_is_dropped_from_at_shrinking_intervals() {
-        let mut bench = bench(false);
+    /// Returns when packets were dropped, ms, of a standing queue of 20 ms: one packet in and one out each
+    /// millisecond.
+    fn drops_of_a_standing_queue(mut bench: Bench) -> Vec<u64> {
         let mut drops = Vec::new();
         for ms in 0..400 {
             bench.enqueue(ms, TestPacket::new(ms as u32));
@@ -317,26 +313,23 @@ mod tests {
                 }
             }
         }
-        assert_eq!(drops, [120, 220, 291, 349, 399]);
+        drops
+    }
+
+    /// Packets of the standing queue wait 20 ms from the first on, so the waiting time is above the target
+    /// from 20 ms on, and the first drop is at 20 + 100 = 120 ms. The next are an interval over sqrt(1),
+    /// sqrt(2), ... later: 220, 220 + 70.7 -> the dequeue at 291, then + 57.7 = 348.4 -> 349.
+    #[test]
+    fn a_standing_queue_is_dropped_from_at_shrinking_intervals() {
+        assert_eq!(drops_of_a_standing_queue(bench(false)), [120, 220, 291, 349, 399]);
     }
 
     /// Newton's steps give 1, 1 (3 - 2) / 2 = 0.5, 0.5 (3 - 3 / 4) / 2 = 0.5625, and 0.4878:
     /// 120 + 100, + 50 -> 270, + 56.25 -> 326.25, + 48.78 -> 375.03.
     #[test]
     fn newtons_steps_approximate_the_square_root() {
-        let mut bench = Bench::of(&CoDel { ecn: false, newton: true, ..CoDel::default() });
-        let mut drops = Vec::new();
-        for ms in 0..400 {
-            bench.enqueue(ms, TestPacket::new(ms as u32));
-            if ms >= 20 {
-                bench.dequeue(ms);
-                if !bench.dropped().is_empty() {
-                    drops.push(ms);
-                    bench.enqueue(ms, TestPacket::new(1000));
-                }
-            }
-        }
-        assert_eq!(drops, [120, 220, 270, 327, 376]);
+        let bench = Bench::of(&CoDel { ecn: false, newton: true, ..CoDel::default() });
+        assert_eq!(drops_of_a_standing_queue(bench), [120, 220, 270, 327, 376]);
     }
 
     /// With senders that react a packet is marked and passed on, at the times of the drops.

@@ -65,6 +65,6 @@ def plane_of(text: str) -> Plane | None:
     return made
 
 
-def described(plane: Plane) -> dict[str, str]:
-    """Return a plane as the provenance of results has it."""
-    return {"plane": plane.name, "plane_identity": " ".join(plane.identity)}
+def described(plane: Plane | None) -> dict[str, str]:
+    """Return a plane as the provenance of results has it: nothing of the simulator, None."""
+    return {} if plane is None else {"plane": plane.name, "plane_identity": " ".join(plane.identity)}

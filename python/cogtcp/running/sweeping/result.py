@@ -177,7 +177,7 @@ class Sweep:
 
     @property
     def _plane(self) -> dict[str, str]:
-        return {} if self.plan.plane is None else described(self.plan.plane)
+        return described(self.plan.plane)
 
     @property
     def plot(self) -> SweepPlots:

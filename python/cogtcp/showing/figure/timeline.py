@@ -160,8 +160,8 @@ class Timeline:
             color = first.color if first and (len(runs) > 1 or len(run.flows) == 1) else "ink"
             packets = self.grid.reduce(columns["time_s"], columns["queue_packets"])
             queue.tracks.append(Track(-1, number, packets, color, name=name if len(runs) > 1 else run.link))
-            rates_ = [rate * 1e-6 if rate > 0 else math.nan for rate in columns["rate_bps"]]
-            rate = self.grid.reduce(columns["time_s"], rates_)
+            carried = [rate * 1e-6 if rate > 0 else math.nan for rate in columns["rate_bps"]]
+            rate = self.grid.reduce(columns["time_s"], carried)
             # Common random numbers: mostly the channels, and so the rates, are the same for all.
             if not any(_equal(rate, t.values) for t in goodput.tracks if t.line < 0):
                 named = f"rate of {run.link}" + (f", {name}" if number else "")

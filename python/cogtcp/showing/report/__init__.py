@@ -71,7 +71,7 @@ def comparison_report(
     """Return the report of a comparison, with quantiles over the seeds where they are asked for."""
     transports = [name for name in comparison.transports if comparison.finished(name)]
     drawn = {name: Series.of(result) for name, result in comparison.shown.items()}
-    most_flows = max((len(o.rows("flows")) for o in comparison.outcomes if not o.error), default=0)
+    most_flows = max((o.count("flows") for o in comparison.outcomes if not o.error), default=0)
     metrics = [
         metric
         for metric in comparison.metrics
