@@ -316,9 +316,9 @@ mod tests {
         drops
     }
 
-    /// Packets of the standing queue wait 20 ms from the first on, so the waiting time is above the target
-    /// from 20 ms on, and the first drop is at 20 + 100 = 120 ms. The next are an interval over sqrt(1),
-    /// sqrt(2), ... later: 220, 220 + 70.7 -> the dequeue at 291, then + 57.7 = 348.4 -> 349.
+    /// Each packet of the standing queue waits 20 ms: above the target from 20 ms on. So the first drop
+    /// is at 20 + 100 = 120 ms. The next are an interval over sqrt(1), sqrt(2), ... later:
+    /// 220, 220 + 70.7 -> the dequeue at 291, then + 57.7 = 348.4 -> 349.
     #[test]
     fn a_standing_queue_is_dropped_from_at_shrinking_intervals() {
         assert_eq!(drops_of_a_standing_queue(bench(false)), [120, 220, 291, 349, 399]);
