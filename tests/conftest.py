@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 from hypothesis import settings
 
-from cogtcp import Scenario
+from cogtcp import Scenario, studies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from cogtcp.studies import StudyResult
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -184,6 +186,10 @@ class Done:
         return json.loads(self.out)
 
 
+class QuickStudy(Protocol):
+    def __call__(self, name: str) -> tuple[StudyResult, Path]: ...
+
+
 class Command(Protocol):
     def __call__(self, *args: object, **options: Any) -> Done: ...
 
@@ -276,6 +282,19 @@ def _play(item: pytest.Function, folder: Path) -> None:
     asked = inspect.signature(body).parameters
     given |= {"tmp_path": folder, "command": command_in(folder)}
     body(**{name: given.get(name) for name in asked})
+
+
+@pytest.fixture(scope="session")
+def quick_study(tmp_path_factory: pytest.TempPathFactory) -> QuickStudy:
+    """Reproduce the quick version of a study, with two seeds; all workers share the runs."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def reproduced(name: str) -> tuple[StudyResult, Path]:
+        folder = shared / "studies" / name
+        return studies.reproduce(name, quick=True, seeds=2, out=folder), folder
+
+    return reproduced
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from cogtcp.deciding.atlas import lookup
 from cogtcp.deciding.atlas.space import place_of
 from cogtcp.deciding.atlas.transports import CANDIDATES
 from cogtcp.showing.report.atlas import atlas_page
-from conftest import ROOT, SMALL
+from conftest import ROOT, SMALL, QuickStudy
 
 CHROMIUM = os.environ.get("COGTCP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
@@ -39,7 +39,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def pages(tmp_path_factory: pytest.TempPathFactory, quick_study: QuickStudy) -> dict[str, str]:
     """Pages of every kind that is quickly made, as addresses."""
     folder = tmp_path_factory.mktemp("pages")
     small = Scenario.from_toml(SMALL)
@@ -65,7 +65,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     )
     made["sweep"] = swept.folder / "report.html"
     for claim in ("c2-t1", "chain-f7a"):
-        studies.reproduce(claim, quick=True, out=folder / claim)
+        # The study's runs, a page of this claim alone.
+        shutil.copytree(quick_study(studies.find(claim)[0].name)[1], folder / claim)
+        studies.reproduce(claim, quick=True, seeds=2, out=folder / claim)
         made[claim] = folder / claim / "report.html"
     log = folder / "pu.log"
     for words in (
@@ -402,18 +404,19 @@ def test_figures_are_drawn_for_phones_too(page: Any, pages: dict[str, str], kind
 
 
 @pytest.mark.parametrize("name", [study.name for study in studies.list_studies()])
-def test_the_page_of_a_study_is_short_as_long_as_it_is_folded(page: Any, tmp_path: Path, name: str) -> None:
+def test_the_page_of_a_study_is_short_as_long_as_it_is_folded(
+    page: Any, quick_study: QuickStudy, name: str
+) -> None:
     """A picture, a card for each claim, and nothing else unfolded: a page of at most 6,000 px.
 
     The quick page has the figures of the whole page, drawn at the best values too.
     """
-    study = studies.find(name)[0]
-    studies.reproduce(name, quick=True, seeds=2, out=tmp_path / "out")
+    result, folder = quick_study(name)
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto((tmp_path / "out" / "report.html").as_uri())
+    page.goto((folder / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollHeight") <= 6000
     cards = page.locator("section.claim")
-    assert cards.count() == len(study.claims)
+    assert cards.count() == len(result.study.claims)
     # Each card has its figure beside it.
     bare = "c => !c.querySelector('.card figure svg')"
     assert (

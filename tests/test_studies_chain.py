@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,8 @@ from cogtcp.studies import code
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conftest import QuickStudy
 
 
 def _sensed(off_ms: int) -> tuple[list[float], list[float], float]:
@@ -52,8 +55,9 @@ def test_a_timeout_of_one_second_outlasts_every_sensing_time() -> None:
     assert goodputs[400] / goodputs[200] == pytest.approx(model[400] / model[200], rel=0.05)
 
 
-def test_quick(tmp_path: Path) -> None:
-    result = studies.reproduce("chain", quick=True, seeds=1, out=tmp_path / "out")
+def test_quick(quick_study: QuickStudy, tmp_path: Path) -> None:
+    kept = shutil.copytree(quick_study("chain")[1], tmp_path / "out")
+    result = studies.reproduce("chain", quick=True, seeds=1, out=kept)
     claims = json.loads(result.to_json())["claims"]
     assert [claim["id"] for claim in claims] == [row.id for row in result.study.claims]
     # One seed shows nothing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from cogtcp.studies.common_tests import functions_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conftest import QuickStudy
 
 STUDIES = studies.list_studies()
 
@@ -102,9 +105,9 @@ def test_c2_one_cycle_by_hand() -> None:
     assert (flow["rtos"], flow["fast_retransmits"]) == (10, 0)
 
 
-def test_c2_quick(tmp_path: Path) -> None:
+def test_c2_quick(quick_study: QuickStudy, tmp_path: Path) -> None:
     """The quick version: complete, the same from the runs that were kept, and its mechanism as it must be."""
-    result = studies.reproduce("c2", quick=True, seeds=2, out=tmp_path / "out")
+    result, folder = quick_study("c2")
     outcomes = {claim.row.id: claim.outcome for claim in result.claims}
     assert list(outcomes) == [row.id for row in result.study.claims]
     base = {name: outcome.base.grid for name, outcome in outcomes.items() if outcome is not None}
@@ -118,7 +121,8 @@ def test_c2_quick(tmp_path: Path) -> None:
     # C2 reads the base RTT of the slow channel as saturation, NewReno does not.
     slow = {point.transport: cell.mean("slow_use") for point, cell in base["c2-x4"].items()}
     assert slow["c2"] < slow["newreno"]
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (folder / "report.html").read_text()
     assert "matches closely with our analytical results" in page
-    again = studies.reproduce("c2-f3", quick=True, seeds=2, out=tmp_path / "out")
+    kept = shutil.copytree(folder, tmp_path / "out")
+    again = studies.reproduce("c2-f3", quick=True, seeds=2, out=kept)
     assert again.claims[0].to_dict() == result.claims[0].to_dict()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import shutil
 import statistics
 import sys
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import pytest
 from cogtcp import Scenario, run, spectrum, studies
 from cogtcp.running.runner import Runner
 from cogtcp.studies import code, power
-from conftest import Command
+from conftest import Command, QuickStudy
 
 (STUDY,) = [study for study in studies.list_studies() if study.name == "mswim09"]
 
@@ -32,7 +33,8 @@ def single_hop() -> Scenario:
     return Scenario.from_file(STUDY.folder / "scenarios" / "single-hop.toml")
 
 
-def test_quick_measures_every_claim(command: Command, tmp_path: Path) -> None:
+def test_quick_measures_every_claim(command: Command, quick_study: QuickStudy, tmp_path: Path) -> None:
+    shutil.copytree(quick_study("mswim09")[1], tmp_path / "out")
     done = command("reproduce", "mswim09", "--quick", "--out", "out", "--json")
     assert done.code == 0, done.err
     claims = done.json()["claims"]

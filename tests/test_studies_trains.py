@@ -9,6 +9,7 @@ import pytest
 
 from cogtcp import Scenario, run, runner, studies
 from cogtcp.studies import code
+from conftest import QuickStudy
 
 
 def _study() -> studies.Study:
@@ -63,8 +64,8 @@ def test_the_journey_is_the_shipped_one() -> None:
     assert ours == theirs
 
 
-def test_quick(tmp_path: Path) -> None:
-    result = studies.reproduce("trains", quick=True, seeds=2, out=tmp_path / "out")
+def test_quick(quick_study: QuickStudy) -> None:
+    result, folder = quick_study("trains")
     assert [claim.row.id for claim in result.claims] == [row.id for row in _study().claims]
     outcomes = {claim.row.id: claim.outcome for claim in result.claims}
     frozen = {}
@@ -79,7 +80,7 @@ def test_quick(tmp_path: Path) -> None:
     use = {row[0]: float(row[1].split()[0]) for table in rivals.tables for row in table.rows}
     # Without marks nothing tells ATCP of congestion.
     assert use["ATCP, without"] < use["ATCP, with ICMP and ECN"]
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (folder / "report.html").read_text()
     assert "resumes using the same frozen value" in page
     assert ("has not been searched yet" in page) != (_study().folder / "search.json").exists()
 
