@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cogtcp import Scenario, run, runner, studies
 from cogtcp.studies import code
-from conftest import QuickStudy
+
+if TYPE_CHECKING:
+    from conftest import QuickStudy
 
 
 def _study() -> studies.Study:
