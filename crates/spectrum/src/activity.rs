@@ -7,7 +7,7 @@ pub use law::{ActivityLaw, LawError, SpanLaw, StartState};
 
 use crate::Intervals;
 use crate::propagation::{Position, Propagation};
-use cogtcp_units::{Duration, Length, Power, RandomStream, Time, read_number, write_number};
+use cogtcp_units::{Duration, In, Length, Power, RandomStream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub enum Reach {
     /// Inside this distance (m) it is heard, on its own channel only, and destroys every frame there; outside
     /// it is not there: the model of the released ns-2 code.
-    #[serde(deserialize_with = "read_number::<Length, _>", serialize_with = "write_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     Range(f64),
     /// It sends with this power; attenuation decides who hears it and which frames survive (MSWiM 2009,

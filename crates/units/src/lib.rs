@@ -42,7 +42,5 @@ pub use registry::{
 };
 pub use seed::Seed;
 pub use suggest::{among, list, nearest};
-pub use text::{
-    Quantity, count_and_unit, deserialize_text, deserialize_text_or_table, read_number, write_number,
-};
+pub use text::{In, Quantity, count_and_unit, deserialize_text, deserialize_text_or_table};
 pub use time::{Duration, Time};

@@ -148,17 +148,24 @@ impl Quantity for crate::Probability {
     }
 }
 
-/// Reads a `Q` as its number: `#[serde(deserialize_with = "read_number::<Length, _>")]`.
-pub fn read_number<'de, Q: Quantity + Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<f64, D::Error> {
-    Q::deserialize(deserializer).map(|quantity| quantity.number())
-}
+/// A number that stands in a file with its unit: `#[serde(with = "In::<Length>")]`.
+#[derive(Debug)]
+pub struct In<Q>(std::marker::PhantomData<Q>);
 
-/// Writes a number as the `Q` that it stands for.
-pub fn write_number<Q: Quantity + serde::Serialize, S: serde::Serializer>(
-    number: &f64,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    Q::of_number(*number).serialize(serializer)
+impl<Q: Quantity> In<Q> {
+    /// Reads a `Q` as its number.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error>
+    where
+        Q: Deserialize<'de>,
+    {
+        Q::deserialize(deserializer).map(|quantity| quantity.number())
+    }
+
+    /// Writes a number as the `Q` that it stands for.
+    pub fn serialize<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        Q: serde::Serialize,
+    {
+        Q::of_number(*number).serialize(serializer)
+    }
 }

@@ -1,9 +1,7 @@
 //! What a map says of a line.
 
 use cogtcp_spectrum::DurationLaw;
-use cogtcp_units::{
-    Acceleration, Decibel, Duration, Length, Power, Probability, Rate, Seed, Speed, read_number, write_number,
-};
+use cogtcp_units::{Acceleration, Decibel, Duration, In, Length, Power, Probability, Rate, Seed, Speed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,20 +46,20 @@ pub struct Line {
 #[schemars(rename = "MapTrain")]
 pub struct TrainDynamics {
     /// Top speed.
-    #[serde(deserialize_with = "read_number::<Speed, _>")]
+    #[serde(with = "In::<Speed>")]
     #[schemars(with = "Speed")]
     pub top_speed: f64,
     /// Acceleration.
-    #[serde(deserialize_with = "read_number::<Acceleration, _>")]
+    #[serde(with = "In::<Acceleration>")]
     #[schemars(with = "Acceleration")]
     pub acceleration: f64,
     /// Deceleration of a service braking.
-    #[serde(deserialize_with = "read_number::<Acceleration, _>")]
+    #[serde(with = "In::<Acceleration>")]
     #[schemars(with = "Acceleration")]
     pub braking: f64,
     /// How far below what is allowed a driver stays at most: drawn uniformly from 0 for each section between
     /// two stops of each journey.
-    #[serde(deserialize_with = "read_number::<Probability, _>", default)]
+    #[serde(with = "In::<Probability>", default)]
     #[schemars(with = "Probability")]
     pub slack: f64,
 }
@@ -74,7 +72,7 @@ pub struct Station {
     /// The name.
     pub name: String,
     /// Where it is: at least 100 m beyond the one before.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub at: f64,
     /// How long the train stands there; without it the train passes. It always stands at the first and the
@@ -89,15 +87,15 @@ pub struct Station {
 #[schemars(rename = "MapLimit")]
 pub struct SpeedLimit {
     /// Where it begins.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub from: f64,
     /// Where it ends.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub to: f64,
     /// The limit.
-    #[serde(deserialize_with = "read_number::<Speed, _>")]
+    #[serde(with = "In::<Speed>")]
     #[schemars(with = "Speed")]
     pub speed: f64,
 }
@@ -110,19 +108,15 @@ pub struct BaseStation {
     /// The name; no two share one. Its shadowing is tied to it.
     pub name: String,
     /// Where along the line it stands; may lie before its beginning or beyond its end.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub at: f64,
     /// How far from the track.
-    #[serde(
-        deserialize_with = "read_number::<Length, _>",
-        serialize_with = "write_number::<Length, _>",
-        default = "zero"
-    )]
+    #[serde(with = "In::<Length>", default = "zero")]
     #[schemars(with = "Length")]
     pub offset: f64,
     /// What it radiates, antenna gains of both ends included.
-    #[serde(deserialize_with = "read_number::<Power, _>")]
+    #[serde(with = "In::<Power>")]
     #[schemars(with = "Power")]
     pub power: f64,
 }
@@ -136,27 +130,19 @@ pub struct Tunnel {
     #[serde(default)]
     pub name: String,
     /// Where it begins.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub from: f64,
     /// Where it ends.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub to: f64,
     /// By how much it weakens the signal of every base station (0 to 300 dB).
-    #[serde(
-        deserialize_with = "read_number::<Decibel, _>",
-        serialize_with = "write_number::<Decibel, _>",
-        default = "tunnel_loss"
-    )]
+    #[serde(with = "In::<Decibel>", default = "tunnel_loss")]
     #[schemars(with = "Decibel")]
     pub loss: f64,
     /// Length inside each portal over which the loss grows to its full value.
-    #[serde(
-        deserialize_with = "read_number::<Length, _>",
-        serialize_with = "write_number::<Length, _>",
-        default = "portal"
-    )]
+    #[serde(with = "In::<Length>", default = "portal")]
     #[schemars(with = "Length")]
     pub portal: f64,
 }
@@ -167,7 +153,7 @@ pub struct Tunnel {
 #[schemars(rename = "MapBorder")]
 pub struct Border {
     /// Where it is.
-    #[serde(deserialize_with = "read_number::<Length, _>")]
+    #[serde(with = "In::<Length>")]
     #[schemars(with = "Length")]
     pub at: f64,
     /// How long the link is gone.
@@ -183,25 +169,17 @@ pub struct Border {
 #[schemars(rename = "MapSignal")]
 pub struct Signal {
     /// Path loss at 1 km (0 to 300 dB).
-    #[serde(deserialize_with = "read_number::<Decibel, _>")]
+    #[serde(with = "In::<Decibel>")]
     #[schemars(with = "Decibel")]
     pub path_loss: f64,
     /// Path-loss exponent (1 to 10): 2 in free space, 3 to 4 over ground.
     pub exponent: f64,
     /// Standard deviation of the shadowing (0 to 30 dB).
-    #[serde(
-        deserialize_with = "read_number::<Decibel, _>",
-        serialize_with = "write_number::<Decibel, _>",
-        default = "zero"
-    )]
+    #[serde(with = "In::<Decibel>", default = "zero")]
     #[schemars(with = "Decibel")]
     pub shadowing: f64,
     /// Distance over which the autocorrelation of the shadowing falls to 1/e (1 m to 100 km).
-    #[serde(
-        deserialize_with = "read_number::<Length, _>",
-        serialize_with = "write_number::<Length, _>",
-        default = "correlation"
-    )]
+    #[serde(with = "In::<Length>", default = "correlation")]
     #[schemars(with = "Length")]
     pub correlation: f64,
     /// Share of the shadowing's variance that belongs to the terrain and is the same on every journey.
@@ -211,23 +189,15 @@ pub struct Signal {
     #[serde(default)]
     pub terrain_seed: Seed,
     /// Level below which there is no link.
-    #[serde(deserialize_with = "read_number::<Power, _>")]
+    #[serde(with = "In::<Power>")]
     #[schemars(with = "Power")]
     pub threshold: f64,
     /// By how much the level has to exceed the threshold before a lost link is taken up again.
-    #[serde(
-        deserialize_with = "read_number::<Decibel, _>",
-        serialize_with = "write_number::<Decibel, _>",
-        default = "zero"
-    )]
+    #[serde(with = "In::<Decibel>", default = "zero")]
     #[schemars(with = "Decibel")]
     pub recovery: f64,
     /// By how much another base station has to be louder than the serving one for a handoff.
-    #[serde(
-        deserialize_with = "read_number::<Decibel, _>",
-        serialize_with = "write_number::<Decibel, _>",
-        default = "handover_margin"
-    )]
+    #[serde(with = "In::<Decibel>", default = "handover_margin")]
     #[schemars(with = "Decibel")]
     pub handover_margin: f64,
     /// How long a handoff interrupts the link.
@@ -247,7 +217,7 @@ pub struct Signal {
 #[schemars(rename = "RateAbove")]
 pub struct RateStep {
     /// Least level.
-    #[serde(deserialize_with = "read_number::<Power, _>")]
+    #[serde(with = "In::<Power>")]
     #[schemars(with = "Power")]
     pub above: f64,
     /// The rate.
