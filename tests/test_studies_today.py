@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,22 +48,36 @@ def joint(folder: Path) -> Path:
     return studies.search_joint("t", trials=0, at="silence=mostly closed")
 
 
-def compared(seen: list[Any] | None = None) -> today.Today:
-    """Compare with the simulator in the kernel's place."""
+@dataclass(frozen=True)
+class StandIn:
+    """The simulator in the kernel's place."""
 
-    def on(scenario: Any, seed: int) -> Any:
-        if seen is not None:
-            seen.append((scenario.to_dict(), seed))
+    seen: list[Any] = field(default_factory=list, compare=False)
+    fails: bool = False
+    name: str = "virtual:none"
+    identity: tuple[str, ...] = ("stand-in",)
+
+    def check(self, scenario: Any) -> None:
+        """Take every scenario."""
+
+    def run(self, scenario: Any, seed: int, cancel: Any) -> Any:
+        """Note what is run."""
+        if self.fails:
+            raise RunError("no evidence: packets were late")
+        self.seen.append((scenario.to_dict(), seed))
         return cogtcp.run(scenario, seed=seed)
 
+
+def compared(on: StandIn | None = None, folder: Path | None = None) -> today.Today:
+    """Compare with a stand-in."""
     study, _ = studies.find("t")
-    context = Context(study, (8001, 8002), quick=False, _runner=runner.Runner())
-    return today.compare(context, on, lambda line: None)
+    context = Context(study, (8001, 8002), quick=False, _runner=runner.Runner(folder))
+    return today.compare(context, on or StandIn(), lambda line: None)
 
 
 def test_linux_runs_on_its_own_host_at_the_joint_setting(joint: Path) -> None:
-    seen: list[Any] = []
-    found = compared(seen)
+    on = StandIn()
+    found, seen = compared(on), on.seen
     # Two points, three senders, two seeds.
     assert len(seen) == 12
     assert {data["flow"][0]["transport"] for data, _ in seen} == set(today.LINUX.values())
@@ -108,17 +123,16 @@ def test_what_is_missing_is_said(folder: Path, capsys: pytest.CaptureFixture[str
         studies.find("t")
 
 
-def test_a_run_that_is_no_evidence_is_an_error(joint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Late:
-        is_evidence = False
-        doubt = "packets were late"
+def test_a_run_that_is_no_evidence_is_an_error(joint: Path) -> None:
+    with pytest.raises(RunError, match="t, seed 8001: no evidence: packets were late"):
+        compared(StandIn(fails=True))
 
-    monkeypatch.setattr(today, "emulate", lambda *given, **named: Late())
-    study, _ = studies.find("t")
-    context = Context(study, (8001,), quick=False, _runner=runner.Runner())
-    monkeypatch.setattr(today, "virtual_kernel", lambda: type("Kernel", (), {"release": "6.0"}))
-    with pytest.raises(RunError, match=r"t, seed 8001: the run is no evidence \(packets were late\)"):
-        today.compare(context)
+
+def test_finished_runs_of_the_kernel_are_not_made_again(joint: Path, tmp_path: Path) -> None:
+    first = compared(StandIn(), tmp_path / "runs")
+    again = StandIn()
+    assert compared(again, tmp_path / "runs") == first
+    assert again.seen == []
 
 
 @pytest.mark.skipif(not preferred_clock(), reason="needs a kernel for virtual time: make kernel")

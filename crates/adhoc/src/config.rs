@@ -5,7 +5,7 @@ use cogtcp_routing::RoutingSpec;
 use cogtcp_spectrum::CognitiveConfig;
 use cogtcp_spectrum::detector::{DetectorConfig, DetectorContext};
 use cogtcp_spectrum::policy::PolicyConfig;
-use cogtcp_units::{Duration, Power};
+use cogtcp_units::{Duration, Power, Time};
 use cogtcp_wireless::MediumConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,14 +97,27 @@ pub struct CognitiveNode {
     pub report_memory: Duration,
 }
 
+/// A change of transmit power.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PowerChange {
+    /// When.
+    pub at: Time,
+    /// Of which node; `None`: of all.
+    pub node: Option<u32>,
+    /// The power from then on.
+    pub power: Power,
+}
+
 /// Everything about an ad hoc network but its seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdHocConfig {
     /// The MAC, the PHY and the channels, numbered as in the air. Without an air all stations are on channel
     /// 0; with three radios a control channel may follow the last.
     pub medium: MediumConfig,
-    /// Transmitted power of every radio.
+    /// Transmitted power of every radio at the start.
     pub power: Power,
+    /// Changes of it, in the order of time.
+    pub powers: Vec<PowerChange>,
     /// The routing protocol.
     pub routing: RoutingSpec,
     /// Packets that wait at a node for a route.
@@ -126,4 +139,12 @@ pub struct AdHocConfig {
     pub switching_delay: Duration,
     /// The cognitive radios; `None`: nobody senses.
     pub cognitive: Option<CognitiveNode>,
+}
+
+impl AdHocConfig {
+    /// The greatest power of a node in the whole run.
+    pub(crate) fn greatest_power(&self) -> Power {
+        let all = self.powers.iter().map(|change| change.power.watts());
+        Power::from_watts(all.fold(self.power.watts(), f64::max))
+    }
 }

@@ -25,7 +25,8 @@ mod timers;
 
 pub use arp::{ARP_BYTES, ArpConfig, ArpDrops, ArpLearns, ArpProtocol, ArpSettings, ArpTable, Resolution};
 pub use config::{
-    AdHocConfig, ChannelKnowledge, CognitiveNode, LinkFailure, Radios, SensingTimes, WhileNeighbourSenses,
+    AdHocConfig, ChannelKnowledge, CognitiveNode, LinkFailure, PowerChange, Radios, SensingTimes,
+    WhileNeighbourSenses,
 };
 pub use event::{AdHocDropCause, AdHocEvent, Layer, SearchOutcome};
 pub use frame::{AirEvent, AirFrame, FrameContent, NodeRadio};

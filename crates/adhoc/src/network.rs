@@ -2,7 +2,7 @@
 //!
 //! `host_packets` (a packet from its source into a queue), `reception` (reports of the medium), `routing`
 //! (orders of routing), `frames` (records of the air). `resolution` (from a next hop to an address),
-//! `locations` (positions for routing), `view` (the network from outside).
+//! `locations` (positions for routing), `sharing` (the repositories of the nodes), `view` (the network from outside).
 
 mod frames;
 mod host_packets;
@@ -10,6 +10,7 @@ mod locations;
 mod reception;
 mod resolution;
 mod routing;
+mod sharing;
 mod view;
 
 pub(crate) use resolution::Waiting;
@@ -23,7 +24,7 @@ use crate::node_positions::NodePositions;
 use crate::packet::Load;
 use crate::radios::Channels;
 use crate::timers::Timers;
-use cogtcp_crosslayer::StampingHop;
+use cogtcp_crosslayer::{Repository, StampingHop};
 use cogtcp_mobility::{Mobility, NeighborGrid};
 use cogtcp_routing::{HostUpdate, NodeAddress, NodeSite, PacketBuffer, RoutingGraph};
 use cogtcp_spectrum::air::Air;
@@ -43,7 +44,7 @@ pub struct AdHocNetwork<T, S = ()> {
     /// By interface: its node.
     owners: Vec<u32>,
     pub(crate) timers: Timers,
-    /// How far a frame can be received, m.
+    /// How far a frame can be received, of the greatest power, m.
     pub(crate) range: f64,
     /// Who is within that range.
     pub(crate) near: NeighborGrid,
@@ -56,6 +57,10 @@ pub struct AdHocNetwork<T, S = ()> {
     air: VecDeque<AirEvent<T>>,
     /// How nodes write into packets, and what each knows of its next hop; empty: they do not.
     pub(crate) stamping: Option<(Stamper<T>, Vec<StampingHop>)>,
+    /// Whether repositories have neighbours: where nobody senses or changes power, nobody asks.
+    pub(crate) keeps_neighbors: bool,
+    /// Changes of power that are done.
+    powers_set: usize,
     seed: u64,
     now: Time,
 }
@@ -71,6 +76,8 @@ enum Slot {
     Node(u32),
     /// Nodes have moved.
     Locations,
+    /// Nodes change their power.
+    Power,
 }
 
 impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
@@ -110,6 +117,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let mut owners = Vec::new();
         for number in 0..count {
             let interfaces = Interfaces::add(&mut medium, &config, &channels, number);
+            let mut repository = Repository::new(config.power, channels.first());
+            let routing_reads = repository.subscribe();
             // All interfaces that were just added are this node's.
             owners.resize(medium.len(), number);
             nodes.push(Node {
@@ -125,7 +134,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                     .map(|arp| ArpTable::new(arp, RandomStream::new(seed, "adhoc/arp", u64::from(number)))),
                 interfaces,
                 radio: channels.radio(&config, &mobility, air, number, seed)?,
-                channel: channels.first(),
+                repository,
+                routing_reads,
                 heard_channels: BTreeMap::new(),
                 reports: BTreeMap::new(),
                 announces: Time::MAX,
@@ -134,10 +144,11 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             });
         }
         let phy = &config.medium.phy;
-        let range = phy.propagation.path_loss.range(phy.sensitivity.watts() / config.power.watts());
+        let range =
+            phy.propagation.path_loss.range(phy.sensitivity.watts() / config.greatest_power().watts());
         let mut network = Self {
-            // A radio and a node for each, and the locations.
-            timers: Timers::new(2 * count as usize + 1),
+            // A radio and a node for each, the locations, the powers.
+            timers: Timers::new(2 * count as usize + 2),
             channels,
             medium,
             nodes,
@@ -149,6 +160,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             events: VecDeque::new(),
             air: VecDeque::new(),
             stamping: None,
+            keeps_neighbors: config.cognitive.is_some() || !config.powers.is_empty(),
+            powers_set: 0,
             seed,
             now: Time::ZERO,
             config,
@@ -159,9 +172,10 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     fn begin(&mut self) {
+        self.plan_power();
         self.tell_locations(Time::ZERO);
         for number in 0..self.nodes.len() as u32 {
-            let channel = self.channels.number(self.nodes[number as usize].channel);
+            let channel = self.channels.number(self.nodes[number as usize].repository.channel());
             let node = &mut self.nodes[number as usize];
             // The first channel that routing hears of is where it begins, and no handoff.
             node.routing.handle_host_update(Time::ZERO, HostUpdate::Handoff { channel });
@@ -249,6 +263,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 self.tell_locations(now);
                 (0..self.nodes.len() as u32).for_each(|node| self.settle(node, now));
             }
+            Slot::Power => self.change_powers(now),
         }
     }
 
@@ -257,6 +272,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         match number {
             number if number < count => Slot::Radio(number),
             number if number < 2 * count => Slot::Node(number - count),
+            number if number > 2 * count => Slot::Power,
             _ => Slot::Locations,
         }
     }
@@ -267,6 +283,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             Slot::Radio(node) => node,
             Slot::Node(node) => count + node,
             Slot::Locations => 2 * count,
+            Slot::Power => 2 * count + 1,
         };
         self.timers.set(number, due);
     }

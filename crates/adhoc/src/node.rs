@@ -5,7 +5,7 @@ use crate::config::{AdHocConfig, Radios};
 use crate::network::Waiting;
 use crate::packet::RoutedPacket;
 use crate::radios::Channels;
-use cogtcp_crosslayer::ChannelId;
+use cogtcp_crosslayer::{ChannelId, ReaderId, Repository};
 use cogtcp_routing::{PacketBuffer, Routing};
 use cogtcp_spectrum::CognitiveRadio;
 use cogtcp_units::{RandomStream, Time};
@@ -26,8 +26,10 @@ pub(crate) struct Node<T> {
     pub(crate) arp: Option<ArpTable<Waiting<T>>>,
     pub(crate) counters: NodeCounters,
     pub(crate) interfaces: Interfaces,
-    /// The channel on which it listens for data.
-    pub(crate) channel: ChannelId,
+    /// What its layers share; the channel is the one on which it listens for data.
+    pub(crate) repository: Repository,
+    /// Routing's subscription.
+    pub(crate) routing_reads: ReaderId,
     /// The radio that senses, where nodes sense.
     pub(crate) radio: Option<Box<CognitiveRadio>>,
     /// Where it believes that others listen, by node, as they said; empty: nobody has said anything.
@@ -63,6 +65,7 @@ impl Interfaces {
     ) -> Self {
         let base = InterfaceConfig {
             power: config.power,
+            greatest_power: config.greatest_power(),
             channel: channels.first(),
             tuning_delay: config.switching_delay,
             ..InterfaceConfig::new(node)

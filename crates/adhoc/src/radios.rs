@@ -181,7 +181,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         // Also from one silence to the next: the medium waits for the end of the new one.
         if before != after {
             // The medium tunes the radio before it opens: it must not hear its old channel for an instant.
-            if !after.is_silent() && loaded != self.nodes[number as usize].channel {
+            if !after.is_silent() && loaded != self.nodes[number as usize].repository.channel() {
                 self.change_channel(number, loaded, now);
             }
             self.medium.set_silent(now, &[receiver], after.is_silent(), until);
@@ -222,15 +222,14 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// A node listens on another channel from now on, and says so.
     pub(crate) fn change_channel(&mut self, number: u32, channel: ChannelId, now: Time) {
         let node = &mut self.nodes[number as usize];
-        if node.channel == channel {
+        if !node.repository.set_channel(now, channel) {
             return;
         }
-        node.channel = channel;
         node.counters.handoffs += 1;
         self.medium.tune(now, node.interfaces.receiver, channel);
         self.events.push_back(AdHocEvent::Tuned { time: now, node: number, channel });
+        self.tell_routing(number, now);
         let said = self.channels.number(channel);
-        node.routing.handle_host_update(now, HostUpdate::Handoff { channel: said });
         let knowledge = self.config.cognitive.as_ref().map(|it| it.knowledge).unwrap_or_default();
         match knowledge {
             ChannelKnowledge::Signalled => self.plan_announcement(number, now),
@@ -253,9 +252,9 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// All in range know it at once.
     fn tell_neighbours(&mut self, number: u32, channel: ChannelNumber, now: Time) {
         let neighbor = NodeAddress::new(number);
-        let place = self.medium.position(number, now);
+        let (place, range) = (self.medium.position(number, now), self.range_of(number));
         for other in self.near.near(&self.mobility, now, place) {
-            if other != number {
+            if other != number && self.medium.position(other, now).distance(place) <= range {
                 let routing = &mut self.nodes[other as usize].routing;
                 routing.handle_host_update(now, HostUpdate::NeighborChannel { neighbor, channel });
                 self.settle(other, now);
@@ -266,7 +265,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Routing wants the receiver of a node on a channel.
     pub(crate) fn want_channel(&mut self, number: u32, channel: ChannelId, now: Time) {
         let node = &mut self.nodes[number as usize];
-        if node.channel == channel {
+        if node.repository.channel() == channel {
             return;
         }
         match &mut node.radio {

@@ -20,16 +20,22 @@ pub struct BoardEntry {
 pub struct ReaderId(usize);
 
 /// The board of one node. Notices wait until every reader has taken them; without readers nothing is kept.
-#[derive(Clone, Debug, Default)]
-pub struct Board {
-    entries: VecDeque<BoardEntry>,
+#[derive(Clone, Debug)]
+pub struct Board<E = BoardEntry> {
+    entries: VecDeque<E>,
     /// Number of the first entry in `entries`.
     first: u64,
     /// Number of the next entry of each reader.
     readers: Vec<u64>,
 }
 
-impl Board {
+impl<E> Default for Board<E> {
+    fn default() -> Self {
+        Self { entries: VecDeque::new(), first: 0, readers: Vec::new() }
+    }
+}
+
+impl<E: Copy> Board<E> {
     /// A board without readers.
     pub fn new() -> Self {
         Self::default()
@@ -47,14 +53,14 @@ impl Board {
     }
 
     /// Publishes what happened, as far as the node knows it (see [`LinkEvent::as_known`]).
-    pub fn publish(&mut self, entry: BoardEntry) {
+    pub fn publish(&mut self, entry: E) {
         if self.is_read() {
             self.entries.push_back(entry);
         }
     }
 
     /// The oldest entry that this reader has not taken.
-    pub fn take(&mut self, reader: ReaderId) -> Option<BoardEntry> {
+    pub fn take(&mut self, reader: ReaderId) -> Option<E> {
         let next = self.readers.get_mut(reader.0)?;
         let entry = *self.entries.get((*next - self.first) as usize)?;
         *next += 1;

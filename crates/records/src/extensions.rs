@@ -606,6 +606,13 @@ tables! {
         handoffs: u64 in "",
         /// Searches for routes that it began.
         searches: u64 in "",
+        /// Transmit power at the end, from its cross-layer repository.
+        power_w: f64 in "W",
+        /// The channel on which it listens at the end, from there.
+        channel: u64 in "",
+        /// Neighbours at the end, from there: nodes heard since the MAC last failed to reach them. Kept where
+        /// nodes sense or change power.
+        neighbors: u64 in "",
     }
 
     /// One row per search for a route in an ad hoc network, in the order of their ends, warm-up included.

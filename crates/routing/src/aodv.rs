@@ -372,7 +372,12 @@ impl Routing for Aodv {
             HostUpdate::NeighborChannel { neighbor, channel } => {
                 self.handle_neighbor_channel(now, neighbor, channel);
             }
-            HostUpdate::Topology(_)
+            HostUpdate::Power => self.reconfigure(now),
+            HostUpdate::NeighborLost { neighbor } if self.config.at_handoff == AtHandoff::Search => {
+                self.search_again(now, Some(neighbor));
+            }
+            HostUpdate::NeighborLost { .. }
+            | HostUpdate::Topology(_)
             | HostUpdate::Position(_)
             | HostUpdate::Location { .. }
             | HostUpdate::PrimaryUser { .. } => {}

@@ -172,6 +172,13 @@ pub enum HostUpdate {
         /// Its channel.
         channel: ChannelNumber,
     },
+    /// This node's transmit power changed, and its range with it.
+    Power,
+    /// A node does not reach this one any more: its power fell.
+    NeighborLost {
+        /// The node.
+        neighbor: NodeAddress,
+    },
     /// A primary user was found on a channel here, or is gone from it.
     PrimaryUser {
         /// The channel.

@@ -11,7 +11,7 @@ pub use phy::Phy;
 use crate::{Coordinates, Graph};
 use cogtcp_adhoc::{LinkFailure, Radios};
 use cogtcp_mobility::Start;
-use cogtcp_units::{Duration, Length, Speed};
+use cogtcp_units::{Duration, Length, Power, Speed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct AdHoc {
     /// How many radios a node has.
     #[serde(default)]
     pub radios: Radios,
+    /// Changes of transmit power, which is \[phy\]'s at the start; range and carrier-sense range change with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub power: Vec<NodePower>,
     /// Packets that wait at a node for a route; the oldest goes for the next.
     #[serde(default = "route_buffer")]
     pub route_buffer: u32,
@@ -65,6 +68,20 @@ pub struct AdHoc {
     /// cross the air to or from the gateway with the least delay behind it. Without it: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wired: Option<Graph>,
+}
+
+/// A change of transmit power.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodePower {
+    /// When; "0 s" for the whole run.
+    #[serde(default)]
+    pub at: Duration,
+    /// Which node, such as "n3"; without it: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The power from then on.
+    pub power: Power,
 }
 
 /// 64 packets, 30 s: ns-2 (`aodv_rqueue.h`) and ns-3.

@@ -41,8 +41,8 @@ mod tree;
 mod udp;
 
 pub use adhoc::{
-    AdHoc, AdHocMac, AdHocRate, AreaSize, CognitiveNodes, GridPlacement, MacOfMany, MobilityModel, Phy,
-    PlacementModel, SensingOfNodes, WaypointModel,
+    AdHoc, AdHocMac, AdHocRate, AreaSize, CognitiveNodes, GridPlacement, MacOfMany, MobilityModel, NodePower,
+    Phy, PlacementModel, SensingOfNodes, WaypointModel,
 };
 pub use cognitive::{
     Access, AlternatingChannels, BaseStation, CellSettings, Channels, CognitiveUser, Cooperation,

@@ -1,10 +1,10 @@
 //! Ad hoc networks in scenarios: what is read, what is refused and where.
 
-use cogtcp_adhoc::{ArpConfig, ArpLearns, LinkFailure, Radios, SensingTimes};
+use cogtcp_adhoc::{ArpConfig, ArpLearns, LinkFailure, PowerChange, Radios, SensingTimes};
 use cogtcp_network::build;
 use cogtcp_routing::{AodvProfile, RoutingSpec};
 use cogtcp_scenario::{Experiment, Motion, Scenario, ScenarioError, UsersSpec};
-use cogtcp_units::{Decibel, Duration, Length, Position};
+use cogtcp_units::{Decibel, Duration, Length, Position, Power, Time};
 use cogtcp_wireless::{
     AnswerRate, Capture, Errors, Fading, LogDistance, Minstrel, Nakagami, PathLoss, Profile, Propagation,
     RateControl, Rules, Shadowing,
@@ -557,4 +557,30 @@ fn what_does_not_go_together_is_refused() {
     let error = resolve(wired).unwrap_err();
     assert_eq!(error.field, "mac");
     assert!(error.to_string().contains("only an ad hoc network has this"), "{error}");
+}
+
+/// Changes of power are put in the order of time; a wrong one is pointed at.
+#[test]
+fn powers_are_read_in_order_and_checked() {
+    const MAC: &str = "[mac]\nprofile";
+    let powers = |text: &str| format!("{text}\n{MAC}");
+    let later = "[[topology.ad_hoc.power]]\nat = \"30 s\"\npower = \"20 mW\"\n";
+    let first = "[[topology.ad_hoc.power]]\nnode = \"n3\"\npower = \"1 mW\"\n";
+    let experiment = resolve(&RIGHT.replace(MAC, &powers(&format!("{later}{first}")))).unwrap();
+    let found = &experiment.adhoc.as_deref().unwrap().config.powers;
+    let change = |seconds, node, milliwatts: f64| PowerChange {
+        at: Time::from_millis(1000 * seconds),
+        node,
+        power: Power::from_watts(milliwatts / 1000.0),
+    };
+    assert_eq!(found[..], [change(0, Some(3), 1.0), change(30, None, 20.0)]);
+    for (from, to, key, words) in [
+        ("\"n3\"", "\"n25\"", "node", "write \"n0\" to \"n24\""),
+        ("\"1 mW\"", "\"0 mW\"", "power", "write one above zero"),
+        ("node = \"n3\"", "at = \"60 s\"", "at", "not in the run, which lasts \"60 s\""),
+    ] {
+        let wrong = first.replace(from, to);
+        let at = to.rsplit(" = ").next().unwrap();
+        spoil(MAC, &powers(&wrong), &format!("topology.ad_hoc.power.0.{key}"), &format!("{at}\n"), words);
+    }
 }

@@ -186,11 +186,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
     pub fn add_interface(&mut self, interface: InterfaceConfig) -> InterfaceId {
         let number = self.stations.len() as u32;
         let least = self.config.phy.cutoff.watts();
-        // The least gain with which it is heard at the best of shadowing and fading.
-        let needed = least / (interface.power.watts() * self.config.phy.propagation.most());
-        let reach = self.config.phy.propagation.path_loss.range(needed);
-        self.reach = self.reach.max(reach);
-        let loudest = interface.power.watts() * self.config.phy.propagation.most();
+        let greatest = interface.power.watts().max(interface.greatest_power.watts());
+        let reach = self.reach_of(interface.power.watts());
+        self.reach = self.reach.max(self.reach_of(greatest));
+        let loudest = greatest * self.config.phy.propagation.most();
         self.listening.step = self.listening.step.max(Listening::step_for(least, loudest));
         let (node, channel) = (interface.node, interface.channel);
         self.has_channels |= number > 0 && self.stations.channel(0) != channel;
@@ -207,6 +206,35 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         // The next search draws the squares again, with this station.
         self.grid.expires = Time::ZERO;
         InterfaceId(number)
+    }
+
+    /// How far frames of a power matter, m: the least gain with which they are heard at the best of shadowing
+    /// and fading.
+    fn reach_of(&self, watts: f64) -> f64 {
+        let propagation = &self.config.phy.propagation;
+        propagation.path_loss.range(self.config.phy.cutoff.watts() / (watts * propagation.most()))
+    }
+
+    /// Sets the power of frames that `at` sends from now on; at most its greatest power. Frames on the air
+    /// keep theirs.
+    pub fn set_power(&mut self, at: InterfaceId, power: Power) {
+        let number = at.0;
+        // Their list of hearers is the sender's neighbours, which change.
+        for place in 0..self.on_air.len() {
+            let index = self.on_air[place];
+            if self.frames[index as usize].frame.sender == number {
+                self.part_from_neighbours(index);
+            }
+        }
+        let reach = self.reach_of(power.watts());
+        debug_assert!(reach <= self.reach, "the medium was told of the greatest power");
+        let cold = &mut self.stations[number].cold;
+        (cold.power, cold.reach) = (power.watts(), reach);
+        if let Some(near) = self.neighbours.get_mut(number as usize) {
+            *near = None;
+        }
+        self.pair_power = None;
+        self.grid.expires = Time::ZERO;
     }
 
     /// How many stations there are.

@@ -477,8 +477,8 @@ def compare_on_today(
     Args:
         study: Name of a study with `[today]` and a joint setting.
         seeds: Seeds of each sender at each point.
-        jobs: Simulations at a time; by default one for each processor. Kernels run one after the other.
-        out: Folder for the finished simulations.
+        jobs: Runs at a time; by default one for each processor.
+        out: Folder for the finished runs.
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with a line when a sender is done.
 

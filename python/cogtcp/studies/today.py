@@ -15,8 +15,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cogtcp._errors import RunError
-from cogtcp.kernel.emulation import emulate, virtual_kernel
+from cogtcp.kernel.emulation import virtual_kernel
+from cogtcp.kernel.emulation.virtual.plane import virtual_plane
 from cogtcp.model.output import write_file
 from cogtcp.model.statistics import mean_interval
 from cogtcp.running.runner import Case
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from cogtcp import Scenario
     from cogtcp.model.statistics import Interval
+    from cogtcp.running.runner.plane import Plane
     from cogtcp.studies.claims import OnToday
     from cogtcp.studies.context import Context
     from cogtcp.studies.folder import Study
@@ -97,14 +98,14 @@ class Today:
 
 def compare(
     context: Context,
-    on: Callable[[Scenario, int], Any] | None = None,
+    on: Plane | None = None,
     progress: Callable[[str], None] = print,
 ) -> Today:
     """Run the figure of `[today]` with Linux's senders and the paper's.
 
     Args:
         context: The study, with seeds.
-        on: Runs a scenario with a seed in a kernel; by default the kernel for virtual time in use.
+        on: Where Linux's senders run; by default the kernel for virtual time in use.
         progress: Called with a line.
 
     Raises:
@@ -119,6 +120,7 @@ def compare(
             f"{study.name} has no joint setting; search: cogtcp reproduce {study.name} --search --joint"
         )
     release = virtual_kernel().release if on is None else ""
+    kernel = on or virtual_plane()
     reads = code.function(study, "runs", asked.measure)
     make = code.function(study, "runs", "scenario")
 
@@ -126,39 +128,23 @@ def compare(
         made: Scenario = make(context, there.setting, point, seed)
         return made.set("run.duration", asked.duration)
 
-    cases: list[tuple[Point, str, list[Case]]] = []
+    def cell(point: Point, sender: str, dressed: Sequence[Scenario], plane: Plane | None) -> Cell:
+        cases = [
+            Case(one, seed, reads, asked.trace, plane=plane)
+            for one, seed in zip(dressed, context.seeds, strict=True)
+        ]
+        return _cell(asked, point, sender, SIMULATOR if plane is None else KERNEL, context.run(cases))
+
+    cells = []
     for point in asked.points:
         for sender in asked.beside:
             dressed = [scenario(point.but(transport=sender), seed) for seed in context.seeds]
-            cases.append((point, sender, _cases(context, dressed, reads, asked.trace)))
+            cells.append(cell(point, sender, dressed, None))
         for sender, transport in LINUX.items():
             dressed = [put_on(scenario(point, seed), transport) for seed in context.seeds]
-            cases.append((point, sender, _cases(context, dressed, reads, asked.trace)))
-    records = iter(context.run([case for _, _, of_cell in cases for case in of_cell]))
-    cells = []
-    for point, sender, of_cell in cases:
-        simulated = [next(records) for _ in of_cell]
-        cells.append(_cell(asked, point, sender, SIMULATOR, simulated))
-        if sender not in LINUX:
-            continue
-        measured = []
-        for case in of_cell:
-            result = (on or _in_virtual_time)(case.scenario, case.seed)
-            measured.append(reads(result))
-        cells.append(_cell(asked, point, sender, KERNEL, measured))
-        progress(f"today: {_place(point)} {sender}: done".replace("  ", " "))
+            cells += [cell(point, sender, dressed, plane) for plane in (None, kernel)]
+            progress(f"today: {_place(point)} {sender}: done".replace("  ", " "))
     return Today(release, (context.seeds[0], context.seeds[-1]), asked.duration, tuple(cells))
-
-
-def _cases(context: Context, dressed: Sequence[Scenario], reads: Any, trace: Any) -> list[Case]:
-    return [Case(one, seed, reads, trace) for one, seed in zip(dressed, context.seeds, strict=True)]
-
-
-def _in_virtual_time(scenario: Scenario, seed: int) -> Any:
-    result = emulate(scenario, seed=seed, virtual=True)
-    if not result.is_evidence:
-        raise RunError(f"{scenario.name}, seed {seed}: the run is no evidence ({result.doubt})")
-    return result
 
 
 def _cell(

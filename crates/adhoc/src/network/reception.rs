@@ -73,6 +73,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     }
 
     pub(super) fn receive(&mut self, node: u32, from: u32, load: Load<T>, first_in_line: Time, now: Time) {
+        self.note_heard(node, from, now);
         match load {
             Load::Data(mut data) => {
                 data.route.hops = data.route.hops.saturating_add(1);
@@ -131,7 +132,8 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         cause: Option<AdHocDropCause>,
         now: Time,
     ) {
-        let neighbor = NodeAddress::new(self.owners[to.0 as usize]);
+        let lost = self.owners[to.0 as usize];
+        let neighbor = NodeAddress::new(lost);
         let there = &mut self.nodes[node as usize];
         there.counters.link_failures += 1;
         let after = match &load {
@@ -155,6 +157,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             self.clear_queue(node, at, to, now);
         }
         self.medium.failure_told();
+        self.note_unreached(node, lost, now);
         self.settle(node, now);
     }
 

@@ -88,7 +88,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         let packet = Arc::new(packet);
         let single = self.config.radios == Radios::Single;
         if to.is_broadcast() {
-            let listens = self.is_signalled().then_some(self.nodes[node as usize].channel);
+            let listens = self.is_signalled().then_some(self.nodes[node as usize].repository.channel());
             let bytes = if listens.is_some() { bytes + CHANNEL_BYTES } else { bytes };
             return self.broadcast(node, said, bytes, Load::Routing(packet, listens), now);
         }
@@ -151,7 +151,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// A node says on which channel it listens, and will say so again.
     pub(super) fn announce(&mut self, node: u32, now: Time) {
         self.nodes[node as usize].counters.announcements += 1;
-        let channel = self.nodes[node as usize].channel;
+        let channel = self.nodes[node as usize].repository.channel();
         self.plan_announcement(node, now + Self::ANNOUNCEMENT_INTERVAL);
         self.broadcast(node, None, ANNOUNCEMENT_BYTES, Load::Channel(node, channel), now);
     }

@@ -58,7 +58,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
 
     /// The channel on which a node listens for data.
     pub fn channel(&self, node: u32) -> ChannelId {
-        self.nodes[node as usize].channel
+        self.nodes[node as usize].repository.channel()
     }
 
     /// Where a node is.
@@ -66,7 +66,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.mobility.position(node as usize, now)
     }
 
-    /// How far a frame can be received without shadowing, fading and interference, m.
+    /// How far a frame of the greatest power can be received without shadowing, fading and interference, m.
     pub fn range(&self) -> f64 {
         self.range
     }

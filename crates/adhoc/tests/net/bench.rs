@@ -22,6 +22,7 @@ pub(crate) fn config() -> AdHocConfig {
     AdHocConfig {
         medium: MediumConfig::new(MacConfig::default(), phy, Rate::from_bits_per_second(2_000_000)),
         power,
+        powers: Vec::new(),
         routing: RoutingSpec::default(),
         buffer_packets: 64,
         buffer_time: Duration::from_secs(30),

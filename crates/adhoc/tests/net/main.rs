@@ -3,6 +3,7 @@
 mod addresses;
 mod bench;
 mod edges;
+mod powers;
 mod radios;
 mod random;
 mod routes;

@@ -184,6 +184,7 @@ fn nodes<T: Clone, S: Surroundings>(
         let (counters, mac, routing) = account.measured(air, node);
         let start = ending.mobility.position(number, Time::ZERO);
         let (service, served) = account.node_service[number];
+        let shared = air.repository(node);
         let row = NodeRow {
             node: table.node.intern(name),
             start_x_m: start.x,
@@ -209,6 +210,9 @@ fn nodes<T: Clone, S: Surroundings>(
             service_mean_s: ratio(service.as_secs_f64(), served as f64),
             handoffs: counters.handoffs,
             searches: routing.discoveries,
+            power_w: shared.power().watts(),
+            channel: u64::from(shared.channel().0),
+            neighbors: shared.neighbors().len() as u64,
         };
         table.push(row);
     }

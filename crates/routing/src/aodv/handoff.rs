@@ -1,4 +1,4 @@
-//! Reactions to a spectrum handoff, of the node or of a neighbour.
+//! Reactions to a spectrum handoff or a change of power, of the node or of a neighbour.
 
 use super::{Aodv, AtHandoff};
 use crate::{ChannelNumber, NodeAddress};
@@ -10,6 +10,11 @@ impl Aodv {
         if !std::mem::replace(&mut self.has_channel, true) {
             return;
         }
+        self.reconfigure(now);
+    }
+
+    /// The node's receiver is on another channel, or its range has changed.
+    pub(super) fn reconfigure(&mut self, now: Time) {
         match self.config.at_handoff {
             AtHandoff::Nothing => {}
             AtHandoff::Hello => self.send_hello(now),
@@ -33,7 +38,7 @@ impl Aodv {
 
     /// Searches for the routes that this node's own data took in the last ACTIVE_ROUTE_TIMEOUT: all of them, or
     /// the routes over one next hop. The old routes stay in use.
-    fn search_again(&mut self, now: Time, next_hop: Option<NodeAddress>) {
+    pub(super) fn search_again(&mut self, now: Time, next_hop: Option<NodeAddress>) {
         self.catch_up(now);
         let timeout = self.config.active_route_timeout;
         let wanted = self.table.iter().filter(|(_, route)| {

@@ -75,8 +75,8 @@ overlay! {
     hello_interval: Duration,
     /// ALLOWED_HELLO_LOSS: 2; ns2: 3.
     allowed_hello_loss: u32,
-    /// Reaction to a spectrum handoff: nothing; hello (as in cr_aodv); search (a source searches for its routes
-    /// again).
+    /// Reaction to a spectrum handoff or change of power: nothing; hello (as in cr_aodv); search (a source
+    /// searches for its routes again).
     at_handoff: AtHandoff,
     /// Whether a frame that the MAC gives up breaks the link (section 6.10): yes.
     link_feedback: bool,

@@ -138,3 +138,20 @@ fn a_route_outlives_a_search_for_another() {
     let events = node.events();
     assert!(events.contains(&RoutingEvent::DiscoveryFailed { destination: TARGET }), "{events:?}");
 }
+
+/// A change of power counts as a handoff: the own one, and a first relay's that no longer reaches the source.
+#[test]
+fn a_source_seeks_another_route_after_a_change_of_power() {
+    for (at_handoff, seeks) in [(AtHandoff::Nothing, false), (AtHandoff::Search, true)] {
+        for (update, is_news) in [
+            (HostUpdate::Power, true),
+            (HostUpdate::NeighborLost { neighbor: A }, true),
+            (HostUpdate::NeighborLost { neighbor: B }, false),
+        ] {
+            let mut node = with_route(at_handoff);
+            node.at(500).aodv.handle_host_update(ms(500), update.clone());
+            let asked = if seeks && is_news { vec![(5, Some(8))] } else { vec![] };
+            assert_eq!(node.requests(), asked, "{update:?}");
+        }
+    }
+}

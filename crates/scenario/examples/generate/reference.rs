@@ -25,6 +25,7 @@ const TABLES: &[(&str, &str)] = &[
     ("[[topology.graph.links]]", "NamedLink"),
     ("link", "Link"),
     ("[topology.ad_hoc]", "AdHoc"),
+    ("[[topology.ad_hoc.power]]", "NodePower"),
     ("topology.ad_hoc.placement.grid", "GridPlacement"),
     ("topology.ad_hoc.mobility.random_waypoint", "RandomWaypoint"),
     ("[area]", "Area"),

@@ -2,6 +2,7 @@
 
 mod medium;
 mod nodes;
+mod powers;
 
 pub(super) use nodes::{Nodes, motion};
 
@@ -118,6 +119,7 @@ pub(super) fn build(
         LONGEST,
     );
     let medium = medium::medium(&mac, &phy, spectrum, findings);
+    let powers = powers::powers(&it.power, nodes.nodes, run, &path.key("power"), findings);
     let routing = routing(scenario, mac.profile, findings);
     let cognitive = scenario.cr.as_ref().zip(spectrum);
     let capture = phy.capture_under(mac.profile);
@@ -132,6 +134,7 @@ pub(super) fn build(
     let mut config = AdHocConfig {
         medium,
         power: phy.power,
+        powers,
         routing,
         buffer_packets: it.route_buffer as usize,
         buffer_time: it.route_buffer_time,

@@ -17,6 +17,8 @@ pub struct InterfaceConfig {
     pub channel: ChannelId,
     /// Transmitted power.
     pub power: Power,
+    /// Greatest power that [`Medium::set_power`](super::Medium::set_power) may set; `power` if that is more.
+    pub greatest_power: Power,
     /// It tunes to the channel on which the next hop of the packet first in line listens.
     pub follows_receiver: bool,
     /// A radio that follows returns to its own channel after every packet, and leaves it only after its
@@ -37,6 +39,7 @@ impl InterfaceConfig {
             node,
             channel: ChannelId(0),
             power: Power::from_watts(0.281_838_15),
+            greatest_power: Power::from_watts(0.0),
             follows_receiver: false,
             returns: false,
             // The channel switching delay of the released CRAHN code.
