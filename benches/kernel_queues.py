@@ -1,6 +1,9 @@
-"""Our queue disciplines beside Linux's, under the same program: iperf3 with CUBIC, 10 Mbit/s, 40 ms.
+"""Our queue disciplines beside Linux's, under the same program: iperf3, 10 Mbit/s, 40 ms.
 
-    benches/kernel_queues.py [SECONDS]
+    benches/kernel_queues.py [SECONDS [CONTROL]]
+
+CONTROL is Linux's name of a congestion control, by default cubic. Reno has no HyStart, whose end hangs on a
+single delayed ACK.
 
 Both sides run on Linux in virtual time (`make kernel`). Ours is a link of the emulator; Linux's is `tc qdisc`
 behind `htb` at a router of the guest. Writes a table for docs/queues.md.
@@ -53,11 +56,12 @@ CASES: tuple[tuple[str, int, str, Any], ...] = (
 def main() -> None:
     """Measure and write the table."""
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    control = sys.argv[2] if len(sys.argv) > 2 else "cubic"
     print("| queue | flows | | goodput, Mbit/s | mean RTT, ms | retransmitted segments |")
     print("|---|---|---|---|---|---|")
     for title, flows, words, queue in CASES:
-        linux = measure(words.split(), find(), duration_s=seconds, flows=flows)["iperf3"]
-        rows = [("Linux", linux)] + ([("ours", ours(queue, flows, seconds))] if queue else [])
+        linux = measure(words.split(), find(), duration_s=seconds, flows=flows, control=control)["iperf3"]
+        rows = [("Linux", linux)] + ([("ours", ours(queue, flows, seconds, control))] if queue else [])
         for name, said in rows:
             end = said["end"]
             rtt = sum(each["sender"]["mean_rtt"] for each in end["streams"]) / len(end["streams"]) / 1e3
@@ -66,7 +70,7 @@ def main() -> None:
             print(f"| {title} | {flows} | {name} | {goodput:.2f} | {rtt:.1f} | {again} |", flush=True)
 
 
-def ours(queue: Any, flows: int, seconds: int) -> dict[str, Any]:
+def ours(queue: Any, flows: int, seconds: int, control: str = "cubic") -> dict[str, Any]:
     """Return what iperf3 says over a link of the emulator with this queue."""
     link = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": queue, "reverse_queue": "10000 packets"}
     scenario = Scenario.from_dict(
@@ -78,7 +82,7 @@ def ours(queue: Any, flows: int, seconds: int) -> dict[str, Any]:
         }
     )
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        client = f"sleep 1; iperf3 -c $COGTCP_PEER -J -t {seconds} -P {flows} -C cubic"
+        client = f"sleep 1; iperf3 -c $COGTCP_PEER -J -t {seconds} -P {flows} -C {control}"
         # A process of its own: the program's output is this one's.
         code = (
             "import sys, pickle; from cogtcp.emulation.launch import emulate; "

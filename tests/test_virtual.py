@@ -142,6 +142,29 @@ def _tables(folder: Path) -> dict[str, bytes]:
 
 
 @in_virtual_time
+def test_bytes_do_not_depend_on_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guest hides the host's /tmp, so a folder there needs a mount that another does not."""
+    shipped = Path(__file__).parents[1] / "python/cogtcp/scenarios"
+    digests = []
+    (tmp_path / "b/c").mkdir(parents=True)
+    (tmp_path / "b/c/sensed-link.toml").write_bytes((shipped / "sensed-link.toml").read_bytes())
+    for folder, file in ((shipped, "sensed-link.toml"), (tmp_path / "b", "c/sensed-link.toml")):
+        monkeypatch.chdir(folder)
+        digests.append(emulate(Scenario.from_file(file).set("run.duration", "3 s"), 5, virtual=True).digest)
+    assert digests[0] == digests[1]
+
+
+@in_virtual_time
+def test_files_of_a_scenario_are_found_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = Path(__file__).parents[1] / "python/cogtcp/scenarios"
+    shutil.copytree(shipped / "traces", tmp_path / "b/traces")
+    (tmp_path / "b/lte-trace.toml").write_bytes((shipped / "lte-trace.toml").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    short = Scenario.from_file("b/lte-trace.toml").set("run.duration", "3 s")
+    assert emulate(short, 5, virtual=True).metrics["goodput_bps"] > 1e6
+
+
+@in_virtual_time
 def test_a_packet_takes_few_switches_to_the_guests_kernel() -> None:
     # One wait and one write: each is two switches of processes on the host. Read, timed and written one by
     # one, a packet took over 20.

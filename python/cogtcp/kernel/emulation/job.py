@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import pickle
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class Job:
         """Return it as the worker reads it, which loads no more than the core."""
         core = self.scenario._core
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        return marshal.dumps({**plain, "scenario": (self.scenario.to_toml(), core.source, core.allowed)})
+        # A guest has another working folder.
+        source = str(Path(core.source).absolute()) if self.virtual and core.files() else core.source
+        return marshal.dumps({**plain, "scenario": (self.scenario.to_toml(), source, core.allowed)})
 
 
 def answer_of(data: bytes) -> Any:

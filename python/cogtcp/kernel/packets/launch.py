@@ -56,7 +56,8 @@ def _in_guest(texts: list[tuple[str, str]], device: str, kernel: Kernel) -> byte
 
     # The parent is the first process of the guest.
     job = json.dumps({"parent": 1, "texts": texts, "device": device})
-    return run_task(Task("cogtcp.kernel.packets.worker", job.encode(), seed=1), kernel, quiet=True)
+    task = Task("cogtcp.kernel.packets.worker", job.encode(), seed=1, is_closed=True)
+    return run_task(task, kernel, quiet=True)
 
 
 def _played(answer: str | bytes) -> list[dict[str, Any]]:

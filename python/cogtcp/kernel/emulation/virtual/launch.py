@@ -79,6 +79,7 @@ class Task:
         is_program: Whether somebody else's programs run: they have the user's environment.
         is_endless: Whether nothing says how long it lasts.
         is_lean: Whether the module needs neither other packages nor what the start of ours imports.
+        is_closed: Whether the run reads only `needed`: a mount of the working folder would move its bytes.
     """
 
     module: str
@@ -89,6 +90,7 @@ class Task:
     is_program: bool = False
     is_endless: bool = False
     is_lean: bool = False
+    is_closed: bool = False
 
 
 def run(
@@ -114,21 +116,29 @@ def run(
     """
     # The first process of the guest is the parent of the emulation.
     inside = replace(job, parent=1, virtual=True, states=None, links=None)
-    source = job.scenario._core.source
-    beside = [Path(source).resolve().parent] if source and Path(source).exists() else []
-    programs = [Path(word).parent for word in (*job.command, *job.peer) if Path(word).is_absolute()]
+    core = job.scenario._core
+    # Controls in Python may import anything.
+    is_closed = not (job.command or core.allowed)
     task = Task(
         "cogtcp.kernel.emulation.worker",
         inside.to_bytes(),
         job.seed,
-        (*beside, *programs),
+        tuple(Path(file).parent for file in core.files()) if is_closed else _surroundings(job),
         (Path(job.journal).resolve().parent,) if job.journal else (),
         bool(job.command),
         bool(job.command) and job.duration_s is None,
-        # Controls in Python may import anything.
-        not job.scenario._core.allowed,
+        not core.allowed,
+        is_closed,
     )
     return answer_of(run_task(task, kernel, quiet=quiet, told=told, ended=ended))
+
+
+def _surroundings(job: Job) -> tuple[Path, ...]:
+    """Return the folders of the host that programs or modules of a user may read."""
+    source = job.scenario._core.source
+    beside = [Path(source).resolve().parent] if source and Path(source).exists() else []
+    programs = [Path(word).parent for word in (*job.command, *job.peer) if Path(word).is_absolute()]
+    return (Path.cwd(), *beside, *programs)
 
 
 def run_task(
@@ -188,14 +198,14 @@ def _write_setup(exchange: Path, task: Task) -> None:
     for name in ("answer", "clock", "out", "err"):
         (exchange / name).touch(mode=0o600)
     package = Path(_core.__file__).parent
-    needed = [Path(sys.prefix), Path(sys.base_prefix), package.parent, Path.cwd(), *task.needed]
+    needed = [Path(sys.prefix), Path(sys.base_prefix), package.parent, *task.needed]
     setup = {
         "module": task.module,
         "package": str(package),
         "lean": task.is_lean,
         "seen": sorted({str(path) for each in needed for path in _hidden(each)}),
         "written": sorted(map(str, task.written)),
-        "directory": str(Path.cwd()),
+        "directory": "/" if task.is_closed else str(Path.cwd()),
         "environment": _environment(is_program=task.is_program),
         "terminal": [task.is_program and stream.isatty() for stream in (sys.stdout, sys.stderr)],
     }

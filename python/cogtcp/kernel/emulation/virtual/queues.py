@@ -56,7 +56,7 @@ def measure(
         "flows": flows,
         "control": control,
     }
-    task = Task(__name__, json.dumps(job).encode(), seed)
+    task = Task(__name__, json.dumps(job).encode(), seed, is_closed=True)
     document: dict[str, Any] = json.loads(run_task(task, kernel, quiet=True))
     return document
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import runpy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.kernel.emulation.virtual.launch import Task, run_task
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cogtcp.kernel.emulation.virtual.kernels import Kernel
 
 
@@ -30,7 +29,7 @@ def run_script(script: Path, argument: Any, kernel: Kernel, *, seed: int, writte
         RunError: The guest failed; the message has the end of what the script printed.
     """
     job = json.dumps({"script": str(script), "argument": argument}).encode()
-    task = Task(__name__, job, seed, (script.parent,), (written,))
+    task = Task(__name__, job, seed, (Path.cwd(), script.parent), (written,))
     return json.loads(run_task(task, kernel, quiet=True))
 
 
