@@ -9,10 +9,23 @@ use cogtcp_simulator::{RunOptions, TraceLevel, run};
 use cogtcp_units::RandomStream;
 use std::path::{Path, PathBuf};
 
-/// A scenario: its text, and the name of its file, by which it finds other files.
-struct Given {
-    text: String,
-    name: String,
+/// A scenario that ships: its name, and its file if it has one.
+pub(super) struct Given {
+    pub(super) name: String,
+    path: Option<PathBuf>,
+}
+
+impl Given {
+    pub(super) fn scenario(&self) -> Scenario {
+        let read = match &self.path {
+            Some(path) => Scenario::read(path),
+            None => {
+                let kind = self.name.trim_start_matches("starter ");
+                starter(kind).and_then(|text| Scenario::parse(&text, kind))
+            }
+        };
+        read.unwrap_or_else(|error| panic!("{error}"))
+    }
 }
 
 fn scenarios_in(folder: &Path) -> Vec<PathBuf> {
@@ -24,22 +37,20 @@ fn scenarios_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn given() -> Vec<Given> {
+/// Scenarios, bases of studies and starters.
+pub(super) fn given() -> Vec<Given> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut studies: Vec<PathBuf> =
         std::fs::read_dir(root.join("studies")).unwrap().map(|entry| entry.unwrap().path()).collect();
     studies.sort();
-    let folders = std::iter::once(root.join("scenarios"))
-        .chain(studies.iter().map(|study| study.join("scenarios")).filter(|folder| folder.is_dir()));
-    let files = folders.flat_map(|folder| scenarios_in(&folder)).map(|path| Given {
-        text: Scenario::read(&path).unwrap_or_else(|error| panic!("{error}")).to_toml(),
-        name: path.display().to_string(),
+    let stem = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+    let shipped = scenarios_in(&root.join("scenarios")).into_iter().map(|path| (stem(&path), path));
+    let bases = studies.iter().filter(|study| study.join("scenarios").is_dir()).flat_map(|study| {
+        let of = move |path: PathBuf| (format!("{}/{}", stem(study), stem(&path)), path);
+        scenarios_in(&study.join("scenarios")).into_iter().map(of)
     });
-    let starters = STARTERS.iter().map(|(kind, _)| {
-        let scenario =
-            Scenario::parse(&starter(kind).unwrap(), kind).unwrap_or_else(|error| panic!("{error}"));
-        Given { text: scenario.to_toml(), name: (*kind).to_owned() }
-    });
+    let files = shipped.chain(bases).map(|(name, path)| Given { name, path: Some(path) });
+    let starters = STARTERS.iter().map(|(kind, _)| Given { name: format!("starter {kind}"), path: None });
     files.chain(starters).collect()
 }
 
@@ -98,15 +109,27 @@ fn pick<'a>(random: &mut RandomStream, choices: &[&'a str]) -> &'a str {
     choices[random.below(choices.len() as u64) as usize]
 }
 
+/// Draws one of some texts. Where one is added, the same is drawn as before, or the new one.
+fn choose<'a>(random: &mut RandomStream, choices: impl IntoIterator<Item = &'a str>) -> usize {
+    let salt = random.below(u64::MAX);
+    let score = |text: &str| RandomStream::new(salt, text, 0).below(u64::MAX);
+    let least = choices.into_iter().map(score).enumerate().min_by_key(|(_, score)| *score);
+    least.expect("something to choose from").0
+}
+
+fn a_transport(random: &mut RandomStream) -> &'static str {
+    let all = all_transports();
+    all[choose(random, all.iter().map(|(name, _)| *name))].0
+}
+
 /// Changes one line: another word, another truth, or a number of another size.
 fn change(text: &str, random: &mut RandomStream) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let place = random.below(lines.len() as u64) as usize;
+    let place = choose(random, lines.iter().copied());
     let changed = match lines[place].split_once(" = ") {
         Some((key, value)) if key != "duration" && key != "seed" => {
             let value = if key == "transport" {
-                let all = all_transports();
-                format!("{:?}", all[random.below(all.len() as u64) as usize].0)
+                format!("{:?}", a_transport(random))
             } else if let Some((_, words)) = WORDS.iter().find(|(word, _)| *word == key) {
                 pick(random, words).to_owned()
             } else {
@@ -156,8 +179,7 @@ fn sender(experiment: &Experiment, number: u64, random: &mut RandomStream) -> St
              pattern = {pattern}\n"
         );
     }
-    let all = all_transports();
-    let transport = all[random.below(all.len() as u64) as usize].0;
+    let transport = a_transport(random);
     let (traffic, stop) = (pick(random, TRAFFIC), pick(random, &["", "", "stop = \"2.5 s\"\n"]));
     format!(
         "[[flow]]\nname = \"drawn{number}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"{transport}\"\n\
@@ -180,34 +202,40 @@ fn shortened(text: &str) -> String {
     text.lines().map(in_time).collect()
 }
 
-/// Draws a scenario: its text and what it resolves to.
-fn drawn(all: &[Given], seed: u64) -> (String, Experiment) {
+/// Draws a scenario that resolves.
+pub(super) fn drawn(seed: u64) -> Scenario {
     let mut random = RandomStream::new(seed, "drawn", 0);
-    let Given { text, name } = &all[random.below(all.len() as u64) as usize];
+    let all = given();
+    let place = choose(&mut random, all.iter().map(|given| given.name.as_str()));
+    let Given { name, path } = &all[place];
+    let source = path.as_ref().map_or_else(|| name.clone(), |path| path.display().to_string());
     let resolve = |text: &str| {
-        let scenario = Scenario::parse(text, name)?.set("run.duration", "3 s")?.with_seed(seed)?;
-        Ok::<_, cogtcp_scenario::ScenarioError>((scenario.to_toml(), scenario.resolve()?))
+        let scenario = Scenario::parse(text, &source)?.set("run.duration", "3 s")?.with_seed(seed)?;
+        let experiment = scenario.resolve()?;
+        Ok::<_, cogtcp_scenario::ScenarioError>((scenario, experiment))
     };
-    let (mut text, mut experiment) = resolve(&shortened(text)).unwrap_or_else(|error| panic!("{error}"));
+    let text = shortened(&all[place].scenario().to_toml());
+    let (mut scenario, mut experiment) = resolve(&text).unwrap_or_else(|error| panic!("{error}"));
     // A change that the scenario refuses is another test's.
     for _ in 0..4 + random.below(12) {
-        if let Ok(next) = resolve(&change(&text, &mut random)) {
-            (text, experiment) = next;
+        if let Ok(next) = resolve(&change(&scenario.to_toml(), &mut random)) {
+            (scenario, experiment) = next;
         }
     }
     for number in 0..random.below(3) {
-        if let Ok(next) = resolve(&format!("{text}{}", sender(&experiment, number, &mut random))) {
-            (text, experiment) = next;
+        let sender = sender(&experiment, number, &mut random);
+        if let Ok(next) = resolve(&format!("{}{sender}", scenario.to_toml())) {
+            (scenario, experiment) = next;
         }
     }
-    (text, experiment)
+    scenario
 }
 
 #[test]
 fn no_drawn_scenario_reaches_the_impossible() {
-    let all = given();
     for seed in 0..cases() {
-        let (text, experiment) = drawn(&all, seed);
+        let scenario = drawn(seed);
+        let (text, experiment) = (scenario.to_toml(), scenario.resolve().unwrap());
         let levels =
             [TraceLevel::None, TraceLevel::None, TraceLevel::Series, TraceLevel::Full, TraceLevel::Packets];
         let trace = levels[seed as usize % levels.len()];

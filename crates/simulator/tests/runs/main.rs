@@ -16,6 +16,7 @@ mod metrics;
 mod order;
 mod outages;
 mod packets;
+mod pinned;
 mod queues;
 mod regulated;
 mod scheduled;
