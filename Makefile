@@ -134,7 +134,7 @@ fuzz: $(VENV)/.core $(VENV)/.dev ## Draw new examples for the tests that draw th
 	COGTCP_EXAMPLES=fuzz $(BIN)/python -m pytest -q $$(grep -l '^from hypothesis' tests/test_*.py)
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-multipath --test mptcp conformance
 	COGTCP_CASES=100000 cargo test --quiet --locked -p cogtcp-feedback --test all conformance
-	COGTCP_CASES=20000 cargo test --quiet --locked -p cogtcp-captures --test files
+	COGTCP_CASES=20000 cargo test --quiet --locked -p cogtcp-captures --test all no_bytes
 	COGTCP_CASES=1000 cargo test --quiet --locked -p cogtcp-simulator --test runs -- drawn nothing_depends
 
 soak: $(VENV)/.core $(VENV)/.dev ## Kill a sweep at 500 random moments (an hour)
@@ -149,7 +149,7 @@ bench: $(VENV)/.core ## Time the engine (and ns-2 and htsim, where installed), a
 
 mutants: $(VENV)/.core $(VENV)/.dev ## Test a random sample of small changes that the tests should notice (SEED=18dd50ea; two hours)
 	$(PYTHON) benches/mutants/rust_mutants.py run --seed $(SEED)
-	test -d $(VENV)/mutants || $(BIN)/pip install --quiet --target $(VENV)/mutants cosmic-ray==8.7.0
+	test -d $(VENV)/mutants || $(BIN)/pip install --quiet --target $(VENV)/mutants cosmic-ray==8.7.0 coverage==7.6.12
 	PYTHONPATH=$(VENV)/mutants $(BIN)/python benches/mutants/python_mutants.py --seed $(SEED)
 
 notebooks: $(VENV)/.core $(VENV)/.dev ## Run the notebooks again, and store what a forge can show of them

@@ -1,21 +1,27 @@
 """Would the tests of the Python package notice a slip? Test a random sample of small changes.
 
-    benches/mutants/python_mutants.py --seed HEX [--count N] [--only TEXT] [--minutes M] [--list]
+    benches/mutants/python_mutants.py --seed HEX [--count N] [--only TEXT] [--seconds S] [--minutes M]
+        [--list]
 
-cosmic-ray makes the mutants; `make mutants` installs it beside the project. The sample is drawn by a hash of
-the seed, of the operator and of the file, from all files that `[python.tests]` of mutants.toml covers. Each
-mutant is written into a copy of the package and tested by the test files named there, those of the longest
-prefix. A mutant that no test notices is printed as alive; the last lines count by room.
+cosmic-ray makes the mutants; `make mutants` installs it and coverage beside the project. The sample is drawn
+by a hash of the seed, of the operator and of the file, from all files that `[python.tests]` of mutants.toml
+covers. The test files named there, those of the longest prefix, run once in a copy of the package, and
+coverage notes the lines of each test. Then each mutant is written into the copy and tested by the tests that
+run its line, the quick ones first, all in one process. A mutant that no test notices is printed as alive; the
+last lines count by room.
+
+What it does not see: lines that only another process runs.
 """
 
 import argparse
+import ast
 import functools
 import hashlib
+import json
 import math
 import os
 import shutil
 import sys
-import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -24,6 +30,7 @@ from typing import Any
 from cosmic_ray.ast import get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from coverage import CoverageData
 from outcome import EQUIVALENT, Mutant, summary
 from tree import failed
 
@@ -31,8 +38,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 #: Operators that are left out: nobody slips so, and the last needs arguments.
 LEFT_OUT = ("Bit", "Shift", "RemoveDecorator", "core/Variable")
-#: Processor time of the tests of one mutant: a test that has not ended has noticed it.
-MOST_S = 300.0
+#: Processor time in which the lines of a test file are noted; later tests of it are not asked.
+NOTING_S = 240.0
+#: Processor time that pytest and the imports may take.
+START_S = 30.0
+OUTPUT = ROOT / "target" / "mutants" / "python"
+COPY = OUTPUT / "copy"
 
 
 def main() -> int:
@@ -41,6 +52,9 @@ def main() -> int:
     parser.add_argument("--seed", required=True, help="of the draw: the first digits of a commit")
     parser.add_argument("--count", type=int, default=60, help="mutants (default: 60)")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
+    parser.add_argument(
+        "--seconds", type=float, default=15.0, help="processor time of a mutant's tests (default: 15)"
+    )
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no mutant after this time")
     parser.add_argument("--list", action="store_true", help="show the sample, and test nothing")
     arguments = parser.parse_args()
@@ -48,25 +62,26 @@ def main() -> int:
     tests = config["python"]["tests"]
     outcomes: dict[Mutant, str] = {}
     ends = time.monotonic() + 60 * arguments.minutes
-    with tempfile.TemporaryDirectory() as folder:
-        copy = _copy(Path(folder))
-        for mutant, text in _draw(arguments.seed, arguments.count, tests):
-            if arguments.list or arguments.only not in mutant.name:
-                print(mutant.name)
-                continue
-            if time.monotonic() > ends:
-                print(f"the time is over: {len(outcomes)} of {arguments.count} were tested")
-                break
-            by = None
-            if mutant.name not in config[EQUIVALENT]:
-                asked = [test for test in _tests_of(mutant.file, tests) if _passes(copy, test)]
-                target = copy / mutant.file
-                source = target.read_text()
-                target.write_text(text)
-                by = _notices(copy, asked)
-                target.write_text(source)
-            outcomes[mutant] = by or "alive"
-            print(f"{'killed' if by else 'alive':<8} {mutant.name} {by or ''}", flush=True)
+    sample = _draw(arguments.seed, arguments.count, tests)
+    if arguments.list:
+        print("\n".join(mutant.name for mutant, _ in sample))
+        return 0
+    _copy()
+    for mutant, text in sample:
+        if arguments.only not in mutant.name:
+            continue
+        if time.monotonic() > ends:
+            print(f"the time is over: {len(outcomes)} of {arguments.count} were tested")
+            break
+        by, asked = None, []
+        if mutant.name not in config[EQUIVALENT]:
+            asked = _reaching(mutant, _tests_of(mutant.file, tests), arguments.seconds)
+            by = _notices(mutant, text, asked) if asked else None
+        outcomes[mutant] = by or "alive"
+        print(
+            f"{'killed' if by else 'alive':<8} {mutant.name} ({by or 'asked'}: {len(asked)} tests)",
+            flush=True,
+        )
     return summary(outcomes, config)
 
 
@@ -129,42 +144,100 @@ def _tests_of(file: str, tests: dict[str, list[str]]) -> list[str]:
     return tests[max(prefixes, key=len)] if prefixes else []
 
 
-def _copy(folder: Path) -> Path:
+def _copy() -> None:
     """Copy the package; everything else is a link."""
-    shutil.copytree(ROOT / "python", folder / "python")
+    shutil.rmtree(COPY, ignore_errors=True)
+    shutil.copytree(ROOT / "python", COPY / "python", ignore=shutil.ignore_patterns("__pycache__"))
     for path in ROOT.iterdir():
-        if path.name not in ("python", ".git"):
-            (folder / path.name).symlink_to(path)
+        if path.name not in ("python", ".git", "target"):
+            (COPY / path.name).symlink_to(path)
+
+
+def _reaching(mutant: Mutant, files: list[str], most: float) -> list[str]:
+    """Return the tests that run the mutant's line, the quick ones first, as far as `most` seconds suffice."""
+    lines = _statement((ROOT / mutant.file).read_text(), int(mutant.name.split(":")[1]))
+    found: list[tuple[float, str]] = []
+    for file in files:
+        folder = _noted(file)
+        data = CoverageData(str(folder / "lines"))
+        data.read()
+        by_line = data.contexts_by_lineno(str(COPY / mutant.file))
+        contexts = {context for line in lines for context in by_line.get(line, [])}
+        told = [json.loads(line) for line in (folder / "tests").read_text().splitlines()]
+        # A line without a context is run on import.
+        found += [
+            (test["seconds"], test["id"])
+            for test in told
+            if test["passed"] and (test["id"] in contexts or "" in contexts)
+        ]
+    asked: list[str] = []
+    for seconds, test in sorted(found):
+        most -= seconds
+        if most < 0 and asked:
+            break
+        asked.append(test)
+    return asked
+
+
+def _statement(source: str, line: int) -> range:
+    """Return the lines of the statement at `line`; of one that holds others, those before them."""
+    least = range(line, line + 1)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line):
+            body = getattr(node, "body", None)
+            end = body[0].lineno if isinstance(body, list) and body else (node.end_lineno or line) + 1
+            if node.lineno <= line < max(end, node.lineno + 1) and not isinstance(node, ast.ClassDef):
+                least = range(node.lineno, max(end, node.lineno + 1))
+    return least
+
+
+def _noted(test: str) -> Path:
+    """Return the folder with the lines of each test of a file, noted unless they are known."""
+    stamp = hashlib.sha256()
+    for path in [*sorted((ROOT / "python").rglob("*.py")), ROOT / "tests" / test]:
+        stamp.update(path.read_bytes())
+    folder = OUTPUT / "reach" / test
+    known = folder / "stamp"
+    if not known.exists() or known.read_text() != stamp.hexdigest():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "tests").touch()
+        more = {"COGTCP_REACH": str(folder), "COGTCP_REACH_OF": str(COPY / "python" / "cogtcp")}
+        why, seconds = _run(["-p", "python_reach", f"tests/{test}"], NOTING_S, more)
+        number = len((folder / "tests").read_text().splitlines())
+        print(f"{test}: {number} tests, {seconds:.0f} s{f', {why}' if why else ''}", flush=True)
+        known.write_text(stamp.hexdigest())
     return folder
 
 
-@functools.cache
-def _passes(copy: Path, test: str) -> bool:
-    """Return whether a test file passes without any mutant: one that fails would notice them all."""
-    why, seconds = _run(copy, test)
-    print(f"{test}: {why or 'passes'}, {seconds:.0f} s", flush=True)
-    return why is None
-
-
-def _notices(copy: Path, tests: list[str]) -> str | None:
-    """Run the test files, one after the other, until one fails; return which."""
-    for test in tests:
-        why, _ = _run(copy, test)
-        if why is not None:
-            return f"({test} {why})"
+def _notices(mutant: Mutant, text: str, tests: list[str]) -> str | None:
+    """Write the mutant, and run tests until one fails; return how they ended (`None`: all passed)."""
+    target = COPY / mutant.file
+    source = target.read_text()
+    target.write_text(text)
+    why, _ = _run(["-x", *tests], START_S + 60.0, {})
+    target.write_text(source)
+    if why is None or _passes(tuple(tests)):
+        return why
+    print(f"left out: tests of {mutant.name} fail without it", flush=True)
     return None
 
 
-def _run(copy: Path, test: str) -> tuple[str | None, float]:
-    environment = os.environ | {"PYTHONPATH": str(copy / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-x", "-n", "0"]
-    command += [
-        "-o",
-        f"cache_dir={copy / 'cache'}",
-        f"--basetemp={copy / 'base'}",
-        str(copy / "tests" / test),
-    ]
-    return failed(command, copy, environment, MOST_S)
+@functools.cache
+def _passes(tests: tuple[str, ...]) -> bool:
+    """Return whether the tests pass without a mutant, in this order and without the others of their files."""
+    return _run(["-x", *tests], START_S + 60.0, {})[0] is None
+
+
+def _run(arguments: list[str], seconds: float, more: dict[str, str]) -> tuple[str | None, float]:
+    # The plugin needs coverage; what else lies beside it may be of other versions than ours.
+    paths = [COPY / "python", *([ROOT / ".venv/mutants", HERE] if more else [])]
+    environment = (
+        os.environ | {"PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"} | more
+    )
+    command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-n", "0"]
+    command += ["-o", f"cache_dir={OUTPUT / 'cache'}", f"--basetemp={OUTPUT / 'base'}"]
+    return failed([*command, *arguments], COPY, environment, seconds)
 
 
 if __name__ == "__main__":

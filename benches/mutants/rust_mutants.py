@@ -8,9 +8,11 @@ A mutant drops a condition (it holds always, or never), moves a bound (< and <=;
 out), skips a statement or changes a literal. `run` draws a sample of the crates that mutants.toml names, by a
 hash of the seed and of what each mutant changes. It writes the sample into a copy of the sources, each mutant
 behind a question that is answered at run time, and builds the tests once: 200 mutants are one build, where a
-tool that builds each mutant links the tests 200 times. Each test then runs by itself, which shows the mutants
-that it reaches; after that each mutant runs with these tests, in random order: a run that is cut short by
-`--minutes` has tested a random part. `try` takes every mutant on a line (crates/link/src/link.rs:216).
+tool that builds each mutant links the tests 200 times. Each test runs by itself, which shows the mutants that
+it reaches; after that each mutant runs with these tests. The whole runs of crates/simulator are built and
+asked first, then the tests of each crate about what is left of its own mutants, then all others with `--all`.
+In each step the order is random, and `--minutes` may cut it short. `try` takes every mutant on a line
+(crates/link/src/link.rs:216).
 
 What it cannot see: constants and `const fn`, which are not evaluated at run time, and what macros hold.
 """
@@ -19,6 +21,7 @@ import argparse
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -40,6 +43,7 @@ def main() -> int:
         "--seconds", type=float, default=40.0, help="processor time of the tests of a mutant (default: 40)"
     )
     run.add_argument("--minutes", type=float, default=inf, help="begin no mutant after this time")
+    run.add_argument("--all", action="store_true", help="ask tests of other crates, too")
     attempt = verbs.add_parser("try", help="test the mutants of some lines")
     attempt.add_argument("places", nargs="+", metavar="FILE:LINE")
     verbs.add_parser("clean", help="remove the copy and its build")
@@ -54,7 +58,7 @@ def main() -> int:
         return _test(tree.viable(wanted, config["crates"]), config)
     ends = time.monotonic() + 60 * arguments.minutes
     sample = _draw(config["crates"], known, arguments.seed, arguments.count)
-    return _test(sample, config, arguments.only, arguments.seconds, ends)
+    return _test(sample, config, arguments.only, arguments.seconds, ends, arguments.all)
 
 
 def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> list[Site]:
@@ -77,7 +81,8 @@ def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> l
         for site in [site for site in viable if site.crate == crate][:number]
     ]
     sample.sort(key=lambda site: rank(f"{seed} order", site.name))
-    return tree.viable(sample, crates)
+    tree.write(sample, crates)
+    return sample
 
 
 def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
@@ -92,25 +97,50 @@ def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
 
 
 def _test(
-    sites: list[Site], config: dict[str, Any], only: str = "", seconds: float = inf, ends: float = inf
+    sites: list[Site],
+    config: dict[str, Any],
+    only: str = "",
+    seconds: float = inf,
+    ends: float = inf,
+    asks_all: bool = False,
 ) -> int:
-    """Build the tests of the copy, which has the mutants of `sites`, and test them one after the other."""
-    by_number = rust_tests.reached(rust_tests.build())
-    outcomes: dict[Mutant, str] = {}
-    for number, site in enumerate(sites):
-        mutant = Mutant(site.name, site.crate, site.file)
-        if only not in site.name:
-            continue
-        if time.monotonic() > ends:
-            print(f"the time is over: {number} of {len(sites)} were tested")
-            break
-        tests = [] if site.name in config[EQUIVALENT] else by_number.get(number, [])
-        by = rust_tests.notices(number, site.crate, tests, seconds)
-        outcomes[mutant] = by or "alive"
-        why = f"({by})" if by else f"(reached by {len(tests)} tests)"
-        change = site.name.partition(": ")[2]
-        print(f"{'killed' if by else 'alive':<8} {site.file}:{site.line}: {change} {why}", flush=True)
+    """Build the tests of the copy, which has the mutants of `sites`, step by step, and test what is left."""
+    left = {
+        number: site
+        for number, site in enumerate(sites)
+        if only in site.name and site.name not in config[EQUIVALENT]
+    }
+    wanted = [site for site in sites if only in site.name]
+    outcomes = {Mutant(site.name, site.crate, site.file): "alive" for site in wanted}
+    asked = _steps(left, asks_all)
+    for what, selected in asked:
+        by_number = rust_tests.reached(rust_tests.build(selected))
+        print(f"{what}: {len(left)} mutants are left", flush=True)
+        for number, site in list(left.items()):
+            if time.monotonic() > ends:
+                print(f"the time is over in this step: {what}")
+                return summary(outcomes, config)
+            tests = by_number.get(number, [])
+            by = rust_tests.notices(number, site.crate, tests, seconds)
+            change = site.name.partition(": ")[2]
+            why = f"({by})" if by else f"(reached by {len(tests)} tests)"
+            print(f"{'killed' if by else 'alive':<8} {site.file}:{site.line}: {change} {why}", flush=True)
+            if by:
+                outcomes[Mutant(site.name, site.crate, site.file)] = by
+                del left[number]
     return summary(outcomes, config)
+
+
+def _steps(left: dict[int, Site], asks_all: bool) -> Iterator[tuple[str, list[str]]]:
+    """Return what is built one after the other, by what is left then: its name, and options for cargo."""
+    yield "runs", ["-p", "cogtcp-simulator", "--test", "runs"]
+    crates = sorted({f"cogtcp-{site.crate}" for site in left.values()} | {"cogtcp-simulator"})
+    packages = [option for crate in crates for option in ("-p", crate)]
+    yield "own crates", [*packages, "--lib", "--tests"]
+    if asks_all:
+        # The emulator's tests run in real time.
+        excluded = ["--exclude=cogtcp-binding", "--exclude=cogtcp-emulator"]
+        yield "all", ["--workspace", *excluded, "--lib", "--tests"]
 
 
 if __name__ == "__main__":

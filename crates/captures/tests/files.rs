@@ -4,7 +4,7 @@ use cogtcp_captures::{Limits, Read, read, read_files};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-fn data(name: &str) -> PathBuf {
+pub(crate) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/captures").join(name)
 }
 
@@ -67,7 +67,7 @@ fn a_gzip_file_that_is_cut_off_is_read_up_to_the_cut() {
 }
 
 /// The least that draws bytes: Knuth's 64-bit linear congruence.
-fn draw(state: &mut u64) -> u64 {
+pub(crate) fn draw(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }

@@ -2,16 +2,22 @@
 
 use cogtcp_packet_scripts::{Script, model};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-#[test]
-fn the_model_does_what_the_scripts_say() {
+/// The scripts, in the order of their paths.
+pub(crate) fn files() -> Vec<PathBuf> {
     let folder = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
     let inside = |name| fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
         ["packets", "packetdrill", "rfc9293", "rfc9293/sim"].into_iter().flat_map(inside).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "pkt"));
     files.sort();
+    files
+}
+
+#[test]
+fn the_model_does_what_the_scripts_say() {
+    let files = files();
     let only = std::env::var("SCRIPT").unwrap_or_default();
     let mut failures = Vec::new();
     for path in files.iter().filter(|path| path.to_string_lossy().contains(&only)) {

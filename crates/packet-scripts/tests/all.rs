@@ -1,0 +1,4 @@
+//! Packet scripts on the model.
+
+mod pinned;
+mod scripts;
