@@ -70,9 +70,20 @@ def test_shares_count_what_is_within() -> None:
     assert rows["short queue"].counts == (0,) * 8
     assert rows["all"].runs == 3
     said = {each.scenario: what for each, what in exceptions(pairs)}
-    assert said["drawn-short_queue-2"][2] == "retransmitted 2.00 against 3.00 % on Linux"
-    assert said["drawn-plain-1"] == ["RTT -7.0 %"]
+    assert said["drawn-short_queue-2"]["retransmitted"] == "retransmitted 2.00 against 3.00 % on Linux"
+    assert said["drawn-plain-1"] == {"rtt_mean_s": "RTT -7.0 %"}
     assert "- drawn-plain-1: no evidence: late" in page(pairs, lambda each: kind_of(each.scenario))
+    # Wilson (1927) for 2 of 3.
+    assert rows["all"].intervals()[3] == "21 to 94"
+
+
+def test_a_difference_is_judged_by_what_other_seeds_do() -> None:
+    """Linux's RTT, 0.093 s, lies between 0.09 and 0.1 s; its goodput, 0.9 Mbit/s, below all."""
+    pairs = [pair(rtt=0.93), pair("drawn-plain-2", goodput=0.9, rtt=0.93), pair("drawn-plain-3", rtt=0.93)]
+    seen = {"goodput_bps": [0.95e6, 1e6], "rtt_mean_s": [0.09, 0.1]}
+    text = page(pairs, lambda each: "plain", {"drawn-plain-1": seen, "drawn-plain-2": seen})
+    ends = [line.split(" | ")[-1] for line in text.splitlines() if "linux-bbr" in line]
+    assert ends == ["within |", "beyond |", "– |"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +101,7 @@ def test_retransmissions_agree_by_share_or_by_points(shares_of: tuple[float, flo
 
 
 def test_a_metric_that_one_plane_lacks_does_not_agree() -> None:
-    assert exceptions([pair(goodput=math.nan)])[0][1] == ["goodput +nan %"]
+    assert exceptions([pair(goodput=math.nan)])[0][1] == {"goodput_bps": "goodput +nan %"}
 
 
 def test_pairs_are_kept_until_the_folder_has_them(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cogtcp.model.statistics import share_interval
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from cogtcp.kernel.emulation.pairs import Pair
 
@@ -46,6 +48,11 @@ class Share:
         share = [f"{count / self.runs * 100:.0f} %" if self.runs else "–" for count in self.counts]
         return [self.kind, str(self.runs), *share]
 
+    def intervals(self) -> list[str]:
+        """Return the row of their 95 % intervals."""
+        bounds = [share_interval(count, self.runs) for count in self.counts]
+        return ["95 %", "", *(f"{low * 100:.0f} to {high * 100:.0f}" for low, high in bounds)]
+
 
 def shares(pairs: Sequence[Pair], kind_of: Callable[[Pair], str]) -> list[Share]:
     """Return a row for each kind, the most frequent first, and one for all."""
@@ -57,38 +64,61 @@ def shares(pairs: Sequence[Pair], kind_of: Callable[[Pair], str]) -> list[Share]
     return [*rows, _share("all", sound)]
 
 
-def exceptions(pairs: Sequence[Pair]) -> list[tuple[Pair, list[str]]]:
-    """Return the runs that differ by more than 5 %, or in retransmissions or timeouts, and in what."""
+def exceptions(pairs: Sequence[Pair]) -> list[tuple[Pair, dict[str, str]]]:
+    """Return the runs that differ by more than 5 %, or in retransmissions or timeouts; in what, by metric."""
     found = []
     for pair in pairs:
         if pair.doubt:
             continue
-        what = []
+        what = {}
         for name, title in (("goodput_bps", "goodput"), ("rtt_mean_s", "RTT")):
             if not _is_within(pair, name, 0.05):
-                what.append(f"{title} {_relative(pair, name) * 100:+.1f} %")
+                what[name] = f"{title} {_relative(pair, name) * 100:+.1f} %"
         if not _retransmits_alike(pair):
             ours, theirs = (100 * of["retransmitted"] for of in (pair.simulated, pair.emulated))
-            what.append(f"retransmitted {ours:.2f} against {theirs:.2f} % on Linux")
+            what["retransmitted"] = f"retransmitted {ours:.2f} against {theirs:.2f} % on Linux"
         if not _times_out_alike(pair):
             ours, theirs = (of["rtos"] for of in (pair.simulated, pair.emulated))
-            what.append(f"timeouts {ours:.0f} against {theirs:.0f} on Linux")
+            what["rtos"] = f"timeouts {ours:.0f} against {theirs:.0f} on Linux"
         if what:
             found.append((pair, what))
     return found
 
 
-def page(pairs: Sequence[Pair], kind_of: Callable[[Pair], str]) -> str:
-    """Return the shares and every exception as Markdown tables."""
+def page(
+    pairs: Sequence[Pair],
+    kind_of: Callable[[Pair], str],
+    others: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
+) -> str:
+    """Return the shares and every exception as Markdown tables.
+
+    Args:
+        pairs: The runs.
+        kind_of: Kind of a run's scenario.
+        others: By scenario and metric, least and greatest value of simulations with other seeds: the table
+            says whether Linux's lie between them.
+    """
     rows = shares(pairs, kind_of)
-    table = [list(HEADINGS), ["---"] * len(HEADINGS), *(row.cells() for row in rows)]
+    table = [list(HEADINGS), ["---"] * len(HEADINGS), *(row.cells() for row in rows), rows[-1].intervals()]
     lines = [f"| {' | '.join(row)} |" for row in table]
     if different := exceptions(pairs):
-        lines += ["", "| scenario | transport | differs in |", "|---|---|---|"]
-        lines += [f"| {pair.scenario} | `{pair.transport}` | {'; '.join(what)} |" for pair, what in different]
+        lines += ["", "| scenario | transport | differs in | other seeds |", "|---|---|---|---|"]
+        lines += [
+            f"| {pair.scenario} | `{pair.transport}` | {'; '.join(what.values())} | "
+            f"{_among(pair, what, (others or {}).get(pair.scenario, {}))} |"
+            for pair, what in different
+        ]
     if doubted := [pair for pair in pairs if pair.doubt]:
         lines += ["", *(f"- {pair.scenario}: no evidence: {pair.doubt}" for pair in doubted)]
     return "\n".join(lines) + "\n"
+
+
+def _among(pair: Pair, what: Mapping[str, str], others: Mapping[str, Sequence[float]]) -> str:
+    """Say whether Linux's values of these metrics lie between those of other seeds."""
+    if not others:
+        return "–"
+    is_within = all(others[name][0] <= pair.emulated[name] <= others[name][1] for name in what)
+    return "within" if is_within else "beyond"
 
 
 def _share(kind: str, pairs: Sequence[Pair]) -> Share:
