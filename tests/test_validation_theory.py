@@ -41,6 +41,8 @@ def test_marks_by_hand() -> None:
     assert fixed_points.scalable_marks(window) == pytest.approx(0.1)
     # Alizadeh et al. have sqrt(2 / W) = 0.0904 with a constant alpha.
     assert fixed_points.scalable_marks(window) == pytest.approx(math.sqrt(2 / window), rel=0.15)
+    # With growth in 8 of 10 round trips 8/9 of that window has the same cycle.
+    assert fixed_points.scalable_marks(window * 8 / 9, held=1) == pytest.approx(0.1)
 
 
 def test_responses_by_hand() -> None:

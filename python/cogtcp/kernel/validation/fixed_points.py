@@ -9,7 +9,7 @@ import random
 _GAIN = 1 / 16
 
 
-def scalable_marks(window: float) -> float:
+def scalable_marks(window: float, held: int = 0) -> float:
     """Return the share of packets that a step marks of one DCTCP or Prague flow.
 
     A cycle has N round trips. One has marked packets only. In each other round trip the window grows by a
@@ -19,6 +19,7 @@ def scalable_marks(window: float) -> float:
 
     Args:
         window: Packets in the network when the queue reaches the step, W.
+        held: More round trips of a cycle in which the window does not grow.
     """
     low, high = 1.0, 1e6
     # The longer a cycle is, the more the window grows and the less alpha lets it fall.
@@ -26,7 +27,7 @@ def scalable_marks(window: float) -> float:
         cycle = math.sqrt(low * high)
         kept = (1 - _GAIN) ** (cycle - 1)
         alpha = _GAIN * kept / (1 - kept * (1 - _GAIN))
-        low, high = (low, cycle) if cycle - 1 > window * alpha / 2 else (cycle, high)
+        low, high = (low, cycle) if cycle - 1 - held > window * alpha / 2 else (cycle, high)
     return 1 / low
 
 

@@ -85,9 +85,13 @@ class Dctcp(one_flow.Alone):
         return f"{super().told(drawn)}, marks from {drawn['threshold']} packets on"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Solve for the fixed point."""
-        window = Link(drawn["rate"], drawn["rtt"]).product + drawn["threshold"]
-        return {"utilisation": 1.0, "marked": scalable_marks(window)}
+        """Solve for the fixed point.
+
+        More than `threshold` wait before a marked packet, and one is being sent. Linux's window does not grow
+        in the round trip after a reduction (`tcp_cong_control`), nor does the next one show growth yet.
+        """
+        window = Link(drawn["rate"], drawn["rtt"]).product + drawn["threshold"] + 2
+        return {"utilisation": 1.0, "marked": scalable_marks(window, held=1)}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run it over RED whose average is the queue itself."""
