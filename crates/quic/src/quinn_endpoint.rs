@@ -18,6 +18,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 pub(crate) const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 49_152);
 pub(crate) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 
+/// Bytes of the largest block of zeros that is looked for at once.
+const BLOCK: usize = 1024;
+static ZEROS: [u8; BLOCK] = [0; BLOCK];
+
+/// Bytes of memory for datagrams that is asked for at once.
+const ROOM: usize = 16_384;
+
 /// One end's connections.
 pub(crate) struct QuinnEndpoint {
     endpoint: Endpoint,
@@ -31,7 +38,12 @@ pub(crate) struct QuinnEndpoint {
     port: u16,
     offers_ecn: bool,
     buffer: Vec<u8>,
+    /// Room for datagrams that arrive.
+    room: BytesMut,
+    /// When the next timer is due, as of the latest look.
     due: Time,
+    /// The connections have changed since that look.
+    is_stale: bool,
     /// The log, where one is kept.
     log: Option<Box<Log>>,
 }
@@ -55,7 +67,9 @@ impl QuinnEndpoint {
             port: 0,
             offers_ecn,
             buffer: Vec::new(),
+            room: BytesMut::new(),
             due: Time::MAX,
+            is_stale: false,
             log: None,
         }
     }
@@ -186,7 +200,11 @@ impl QuinnEndpoint {
             // One datagram a call: each is a packet of its own in the network.
             .find_map(|(_, connection)| connection.poll_transmit(instant(now), 1, buffer));
         self.settle();
-        let Transmit { size, ecn, destination, .. } = sent?;
+        let Some(Transmit { size, ecn, destination, .. }) = sent else {
+            // The last call before somebody asks when a timer is due ([`cogtcp_endpoint::Endpoint`]).
+            self.refresh();
+            return None;
+        };
         let port = self.port_of(destination);
         Some((&self.buffer[..size], self.offers_ecn && ecn.is_some(), port))
     }
@@ -206,10 +224,17 @@ impl QuinnEndpoint {
     /// quinn's: early data fills the window, so that the client's Finished does not leave, and nothing arms
     /// the probe timeout.
     pub(crate) fn is_unarmed(&mut self) -> bool {
+        self.refresh();
         self.due == Time::MAX
             && self
                 .connection()
                 .is_some_and(|connection| !connection.is_handshaking() && !connection.is_closed())
+    }
+
+    /// True if a timer is armed.
+    pub(crate) fn has_timer(&mut self) -> bool {
+        self.refresh();
+        self.due < Time::MAX
     }
 
     pub(crate) fn is_handshaking(&mut self) -> bool {
@@ -225,12 +250,12 @@ impl QuinnEndpoint {
     }
 
     /// When [`Self::expire`] is due.
-    pub(crate) const fn due(&self) -> Time {
+    pub(crate) fn due(&self) -> Time {
+        debug_assert!(!self.is_stale, "the driver pulls packets until there are none");
         self.due
     }
 
-    /// Exchanges events between endpoint and connections, forgets connections that are over, and finds the
-    /// next timer.
+    /// Exchanges events between endpoint and connections, and forgets connections that are over.
     fn settle(&mut self) {
         let Self { endpoint, connections, .. } = self;
         let mut newer = connections.len();
@@ -247,10 +272,23 @@ impl QuinnEndpoint {
         self.touch();
     }
 
-    /// Finds the next timer after the application has used the connection.
-    pub(crate) fn touch(&mut self) {
+    /// Notes that the connection has been used: its timers may have moved.
+    pub(crate) const fn touch(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Finds the next timer, if connections have changed since the latest look.
+    pub(crate) fn refresh(&mut self) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
         let next = self.connections.iter_mut().filter_map(|(_, connection)| connection.poll_timeout()).min();
         self.due = next.map_or(Time::MAX, time);
+    }
+
+    /// Returns the bytes of `datagram`, filler included.
+    pub(crate) fn whole(&mut self, datagram: &Datagram) -> BytesMut {
+        whole(datagram, &mut self.room)
     }
 }
 
@@ -263,20 +301,26 @@ fn client(port: u16) -> SocketAddr {
 /// the peer puts zeros again.
 pub(crate) fn compact(bytes: &[u8], port: u16) -> Datagram {
     // Application data is zeros: whole blocks of them are the rule.
-    let mut end = bytes.len();
-    while let Some(rest) = bytes[..end].strip_suffix(&[0; 64]) {
-        end = rest.len();
+    let mut rest = bytes;
+    for size in [BLOCK, 256, 64, 8, 1] {
+        while let Some(shorter) = rest.strip_suffix(&ZEROS[..size]) {
+            rest = shorter;
+        }
     }
-    let end = bytes[..end].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = rest.len();
     Datagram { bytes: bytes[..end].to_vec(), filler: (bytes.len() - end) as u32, port, ..Datagram::default() }
 }
 
-/// Returns the bytes of `datagram`, filler included.
-pub(crate) fn whole(datagram: &Datagram) -> BytesMut {
-    let mut bytes = BytesMut::with_capacity(datagram.payload_size() as usize);
-    bytes.extend_from_slice(&datagram.bytes);
-    bytes.resize(datagram.payload_size() as usize, 0);
-    bytes
+/// Returns the bytes of `datagram`, filler included, in a part of `room`: quinn keeps it for as long as it
+/// needs, and what is free again is used again.
+pub(crate) fn whole(datagram: &Datagram, room: &mut BytesMut) -> BytesMut {
+    let size = datagram.payload_size() as usize;
+    if room.capacity() < size {
+        room.reserve(size.max(ROOM));
+    }
+    room.extend_from_slice(&datagram.bytes);
+    room.resize(size, 0);
+    room.split()
 }
 
 /// What a datagram holds, for the account.

@@ -3,6 +3,7 @@
 use crate::quinn_endpoint::{QuinnEndpoint, compact, contents, whole};
 use crate::settings::Ends;
 use crate::wire;
+use bytes::BytesMut;
 use cogtcp_endpoint::{
     Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received, Supply,
 };
@@ -98,7 +99,7 @@ impl Endpoint for QuicReceiver {
     fn close(&mut self, _now: Time) {}
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
-        let whole = whole(received.packet);
+        let whole = self.host.whole(received.packet);
         self.arrived_bytes += contents(&whole, |_, _| {}).data;
         if self.host.receive(now, whole, received.packet.port, received.marked) {
             // Streams of the connection before are over.
@@ -147,5 +148,5 @@ impl Endpoint for QuicReceiver {
 
 /// Returns the kinds of packets in a datagram.
 pub fn kinds(datagram: &Datagram) -> Vec<wire::PacketKind> {
-    wire::packets(&whole(datagram)).map(|packet| packet.kind).collect()
+    wire::packets(&whole(datagram, &mut BytesMut::new())).map(|packet| packet.kind).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::control::{Factory, Shared, Watched};
 use crate::qlog::Metrics;
-use crate::quinn_endpoint::{QuinnEndpoint, compact, contents, whole};
+use crate::quinn_endpoint::{QuinnEndpoint, compact, contents};
 use crate::sent::Sent;
 use crate::settings::Ends;
 use crate::wire::{HANDSHAKE_DONE, Other, QuicFrame};
@@ -353,7 +353,7 @@ impl QuicSender {
         self.host.touch();
         if !(self.is_open && self.host.is_handshaking()) {
             (self.rescue, self.rescues) = (Time::MAX, 0);
-        } else if self.host.due() < Time::MAX {
+        } else if self.host.has_timer() {
             self.rescue = Time::MAX;
         } else if self.rescue == Time::MAX {
             // As the probe timeout before the second sample (RFC 9002, section 6.2.1): three round trips,
@@ -448,7 +448,7 @@ impl Endpoint for QuicSender {
         // A datagram that also acknowledges packets of the handshake is not compared.
         let mut is_plain = true;
         self.rebind(now);
-        let whole = whole(received.packet);
+        let whole = self.host.whole(received.packet);
         contents(&whole, |packet, frame| {
             is_plain &= packet.kind.space() == 2;
             match frame {
@@ -497,6 +497,7 @@ impl Endpoint for QuicSender {
 
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing<Datagram>> {
         if now < self.release {
+            self.host.refresh();
             return None;
         }
         self.release = Time::ZERO;

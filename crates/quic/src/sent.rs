@@ -1,7 +1,7 @@
 //! Which packets of the 1-RTT space have been sent and acknowledged: finds losses that were none.
 
 use crate::wire::Ack;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// Packets below the largest acknowledged that are watched for a late acknowledgement. An older one stays
 /// lost.
@@ -14,8 +14,8 @@ pub(crate) struct Sent {
     next: u64,
     /// Ack-eliciting packets above the largest acknowledged.
     above: VecDeque<u64>,
-    /// Those below, not acknowledged.
-    below: BTreeSet<u64>,
+    /// Those below, not acknowledged, ascending.
+    below: VecDeque<u64>,
 }
 
 impl Sent {
@@ -41,21 +41,26 @@ impl Sent {
             if number >= lowest {
                 newly += 1;
             } else {
-                self.below.insert(number);
+                self.below.push_back(number);
             }
         }
         // Without losses nothing is below, which is the common case.
-        let Some(&lowest) = self.below.first() else { return newly };
+        let Some(&lowest) = self.below.front() else { return newly };
+        let mut left = self.below.len();
         for (low, high) in ack.ranges().take_while(|(_, high)| *high >= lowest) {
-            while let Some(&number) = self.below.range(low..=high).next() {
-                self.below.remove(&number);
-                newly += 1;
+            // Ranges descend: what lies above one lies above all that follow.
+            left = self.below.partition_point(|number| *number <= high).min(left);
+            let begin = self.below.partition_point(|number| *number < low).min(left);
+            newly += (left - begin) as u64;
+            self.below.drain(begin..left);
+            left = begin;
+            if left == 0 {
+                break;
             }
         }
         // Keeps memory bounded on a link that loses much.
-        while self.below.first().is_some_and(|number| number + WATCHED < ack.largest) {
-            self.below.pop_first();
-        }
+        let forgotten = self.below.partition_point(|number| number + WATCHED < ack.largest);
+        self.below.drain(..forgotten);
         newly
     }
 }

@@ -96,6 +96,12 @@ impl<'a> Reader<'a> {
         Some(self.take(size)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
+    /// Passes over a variable-length integer.
+    fn skip_varint(&mut self) -> Option<()> {
+        let first = *self.0.first()?;
+        self.take(1 << (first >> 6)).map(drop)
+    }
+
     /// A variable-length integer (RFC 9000, section 16).
     fn varint(&mut self) -> Option<u64> {
         let first = *self.0.first()?;
@@ -282,8 +288,8 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<QuicFrame<'a>> {
             let (count, first) = (reader.varint()?, reader.varint()?);
             let ranges = reader.0;
             for _ in 0..count {
-                reader.varint()?;
-                reader.varint()?;
+                reader.skip_varint()?;
+                reader.skip_varint()?;
             }
             let ecn = if kind == 0x03 {
                 Some([reader.varint()?, reader.varint()?, reader.varint()?])

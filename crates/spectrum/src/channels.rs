@@ -168,6 +168,10 @@ impl ChannelTable {
     /// The greatest noise power on the channel at any moment of [from, until), in watts: what a frame has to
     /// stand.
     pub fn peak_noise(&self, id: ChannelId, from: Time, until: Time) -> f64 {
+        // Every frame asks: no steps are worked out where the noise is constant.
+        if self.noise_interval.is_none_or(|interval| interval.is_zero()) {
+            return self.noise(id, from).max(0.0);
+        }
         self.noise_spans(id, from, until).map(|(watts, _)| watts).fold(0.0, f64::max)
     }
 

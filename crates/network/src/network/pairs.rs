@@ -18,12 +18,15 @@ pub(super) struct ServedPair {
     pub(super) pair: StationPair,
     /// When its pending event is due; [`Time::MAX`]: none is.
     armed: Time,
+    /// When the pair has something to do next, if nothing has changed since that was asked.
+    due: Option<Time>,
 }
 
 impl ServedPair {
     /// The time for which an event must be scheduled now; `None`: one is pending that comes early enough.
     fn arm(&mut self) -> Option<Time> {
         let due = self.pair.next_change();
+        self.due = Some(due);
         (due < self.armed).then(|| {
             self.armed = due;
             due
@@ -37,7 +40,7 @@ impl ServedPair {
             self.armed = Time::MAX;
         }
         // What it was scheduled for may have moved (a station froze meanwhile).
-        is_armed && self.pair.next_change() <= now
+        is_armed && self.due.take().unwrap_or_else(|| self.pair.next_change()) <= now
     }
 }
 
@@ -45,7 +48,7 @@ impl<P: Payload> Network<P> {
     /// Adds a pair of wireless stations.
     pub(super) fn add_pair(&mut self, PlacedPair { radio, mut pair }: PlacedPair) {
         pair.begin(&mut self.directions);
-        self.pairs.push(ServedPair { radio, pair, armed: Time::MAX });
+        self.pairs.push(ServedPair { radio, pair, armed: Time::MAX, due: None });
     }
 
     /// Schedules the first event of every pair.
@@ -151,6 +154,8 @@ impl<P: Payload> Network<P> {
 
     /// Returns the pair, to be steered.
     pub fn pair_mut(&mut self, radio: usize) -> Option<&mut StationPair> {
-        self.pairs.iter_mut().find(|served| served.radio == radio).map(|served| &mut served.pair)
+        let served = self.pairs.iter_mut().find(|served| served.radio == radio)?;
+        served.due = None;
+        Some(&mut served.pair)
     }
 }

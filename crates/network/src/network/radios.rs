@@ -209,12 +209,10 @@ impl<P: Payload> Network<P> {
         let link = &mut self.directions[direction as usize];
         // It left the transmitter one propagation delay ago.
         let until = Time::from_nanos(now.as_nanos().saturating_sub(link.delay().as_nanos()));
-        let user = self.radios.iter_mut().filter(|radio| radio.directions.contains(&direction));
-        let user = user.filter_map(|radio| match &mut radio.mover {
-            Mover::User(user) => Some(user),
-            Mover::Alone(_) => None,
-        });
-        let cause = user.last()?.settle(direction as usize % 2, until, frame, lost)?;
+        // A link has one gate.
+        let radio = self.radios.iter_mut().find(|radio| radio.directions.contains(&direction))?;
+        let Mover::User(user) = &mut radio.mover else { return None };
+        let cause = user.settle(direction as usize % 2, until, frame, lost)?;
         link.lose(cause);
         if cause == DropCause::Interference {
             observer.interference(now, direction, FrameKind::Data.name());

@@ -142,17 +142,15 @@ impl ChannelUser {
             Time::from_nanos(until.as_nanos().saturating_sub(span.as_nanos()))
         };
         // The last opening by whose rate the frame can have begun in it, or in the silence after it.
-        let place = self.openings.iter().rposition(|opening| opening.from <= start_at(opening.rate))?;
-        let Opening { until: closed, channel, rate, is_reduced, .. } = self.openings[place];
-        let start = start_at(rate);
-        let passed = self
-            .openings
-            .iter()
-            .take_while(|opening| start.saturating_since(opening.until) > LONGEST_ORDER)
-            .count();
+        let openings = (0..self.openings.len()).rev().map(|place| (place, &self.openings[place]));
+        let mut begun = openings.map(|(place, opening)| (place, *opening, start_at(opening.rate)));
+        let (place, opening, start) = begun.find(|(_, opening, start)| opening.from <= *start)?;
+        let Opening { until: closed, channel, is_reduced, .. } = opening;
         // Never the one that this frame was sent in.
-        if passed.min(place) > 0 {
-            self.openings.drain(..passed.min(place));
+        if place > 0 {
+            let passed = |opening: &&Opening| start.saturating_since(opening.until) > LONGEST_ORDER;
+            let passed = self.openings.iter().take(place).take_while(passed).count();
+            self.openings.drain(..passed);
         }
         if lost == Some(DropCause::Silence) {
             // Nothing of it was sent into the silence that destroyed it.
@@ -179,7 +177,7 @@ impl ChannelUser {
             kind: FrameKind::Data,
             from,
             until,
-            signal: self.signal / self.radio.power_reduction().linear(),
+            signal: self.radio.reduced(self.signal),
             others: 0.0,
             capture: self.capture,
         })

@@ -81,6 +81,8 @@ fn share(part: Duration, whole: Duration) -> f64 {
 pub(super) struct ProtectionMeter {
     /// PUs heard, by channel.
     heard: Vec<Vec<HeardPu>>,
+    /// By channel: none of these is ON from the first time to the second.
+    quiet: Vec<(Time, Time)>,
     /// Since when it has heard these. What it heard before is in the counts.
     heard_since: Time,
     /// For each PU, the index after the last ON period counted as a collision.
@@ -97,8 +99,10 @@ pub(super) struct ProtectionMeter {
 impl ProtectionMeter {
     /// The meter of a radio at `place`.
     pub(super) fn new(air: &Air, place: Position, receiver: &ReceiverModel) -> Self {
+        let heard: Vec<_> = air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect();
         Self {
-            heard: air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect(),
+            quiet: vec![(Time::ZERO, Time::ZERO); heard.len()],
+            heard,
             heard_since: Time::ZERO,
             collided: vec![0; air.activity.users.len()],
             counts: Protection::default(),
@@ -114,16 +118,27 @@ impl ProtectionMeter {
         self.counts.pu_airtime = self.airtime(air, at);
         self.heard_since = at;
         self.heard = air.channels.iter().map(|(id, _)| air.heard(place, id, receiver)).collect();
+        self.quiet.fill((Time::ZERO, Time::ZERO));
     }
 
     /// A frame was on the air on `channel` over [from, until).
     pub(super) fn transmitted(&mut self, air: &Air, channel: ChannelId, from: Time, until: Time) {
-        for pu in self.heard.get(channel.0 as usize).map_or(&[][..], Vec::as_slice) {
+        let number = channel.0 as usize;
+        let (Some(heard), Some(quiet)) = (self.heard.get(number), self.quiet.get_mut(number)) else { return };
+        // Every frame asks, and most frames of a spell without primary users.
+        if quiet.0 <= from && until <= quiet.1 {
+            return;
+        }
+        let mut next = Time::MAX;
+        for pu in heard {
             let activity = &air.activity.users[pu.index].activity;
             let hit = activity.overlapping(from, until);
             if hit.is_empty() {
+                next = next.min(activity.next_arrival(from));
                 continue;
             }
+            // Not quiet up to any time after `from`.
+            next = from;
             self.counts.interfered += activity.busy_in(from, until);
             if let Some(limit) = self.limit {
                 for on in &activity.as_slice()[hit.clone()] {
@@ -137,6 +152,9 @@ impl ProtectionMeter {
             // Frames come in the order of time, so an index says which periods are counted.
             self.counts.collisions += hit.end.saturating_sub(hit.start.max(*counted)) as u64;
             *counted = hit.end.max(*counted);
+        }
+        if next > until {
+            *quiet = (from, next);
         }
     }
 

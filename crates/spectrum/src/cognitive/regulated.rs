@@ -52,6 +52,14 @@ impl CognitiveRadio {
         self.rules.as_ref().map_or(Decibel(0.0), |rules| rules.reduction())
     }
 
+    /// The power of a frame that is received with `watts` at full power.
+    #[inline]
+    pub fn reduced(&self, watts: f64) -> f64 {
+        let Decibel(reduction) = self.power_reduction();
+        // Every frame asks, and most are sent at full power: no logarithm for these.
+        if reduction == 0.0 { watts } else { watts / Decibel(reduction).linear() }
+    }
+
     /// Whether the radio obeys a regulation that says when it may be on the air.
     pub fn is_regulated(&self) -> bool {
         self.rules.is_some()

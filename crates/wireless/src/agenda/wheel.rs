@@ -17,6 +17,9 @@ const NOBODY: u32 = u32::MAX;
 /// In place of who is before an entry: it lies beyond the wheel, in the heap.
 const FAR: u32 = u32::MAX - 1;
 
+/// Numbers below this need no wheel: all times are looked at instead.
+const FEW: usize = 4;
+
 /// Times by number, at most one each, all of one class. Inserting and removing cost the same for any number
 /// of entries (Varghese and Lauck, SOSP 1987). Times beyond the wheel are in a heap, and stay there.
 #[derive(Debug)]
@@ -85,7 +88,14 @@ impl Wheel {
     pub(super) fn set(&mut self, number: u32, at: Time) {
         let index = number as usize;
         if index >= self.nodes.len() {
-            self.nodes.resize(index + 1, WheelEntry::NONE);
+            self.grow(index + 1);
+        }
+        if self.nodes.len() <= FEW {
+            self.nodes[index].at = at;
+            let times = (0..).zip(&self.nodes).filter(|(_, node)| node.at != Time::MAX);
+            let entries = times.map(|(number, node)| Entry::new(node.at, self.class, number));
+            self.first = entries.min().unwrap_or(Entry::NEVER);
+            return;
         }
         let was_first = self.first != Entry::NEVER && self.first.number() == number;
         let WheelEntry { at: before, before: place, .. } = self.nodes[index];
@@ -99,21 +109,42 @@ impl Wheel {
             // Its time has come, and what is put in from now on is not before.
             self.base = self.base.max(slot(self.first.at()));
         }
-        if at != Time::MAX {
-            // In the wheel if it is near enough. A time before the beginning does not occur; it would wrap,
-            // and go to the heap.
-            if slot(at).wrapping_sub(self.base) < SLOTS as u64 {
-                self.link(number, at);
-            } else {
-                self.far.set(number, Some(Entry::new(at, self.class, number)));
-                self.nodes[index] = WheelEntry { at, next: NOBODY, before: FAR };
-            }
-        }
+        self.put(number, at);
         // Only when the first one goes is there anything to search for.
         if was_first {
             self.first = self.find_first();
         } else if at != Time::MAX {
             self.first = self.first.min(Entry::new(at, self.class, number));
+        }
+    }
+
+    /// Makes room for so many numbers. The wheel gets what there is when they are no longer few.
+    #[cold]
+    fn grow(&mut self, count: usize) {
+        let had = self.nodes.len();
+        self.nodes.resize(count, WheelEntry::NONE);
+        if had > FEW || count <= FEW || self.first == Entry::NEVER {
+            return;
+        }
+        self.base = slot(self.first.at());
+        for number in 0..had {
+            let at = std::mem::replace(&mut self.nodes[number], WheelEntry::NONE).at;
+            self.put(number as u32, at);
+        }
+    }
+
+    /// In the wheel if it is near enough. A time before the beginning does not occur; it would wrap, and go to
+    /// the heap.
+    #[inline]
+    fn put(&mut self, number: u32, at: Time) {
+        if at == Time::MAX {
+            return;
+        }
+        if slot(at).wrapping_sub(self.base) < SLOTS as u64 {
+            self.link(number, at);
+        } else {
+            self.far.set(number, Some(Entry::new(at, self.class, number)));
+            self.nodes[number as usize] = WheelEntry { at, next: NOBODY, before: FAR };
         }
     }
 
@@ -194,8 +225,9 @@ mod tests {
             let (mut wheel, mut model) = (Wheel::new(class::ACTS), BTreeMap::new());
             let mut now = Time::ZERO;
             let mut laps = 0;
-            for _ in 0..40_000 {
-                let number = stream.below(30) as u32;
+            for step in 0..60_000 {
+                // Few at first, who need no wheel.
+                let number = stream.below(if step < 20_000 { FEW as u64 } else { 30 }) as u32;
                 match stream.below(4) {
                     0 => {
                         wheel.set(number, Time::MAX);

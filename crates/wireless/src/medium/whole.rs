@@ -136,6 +136,9 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         };
         let (mut start, mut failure, place) = (now, Failure::Short, self.events.len());
         let mut data = None;
+        // Before its frames: who hears of them knows then what they belong to. What it comes to is filled in.
+        let from = InterfaceId(sender);
+        self.events.push_back(MediumEvent::Exchange { from, end: now, data: None, cause: None });
         'frames: {
             if frames.with_rts {
                 let over = now + frames.rts + delay;
@@ -184,8 +187,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             whole.eifs[0] = Time::ZERO;
         }
         let (end, cause) = (whole.end, whole.failed.map(|(_, cause)| cause));
-        // Before its frames: who hears of them knows then what they belong to.
-        self.events.insert(place, MediumEvent::Exchange { from: InterfaceId(sender), end, data, cause });
+        self.events[place] = MediumEvent::Exchange { from, end, data, cause };
         self.stations.set_mac(receiver, Mac::InExchange { until: Time::MAX });
         self.continue_whole(whole);
     }

@@ -16,6 +16,13 @@ impl Covered {
         if from >= until {
             return;
         }
+        // Nearly every frame of a busy link lies in the last stretch, or goes on where it ends.
+        if let Some((_, end)) = self.0.back_mut().filter(|(begin, end)| *begin <= from && from <= *end) {
+            if until > *end {
+                show(std::mem::replace(end, until), until);
+            }
+            return;
+        }
         // From the end: new frames are near it.
         let first = self.0.iter().rposition(|(_, end)| *end < from).map_or(0, |before| before + 1);
         let (mut at, mut last) = (from, first);
