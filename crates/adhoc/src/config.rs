@@ -102,7 +102,7 @@ pub struct CognitiveNode {
 pub struct PowerChange {
     /// When.
     pub at: Time,
-    /// Of which node; `None`: of all.
+    /// The node; `None`: all nodes.
     pub node: Option<u32>,
     /// The power from then on.
     pub power: Power,

@@ -58,9 +58,9 @@ pub enum AtHandoff {
     Nothing,
     /// The node sends a hello on its new channel, or with its new power, as in CR-AODV.
     Hello,
-    /// A source searches for its routes again after its own handoff or change of power, and after a handoff of
-    /// a route's first relay, or if the relay's power falls and no longer reaches the source. The old route
-    /// stays in use until a newer reply arrives.
+    /// A source searches for its routes again after its own handoff or change of power. So it does after a
+    /// handoff of a route's first relay, and if the relay's power no longer reaches it. The old route stays in
+    /// use until a newer reply arrives.
     Search,
 }
 
