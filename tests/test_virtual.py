@@ -72,22 +72,30 @@ WHY_NOT = why_not()
 in_virtual_time = pytest.mark.skipif(bool(WHY_NOT), reason=f"no Linux in virtual time: {WHY_NOT}")
 
 
-#: Where the memory of guests may be.
+#: Where the memory of guests may be, of which tests write nothing.
 PLACES = (Path("/dev/shm"), Path("/tmp"))  # noqa: S108
 
 
-def guests() -> list[Path]:
-    """Return what guests have on this machine: folders, and processes that name one."""
-    found = [folder for place in PLACES for folder in place.glob("cogtcp-guest-*")]
+def guests(parent: int) -> tuple[int, list[Path]]:
+    """Return the guard that a process started (0: none), and what its guest has: a folder and processes.
+
+    Others on this machine may have guests too.
+    """
+    guard, session = 0, []
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             try:
                 line = (process / "cmdline").read_bytes()
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            if b"cogtcp-guest-" in line or b"emulation/virtual/guest.py" in line:
-                found.append(process)
-    return found
+            if b"emulation/virtual/guard.py" in line and int(fields[1]) == parent:
+                guard = int(process.name)
+            session.append((int(fields[3]), process, line))
+    ours = [(process, line) for number, process, line in session if number == guard and guard]
+    folders = [folder for place in PLACES for folder in place.glob("cogtcp-guest-*")]
+    named = [folder for folder in folders if any(os.fsencode(folder) in line for _, line in ours)]
+    return guard, [*named, *(process for process, _ in ours)]
 
 
 @in_virtual_time
@@ -258,7 +266,6 @@ def test_iperf3_measures_what_the_link_carries(tmp_path: Path, command: Command)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_remains_of_a_run_that_was_ended(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "scenario.toml").write_text(text(duration="1000 s"))
-    before = set(guests())
     with subprocess.Popen(
         command_line("emulate", "scenario.toml", "--virtual"),
         cwd=tmp_path,
@@ -266,12 +273,13 @@ def test_nothing_remains_of_a_run_that_was_ended(tmp_path: Path, number: signal.
         stderr=subprocess.DEVNULL,
     ) as process:
         # The guest, its guard and its folder.
-        assert soon(lambda: len(set(guests()) - before) >= 3)
+        assert soon(lambda: len(guests(process.pid)[1]) >= 3)
         time.sleep(0.5)
+        _, made = guests(process.pid)
         os.kill(process.pid, number)
         code = process.wait()
     assert code == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
-    assert soon(lambda: not set(guests()) - before), set(guests()) - before
+    assert soon(lambda: not any(path.exists() for path in made)), made
 
 
 @in_virtual_time
