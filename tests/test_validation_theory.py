@@ -10,7 +10,8 @@ from cogtcp.kernel.validation import fixed_points, validate
 from cogtcp.kernel.validation.families import FAMILIES
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
-from cogtcp.kernel.validation.families.spectrum_users import idle_for, survival
+from cogtcp.kernel.validation.families.spectrum_users import Cooperation, idle_for, survival
+from cogtcp.kernel.validation.families.waypoint import mean_distance
 
 #: Bianchi, M/D/1, PFTK and the saw-tooth have a test of their own (test_validation.py).
 OWN = {"bianchi", "queue", "loss", "sawtooth"}
@@ -43,6 +44,18 @@ def test_marks_by_hand() -> None:
     assert fixed_points.scalable_marks(window) == pytest.approx(math.sqrt(2 / window), rel=0.15)
     # With growth in 8 of 10 round trips 8/9 of that window has the same cycle.
     assert fixed_points.scalable_marks(window * 8 / 9, held=1) == pytest.approx(0.1)
+
+
+def test_distances_and_reports_by_hand() -> None:
+    # The unit square: (2 + sqrt(2) + 5 ln(1 + sqrt(2))) / 15.
+    assert mean_distance(1, 1) == pytest.approx(0.521405, abs=1e-6)
+    # A line: a third of its length.
+    assert mean_distance(1000, 0.1) == pytest.approx(1000 / 3, rel=1e-3)
+    # Majority of three: 3 p^2 (1 - p) + p^3 of what one reports.
+    drawn = {"detector": "map", "snr": -20.0, "sensing": 0.05, "target": 0.1}
+    p = Cooperation().theirs(drawn, 0)["detected"]
+    three = Cooperation().theirs({**drawn, "sensors": 3, "rule": "majority"}, 0)["detected"]
+    assert three == pytest.approx(3 * p * p * (1 - p) + p**3)
 
 
 def test_responses_by_hand() -> None:

@@ -28,6 +28,9 @@ pub struct Red {
     pub ecn: bool,
     /// Size in bytes of the packets by which an idle time is counted.
     pub mean_packet: u32,
+    /// Whether drops are spaced by ns-2's and ns-3's rules: none before `count` times the probability is 1,
+    /// and none while at most one packet waits (`wait_` of ns-2).
+    pub ns_rules: bool,
 }
 
 impl Default for Red {
@@ -43,6 +46,7 @@ impl Default for Red {
             limit: 100,
             ecn: true,
             mean_packet: 1000,
+            ns_rules: false,
         }
     }
 }
@@ -136,9 +140,9 @@ impl<P: LinkPayload> RedQueue<P> {
     }
 
     fn decide(&mut self) -> Decision {
-        let Red { min_threshold, max_threshold, gentle, .. } = self.config;
+        let Red { min_threshold, max_threshold, gentle, ns_rules, .. } = self.config;
         let most = self.config.max_probability.get();
-        if self.average < min_threshold {
+        if self.average < min_threshold || (ns_rules && self.fifo.len() <= 1) {
             // The paper's -1: the first packet above the threshold makes it 0.
             self.count = -1;
             return Decision::Accept;
@@ -153,7 +157,14 @@ impl<P: LinkPayload> RedQueue<P> {
         };
         // Uniform in the number of packets between two signals (section VII of the paper).
         self.count += 1;
-        let spread = 1.0 - self.count as f64 * probability;
+        let mut spread = 1.0 - self.count as f64 * probability;
+        if ns_rules {
+            // `modify_p` of red.cc: the same law, 1 / `probability` packets later.
+            if spread > 0.0 {
+                return Decision::Accept;
+            }
+            spread += 1.0;
+        }
         let drawn = self.stream.uniform();
         // After 1 / `probability` packets without a signal the next one is certain.
         if spread <= 0.0 || drawn < probability / spread {
@@ -277,6 +288,35 @@ mod tests {
         assert!(gaps[1..].iter().all(|gap| (1..=19).contains(gap)));
         let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
         assert!((mean - 10.0).abs() < 0.2, "{mean}");
+    }
+
+    /// The same average by ns-2's rules: 1 / p_b = 20 packets pass first, so signals are 20 to 39 apart.
+    #[test]
+    fn by_ns_rules_signals_wait_for_a_mean_distance() {
+        let mut red = queue(Red { ns_rules: true, ..Red::default() });
+        (0..2).for_each(|number| red.fifo.push(at(0), Frame::new(TestPacket::new(number), 1000)));
+        red.average = 10.0;
+        let (mut since, mut gaps) = (0u32, Vec::new());
+        for _ in 0..100_000 {
+            since += 1;
+            if red.decide() == Decision::Signal {
+                gaps.push(std::mem::take(&mut since));
+            }
+        }
+        assert!(gaps[1..].iter().all(|gap| (20..=39).contains(gap)), "{gaps:?}");
+        let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
+        assert!((mean - 29.5).abs() < 0.4, "{mean}");
+    }
+
+    /// However long the average, by ns-2's rules a packet that finds one other passes, and counting begins anew.
+    #[test]
+    fn by_ns_rules_a_queue_of_one_packet_is_spared() {
+        let mut red = queue(Red { ns_rules: true, ..Red::default() });
+        (red.average, red.count) = (40.0, 7);
+        red.fifo.push(at(0), Frame::new(TestPacket::new(0), 1000));
+        assert_eq!((red.decide(), red.count), (Decision::Accept, -1));
+        red.fifo.push(at(0), Frame::new(TestPacket::new(1), 1000));
+        assert_eq!(red.decide(), Decision::Forced);
     }
 
     /// Below the lower threshold nothing is drawn, and the count restarts: the first packet above makes it 0.

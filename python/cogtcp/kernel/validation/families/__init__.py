@@ -7,6 +7,7 @@ from cogtcp.kernel.validation.families.closed_forms import Loss, Queue, Sawtooth
 from cogtcp.kernel.validation.families.controls import (
     Bbr,
     Bbr3,
+    Copa,
     Cubic,
     Ledbat,
     LedbatPlusPlus,
@@ -22,11 +23,12 @@ from cogtcp.kernel.validation.families.lte import Ns3Lte
 from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
 from cogtcp.kernel.validation.families.movement import Movement
 from cogtcp.kernel.validation.families.ns3_dumbbell import Ns3Aqm, Ns3Cubic, Ns3Ledbat
+from cogtcp.kernel.validation.families.open_loop import UdpSources
 from cogtcp.kernel.validation.families.peers import why_absent
 from cogtcp.kernel.validation.families.pi2 import DualPi2
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.scalable import Dctcp, Prague, PragueGrowth, PragueMarks
-from cogtcp.kernel.validation.families.spectrum_users import EnergyDetection, PrimaryUsers
+from cogtcp.kernel.validation.families.spectrum_users import Cooperation, EnergyDetection, PrimaryUsers
 from cogtcp.kernel.validation.families.stations import (
     Bianchi,
     Cell,
@@ -40,6 +42,7 @@ from cogtcp.kernel.validation.families.stations import (
 )
 from cogtcp.kernel.validation.families.tfrc import Tfrc
 from cogtcp.kernel.validation.families.variants import DelayedAck, LinkDown, TwoWay, Vegas
+from cogtcp.kernel.validation.families.waypoint import Waypoint
 
 __all__ = ["FAMILIES", "Family", "NoEvidenceError", "why_absent"]
 
@@ -77,6 +80,7 @@ FAMILIES: tuple[Family, ...] = (
     Bbr3(),
     Ledbat(),
     LedbatPlusPlus(),
+    Copa(),
     Dctcp(),
     Prague(),
     PragueMarks(),
@@ -91,4 +95,7 @@ FAMILIES: tuple[Family, ...] = (
     Fading(),
     PrimaryUsers(),
     EnergyDetection(),
+    Cooperation(),
+    UdpSources(),
+    Waypoint(),
 )

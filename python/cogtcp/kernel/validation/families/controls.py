@@ -45,6 +45,36 @@ class Ledbat(_Alone):
         return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
 
 
+class Copa(_Alone):
+    """Copa alone: its queue moves between 0 and 2.5 / delta packets (Arun and Balakrishnan 2018)."""
+
+    name = "copa"
+    bands: ClassVar = {"utilisation": 0.05, "wait_s": 0.15}
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw delta too, again where the queue would be longer than the product: round trips then vary."""
+        while True:
+            drawn = {**super().draw(stream), "delta": three_digits(logarithmic(stream, 0.05, 0.5))}
+            if 2.5 / drawn["delta"] <= Link(drawn["rate"], drawn["rtt"]).product:
+                return drawn
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"{super().told(drawn)}, delta {drawn['delta']:g}"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return a full link and the mean of that queue (section 3 of the paper)."""
+        return {"utilisation": 1.0, "wait_s": 1.25 / drawn["delta"] * 8 * PACKET / drawn["rate"]}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run it over a hundred oscillations of five round trips and more."""
+        link = Link(drawn["rate"], drawn["rtt"])
+        tcp = {"parameters": {"delta": drawn["delta"], "competitive": False}}
+        result = one_flow.saturated("copa", link, warm_up=20, measured=max(20, 500 * drawn["rtt"]), tcp=tcp)
+        waited = one_flow.waited_s(result)
+        return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
+
+
 class LedbatPlusPlus(_Alone):
     """LEDBAT++ alone uses nine tenths of the link or more (draft section 4.4)."""
 

@@ -91,7 +91,13 @@ class Ns3Aqm(Family):
         if drawn["discipline"] == "red":
             # 5 and 15 packets there; 1 / LInterm.
             thresholds = {"min_threshold": 6.0, "max_threshold": 16.0}
-            return {"limit": drawn["queue"], "max_probability": 0.1, "ecn": False, **thresholds}
+            return {
+                "limit": drawn["queue"],
+                "max_probability": 0.1,
+                "ecn": False,
+                "ns_rules": True,
+                **thresholds,
+            }
         target = f"{0.005 + 8 * _PACKET / drawn['rate']:.6f} s"
         # As in Linux (ns3-newton-square-root).
         return {"limit": drawn["queue"], "target": target, "newton": True}

@@ -181,6 +181,7 @@ class EnergyDetection(Family):
             "policy": "random",
             "sensing_time": f"{drawn['sensing']} s",
             "transmission_time": f"{drawn['sensing']} s",
+            **self.more(drawn),
         }
         data = _radio_alone(60_000 * drawn["sensing"], 2, laws, radio)
         (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
@@ -188,6 +189,49 @@ class EnergyDetection(Family):
         present = row["detections"] + row["missed_detections"]
         absent = row["sensings"] - present
         return {"detected": row["detections"] / present, "false_alarms": row["false_alarms"] / absent}
+
+    def more(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+        """Return more of the radio's settings."""
+        return {}
+
+
+class Cooperation(EnergyDetection):
+    """Two to five energy detectors that decide together, in a run, beside the sum over their reports."""
+
+    name = "cooperation"
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw the sensors and their rule too, again where either error is hardly seen."""
+        while True:
+            drawn = {
+                **super().draw(stream),
+                "sensors": stream.randint(2, 5),
+                "rule": stream.choice(["or", "and", "majority"]),
+            }
+            errors = self.theirs(drawn, 0)
+            if errors["false_alarms"] >= 0.05 and errors["detected"] >= 0.05:
+                return drawn
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"{super().told(drawn)}, {drawn.get('rule')} of {drawn.get('sensors')}"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Sum the binomial probabilities over the reports that suffice, of what one sensor reports."""
+        alone = super().theirs(drawn, seed)
+        sensors = drawn.get("sensors", 1)
+        least = {"or": 1, "and": sensors, "majority": sensors // 2 + 1}[drawn.get("rule", "or")]
+        return {
+            measure: sum(
+                math.comb(sensors, k) * p**k * (1 - p) ** (sensors - k) for k in range(least, sensors + 1)
+            )
+            for measure, p in alone.items()
+        }
+
+    def more(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+        """Place the neighbours beside the end that senses."""
+        places = [[f"{number} m", "0 m"] for number in range(1, drawn["sensors"])]
+        return {"cooperation": {"neighbours": places, "rule": drawn["rule"]}}
 
 
 def _law(drawn: Mapping[str, Any], side: str) -> tuple[str, float, float]:
