@@ -568,7 +568,7 @@ fn powers_are_read_in_order_and_checked() {
     let first = "[[topology.ad_hoc.power]]\nnode = \"n3\"\npower = \"1 mW\"\n";
     let experiment = resolve(&RIGHT.replace(MAC, &powers(&format!("{later}{first}")))).unwrap();
     let found = &experiment.adhoc.as_deref().unwrap().config.powers;
-    let change = |seconds, node, milliwatts: f64| PowerChange {
+    let change = |seconds: u64, node, milliwatts: f64| PowerChange {
         at: Time::from_millis(1000 * seconds),
         node,
         power: Power::from_watts(milliwatts / 1000.0),
