@@ -11,7 +11,7 @@ from tree import TREE, environment, failed
 
 CACHE = OUTPUT / "rust-tests.json"
 #: Processor time of the tests that are run together, in one process.
-BATCH_S = 1.0
+BATCH_S = 0.2
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@
 //! format 2.11 (parquet.thrift, Encodings.md) and, for the types that Arrow restores, Arrow's `Schema.fbs`.
 
 mod arrow;
+#[cfg(test)]
+mod tests;
 mod thrift;
 
 use std::io::Write as _;

@@ -33,7 +33,8 @@ pub fn exact_sum(values: impl IntoIterator<Item = f64>) -> f64 {
         partials.truncate(kept);
         partials.push(x);
     }
-    if special != 0.0 || special.is_nan() {
+    // Not-a-number differs from zero, too.
+    if special != 0.0 {
         return special;
     }
     let Some(mut high) = partials.pop() else { return 0.0 };

@@ -21,6 +21,11 @@ impl Episode {
         flow: usize,
         radio: Option<&str>,
     ) -> Result<Self, Failure> {
+        let flows = experiment.flows.len();
+        if flow >= flows {
+            let message = format!("flow: there is no flow {flow}; the scenario has {flows}, numbered from 0");
+            return Err(Failure::Request(message));
+        }
         Ok(match radio {
             None => Self::Congestion(Box::new(CongestionEpisode::new(experiment, seed, flow)?)),
             Some(radio) => Self::Sensing(Box::new(SensingEpisode::new(experiment, seed, radio, flow)?)),

@@ -1,0 +1,113 @@
+//! The range of every number of a scenario: the least and the greatest value that are accepted, and what is
+//! said beyond.
+//!
+//! Of each key the values 1, 2 and 5 times a power of ten are tried, by bisection up and down from the value
+//! that stands there; at the end zero and -1. A key is tried in the first scenario that has it.
+
+use super::{Pinned, kinds, shipped};
+use cogtcp_scenario::Scenario;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::rc::Rc;
+
+pub(super) const HEAD: &str = "key and value: least and greatest value that is accepted; what is said beyond";
+
+/// A number in a scenario: its path, its value, and the unit behind it.
+#[derive(Clone)]
+struct Number {
+    path: String,
+    value: f64,
+    after: String,
+    is_whole: bool,
+}
+
+/// The numbers of every scenario that is pinned, each once.
+pub(super) fn limits() -> Vec<Pinned> {
+    let mut first: BTreeMap<String, (Rc<Scenario>, Number)> = BTreeMap::new();
+    for scenario in shipped().into_iter().chain(kinds()).filter_map(|pinned| pinned.scenario) {
+        let scenario = Rc::new(scenario());
+        let mut found = Vec::new();
+        numbers(&serde_json::from_str(&scenario.to_json()).unwrap(), "", &mut found);
+        for number in found {
+            first.entry(key(&number)).or_insert_with(|| (Rc::clone(&scenario), number));
+        }
+    }
+    let pinned = |(name, (scenario, number)): (String, (Rc<Scenario>, Number))| Pinned {
+        name,
+        told: Box::new(move || range(&scenario, &number)),
+        scenario: None,
+    };
+    first.into_iter().map(pinned).collect()
+}
+
+/// The path without numbers of elements and without the root, and the unit.
+fn key(number: &Number) -> String {
+    let steps = number.path.split('.').map(|step| if step.parse::<u32>().is_ok() { "*" } else { step });
+    format!("{}{}", steps.collect::<Vec<_>>().join("."), number.after)
+}
+
+fn numbers(value: &Value, path: &str, found: &mut Vec<Number>) {
+    let below = |step: &str| if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") };
+    match value {
+        Value::Object(table) => table.iter().for_each(|(step, value)| numbers(value, &below(step), found)),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(n, value)| numbers(value, &below(&n.to_string()), found));
+        }
+        Value::Number(number) => {
+            let path = path.to_owned();
+            let is_whole = !number.is_f64();
+            let value = number.as_f64().unwrap();
+            found.push(Number { path, value, after: String::new(), is_whole });
+        }
+        Value::String(text) => {
+            // As "20 ms"; names may begin with a digit, too.
+            let Some((number, unit)) = text.split_once(' ').filter(|(_, unit)| !unit.contains(' ')) else {
+                return;
+            };
+            if let Ok(value) = number.parse::<f64>() {
+                let after = format!(" {unit}");
+                found.push(Number { path: path.to_owned(), value, after, is_whole: false });
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// What is said of a value; `None`: it is accepted.
+fn said(scenario: &Scenario, number: &Number, value: f64) -> Option<String> {
+    let written =
+        if number.is_whole || !number.after.is_empty() { format!("{value}") } else { format!("{value:?}") };
+    let text = format!("{written}{}", number.after);
+    let error = scenario.set(&number.path, &text).and_then(|scenario| scenario.resolve()).err()?;
+    Some(format!("{}: {}; {}", error.field, error.message, error.remedy))
+}
+
+/// The accepted range around the value, and what is said at its ends.
+fn range(scenario: &Scenario, number: &Number) -> String {
+    if said(scenario, number, number.value).is_some() {
+        return "-".to_owned();
+    }
+    let lowest = if number.is_whole { 0 } else { -9 };
+    let round = (lowest..=12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| tidy(digit, power)));
+    let all: Vec<f64> = round.collect();
+    let mut down: Vec<f64> = all.iter().copied().filter(|value| *value < number.value).rev().collect();
+    down.extend([0.0, -1.0].into_iter().filter(|value| *value < number.value));
+    let up: Vec<f64> = all.into_iter().filter(|value| *value > number.value).collect();
+    let mut line = String::new();
+    let ends = [down, up].map(|values| {
+        let accepted = values.partition_point(|value| said(scenario, number, *value).is_none());
+        let last = accepted.checked_sub(1).map_or(number.value, |last| values[last]);
+        (last, values.get(accepted).and_then(|value| said(scenario, number, *value)))
+    });
+    let _ = write!(line, "{} to {}", ends[0].0, ends[1].0);
+    for said in ends.into_iter().filter_map(|(_, said)| said) {
+        let _ = write!(line, " | {}", said.replace("  ", " "));
+    }
+    line
+}
+
+/// `digit` times ten to the `power`, as it is written in decimals.
+fn tidy(digit: f64, power: i32) -> f64 {
+    format!("{digit}e{power}").parse().unwrap()
+}
