@@ -114,7 +114,7 @@ def page(
 
 
 def _among(pair: Pair, what: Mapping[str, str], others: Mapping[str, Sequence[float]]) -> str:
-    """Say whether Linux's values of these metrics lie between the values of other seeds."""
+    """Say whether Linux's values of these metrics lie within the ranges of other seeds."""
     if not others:
         return "–"
     is_within = all(others[name][0] <= pair.emulated[name] <= others[name][1] for name in what)
