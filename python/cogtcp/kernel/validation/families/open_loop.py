@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.kernel.validation.families.spectrum_users import survival
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: How many sources of one kind a case has, for a narrow mean.
 _SOURCES = 20
+#: Of Pareto spans: of a finite variance, or means would not settle in a run.
+_SHAPE = 2.5
 
 
 class UdpSources(Family):
@@ -41,10 +44,17 @@ class UdpSources(Family):
         return f"{drawn['pattern']}, {drawn['rate'] / 1e6:g} Mbit/s{spans if is_on_off else ''}"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return the rate times the share of the time that is ON."""
-        is_on_off = drawn["pattern"] == "on_off"
-        share = drawn["on"] / (drawn["on"] + drawn["off"]) if is_on_off else 1.0
-        return {"goodput_bps": _SOURCES * drawn["rate"] * share}
+        """Return the rate, or the packets of an ON time over a cycle.
+
+        An ON time begins with a packet: it has one more for each interval that it outlasts.
+        """
+        if drawn["pattern"] == "poisson":
+            return {"goodput_bps": _SOURCES * drawn["rate"]}
+        interval = 8 * drawn["size"] / drawn["rate"]
+        # Up to a hundred mean times: of the laws' tails nothing that counts is left.
+        intervals = range(1 + round(100 * drawn["on"] / interval))
+        packets = sum(survival(drawn["law"], drawn["on"], _SHAPE, k * interval) for k in intervals)
+        return {"goodput_bps": _SOURCES * 8 * drawn["size"] * packets / (drawn["on"] + drawn["off"])}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run them over a link that loses nothing, after as long a time as the first span is felt."""
@@ -66,6 +76,8 @@ class UdpSources(Family):
         return {"goodput_bps": sum(row["goodput_bps"] for row in rows)}
 
     def law(self, drawn: Mapping[str, Any], side: str) -> dict[str, Any]:
-        """Return the law of a span: Pareto's of a finite variance, or means would not settle in a run."""
+        """Return the law of a span."""
         mean = f"{drawn[side]} s"
-        return {"pareto": {"mean": mean, "shape": 2.5}} if drawn["law"] == "pareto" else {"exponential": mean}
+        return (
+            {"pareto": {"mean": mean, "shape": _SHAPE}} if drawn["law"] == "pareto" else {"exponential": mean}
+        )
