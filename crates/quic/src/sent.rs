@@ -16,6 +16,10 @@ pub(crate) struct Sent {
     above: VecDeque<u64>,
     /// Those below, not acknowledged, ascending.
     below: VecDeque<u64>,
+    /// The first range of the latest acknowledgement began there.
+    lowest: u64,
+    /// Its other ranges, as encoded.
+    ranges: Vec<u8>,
 }
 
 impl Sent {
@@ -36,7 +40,7 @@ impl Sent {
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>) -> u64 {
         let mut newly = 0;
         // Nearly all packets are in the first range of the first acknowledgement after them.
-        let lowest = ack.ranges().next().map_or(u64::MAX, |(low, _)| low);
+        let (lowest, ranges) = ack.lower();
         while let Some(number) = self.above.pop_front_if(|number| *number <= ack.largest) {
             if number >= lowest {
                 newly += 1;
@@ -45,9 +49,27 @@ impl Sent {
             }
         }
         // Without losses nothing is below, which is the common case.
-        let Some(&lowest) = self.below.front() else { return newly };
+        let Some((&first, &last)) = self.below.front().zip(self.below.back()) else { return newly };
+        // Ranges that an earlier acknowledgement had too acknowledge nothing new: what has come below since lies
+        // above them.
+        if last >= lowest || lowest != self.lowest || ranges != self.ranges {
+            self.lowest = lowest;
+            self.ranges.clear();
+            self.ranges.extend_from_slice(ranges);
+            newly += self.take_below(ack, first);
+        }
+        // Keeps memory bounded on a link that loses much.
+        while self.below.front().is_some_and(|number| number + WATCHED < ack.largest) {
+            self.below.pop_front();
+        }
+        newly
+    }
+
+    /// Takes out what `ack` acknowledges below the largest, from `first` up, and returns how many these are.
+    fn take_below(&mut self, ack: &Ack<'_>, first: u64) -> u64 {
+        let mut newly = 0;
         let mut left = self.below.len();
-        for (low, high) in ack.ranges().take_while(|(_, high)| *high >= lowest) {
+        for (low, high) in ack.ranges().take_while(|(_, high)| *high >= first) {
             // Ranges descend: what lies above one lies above all that follow.
             left = self.below.partition_point(|number| *number <= high).min(left);
             let begin = self.below.partition_point(|number| *number < low).min(left);
@@ -58,9 +80,6 @@ impl Sent {
                 break;
             }
         }
-        // Keeps memory bounded on a link that loses much.
-        let forgotten = self.below.partition_point(|number| number + WATCHED < ack.largest);
-        self.below.drain(..forgotten);
         newly
     }
 }
