@@ -239,6 +239,11 @@ pub struct Ack<'a> {
 }
 
 impl Ack<'_> {
+    /// Returns the lowest packet number of the first range, and the encoded ranges below it.
+    pub(crate) fn lower(&self) -> (u64, &[u8]) {
+        (self.largest.saturating_sub(self.first), self.ranges)
+    }
+
     /// Returns the ranges of packet numbers, first and last, from the highest down.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
         let mut reader = Reader(self.ranges);
@@ -286,11 +291,12 @@ fn frame<'a>(reader: &mut Reader<'a>) -> Option<QuicFrame<'a>> {
         0x02 | 0x03 => {
             let (largest, delay) = (reader.varint()?, reader.varint()?);
             let (count, first) = (reader.varint()?, reader.varint()?);
-            let ranges = reader.0;
+            let rest = reader.0;
             for _ in 0..count {
                 reader.skip_varint()?;
                 reader.skip_varint()?;
             }
+            let ranges = &rest[..rest.len() - reader.0.len()];
             let ecn = if kind == 0x03 {
                 Some([reader.varint()?, reader.varint()?, reader.varint()?])
             } else {

@@ -142,10 +142,13 @@ impl ChannelUser {
             Time::from_nanos(until.as_nanos().saturating_sub(span.as_nanos()))
         };
         // The last opening by whose rate the frame can have begun in it, or in the silence after it.
-        let openings = (0..self.openings.len()).rev().map(|place| (place, &self.openings[place]));
-        let mut begun = openings.map(|(place, opening)| (place, *opening, start_at(opening.rate)));
-        let (place, opening, start) = begun.find(|(_, opening, start)| opening.from <= *start)?;
-        let Opening { until: closed, channel, is_reduced, .. } = opening;
+        let mut place = self.openings.len().checked_sub(1)?;
+        let mut start = start_at(self.openings[place].rate);
+        while self.openings[place].from > start {
+            place = place.checked_sub(1)?;
+            start = start_at(self.openings[place].rate);
+        }
+        let Opening { until: closed, channel, is_reduced, .. } = self.openings[place];
         // Never the one that this frame was sent in.
         if place > 0 {
             let passed = |opening: &&Opening| start.saturating_since(opening.until) > LONGEST_ORDER;

@@ -16,12 +16,22 @@ impl Covered {
         if from >= until {
             return;
         }
-        // Nearly every frame of a busy link lies in the last stretch, or goes on where it ends.
-        if let Some((_, end)) = self.0.back_mut().filter(|(begin, end)| *begin <= from && from <= *end) {
-            if until > *end {
-                show(std::mem::replace(end, until), until);
+        // Nearly every frame of a busy link lies in the last stretch, or goes on where it ends, or comes after it.
+        match self.0.back_mut() {
+            Some((begin, end)) if *begin <= from && from <= *end => {
+                if until > *end {
+                    show(std::mem::replace(end, until), until);
+                }
+                return;
             }
-            return;
+            Some((_, end)) if from <= *end => {}
+            _ => {
+                self.0.push_back((from, until));
+                if self.0.len() > REMEMBERED {
+                    self.0.pop_front();
+                }
+                return show(from, until);
+            }
         }
         // From the end: new frames are near it.
         let first = self.0.iter().rposition(|(_, end)| *end < from).map_or(0, |before| before + 1);
