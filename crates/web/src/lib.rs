@@ -14,7 +14,6 @@ mod engine;
 mod episode;
 #[cfg(target_arch = "wasm32")]
 mod exports;
-mod parquet;
 pub mod request;
 mod statistics;
 

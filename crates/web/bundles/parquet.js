@@ -1,0 +1,2 @@
+// The writer of Parquet, as results.js calls it.
+export { parquetWriteBuffer } from "hyparquet-writer";
