@@ -177,14 +177,14 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.run
 	@$(WASM_TARGET)
 	cargo rustc --quiet --locked --profile web -p cogtcp-web --crate-type cdylib --target wasm32-unknown-unknown
 
-# The editor and the writer of Parquet: the page does without them.
+# The editor: the page does without it.
 bundles: target/bundles/.done
 	@cp target/bundles/*.bundle.js python/cogtcp/lab/page/ 2>/dev/null || true
 
 target/bundles/.done: $(wildcard crates/web/bundles/*)
 	@rm -f target/bundles/*.bundle.js python/cogtcp/lab/page/*.bundle.js
 	@if crates/web/bundles/build.sh target/bundles; then touch $@; else \
-	  echo "no npm, or none of its packages: the lab has a plain text field for an editor, and saves no Parquet" >&2; fi
+	  echo "no npm, or none of its packages: the lab has a plain text field for an editor" >&2; fi
 
 site: web $(VENV)/.dev ## Build the site of the documentation with the lab in it, in target/site (static files, relative links)
 	COGTCP_SITE_LAB=1 $(MAKE) --no-print-directory docs

@@ -600,10 +600,9 @@ def test_numbers_have_what_tcp_alone_has(browser: Any, whole: str) -> None:
     found.close()
 
 
-def test_without_npm_there_are_a_text_field_and_csv(lab: Lab) -> None:
+def test_without_npm_there_is_a_text_field(lab: Lab) -> None:
     lab.page.evaluate("() => { document.querySelector('#editor').open = true; }")
     assert lab.page.locator("#text").is_visible()
-    assert not lab.page.locator("#parquet").is_visible()
 
 
 def test_the_map_of_an_ad_hoc_network_plays(browser: Any, address: str) -> None:

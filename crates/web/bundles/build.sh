@@ -1,6 +1,6 @@
 #!/bin/sh
 # Bundles what the lab's page takes from npm: build.sh FOLDER. Versions and hashes are those of package-lock.json.
-# Fails where there is no npm, or no registry: the page then has a plain text field, and saves no Parquet.
+# Fails where there is no npm, or no registry: the page then has a plain text field.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
@@ -23,4 +23,3 @@ bundle() {
 }
 
 bundle editor @codemirror/view @lezer/common @marijn/find-cluster-break crelt style-mod w3c-keyname
-bundle parquet hyparquet-writer

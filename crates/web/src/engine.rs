@@ -3,6 +3,7 @@
 use crate::answer::Columns;
 use crate::capture;
 use crate::episode::Episode;
+use crate::parquet;
 use crate::request::{Given, LabRequest, Trace};
 use crate::statistics;
 use cogtcp_records::Run;
@@ -117,6 +118,13 @@ impl Engine {
             }
             LabRequest::Capture { scenario, seed, point } => {
                 capture::answer(played(&scenario, seed, Trace::Packets, hooks)?, point, columns)
+            }
+            LabRequest::Parquet { runs, seed, table, metadata } => {
+                let made = runs
+                    .into_iter()
+                    .map(|(name, given)| Ok((name, played(&given, seed, Trace::Full, hooks.clone())?)))
+                    .collect::<Result<_, Failure>>()?;
+                parquet::answer(made, &table, &metadata, columns)
             }
             LabRequest::Statistics { of } => Ok(Value::Array(of.iter().map(statistics::answer).collect())),
             LabRequest::Episode { scenario, seed, flow, radio } => {

@@ -52,6 +52,17 @@ pub enum LabRequest {
         /// The place.
         point: CapturePoint,
     },
+    /// Simulates once for each name, and returns a table of all these runs as a Parquet file.
+    Parquet {
+        /// Name and scenario of each run.
+        runs: Vec<(String, Given)>,
+        /// Seed in place of the scenarios'.
+        seed: Option<u64>,
+        /// The table.
+        table: String,
+        /// Keys and values of the file.
+        metadata: Vec<(String, String)>,
+    },
     /// Intervals, tests and closed forms.
     Statistics {
         /// The questions, answered in order.

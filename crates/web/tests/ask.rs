@@ -157,3 +157,25 @@ fn a_detector_is_that_of_the_documentation() {
     let (said, _) = ask(&mut Engine::default(), &question(&[0.1, -1.0]));
     assert!(said[0]["error"].as_str().unwrap().contains("-1 s"), "{said}");
 }
+
+/// What the page saves can be read by others: `tests/test_web_browser.py`. Here: which rows there are.
+#[test]
+fn a_table_of_several_runs_is_one_parquet_file() {
+    let quic = SMALL.replace("newreno", "quic-newreno");
+    let file = |runs: &[(&str, &str)], table: &str| {
+        let runs: Vec<Value> = runs.iter().map(|(name, text)| json!([name, { "text": text }])).collect();
+        let request = json!({ "ask": "parquet", "runs": runs, "seed": 3, "table": table, "metadata": [["key", "known"]] });
+        let (said, columns) = ask(&mut Engine::default(), &request);
+        let length = usize::try_from(said["file"]["length"].as_u64().unwrap_or_default()).unwrap();
+        (said, columns[..length].to_vec())
+    };
+    let (_, two) = file(&[("one", SMALL), ("other", SMALL)], "flows");
+    assert_eq!((&two[..4], &two[two.len() - 4..]), (&b"PAR1"[..], &b"PAR1"[..]));
+    let holds = |file: &[u8], text: &str| file.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(holds(&two, "known") && holds(&two, "goodput_bps"));
+    // A run without the table has no rows in it; that none has it is said.
+    let (_, alone) = file(&[("one", SMALL)], "tcp_flows");
+    assert_eq!(file(&[("one", SMALL), ("other", &quic)], "tcp_flows").1, alone);
+    let (said, _) = file(&[("other", &quic)], "tcp_flows");
+    assert_eq!(said["error"]["message"], "no run has a table tcp_flows");
+}

@@ -6,7 +6,7 @@ export function decode(buffer) {
   const said = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   if (said.error) throw new EngineError(said.error);
   const start = Math.ceil((4 + length) / 8) * 8;
-  if (said.capture) said.capture = new Uint8Array(buffer, start + said.capture.at, said.capture.length);
+  for (const name of ["capture", "file"]) if (said[name]) said[name] = new Uint8Array(buffer, start + said[name].at, said[name].length);
   if (said.tables) {
     said.tables = Object.fromEntries(said.tables.map((table) => [table.name, readTable(table, buffer, start)]));
   }

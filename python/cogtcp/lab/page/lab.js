@@ -1,7 +1,7 @@
 // The lab: sliders and a text change one scenario, workers simulate it, the newest answer is drawn. The address holds the
 // state. What is computed is computed by the engine (crates/web); here it is asked for and shown.
 import { Pool, RemoteWorker } from "./engine.js";
-import { budget, budgetText, csv, join, measure, noticed, parquetColumns, points, stacked, text as said } from "./results.js";
+import { budget, budgetText, csv, join, measure, noticed, points, stacked, text as said } from "./results.js";
 import { controlsOf, placeOf, RANGE, shown, uncharged, valueAt, written } from "./controls.js";
 import { compared, ofApplications as answerOfApplications, sentence, theory } from "./compare.js";
 import { MAP_TABLES, mapOf } from "./places.js";
@@ -606,35 +606,35 @@ function numbersCsv() {
   return `${["transport", "seed", ...names].join(",")}\n${lines.join("\n")}\n`;
 }
 
-async function saveParquet() {
-  const name = $("table").value;
-  const { parquetWriteBuffer } = await import("./parquet.bundle.js");
-  const about = { cogtcp_version: data.version, scenario: state.text, seed: String(state.seed) };
-  const columns = parquetColumns(stacked(results.runs, name));
-  save(`${state.name}-${name}.parquet`, parquetWriteBuffer({ ...columns, createdBy: `cogtcp ${data.version}`,
-    kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })) }), "application/vnd.apache.parquet");
-}
-
-/** Makes the run of a transport again with its packets recorded, and hands it over. */
-async function withPackets(name, request, act) {
+/** Makes runs again, and hands over what a request wants of them. */
+async function again(request, act) {
   const stopped = new AbortController();
   running = stopped;
   $("stop").disabled = false;
   try {
-    act(await pool.ask({ ...request, scenario: given({ transport: transportOf(name) }), seed: state.seed },
+    act(await pool.ask({ ...request, seed: state.seed },
       { signal: stopped.signal, progress: (seconds) => progress(seconds / checked.duration_s) }));
   } catch (error) { if (!isAbort(error)) fault(error); } finally { $("stop").disabled = true; progress(null); }
 }
 
+const scenarioOf = (name) => given({ transport: transportOf(name) });
+
+function saveParquet() {
+  const table = $("table").value;
+  const metadata = Object.entries({ cogtcp_version: data.version, scenario: state.text, seed: String(state.seed) });
+  return again({ ask: "parquet", runs: Object.keys(results.runs).map((name) => [name, scenarioOf(name)]), table, metadata },
+    ({ file }) => save(`${state.name}-${table}.parquet`, file, "application/vnd.apache.parquet"));
+}
+
 // What TCP's headers say is in a file of its own: its column `packet` counts the rows of the other.
-const packetsCsv = () => withPackets(state.transports[0], { ask: "run", trace: "packets", tables: ["packets", "tcp_segments"] }, (run) => {
+const packetsCsv = () => again({ ask: "run", scenario: scenarioOf(state.transports[0]), trace: "packets", tables: ["packets", "tcp_segments"] }, (run) => {
   for (const table of Object.values(run.tables)) save(`${state.name}-${state.transports[0]}-${table.name}.csv`, csv(table), "text/csv");
 });
 
 function saveCapture() {
   const [name] = state.transports, chosen = $("point").value;
   const point = points(Object.values(results.runs)[0]).find((each) => pointName(each) === chosen);
-  return withPackets(name, { ask: "capture", point }, ({ capture }) => save(`${state.name}-${name}-${chosen}.pcapng`, capture, "application/vnd.tcpdump.pcap"));
+  return again({ ask: "capture", scenario: scenarioOf(name), point }, ({ capture }) => save(`${state.name}-${name}-${chosen}.pcapng`, capture, "application/vnd.tcpdump.pcap"));
 }
 
 // ---- the beginning
@@ -727,8 +727,7 @@ async function main() {
   $("save").addEventListener("click", () => save(`${state.name}.toml`, state.text, "application/toml"));
   $("csv").addEventListener("click", () => results && save(`${state.name}-numbers.csv`, numbersCsv(), "text/csv"));
   $("csvtable").addEventListener("click", () => results?.runs && save(`${state.name}-${$("table").value}.csv`, csv(stacked(results.runs, $("table").value)), "text/csv"));
-  $("parquet").hidden = !data.bundles.includes("parquet");
-  $("parquet").addEventListener("click", () => results?.runs && saveParquet().catch(fault));
+  $("parquet").addEventListener("click", () => results?.runs && saveParquet());
   $("mapof").addEventListener("change", () => results?.runs && drawMap());
   $("packets").addEventListener("click", packetsCsv);
   $("pcap").addEventListener("click", saveCapture);

@@ -128,20 +128,3 @@ export function stacked(runs, name) {
   }
   return { ...first, rows: total, columns };
 }
-
-const PARQUET = {
-  u64: { type: "INT64", converted_type: "UINT_64" }, i64: { type: "INT64" }, f64: { type: "DOUBLE" }, bool: { type: "BOOLEAN" },
-  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
-};
-
-/** A table as the writer of Parquet takes it; no value is not-a-number, as in the files of cogtcp. */
-export function parquetColumns(table) {
-  const columns = Object.values(table.columns);
-  const data = ({ kind, values, dictionary }) => (kind === "text" ? Array.from(values, (code) => dictionary[code])
-    : kind === "bool" ? Array.from(values, Boolean) : kind === "u64" ? new BigInt64Array(values.buffer, values.byteOffset, values.length) : values);
-  return {
-    columnData: columns.map((column) => ({ name: column.name, data: data(column), nullable: false })),
-    schema: [{ name: "root", num_children: columns.length },
-      ...columns.map((column) => ({ name: column.name, repetition_type: "REQUIRED", ...PARQUET[column.kind] }))],
-  };
-}

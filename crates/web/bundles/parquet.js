@@ -1,2 +1,0 @@
-// The writer of Parquet, as results.js calls it.
-export { parquetWriteBuffer } from "hyparquet-writer";
