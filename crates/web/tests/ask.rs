@@ -161,7 +161,7 @@ fn a_detector_is_that_of_the_documentation() {
 /// What the page saves can be read by others: `tests/test_web_browser.py`. Here: which rows there are.
 #[test]
 fn a_table_of_several_runs_is_one_parquet_file() {
-    let quic = SMALL.replace("newreno", "quic-newreno");
+    let quic = SMALL.replace("newreno", "quic");
     let file = |runs: &[(&str, &str)], table: &str| {
         let runs: Vec<Value> = runs.iter().map(|(name, text)| json!([name, { "text": text }])).collect();
         let request = json!({ "ask": "parquet", "runs": runs, "seed": 3, "table": table, "metadata": [["key", "known"]] });
