@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 
 /// Adds the file to an answer, and returns what its JSON says.
 ///
-/// Its first column, `run`, has the name of each row's run. A run without the table has no rows.
+/// Its first column, `run`, has the name of each row's run. Runs without rows of the table do not stand in it.
 pub(crate) fn answer(
     runs: Vec<(String, Run)>,
     table: &str,
     metadata: &[(String, String)],
     columns: &mut Columns,
 ) -> Result<Value, Failure> {
-    let of = |run: Run| run.into_tables().find(|found| found.name == table);
+    let of = |run: Run| run.into_tables().find(|found| found.name == table && !found.is_empty());
     let tables: Vec<(String, Table)> =
         runs.into_iter().filter_map(|(name, run)| Some((name, of(run)?))).collect();
-    let (_, first) = tables.first().ok_or_else(|| Failure::Request(format!("no run has a table {table}")))?;
+    let (_, first) = tables.first().ok_or_else(|| Failure::Request(format!("no run has rows of {table}")))?;
     let rows = tables.iter().map(|(_, table)| table.len()).sum();
     let run = ColumnData::Text {
         codes: tables.iter().zip(0..).flat_map(|((_, table), code)| vec![code; table.len()]).collect(),
