@@ -16,6 +16,7 @@ from cogtcp.studies.statements import Statement
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cogtcp.model.result import Trace
     from cogtcp.model.statistics import Interval
     from cogtcp.studies.statements import Cell
 
@@ -148,7 +149,7 @@ class OnToday:
     beside: tuple[str, ...]
     duration: str
     measure: str = "measure"
-    trace: str = "summary"
+    trace: Trace = "summary"
 
 
 @dataclass(frozen=True, slots=True)
