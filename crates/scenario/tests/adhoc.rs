@@ -577,7 +577,7 @@ fn powers_are_read_in_order_and_checked() {
     for (from, to, key, words) in [
         ("\"n3\"", "\"n25\"", "node", "write \"n0\" to \"n24\""),
         ("\"1 mW\"", "\"0 mW\"", "power", "write one above zero"),
-        ("node = \"n3\"", "at = \"60 s\"", "at", "not in the run, which lasts \"1 min\""),
+        ("node = \"n3\"", "at = \"61 s\"", "at", "not in the run, which lasts \"1 min\""),
     ] {
         let wrong = first.replace(from, to);
         let at = to.rsplit(" = ").next().unwrap();
