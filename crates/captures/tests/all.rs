@@ -1,4 +1,6 @@
 //! Captures with known content, damaged ones, and what is read of them.
 
+#[path = "../../units/tests/support/committed.rs"]
+mod committed;
 mod files;
 mod pinned;

@@ -1,13 +1,11 @@
 //! What is read of each capture and of damaged ones, committed as text.
-//!
-//! To accept a change on purpose, run with `COGTCP_UPDATE_SNAPSHOTS=1` and read the difference.
 
+use crate::committed::{compare, hash};
 use crate::files::{data, draw};
 use cogtcp_captures::{Limits, Read as Found, open, read, read_files};
 use std::collections::BTreeSet;
-use std::fmt::{Debug, Write};
+use std::fmt::Write;
 use std::io::{Cursor, Read};
-use std::path::Path;
 
 /// What a reader compares, and a hash of every value.
 fn line(found: &Found) -> String {
@@ -22,24 +20,8 @@ fn line(found: &Found) -> String {
         found.frames,
         found.copies,
         found.cut,
-        hash(found)
+        hash(format!("{found:?}").as_bytes())
     )
-}
-
-/// Hashes what is shown (FNV-1a).
-fn hash(shown: &impl Debug) -> u64 {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{shown:?}").bytes().fold(0xcbf2_9ce4_8422_2325, mix)
-}
-
-fn compare(name: &str, now: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.txt"));
-    if std::env::var_os("COGTCP_UPDATE_SNAPSHOTS").is_some() {
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        std::fs::write(&path, now).expect("written");
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(now, committed, "see the head of pinned.rs");
 }
 
 #[test]

@@ -1,21 +1,12 @@
 //! What the model does in each packet script, and in scripts with a change, committed as text.
-//!
-//! To accept a change on purpose, run with `COGTCP_UPDATE_SNAPSHOTS=1`, read the difference, and enter it in
-//! CHANGELOG "Changed results".
 
+use crate::committed::{self, hash};
 use crate::scripts::files;
-use cogtcp_packet_scripts::{Report, Script, model};
+use cogtcp_packet_scripts::{Script, model};
 use std::fmt::Write;
-use std::path::Path;
 
 /// Changed copies of each script.
 const CHANGES: u64 = 8;
-
-/// Hashes what happened when (FNV-1a).
-fn hash(report: &Report) -> u64 {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:?} {:?}", report.mismatch, report.trace).bytes().fold(0xcbf2_9ce4_8422_2325, mix)
-}
 
 /// The verdict of a script, its last packet, and a hash of all that happened.
 fn verdict(text: &str, name: &str) -> String {
@@ -23,7 +14,7 @@ fn verdict(text: &str, name: &str) -> String {
         Ok(report) => report,
         Err(error) => return format!("{error}\n"),
     };
-    let hash = hash(&report);
+    let hash = hash(format!("{:?} {:?}", report.mismatch, report.trace).as_bytes());
     match report.mismatch {
         None => {
             let last = report.trace.last().map_or("", |line| &line.text);
@@ -76,16 +67,7 @@ fn compare(part: usize) {
             let _ = write!(now, "  {case}: {}", verdict(&changed(&text, &mut state), &name));
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/scripts-{part}.txt"));
-    if std::env::var_os("COGTCP_UPDATE_SNAPSHOTS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &now).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    for (now, committed) in now.lines().zip(committed.lines()) {
-        assert_eq!(now, committed, "see the head of pinned.rs");
-    }
-    assert_eq!(now, committed, "see the head of pinned.rs");
+    committed::compare(&format!("scripts-{part}"), &now);
 }
 
 const PARTS: usize = 4;

@@ -1,17 +1,9 @@
 //! What the interface answers, committed as text: captures, statistics, episodes and errors.
-//!
-//! To accept a change on purpose, run with `COGTCP_UPDATE_SNAPSHOTS=1` and read the difference.
 
+use crate::committed::{self, hash};
 use cogtcp_web::{Engine, Hooks};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::Path;
-
-/// Hashes bytes (FNV-1a).
-fn hash(bytes: &[u8]) -> u64 {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
-}
 
 /// Answers requests in order, and compares what is said: texts above 400 characters as their hash.
 fn compare(name: &str, requests: &[Value]) {
@@ -33,16 +25,7 @@ fn compare(name: &str, requests: &[Value]) {
         }
         let _ = writeln!(now, "{asked}\n  {said} {} B {:016x}", columns.len(), hash(columns));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.txt"));
-    if std::env::var_os("COGTCP_UPDATE_SNAPSHOTS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &now).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    for (now, committed) in now.lines().zip(committed.lines()) {
-        assert_eq!(now, committed, "see the head of pinned.rs");
-    }
-    assert_eq!(now, committed, "see the head of pinned.rs");
+    committed::compare(name, &now);
 }
 
 const SMALL: &str = r#"

@@ -1,16 +1,13 @@
 //! Bytes of files, committed as text; tests of Python read files of this writer with Arrow.
 //!
-//! To accept a change on purpose (also one of the compressor's), run with `COGTCP_UPDATE_SNAPSHOTS=1`.
+//! A new compressor may change them.
+
+#[path = "../../../units/tests/support/committed.rs"]
+mod committed;
 
 use super::{Column, FileValues, write};
+use committed::{compare, hash};
 use std::fmt::Write as _;
-use std::path::Path;
-
-/// Hashes bytes (FNV-1a).
-fn hash(bytes: &[u8]) -> u64 {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
-}
 
 fn column<'a>(name: &'a str, values: FileValues<'a>, nulls: Option<Option<&'a [u8]>>) -> Column<'a> {
     Column { name, about: &[("unit", "s"), ("meaning", "what it is")], values, nulls }
@@ -50,10 +47,5 @@ fn files_have_the_bytes_that_they_had() {
             let _ = writeln!(now, "{rows:>6} rows, {} B, {:016x}", bytes.len(), hash(&bytes));
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/parquet.txt");
-    if std::env::var_os("COGTCP_UPDATE_SNAPSHOTS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &now).unwrap();
-    }
-    assert_eq!(now, std::fs::read_to_string(&path).unwrap_or_default(), "see the head of this file");
+    compare("parquet", &now);
 }
