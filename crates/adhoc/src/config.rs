@@ -147,4 +147,15 @@ impl AdHocConfig {
         let all = self.powers.iter().map(|change| change.power.watts());
         Power::from_watts(all.fold(self.power.watts(), f64::max))
     }
+
+    /// How far a frame of this power can be received without shadowing, fading and interference, m.
+    pub(crate) fn range(&self, power: Power) -> f64 {
+        let phy = &self.medium.phy;
+        phy.propagation.path_loss.range(phy.sensitivity.watts() / power.watts())
+    }
+
+    /// Whether repositories have neighbours: where nobody senses or changes power, nobody asks.
+    pub(crate) fn keeps_neighbors(&self) -> bool {
+        self.cognitive.is_some() || !self.powers.is_empty()
+    }
 }

@@ -57,8 +57,6 @@ pub struct AdHocNetwork<T, S = ()> {
     air: VecDeque<AirEvent<T>>,
     /// How nodes write into packets, and what each knows of its next hop; empty: they do not.
     pub(crate) stamping: Option<(Stamper<T>, Vec<StampingHop>)>,
-    /// Whether repositories have neighbours: where nobody senses or changes power, nobody asks.
-    pub(crate) keeps_neighbors: bool,
     /// Changes of power that are done.
     powers_set: usize,
     seed: u64,
@@ -143,9 +141,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
                 counters: NodeCounters::default(),
             });
         }
-        let phy = &config.medium.phy;
-        let range =
-            phy.propagation.path_loss.range(phy.sensitivity.watts() / config.greatest_power().watts());
+        let range = config.range(config.greatest_power());
         let mut network = Self {
             // A radio and a node for each, the locations, the powers.
             timers: Timers::new(2 * count as usize + 2),
@@ -160,7 +156,6 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
             events: VecDeque::new(),
             air: VecDeque::new(),
             stamping: None,
-            keeps_neighbors: config.cognitive.is_some() || !config.powers.is_empty(),
             powers_set: 0,
             seed,
             now: Time::ZERO,

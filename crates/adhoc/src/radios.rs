@@ -229,11 +229,10 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         self.medium.tune(now, node.interfaces.receiver, channel);
         self.events.push_back(AdHocEvent::Tuned { time: now, node: number, channel });
         self.tell_routing(number, now);
-        let said = self.channels.number(channel);
-        let knowledge = self.config.cognitive.as_ref().map(|it| it.knowledge).unwrap_or_default();
-        match knowledge {
-            ChannelKnowledge::Signalled => self.plan_announcement(number, now),
-            ChannelKnowledge::Free => self.tell_neighbours(number, said, now),
+        if self.is_signalled() {
+            self.plan_announcement(number, now);
+        } else {
+            self.tell_neighbours(number, self.channels.number(channel), now);
         }
         self.settle(number, now);
     }

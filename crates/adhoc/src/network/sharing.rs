@@ -1,7 +1,6 @@
 //! The repositories of the nodes: who writes into them, and what routing, which subscribes, makes of it.
 
 use super::{AdHocNetwork, Slot};
-use crate::config::ChannelKnowledge;
 use cogtcp_crosslayer::{Repository, SharedChange};
 use cogtcp_routing::{HostUpdate, NodeAddress};
 use cogtcp_units::{Power, Time};
@@ -26,14 +25,12 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         if self.config.powers.is_empty() {
             return self.range;
         }
-        let phy = &self.config.medium.phy;
-        let power = self.nodes[node as usize].repository.power();
-        phy.propagation.path_loss.range(phy.sensitivity.watts() / power.watts())
+        self.config.range(self.nodes[node as usize].repository.power())
     }
 
     /// Notes in the repository of `node` that it has heard `other`.
     pub(super) fn note_heard(&mut self, node: u32, other: u32, now: Time) {
-        if self.keeps_neighbors && self.nodes[node as usize].repository.add_neighbor(now, other) {
+        if self.config.keeps_neighbors() && self.nodes[node as usize].repository.add_neighbor(now, other) {
             self.tell_routing(node, now);
         }
     }
@@ -42,14 +39,14 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// itself (`handle_link_failure`), so its subscription skips the change.
     pub(super) fn note_unreached(&mut self, node: u32, other: u32, now: Time) {
         let node = &mut self.nodes[node as usize];
-        if self.keeps_neighbors && node.repository.remove_neighbor(now, other) {
+        if self.config.keeps_neighbors() && node.repository.remove_neighbor(now, other) {
             let _ = node.repository.take(node.routing_reads);
         }
     }
 
     /// Notes in the repository of `node` that `other` does not reach it any more.
     fn note_lost(&mut self, node: u32, other: u32, now: Time) {
-        if self.keeps_neighbors && self.nodes[node as usize].repository.remove_neighbor(now, other) {
+        if self.config.keeps_neighbors() && self.nodes[node as usize].repository.remove_neighbor(now, other) {
             self.tell_routing(node, now);
         }
     }
@@ -103,8 +100,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         interfaces.each().for_each(|interface| self.medium.set_power(interface, power));
         self.tell_routing(number, now);
         let after = self.range_of(number);
-        let knowledge = self.config.cognitive.as_ref().map(|it| it.knowledge).unwrap_or_default();
-        if knowledge == ChannelKnowledge::Signalled || after >= before {
+        if self.is_signalled() || after >= before {
             return;
         }
         let place = self.medium.position(number, now);
