@@ -560,13 +560,14 @@ def test_the_editor_is_loaded_when_it_is_opened(browser: Any, whole: str) -> Non
     found.close()
 
 
-def test_parquet_holds_the_table(browser: Any, whole: str, tmp_path: Path) -> None:
+def test_parquet_holds_the_table(browser: Any, address: str, tmp_path: Path) -> None:
+    """Also of the page without npm: the engine writes the file."""
     import pyarrow.parquet
 
     from cogtcp import run
     from cogtcp.model.of_tcp import columns_of_tcp
 
-    found = Lab(browser, f"{whole}#sensed-link")
+    found = Lab(browser, f"{address}#sensed-link")
     state = found.state()
     for name in ("flow_series", "flows", "tcp_flows", "events"):
         found.page.locator("#table").select_option(name)

@@ -3,7 +3,7 @@
 use crate::answer::Columns;
 use crate::engine::Failure;
 use cogtcp_records::parquet::{self, FileValues};
-use cogtcp_records::{Column, ColumnData, Run, Table};
+use cogtcp_records::{Code, Column, ColumnData, Run, Table, TableCell, TextColumn};
 use serde_json::{Value, json};
 
 /// Adds the file to an answer, and returns what its JSON says.
@@ -54,37 +54,25 @@ pub(crate) fn answer(
     Ok(json!({ "file": columns.add_bytes(std::iter::once(parquet::write(rows, &file, metadata))) }))
 }
 
-/// Returns columns of one kind as one, with one dictionary.
+/// Returns columns of one kind as one, texts with one dictionary.
 fn joined<'a>(parts: impl Iterator<Item = &'a ColumnData>) -> ColumnData {
-    parts
-        .cloned()
-        .reduce(|mut all, part| {
-            match (&mut all, part) {
-                (ColumnData::U64(all), ColumnData::U64(part)) => all.extend(part),
-                (ColumnData::I64(all), ColumnData::I64(part)) => all.extend(part),
-                (ColumnData::F64(all), ColumnData::F64(part)) => all.extend(part),
-                (ColumnData::Bool(all), ColumnData::Bool(part)) => all.extend(part),
-                (
-                    ColumnData::Text { codes, dictionary },
-                    ColumnData::Text { codes: more, dictionary: texts },
-                ) => {
-                    let places: Vec<u32> = texts
-                        .into_iter()
-                        .map(|text| {
-                            let known = dictionary.iter().position(|each| *each == text);
-                            known.unwrap_or_else(|| {
-                                dictionary.push(text);
-                                dictionary.len() - 1
-                            }) as u32
-                        })
-                        .collect();
-                    codes.extend(more.into_iter().map(|code| places[code as usize]));
-                }
-                _ => unreachable!("a column has one kind in every run"),
+    let mut all = None;
+    let mut texts = TextColumn::default();
+    for part in parts {
+        match (&mut all, part) {
+            (_, ColumnData::Text { codes, dictionary }) => {
+                let known: Vec<Code> = dictionary.iter().map(|text| texts.intern(text)).collect();
+                codes.iter().for_each(|code| known[*code as usize].push(&mut texts));
             }
-            all
-        })
-        .unwrap_or(ColumnData::U64(Vec::new()))
+            (None, part) => all = Some(part.clone()),
+            (Some(ColumnData::U64(all)), ColumnData::U64(part)) => all.extend(part),
+            (Some(ColumnData::I64(all)), ColumnData::I64(part)) => all.extend(part),
+            (Some(ColumnData::F64(all)), ColumnData::F64(part)) => all.extend(part),
+            (Some(ColumnData::Bool(all)), ColumnData::Bool(part)) => all.extend(part),
+            _ => unreachable!("a column has one kind in every run"),
+        }
+    }
+    all.unwrap_or_else(|| Code::finish(texts))
 }
 
 /// Returns the values as this machine keeps them in memory.
