@@ -59,7 +59,7 @@ const BYTE_ARRAY: i32 = 6;
 const PLAIN: i32 = 0;
 const RLE: i32 = 3;
 const RLE_DICTIONARY: i32 = 8;
-/// GZIP, or in a page UNCOMPRESSED: the compressor would make the page larger by 25 kB.
+/// GZIP, or in a page UNCOMPRESSED: the compressor would make the page larger.
 const CODEC: i32 = if cfg!(target_family = "wasm") { 0 } else { 2 };
 
 /// Where a written column is, and how long.

@@ -308,7 +308,7 @@ mod tests {
         assert!((mean - 29.5).abs() < 0.4, "{mean}");
     }
 
-    /// However long the average, by ns-2's rules a packet that finds one other passes, and counting begins anew.
+    /// By ns-2's rules a packet that finds only one other is accepted at any average, and the count restarts.
     #[test]
     fn by_ns_rules_a_queue_of_one_packet_is_spared() {
         let mut red = queue(Red { ns_rules: true, ..Red::default() });
