@@ -28,6 +28,25 @@ def sources(crate: Path) -> str:
     return "\n".join(path.read_text() for path in sorted(crate.glob("src/**/*.rs")))
 
 
+def linked(crate: Path) -> set[str]:
+    """Return the programs that Cargo links: files of `tests/` and folders with a `main.rs`."""
+    files = {path.stem for path in crate.glob("tests/*.rs") if path.name not in BESIDE}
+    return files | {path.parent.name for path in crate.glob("tests/*/main.rs")}
+
+
+def parts(crate: Path) -> set[str]:
+    """Return the names of files and folders of `tests/` that hold Rust."""
+    entries = [path for path in crate.glob("tests/*") if path.suffix == ".rs" or list(path.rglob("*.rs"))]
+    return {path.stem for path in entries if path.name not in BESIDE}
+
+
+def borrowed(crate: Path) -> set[str]:
+    """Return the folders of `tests/` of which a test of another crate reads a file by its path."""
+    named = rf'^#\[path = "[./]*/{crate.name}/tests/(\w+)/\w+\.rs"\]$'
+    others = [path for path in ROOT.glob("crates/*/**/*.rs") if not path.is_relative_to(crate)]
+    return {name for path in others for name in re.findall(named, path.read_text(), re.MULTILINE)}
+
+
 def forgotten(names: set[str], program: str) -> set[str]:
     """Return which of the files and folders of `tests/` no `mod` of the program names."""
     return names - set(re.findall(r"^mod (\w+);$", program, re.MULTILINE))
@@ -37,13 +56,13 @@ def forgotten(names: set[str], program: str) -> set[str]:
 def test_a_crate_has_one_program_of_tests_with_every_file_in_it(crate: Path) -> None:
     """Cargo links a program for each file of `tests/`, which takes longer than running them."""
     made = manifest(crate)
-    entries = [path for path in crate.glob("tests/*") if path.suffix == ".rs" or list(path.rglob("*.rs"))]
-    names = {path.stem for path in entries if path.name not in BESIDE}
     if made["package"].get("autotests", True):
-        assert len(names) <= 1, "make them modules of tests/all.rs, as in crates/feedback"
+        programs = linked(crate)
+        assert len(programs) <= 1, "make them modules of tests/all.rs, as in crates/feedback"
+        assert parts(crate) - programs - borrowed(crate) == set(), "no test reads this"
         return
     assert {"name": "all"} in made["test"]
-    assert forgotten(names - {"all"}, (crate / "tests/all.rs").read_text()) == set()
+    assert forgotten(parts(crate) - {"all"}, (crate / "tests/all.rs").read_text()) == set()
 
 
 def test_a_file_that_no_module_names_is_found() -> None:
