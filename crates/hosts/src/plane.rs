@@ -61,23 +61,24 @@ pub trait Plane {
     /// Returns how many packets of `stream` were dropped on the way.
     fn dropped(&self, stream: StreamId) -> u64;
 
-    /// Begins the measured span of the flow whose data is `stream`. Returns what each link of the path could
-    /// have carried so far; nothing if no link tells what the path can carry (an ad hoc network). `awaited`
+    /// Begins the measured span of the flow whose data is `stream`. Adds to `available` the capacity of each link
+    /// of the path so far; nothing if no link tells what the path can carry (an ad hoc network). `awaited`
     /// returns what the flow waits for: it is called when the plane has been played up to `now`.
     fn begin_span(
         &mut self,
         now: Time,
         stream: StreamId,
         awaited: impl FnOnce(&Self) -> Awaited,
-    ) -> Box<[u128]>;
+        available: &mut Vec<u128>,
+    );
 
-    /// Ends the span that began with the capacities `before`. Returns the link of least capacity over the
+    /// Ends the span that began with the next capacities of `before`. Returns the link of least capacity over the
     /// span, and that capacity in bytes. `awaited`: as for [`begin_span`](Self::begin_span).
     fn end_span(
         &mut self,
         now: Time,
         stream: StreamId,
         awaited: impl FnOnce(&Self) -> Awaited,
-        before: &[u128],
+        before: &mut std::slice::Iter<'_, u128>,
     ) -> Option<(u32, f64)>;
 }

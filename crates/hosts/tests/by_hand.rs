@@ -89,16 +89,14 @@ impl Plane for ByHand {
         0
     }
 
-    fn begin_span(&mut self, _: Time, _: StreamId, _: impl FnOnce(&Self) -> Awaited) -> Box<[u128]> {
-        Box::new([])
-    }
+    fn begin_span(&mut self, _: Time, _: StreamId, _: impl FnOnce(&Self) -> Awaited, _: &mut Vec<u128>) {}
 
     fn end_span(
         &mut self,
         _: Time,
         _: StreamId,
         _: impl FnOnce(&Self) -> Awaited,
-        _: &[u128],
+        _: &mut std::slice::Iter<'_, u128>,
     ) -> Option<(u32, f64)> {
         None
     }

@@ -111,12 +111,14 @@ impl cogtcp_hosts::Plane for Plane {
         now: Time,
         stream: StreamId,
         awaited: impl FnOnce(&Self) -> Awaited,
-    ) -> Box<[u128]> {
+        available: &mut Vec<u128>,
+    ) {
         self.network.look_now(now, &mut self.recorder);
         let awaited = awaited(self);
         self.network.begin_budget(now, stream, awaited);
         let links = self.links(stream);
-        links.iter().map(|direction| self.network.direction(*direction).capacity(now).available).collect()
+        available
+            .extend(links.iter().map(|direction| self.network.direction(*direction).capacity(now).available));
     }
 
     fn end_span(
@@ -124,7 +126,7 @@ impl cogtcp_hosts::Plane for Plane {
         now: Time,
         stream: StreamId,
         awaited: impl FnOnce(&Self) -> Awaited,
-        before: &[u128],
+        before: &mut std::slice::Iter<'_, u128>,
     ) -> Option<(u32, f64)> {
         self.network.look_now(now, &mut self.recorder);
         let awaited = awaited(self);

@@ -40,10 +40,17 @@ pub(crate) struct Offload {
     /// Segments of it that are still to leave.
     left: u32,
     several: bool,
-    /// Of a retransmitted packet: how many segments more, where it goes on, when that was last sent.
-    again_left: u16,
-    again_from: u64,
-    again_sent_at: Time,
+}
+
+/// The packet of which segments are retransmitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Again {
+    /// Segments that may still follow, where they begin, and when they were last sent.
+    left: u16,
+    from: u64,
+    sent_at: Time,
+    /// Segments that the sender has sent, with the last retransmission.
+    number: u64,
 }
 
 impl Offload {
@@ -63,28 +70,27 @@ impl Offload {
         self.left > 0
     }
 
-    /// The segment at `offset`, last sent at `sent_at`, goes with the retransmission before.
-    pub(crate) fn continues(self, offset: u64, sent_at: Time) -> bool {
-        self.again_left > 0 && self.again_from == offset && self.again_sent_at == sent_at
-    }
-
-    /// A segment of `bytes` is retransmitted, with the one before if it is `within` its packet, else as the
-    /// first of `most`. It was last sent at `sent_at`: segments of one packet leave at one time.
-    pub(crate) fn on_send_again(&mut self, within: bool, offset: u64, bytes: u64, sent_at: Time, most: u64) {
-        // A packet has at most 64 KiB.
-        let most = most.clamp(1, u64::from(u16::MAX)) as u16;
-        self.again_left = if within { self.again_left } else { most } - 1;
-        (self.again_from, self.again_sent_at) = (offset + bytes, sent_at);
-    }
-
-    /// No retransmission goes with the one before.
-    pub(crate) fn end_again(&mut self) {
-        self.again_left = 0;
-    }
-
     /// Nothing more goes with it.
     pub(crate) fn end(&mut self) {
         self.left = 0;
+    }
+}
+
+impl Again {
+    /// The segment at `offset`, last sent at `sent_at`, goes with the retransmission before. That was the last of
+    /// `number` segments.
+    pub(crate) fn continues(self, offset: u64, sent_at: Time, number: u64) -> bool {
+        self.left > 0 && self.from == offset && self.sent_at == sent_at && self.number == number
+    }
+
+    /// The segment at an offset, of so many bytes, is retransmitted as the `number`th that the sender sends: with
+    /// the one before if it is `within` its packet, else as the first of `most`. It was last sent at `sent_at`:
+    /// segments of one packet leave at one time.
+    pub(crate) fn on_send(&mut self, within: bool, at: (u64, u64), sent_at: Time, most: u64, number: u64) {
+        // A packet has at most 64 KiB.
+        let most = most.clamp(1, u64::from(u16::MAX)) as u16;
+        let left = if within { self.left } else { most } - 1;
+        *self = Self { left, from: at.0 + at.1, sent_at, number };
     }
 }
 

@@ -84,6 +84,17 @@ struct LinuxAcks {
     compression: SackCompression,
 }
 
+/// Which segments [`Receiver::is_expected`] predicts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Prediction {
+    /// None.
+    None,
+    /// Those of a connection without timestamps, and without what Linux's receiver has.
+    Bare,
+    /// Those of other connections.
+    Linux,
+}
+
 /// The passive opener: reassembles the stream and acknowledges it.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -109,8 +120,8 @@ pub struct Receiver {
     ts_recent_at: Time,
     /// Acknowledgement offset of the last ACK sent: Last.ACK.sent of RFC 7323 section 4.3.
     last_ack: u64,
-    /// The connection is one whose next segment is predicted ([`Self::is_expected`]).
-    predicts: bool,
+    /// Whether the next segment is predicted ([`Self::is_expected`]).
+    predicts: Prediction,
     /// Tags, see [`Segment::tag`]: of the segment the next ACK answers (0: none yet), and of the latest
     /// segment.
     answered_tag: u32,
@@ -144,11 +155,11 @@ pub struct Receiver {
     retransmit_at: Time,
     rto: Duration,
     retransmissions: u8,
-    /// When the SYN-ACK was sent, for the RTT of the handshake.
-    syn_ack_sent: Time,
 
     accepted: Vec<Accepted>,
-    events: VecDeque<TransportEvent>,
+    /// None is waiting, as a rule.
+    #[expect(clippy::box_collection, reason = "thousands of flows carry a pointer, and not a collection")]
+    events: Option<Box<VecDeque<TransportEvent>>>,
     stats: ReceiverStats,
     /// Bytes that the application took from connections before this one.
     taken_before: u64,
@@ -180,7 +191,7 @@ impl Receiver {
             ts_recent_at: Time::ZERO,
             // The SYN-ACK acknowledges the SYN, which has offset 0.
             last_ack: 1,
-            predicts: false,
+            predicts: Prediction::None,
             answered_tag: 0,
             latest_tag: 0,
             pending: 0,
@@ -198,11 +209,10 @@ impl Receiver {
             retransmit_at: Time::MAX,
             rto: INITIAL_RTO,
             retransmissions: 0,
-            syn_ack_sent: Time::ZERO,
-            accepted: Vec::with_capacity(1),
             // Few flows ever have two at once; room for four, the usual first step, is much for thousands of
             // flows.
-            events: VecDeque::with_capacity(1),
+            accepted: Vec::with_capacity(1),
+            events: None,
             stats: ReceiverStats::default(),
             taken_before: 0,
             config,
@@ -237,14 +247,13 @@ impl Receiver {
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.accepted.clear();
         self.stats.segments += 1;
-        if self.is_expected(now, segment) {
-            // One copy in a web page, where size counts.
-            let linux = cfg!(target_family = "wasm") || self.timestamps || self.linux.is_some();
-            return if linux || self.tuning.is_some() {
-                self.take_expected::<true>(now, segment);
-            } else {
-                self.take_expected::<false>(now, segment);
-            };
+        // One copy in a web page, where size counts.
+        let linux = cfg!(target_family = "wasm") || self.predicts == Prediction::Linux;
+        if linux && self.is_expected::<true>(now, segment) {
+            return self.take_expected::<true>(now, segment);
+        }
+        if !linux && self.is_expected::<false>(now, segment) {
+            return self.take_expected::<false>(now, segment);
         }
         match self.state {
             ReceiverState::Listen => self.handle_listen(segment),
@@ -290,22 +299,9 @@ impl Receiver {
     /// the cache.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
-        if self.reset_due {
-            self.reset_due = false;
-            *segment = Segment::new(self.reset, SeqNumber::new(0), 0, 0, Flags::RST);
-            return true;
-        }
-        if self.control_due {
-            self.control_due = false;
-            self.retransmit_at = now + self.rto;
-            if self.state == ReceiverState::SynReceived {
-                *segment = self.send_syn_ack(now);
-                return true;
-            }
-            self.acknowledge(now, segment);
-            // Also a retransmission, after which this side's next number is 2.
-            segment.seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
-            segment.flags = segment.flags | Flags::FIN;
+        // One test for both of what is rare.
+        if self.reset_due | self.control_due {
+            self.transmit_control(now, segment);
             return true;
         }
         if self.pending > 0 {
@@ -315,6 +311,26 @@ impl Receiver {
         false
     }
 
+    /// The reset, SYN-ACK or FIN that is due.
+    #[cold]
+    fn transmit_control(&mut self, now: Time, segment: &mut Segment) {
+        if self.reset_due {
+            self.reset_due = false;
+            *segment = Segment::new(self.reset, SeqNumber::new(0), 0, 0, Flags::RST);
+            return;
+        }
+        self.control_due = false;
+        self.retransmit_at = now + self.rto;
+        if self.state == ReceiverState::SynReceived {
+            *segment = self.send_syn_ack(now);
+            return;
+        }
+        self.acknowledge(now, segment);
+        // Also a retransmission, after which this side's next number is 2.
+        segment.seq = SeqNumber::from_offset(self.config.handshake.initial_sequence, 1);
+        segment.flags = segment.flags | Flags::FIN;
+    }
+
     /// When to call [`Self::handle_timeout`]; [`Time::MAX`]: never.
     pub fn poll_timeout(&self) -> Time {
         self.delayed_until.min(self.retransmit_at)
@@ -322,7 +338,16 @@ impl Receiver {
 
     /// The next event, oldest first.
     pub fn poll_event(&mut self) -> Option<TransportEvent> {
-        self.events.pop_front()
+        let events = self.events.as_mut()?;
+        let event = events.pop_front();
+        if events.is_empty() {
+            self.events = None;
+        }
+        event
+    }
+
+    fn emit(&mut self, event: TransportEvent) {
+        self.events.get_or_insert_default().push_back(event);
     }
 
     /// The application takes up to `bytes` bytes of what is in order; returns how many it got. For manual
@@ -538,14 +563,15 @@ impl Receiver {
     /// Header prediction (after Van Jacobson's in 4.3BSD-Reno): whether `segment` is the next in order, while
     /// nothing is missing and no ACK is due. It has no mark, no FIN, and no option but timestamps. The looks at
     /// options, at duplicates and at what lies behind a gap, which [`handle_synchronised`](Self::handle_synchronised)
-    /// makes, find nothing then.
+    /// makes, find nothing then. `LINUX`: the connection has timestamps or what Linux's receiver has.
     #[inline]
-    pub(crate) fn is_expected(&self, now: Time, segment: &Segment) -> bool {
+    pub(crate) fn is_expected<const LINUX: bool>(&self, now: Time, segment: &Segment) -> bool {
+        let timestamps = LINUX && self.timestamps;
         let frontier = self.reassembly.frontier();
-        self.predicts
+        self.predicts != Prediction::None
             && self.state == ReceiverState::Established
             && segment.flags.with(Flags::PSH) == Flags::ACK.with(Flags::PSH)
-            && segment.is_plain(self.timestamps)
+            && segment.is_plain(timestamps)
             && segment.len > 0
             && segment.seq == SeqNumber::from_offset(self.irs, frontier)
             && segment.ack == SeqNumber::from_offset(self.config.handshake.initial_sequence, 1)
@@ -555,7 +581,7 @@ impl Receiver {
             && self.pending == 0
             && self.duplicate.is_none()
             && self.window.taken() == frontier
-            && (!self.timestamps || self.is_fresh(now, segment))
+            && (!timestamps || self.is_fresh(now, segment))
     }
 
     /// Whether PAWS takes the timestamp, and the clock behind TS.Recent cannot have wrapped.
@@ -566,7 +592,6 @@ impl Receiver {
     }
 
     /// Takes the segment that was [expected](Self::is_expected), as `handle_synchronised` would.
-    /// `LINUX`: the connection has timestamps or what Linux's receiver has.
     #[inline]
     fn take_expected<const LINUX: bool>(&mut self, now: Time, segment: &Segment) {
         let (start, len) = (self.reassembly.frontier(), u64::from(segment.len));
@@ -705,7 +730,8 @@ impl Receiver {
                 // Karn's algorithm (RFC 6298 section 3): a SYN-ACK that was sent twice times no round trip.
                 if self.retransmissions == 0 {
                     // RFC 6298 section 2.2: SRTT + 4 RTTVAR is three times the first sample.
-                    let rtt = now.saturating_since(self.syn_ack_sent);
+                    // The SYN-ACK left one timeout before it would leave again.
+                    let rtt = (now + self.rto).saturating_since(self.retransmit_at);
                     self.rto = (rtt * 3).clamp(INITIAL_RTO, MAX_RTO);
                     self.take_rtt(rtt);
                 }
@@ -714,9 +740,16 @@ impl Receiver {
                 }
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
+                let linux = self.timestamps || self.linux.is_some() || self.tuning.is_some();
                 self.predicts =
-                    self.ecn != EcnMode::Accurate && !self.config.manual_read && self.deferment.is_none();
-                self.events.push_back(TransportEvent::Connected);
+                    if self.ecn == EcnMode::Accurate || self.config.manual_read || self.deferment.is_some() {
+                        Prediction::None
+                    } else if linux {
+                        Prediction::Linux
+                    } else {
+                        Prediction::Bare
+                    };
+                self.emit(TransportEvent::Connected);
             }
             Some(2) if self.state == ReceiverState::LastAck => {
                 self.close(TransportEvent::Closed);
@@ -934,7 +967,7 @@ impl Receiver {
     fn deliver(&mut self) {
         if self.state == ReceiverState::Established && self.fin_in_order() {
             self.state = ReceiverState::CloseWait;
-            self.events.push_back(TransportEvent::Finished);
+            self.emit(TransportEvent::Finished);
         }
         if !self.config.manual_read {
             self.window.read(self.readable());
@@ -990,7 +1023,6 @@ impl Receiver {
 
     /// RFC 9293 section 3.10.7.2: SYN, ACK and the options offered by the peer and allowed here.
     fn send_syn_ack(&mut self, now: Time) -> Segment {
-        self.syn_ack_sent = now;
         let mut segment = Segment::new(
             self.config.handshake.initial_sequence,
             SeqNumber::from_offset(self.irs, 1),
@@ -1052,7 +1084,7 @@ impl Receiver {
         self.pending = 0;
         self.delayed_until = Time::MAX;
         self.state = ReceiverState::Closed;
-        self.events.push_back(event);
+        self.emit(event);
     }
 
     /// The in-order frontier without the FIN.

@@ -38,9 +38,9 @@ pub(super) struct Baseline {
     at: Time,
     delivered: u64,
     arrived_bytes: u64,
-    /// Available capacity of each link of each path so far: which of them is the bottleneck is known only at
+    /// Available capacity of each link so far, path after path: which of them is the bottleneck is known only at
     /// the end of the span.
-    available: Box<[Box<[u128]>]>,
+    available: Box<[u128]>,
 }
 
 /// What was measured over the flow's span.
@@ -138,14 +138,15 @@ impl Flow {
         if self.measured.is_some() || self.completed.is_some() || self.shared.stopped {
             return;
         }
-        let paths = (0..).map(PathId).zip(self.data_by_path());
-        let available =
-            paths.map(|(path, data)| plane.begin_span(now, data, |plane| self.awaits(path, plane))).collect();
+        let mut available = Vec::new();
+        for (path, data) in (0..).map(PathId).zip(self.data_by_path()) {
+            plane.begin_span(now, data, |plane| self.awaits(path, plane), &mut available);
+        }
         self.baseline = Some(Box::new(Baseline {
             at: now,
             delivered: self.delivered(),
             arrived_bytes: self.shared.arrived_bytes,
-            available,
+            available: available.into(),
         }));
     }
 
@@ -153,9 +154,11 @@ impl Flow {
     pub fn end_measure(&mut self, now: Time, plane: &mut impl Plane) {
         // Taken, so that the end of the run does not end once more what a stop or the last byte has ended.
         let Some(baseline) = self.baseline.take() else { return };
-        let paths = (0..).map(PathId).zip(self.data_by_path()).zip(&baseline.available);
-        let narrowest: Vec<_> = paths
-            .map(|((path, data), before)| plane.end_span(now, data, |plane| self.awaits(path, plane), before))
+        let before = &mut baseline.available.iter();
+        let narrowest: Vec<_> = (0..)
+            .map(PathId)
+            .zip(self.data_by_path())
+            .map(|(path, data)| plane.end_span(now, data, |plane| self.awaits(path, plane), before))
             .collect();
         // The first path's: the column names one link.
         let bottleneck = narrowest[0].map(|(link, _)| link);

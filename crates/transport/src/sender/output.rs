@@ -42,7 +42,9 @@ impl Sender {
         }
         let Some(choice) = self.choose(now) else {
             self.offload.end();
-            self.offload.end_again();
+            if let Some(rare) = &mut self.rare {
+                rare.again = None;
+            }
             return None;
         };
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
@@ -54,12 +56,7 @@ impl Sender {
             return None;
         }
         let rate = self.pacing_rate();
-        let within = match choice {
-            Choice::New(_) | Choice::ProbeNew(_) => self.offload.is_within(),
-            Choice::Again(index) => self.continues_packet(index),
-            Choice::Rescue(_) | Choice::ProbeAgain(_) => false,
-        };
-        if rate.is_some() && !within {
+        if rate.is_some() && !self.is_within_packet(choice) {
             let release = self.pacer.release(rate);
             if now < release {
                 self.paced_until = release;
@@ -357,9 +354,11 @@ impl Sender {
     fn send_new(&mut self, now: Time, len: u32) -> Option<Segment> {
         let offset = self.board.nxt();
         let in_flight = self.board.in_flight();
-        let within = self.offload.is_within();
-        self.offload.end_again();
-        let pushed = self.config.segmentation_offload && self.ends_packet(in_flight);
+        let (mut within, mut pushed) = (false, false);
+        if self.config.segmentation_offload {
+            within = self.offload.is_within();
+            pushed = self.ends_packet(in_flight);
+        }
         if in_flight == 0 {
             self.sync();
             // As Linux's `tcp_event_data_sent`: nothing in flight, though something may be outstanding.
@@ -410,8 +409,9 @@ impl Sender {
     /// Whether a flight begins, from which delivery rates are measured: Linux asks what is outstanding, since
     /// what is in flight is a guess after losses (`tcp_rate_skb_sent`).
     fn is_new_flight(&self, in_flight: u64) -> bool {
-        let linux = self.config.timers.timeout_rules == TimeoutRules::Linux;
-        if linux { self.board.flight_size() == 0 } else { in_flight == 0 }
+        // What is in flight is outstanding.
+        in_flight == 0
+            && (self.config.timers.timeout_rules != TimeoutRules::Linux || self.board.flight_size() == 0)
     }
 
     /// Whether the next packet waits for an ACK that lets it grow.
@@ -462,10 +462,20 @@ impl Sender {
         ends
     }
 
+    /// Whether what is chosen belongs to a packet that has left in part.
+    fn is_within_packet(&self, choice: Choice) -> bool {
+        match choice {
+            Choice::New(_) | Choice::ProbeNew(_) => self.offload.is_within(),
+            Choice::Again(index) => self.continues_packet(index),
+            Choice::Rescue(_) | Choice::ProbeAgain(_) => false,
+        }
+    }
+
     /// Whether the lost segment at `index` is in the packet of the segment that was retransmitted before it.
     fn continues_packet(&self, index: usize) -> bool {
+        let Some(again) = self.rare.as_ref().and_then(|rare| rare.again.as_ref()) else { return false };
         let Some(sent) = self.board.get(index) else { return false };
-        self.offload.continues(self.board.offset(sent), sent.sent_at)
+        again.continues(self.board.offset(sent), sent.sent_at, self.stats.segments_sent)
     }
 
     fn send_again(&mut self, now: Time, index: usize) -> Option<Segment> {
@@ -475,7 +485,9 @@ impl Sender {
             let most = self.segments_of_packet(self.board.in_flight());
             if let Some(&before) = self.board.get(index) {
                 let offset = self.board.offset(&before);
-                self.offload.on_send_again(within, offset, u64::from(before.len()), before.sent_at, most);
+                let again = self.rare.get_or_insert_default().again.get_or_insert_default();
+                let (len, number) = (u64::from(before.len()), self.stats.segments_sent + 1);
+                again.on_send(within, (offset, len), before.sent_at, most, number);
             }
         }
         let in_flight = self.board.in_flight();

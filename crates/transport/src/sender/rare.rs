@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::SeqNumber;
+use crate::offload::Again;
 use crate::prr::Prr;
 use crate::rack::Tlp;
 use crate::spurious::SpuriousCounter;
@@ -42,6 +43,8 @@ pub(super) struct Rare {
     pub(super) probe_count: u32,
     /// Offset after the byte of the last probe that was taken back.
     pub(super) probed_to: u64,
+    /// The packet of which segments are retransmitted.
+    pub(super) again: Option<Box<Again>>,
 }
 
 impl Rare {

@@ -255,7 +255,7 @@ fn an_expected_segment_does_what_any_other_does() {
                 let timers = senders[0].poll_timeout().min(receivers[0].poll_timeout());
                 now = front(&link.ahead).min(front(&link.back)).min(timers);
                 if let Some((_, segment)) = link.ahead.pop_front_if(|(at, _)| *at <= now) {
-                    let is_expected = receivers[0].is_expected(now, &segment);
+                    let is_expected = receivers[0].is_expected::<true>(now, &segment);
                     predicted_data += u32::from(is_expected);
                     stamped_data += u32::from(is_expected && segment.timestamps().is_some());
                     receivers[0].handle_segment(now, &segment);
