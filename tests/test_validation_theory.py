@@ -9,6 +9,8 @@ import pytest
 from cogtcp.kernel.validation import fixed_points, validate
 from cogtcp.kernel.validation.families import FAMILIES
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
+from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, Leo, Tvws
+from cogtcp.kernel.validation.families.players import Nada, Requests, Video
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, idle_for, survival
 from cogtcp.kernel.validation.families.waypoint import mean_distance
@@ -67,6 +69,49 @@ def test_responses_by_hand() -> None:
     assert fixed_points.westwood_queue(100, 100) == pytest.approx(833_333 / 15_000, rel=1e-4)
     # 0.3 s of 10.3 s.
     assert fixed_points.bbr1_utilisation(0.1) == pytest.approx(1 - 0.3 / 10.3)
+
+
+def test_rounds_of_compound_by_hand() -> None:
+    # Without a delay window it is AIMD: from 50 to 100 in 50 rounds of 74.5 packets, and two rounds more.
+    assert fixed_points.compound_rounds(3725 + 150, alpha=0) == pytest.approx(52, rel=0.01)
+    # From 100 to 200 the window grows by 4.0 to 6.6 packets a round: 19 to 20 rounds of 150.
+    assert 19 + 2 < fixed_points.compound_rounds(19.5 * 150 + 300) < 20 + 2
+
+
+def test_times_on_the_air_by_hand() -> None:
+    spans = {"on": 100.0, "off": 300.0}
+    # A radar in a quarter of the heartbeats. It begins in one of 400 s: 4 s more are on the air.
+    assert Cbrs().theirs({**spans, "heartbeat": 1e-6, "stop": 0.0}, 0)["share"] == pytest.approx(0.75)
+    assert Cbrs().theirs({**spans, "heartbeat": 1e-6, "stop": 4.0}, 0)["share"] == pytest.approx(0.76)
+    # Radars of no length, a check of no length: on the air for 600 s between silences of 1800 s.
+    short = {"on": 1e-9, "off": 600.0, "check": 1e-9, "period": 1800.0}
+    assert Dfs().theirs(short, 0)["share"] == pytest.approx(0.25)
+    # A radar always there at a check in a half of the time: two periods in the mean.
+    assert Dfs().theirs({**short, "on": 600.0}, 0)["share"] == pytest.approx(600 / (600 + 3600))
+    assert Tvws().theirs({**spans, "lead": 300.0}, 0)["share"] == pytest.approx(0.75 / math.e)
+    leo = {
+        "period": 10.0,
+        "outage": 1.0,
+        "least": 0.02,
+        "most": 0.04,
+        "spike": 0.09,
+        "first": 2.0,
+        "last": 1.0,
+    }
+    # 9 s are open, and 2 s of these have 90 ms more; 4.05 ms s where the delay falls.
+    assert Leo().theirs(leo, 0) == {"dropped": 0.1, "delay_s": pytest.approx(0.03 + 0.02 + 0.00045)}
+
+
+def test_players_by_hand() -> None:
+    # PRIO 10 ms RMAX / r at 40 % of RMAX each.
+    assert Nada().theirs({"priorities": [1.0, 1.0], "load": 0.4}, 0)["wait_s"] == pytest.approx(0.025)
+    # A chunk of 2 s takes 4 s and a round trip.
+    video = {"chunk": 2.0, "carried": 0.5, "rtt": 0.1}
+    assert Video().theirs(video, 0)["share"] == pytest.approx(1 - 2 / 4.1)
+    # 31 segments: 10, 20 and 1 leave in three rounds, after the request and the handshake.
+    ask = {"law": "fixed", "mean": 31_000, "segment": 1000, "initial": 10, "rtt": 0.1}
+    assert Requests().theirs(ask, 0)["delay_s"] == pytest.approx(0.4)
+    assert Requests().theirs({**ask, "mean": 30_000}, 0)["delay_s"] == pytest.approx(0.3)
 
 
 def test_the_window_under_random_loss_approaches_the_stationary_one() -> None:

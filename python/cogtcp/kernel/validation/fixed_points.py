@@ -37,6 +37,26 @@ def cubic_window(packets_per_loss: float, rtt_s: float, *, c: float = 0.4, beta:
     return float(factor * rtt_s**0.75 * packets_per_loss**0.75)
 
 
+def compound_rounds(packets_per_loss: float, *, alpha: float = 0.125, k: float = 0.75) -> float:
+    """Return how many round trips a cycle of Compound takes under one loss in so many packets.
+
+    From half of the window on, each round sends a window and adds alpha W^k packets, one at least (Tan et al.
+    2006, section 3.2). The loss is found a round later, and repaired in another, as in AIMD's saw-tooth.
+    """
+    low, high = 1.0, packets_per_loss
+    for _ in range(100):
+        peak = math.sqrt(low * high)
+        window, packets, rounds = peak / 2, 1.5 * peak, 2.0
+        while window < peak:
+            packets, rounds = packets + window, rounds + 1
+            window += max(1.0, alpha * window**k)
+        # The last round in part, so that the sum rises steadily with the peak.
+        over = (window - peak) / max(1.0, alpha * window**k)
+        packets, rounds = packets - over * peak, rounds - over
+        low, high = (peak, high) if packets < packets_per_loss else (low, peak)
+    return rounds
+
+
 def tfrc_rate_bps(segment_bytes: float, rtt_s: float, loss_event_rate: float) -> float:
     """Return TFRC's rate of payload with t_RTO = 4 R and b = 1 (RFC 5348 section 3.1)."""
     p = loss_event_rate

@@ -211,6 +211,34 @@ class Cubic(_LosesEach):
         return {"goodput_bps": one_flow.goodput_bps(result)}
 
 
+class Compound(_LosesEach):
+    """Compound that loses each n-th packet, beside the sum of its rounds (Tan et al. 2006, section 3)."""
+
+    name = "compound"
+    bands: ClassVar = {"goodput_bps": 0.05}
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw losses at which the window stays above the low window, where the delay window works."""
+        return {
+            "packets_per_loss": round(logarithmic(stream, 2500, 60_000)),
+            "rtt": three_digits(logarithmic(stream, 0.02, 0.3)),
+        }
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return the payload of a cycle over its rounds."""
+        every, rtt = drawn["packets_per_loss"], drawn["rtt"]
+        return {"goodput_bps": 8 * PAYLOAD * every / fixed_points.compound_rounds(every) / rtt}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Lose packets by their number, after the slow start."""
+        every, rtt = drawn["packets_per_loss"], drawn["rtt"]
+        cycle = fixed_points.compound_rounds(every) * rtt
+        drops = [200 + every * number for number in range(60)]
+        link = Link(1e11, rtt, more={"drops": drops})
+        result = one_flow.saturated("compound", link, warm_up=15 * cycle, measured=30 * cycle)
+        return {"goodput_bps": one_flow.goodput_bps(result)}
+
+
 class TfrcEquation(_LosesEach):
     """TFRC that loses each n-th packet, beside its throughput equation (RFC 5348 section 3.1)."""
 
