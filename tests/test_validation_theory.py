@@ -9,8 +9,9 @@ import pytest
 from cogtcp.kernel.validation import fixed_points, validate
 from cogtcp.kernel.validation.families import FAMILIES
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
-from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, Leo, Tvws
-from cogtcp.kernel.validation.families.players import Nada, Requests, Video
+from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
+from cogtcp.kernel.validation.families.links import CrPair, Leo, LinkTrace
+from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, idle_for, survival
 from cogtcp.kernel.validation.families.waypoint import mean_distance
@@ -89,6 +90,13 @@ def test_times_on_the_air_by_hand() -> None:
     # A radar always there at a check in a half of the time: two periods in the mean.
     assert Dfs().theirs({**short, "on": 600.0}, 0)["share"] == pytest.approx(600 / (600 + 3600))
     assert Tvws().theirs({**spans, "lead": 300.0}, 0)["share"] == pytest.approx(0.75 / math.e)
+    # 5 ms of 100 ms; with a report of two, a look of 20 ms more for each in the mean.
+    looks = {"within": 0.005, "every": 0.1, "between": 0.02, "false": 0.0}
+    assert QuietPeriods().theirs(looks, 0)["share"] == pytest.approx(0.05)
+    assert QuietPeriods().theirs({**looks, "false": 0.5}, 0)["share"] == pytest.approx(0.025 / 0.12)
+
+
+def test_links_by_hand() -> None:
     leo = {
         "period": 10.0,
         "outage": 1.0,
@@ -100,9 +108,18 @@ def test_times_on_the_air_by_hand() -> None:
     }
     # 9 s are open, and 2 s of these have 90 ms more; 4.05 ms s where the delay falls.
     assert Leo().theirs(leo, 0) == {"dropped": 0.1, "delay_s": pytest.approx(0.03 + 0.02 + 0.00045)}
+    # DIFS 50 us, backoff 310, data 192 + 8000 at 1 Mbit/s, SIFS 10, ACK 304, flight 2.
+    pair = {"rate": 1e6, "payload": 944, "cw_min": 31, "slot": 2e-5, "rts": False}
+    assert 1 / CrPair().theirs(pair, 0)["packets_per_s"] == pytest.approx(8868e-6)
+    # RTS 352 us, CTS 304 us, two SIFS and two flights more.
+    assert 1 / CrPair().theirs({**pair, "rts": True}, 0)["packets_per_s"] == pytest.approx(9546e-6)
+    trace = {"spans": [1.0, 3.0], "rates": [8e6, 0.0], "size": 972}
+    assert LinkTrace().theirs(trace, 0)["goodput_bps"] == pytest.approx(2e6 * 0.972)
 
 
 def test_players_by_hand() -> None:
+    # 0.85 of 2 Mbit/s lies between 1.427 and 2.056.
+    assert AdaptiveVideo().theirs({"rate": 2e6, "chunk": 2.0}, 0)["goodput_bps"] == 1.427e6
     # PRIO 10 ms RMAX / r at 40 % of RMAX each.
     assert Nada().theirs({"priorities": [1.0, 1.0], "load": 0.4}, 0)["wait_s"] == pytest.approx(0.025)
     # A chunk of 2 s takes 4 s and a round trip.

@@ -20,7 +20,8 @@ from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.kernel import Kernel
-from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, Leo, Tvws
+from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
+from cogtcp.kernel.validation.families.links import CrPair, Leo, LinkTrace
 from cogtcp.kernel.validation.families.lte import Ns3Lte
 from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
 from cogtcp.kernel.validation.families.movement import Movement
@@ -28,7 +29,7 @@ from cogtcp.kernel.validation.families.ns3_dumbbell import Ns3Aqm, Ns3Cubic, Ns3
 from cogtcp.kernel.validation.families.open_loop import UdpSources
 from cogtcp.kernel.validation.families.peers import why_absent
 from cogtcp.kernel.validation.families.pi2 import DualPi2
-from cogtcp.kernel.validation.families.players import Nada, Requests, Video
+from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.scalable import Dctcp, Prague, PragueGrowth, PragueMarks
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, EnergyDetection, PrimaryUsers
@@ -103,10 +104,14 @@ FAMILIES: tuple[Family, ...] = (
     Cbrs(),
     Dfs(),
     Tvws(),
+    QuietPeriods(),
+    CrPair(),
     Leo(),
+    LinkTrace(),
     UdpSources(),
     Nada(),
     Video(),
+    AdaptiveVideo(),
     Requests(),
     Waypoint(),
 )

@@ -1,4 +1,4 @@
-"""Radios under a regulation, and over satellites: their time on the air beside alternating renewal theory."""
+"""Radios under a regulation: their time on the air beside alternating renewal theory."""
 
 from __future__ import annotations
 
@@ -169,68 +169,53 @@ class Tvws(_Regulated):
         return {"tvws": {"lead": f"{drawn['lead']} s", "check": "1 h", "notice": "2 h", "answer": "1 ms"}}
 
 
-class Leo(Family):
-    """A link over satellites: the packets that handoffs destroy, and the mean delay of the others."""
+class QuietPeriods(Family):
+    """Sensing in two stages on an idle channel (IEEE 802.22): what the looks take, with false alarms."""
 
-    name = "leo"
+    name = "quiet-periods"
     peer = "theory"
-    bands: ClassVar = {"dropped": 0.05, "delay_s": 0.05}
+    bands: ClassVar = {"share": 0.03}
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
-        """Draw period, outage, delays, and the edges with more delay."""
-        outage = three_digits(logarithmic(stream, 0.05, 0.5))
-        least = three_digits(stream.uniform(0.005, 0.03))
+        """Draw the looks, and how often the first reports what is not there."""
         return {
-            "period": three_digits(stream.uniform(5, 30)),
-            "outage": outage,
-            "least": least,
-            # Within an outage a delay may fall by as much, and no packet would overtake another.
-            "most": three_digits(least + stream.uniform(0.2, 1) * min(outage, 0.1)),
-            "spike": three_digits(stream.uniform(0, 0.04)),
-            "first": three_digits(outage + stream.uniform(0, 1)),
-            "last": three_digits(stream.uniform(0.05, 1)),
+            "within": three_digits(stream.uniform(0.001, 0.009)),
+            "every": three_digits(stream.uniform(0.05, 0.5)),
+            "between": 0.01 * stream.randint(1, 5),
+            "false": round(stream.uniform(0, 0.5), 2),
         }
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
-        delays = f"{drawn['least'] * 1e3:g} to {drawn['most'] * 1e3:g} ms"
-        edges = f"{drawn['spike'] * 1e3:g} ms more for {drawn['first']:g} and {drawn['last']:g} s"
-        return f"outage {drawn['outage'] * 1e3:g} ms each {drawn['period']:g} s, {delays}, {edges}"
+        within, every, between = (f"{drawn[key] * 1e3:g} ms" for key in ("within", "every", "between"))
+        return f"{within} each {every}, then {between}, P_f {100 * drawn['false']:.0f} %"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Average over a period.
-
-        A packet that would overtake where the delay falls arrives with the one before: half of the fall
-        more, for as long as the fall.
-        """
-        open_s = drawn["period"] - drawn["outage"]
-        edges = drawn["spike"] * (drawn["first"] - drawn["outage"] + drawn["last"])
-        more = (edges + drawn["spike"] ** 2 / 2) / open_s
-        return {
-            "dropped": drawn["outage"] / drawn["period"],
-            "delay_s": (drawn["least"] + drawn["most"]) / 2 + more,
-        }
+        """Add both looks; a second report leads to another channel with a look, until one seems free."""
+        again = drawn["false"] / (1 - drawn["false"])
+        silent = drawn["within"] + again * drawn["between"]
+        return {"share": silent / (drawn["every"] + again * drawn["between"])}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Send small packets at random over 400 satellites; a packet takes 8 us to leave."""
-        seconds = 400 * drawn["period"]
-        link = {"rate": "100 Mbit/s", "delay": "1 ms", "queue": "1000 packets"}
-        ends = {"from": "sender", "to": "receiver"}
-        times = {key: f"{drawn[key]} s" for key in ("period", "outage", "spike")}
-        leo = {
-            **times,
-            "delay": [f"{drawn['least']} s", f"{drawn['most']} s"],
-            "first_edge": f"{drawn['first']} s",
-            "last_edge": f"{drawn['last']} s",
+        """Run it over 20,000 looks; the incumbents never come."""
+        seconds = 20_000 * drawn["every"]
+        link = {"rate": "1 Mbit/s", "delay": "1 ms", "queue": "50 packets"}
+        once = {"from": "sender", "to": "receiver", "transport": "newreno", "traffic": {"size": "1 kB"}}
+        times = {key: f"{drawn[key]} s" for key in ("within", "every", "between")}
+        radio = {
+            "access": "none",
+            "detector": {"fixed": {"detection": 1.0, "false_alarm": drawn["false"]}},
+            "switching_delay": "0 s",
+            "regulation": {"quiet_periods": times},
         }
+        laws = {"on": {"deterministic": "1 s"}, "off": {"deterministic": "1000000 s"}}
         data = {
-            "name": "leo",
-            "run": {"duration": f"{seconds:.6f} s"},
+            "name": "quiet-periods",
+            "run": {"duration": f"{seconds:.6f} s", "sample_interval": "1 s"},
             "topology": {"single_hop": {"link": link}},
-            "radio": [{"name": "satellite", "links": ["link"], "silence": "drop", "leo": leo}],
-            # A scenario has a flow.
-            "flow": [{**ends, "transport": "newreno", "traffic": {"size": "1 kB"}}],
-            "udp": [{**ends, "size": "72 B", "pattern": {"poisson": "115 kbit/s"}}],
+            "spectrum": {"bands": 4, "channels": {"uniform": "1 Mbit/s"}, "pu": {"laws": laws}},
+            "radio": [{"name": "cr", "links": ["link"], "cr": radio}],
+            "flow": [once],
         }
-        (row,) = run(Scenario.from_dict(data), seed, "summary").rows("datagrams")
-        return {"dropped": row["loss_ratio"], "delay_s": row["delay_mean_s"]}
+        (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
+        return {"share": row["sensing_s"] / seconds}

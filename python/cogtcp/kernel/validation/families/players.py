@@ -163,6 +163,65 @@ class Video(Family):
         return {"share": row["stall_share"]}
 
 
+#: The ladder of a video that adapts: the default, in bit/s.
+_LADDER = (230e3, 331e3, 477e3, 688e3, 991e3, 1.427e6, 2.056e6, 2.962e6, 5.027e6, 6e6)
+
+
+class AdaptiveVideo(Family):
+    """A video that adapts by rate to a constant link: the highest bitrate of the ladder within 0.85 of it."""
+
+    name = "adaptive-video"
+    peer = "theory"
+    bands: ClassVar = {"goodput_bps": 0.03}
+    is_random = False
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw link and chunk, again where 0.85 of the link lies within 10 % of a bitrate."""
+        while True:
+            rate = three_digits(logarithmic(stream, 3e5, 8e6))
+            if all(abs(0.85 * rate / bitrate - 1) > 0.1 for bitrate in _LADDER):
+                return {"rate": rate, "chunk": three_digits(stream.uniform(1, 6))}
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"{drawn['rate'] / 1e6:g} Mbit/s, chunks of {drawn['chunk']:g} s"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Take the highest bitrate."""
+        return {"goodput_bps": max(bitrate for bitrate in _LADDER if bitrate < 0.85 * drawn["rate"])}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Play it for 1000 chunks; the first are chosen without knowledge, and left out."""
+        payload, packet, chunk = 1460, 1500, drawn["chunk"]
+        link = {
+            "rate": f"{drawn['rate'] * packet / payload:.0f} bit/s",
+            "delay": "1 ms",
+            "queue": "100 packets",
+        }
+        video = {
+            "rule": "rate",
+            "chunk": f"{chunk} s",
+            "startup": f"{2 * chunk} s",
+            "buffer": f"{10 * chunk} s",
+        }
+        data = {
+            "name": "adaptive-video",
+            "run": {"duration": f"{1000 * chunk:.6f} s", "warmup": f"{100 * chunk:.6f} s"},
+            "tcp": {"segment_size": f"{payload} B", "delayed_ack": "off", "max_window": "50 segments"},
+            "topology": {"single_hop": {"link": link}},
+            "flow": [
+                {
+                    "from": "sender",
+                    "to": "receiver",
+                    "transport": "newreno",
+                    "traffic": {"adaptive_video": video},
+                }
+            ],
+        }
+        (row,) = run(Scenario.from_dict(data), seed, "summary").rows("videos")
+        return {"goodput_bps": row["bitrate_bps"]}
+
+
 class Requests(Family):
     """Responses over a new connection each: the handshake and the rounds of slow start, on a fast link."""
 
