@@ -10,7 +10,7 @@ from cogtcp.kernel.validation import fixed_points, validate
 from cogtcp.kernel.validation.families import FAMILIES
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
-from cogtcp.kernel.validation.families.links import CrPair, Leo, LinkTrace
+from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, idle_for, survival
@@ -113,6 +113,8 @@ def test_links_by_hand() -> None:
     assert 1 / CrPair().theirs(pair, 0)["packets_per_s"] == pytest.approx(8868e-6)
     # RTS 352 us, CTS 304 us, two SIFS and two flights more.
     assert 1 / CrPair().theirs({**pair, "rts": True}, 0)["packets_per_s"] == pytest.approx(9546e-6)
+    # 2 km of tunnel and 40 km less two reaches, of 60 km.
+    assert Journey().theirs({"tunnel": 2000, "reach": 15_000}, 0)["share"] == pytest.approx(12 / 60)
     trace = {"spans": [1.0, 3.0], "rates": [8e6, 0.0], "size": 972}
     assert LinkTrace().theirs(trace, 0)["goodput_bps"] == pytest.approx(2e6 * 0.972)
 

@@ -21,7 +21,7 @@ from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
-from cogtcp.kernel.validation.families.links import CrPair, Leo, LinkTrace
+from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.lte import Ns3Lte
 from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
 from cogtcp.kernel.validation.families.movement import Movement
@@ -106,6 +106,7 @@ FAMILIES: tuple[Family, ...] = (
     Tvws(),
     QuietPeriods(),
     CrPair(),
+    Journey(),
     Leo(),
     LinkTrace(),
     UdpSources(),

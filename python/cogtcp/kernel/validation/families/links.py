@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -84,6 +85,88 @@ class CrPair(Family):
         }
         (row,) = run(Scenario.from_dict(data), seed, "summary").rows("datagrams")
         return {"packets_per_s": row["received_packets"] / seconds}
+
+
+class Journey(Family):
+    """A train that passes a tunnel and a gap between two base stations: how long its radio has no signal."""
+
+    name = "journey"
+    peer = "theory"
+    bands: ClassVar = {"share": 0.03}
+    is_random = False
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw the speed, the tunnel and what decides the reach of a base station, 11 to 19 km."""
+        return {
+            "speed": round(stream.uniform(10, 90), 1),
+            "tunnel": round(stream.uniform(200, 4000)),
+            "exponent": round(stream.uniform(2, 4), 1),
+            "reach": three_digits(stream.uniform(11_000, 19_000)),
+        }
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        stations = f"base stations 40 km apart that reach {drawn['reach'] / 1e3:g} km"
+        return f"{drawn['speed']:g} m/s, a tunnel of {drawn['tunnel']} m, {stations}"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Divide both by the line of 60 km, at one speed."""
+        return {"share": (drawn["tunnel"] + 40_000 - 2 * drawn["reach"]) / 60_000}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Travel; a level of 0 dBm is the threshold."""
+        path_loss = 60 - 10 * drawn["exponent"] * math.log10(drawn["reach"] / 1e3)
+        seconds = 60_000 / drawn["speed"]
+        line = f"""
+name = "line"
+[train]
+top_speed = "{drawn["speed"]} m/s"
+acceleration = "10 m/s^2"
+braking = "10 m/s^2"
+[[station]]
+name = "first"
+at = "0 km"
+[[station]]
+name = "last"
+at = "60 km"
+[[base_station]]
+name = "one"
+at = "10 km"
+power = "60 dBm"
+[[base_station]]
+name = "two"
+at = "50 km"
+power = "60 dBm"
+[[tunnel]]
+from = "2 km"
+to = "{2000 + drawn["tunnel"]} m"
+portal = "1 m"
+loss = "200 dB"
+[signal]
+path_loss = "{path_loss:.9f} dB"
+exponent = {drawn["exponent"]}
+threshold = "0 dBm"
+shadowing = "0 dB"
+correlation = "100 m"
+recovery = "0 dB"
+handover_margin = "1 dB"
+handover = "0 s"
+interval = "100 ms"
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "line.toml"
+            place.write_text(line, "utf-8")
+            link = {"rate": "1 Mbit/s", "delay": "1 ms", "queue": "50 packets"}
+            once = {"from": "sender", "to": "receiver", "transport": "newreno", "traffic": {"size": "1 kB"}}
+            data = {
+                "name": "journey",
+                "run": {"duration": f"{seconds:.6f} s"},
+                "topology": {"single_hop": {"link": link}},
+                "radio": [{"name": "train", "links": ["link"], "journey": {"map": str(place)}}],
+                "flow": [once],
+            }
+            (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
+        return {"share": row["lost_s"] / seconds}
 
 
 class Leo(Family):
