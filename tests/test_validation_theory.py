@@ -9,6 +9,7 @@ import pytest
 from cogtcp.kernel.validation import fixed_points, validate
 from cogtcp.kernel.validation.families import FAMILIES
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
+from cogtcp.kernel.validation.families.kernel_queues import red_weight
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
 from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
@@ -94,6 +95,13 @@ def test_times_on_the_air_by_hand() -> None:
     looks = {"within": 0.005, "every": 0.1, "between": 0.02, "false": 0.0}
     assert QuietPeriods().theirs(looks, 0)["share"] == pytest.approx(0.05)
     assert QuietPeriods().theirs({**looks, "false": 0.5}, 0)["share"] == pytest.approx(0.025 / 0.12)
+
+
+def test_the_weight_of_red_by_hand() -> None:
+    # Ten packets over a threshold of five: 6 <= (1 - (15/16)^10) 16 = 7.6, and not 5.9 with 1/8.
+    assert red_weight(10, 5) == 1 / 16
+    # Floyd and Jacobson 1993, section 5: a burst of 50 and a threshold of 5 ask for 0.0042 or less.
+    assert 0.0042 / 2 < red_weight(50, 5) < 0.0042
 
 
 def test_links_by_hand() -> None:

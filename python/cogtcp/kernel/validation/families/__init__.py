@@ -20,6 +20,7 @@ from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
 from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.lte import Ns3Lte
@@ -73,6 +74,7 @@ FAMILIES: tuple[Family, ...] = (
     Ns3Cubic(),
     Ns3Ledbat(),
     Kernel(),
+    KernelQueues(),
     Queue(),
     Sawtooth(),
     Loss(),

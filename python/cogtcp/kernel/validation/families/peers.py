@@ -8,6 +8,7 @@ import sys
 
 from cogtcp._errors import RunError
 from cogtcp.kernel.validation.families.kernel import PROBE
+from cogtcp.kernel.validation.families.kernel_queues import KernelQueues, why_no_queues
 from cogtcp.kernel.validation.families.ns3 import why_no_ns3
 from cogtcp.model.scenario import Scenario
 
@@ -18,6 +19,8 @@ def why_absent(peer: str) -> str | None:
         return "program `ns` of ns-2 not found on the PATH (on Debian: apt install ns2)"
     if peer == "ns-3":
         return why_no_ns3()
+    if peer == KernelQueues.peer:
+        return why_no_queues()
     if peer == "Linux":
         return _why_no_kernel()
     return None
