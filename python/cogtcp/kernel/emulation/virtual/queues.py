@@ -95,7 +95,7 @@ def work(asked: int, answered: int) -> None:
         "ip", "netns", "exec", "a", "sh", "-c", f"sleep 1; exec iperf3 -c 10.0.2.2 -J {' '.join(flows)}"
     )
     server.wait()
-    counted = _call("tc", "-n", "r", "-s", "-j", "qdisc", "show", "dev", "rb")
+    counted = _call("tc", "-n", "r", "-s", "-d", "-j", "qdisc", "show", "dev", "rb")
     answer = {"iperf3": json.loads(said), "tc": json.loads(counted)}
     with os.fdopen(answered, "wb") as stream:
         stream.write(json.dumps(answer).encode())
