@@ -42,7 +42,7 @@ pub(crate) struct Offload {
     several: bool,
 }
 
-/// The packet of which segments are retransmitted.
+/// The packet under retransmission.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Again {
     /// Segments that may still follow, where they begin, and when they were last sent.
@@ -83,9 +83,9 @@ impl Again {
         self.left > 0 && self.from == offset && self.sent_at == sent_at && self.number == number
     }
 
-    /// The segment at an offset, of so many bytes, is retransmitted as the `number`th that the sender sends: with
-    /// the one before if it is `within` its packet, else as the first of `most`. It was last sent at `sent_at`:
-    /// segments of one packet leave at one time.
+    /// The segment at an offset, of so many bytes, is retransmitted: with the one before if it is `within` its
+    /// packet, else as the first of `most`. It was last sent at `sent_at`: segments of one packet leave at one
+    /// time. It is the `number`th segment that the sender sends.
     pub(crate) fn on_send(&mut self, within: bool, at: (u64, u64), sent_at: Time, most: u64, number: u64) {
         // A packet has at most 64 KiB.
         let most = most.clamp(1, u64::from(u16::MAX)) as u16;

@@ -89,9 +89,9 @@ struct LinuxAcks {
 enum Prediction {
     /// None.
     None,
-    /// Those of a connection without timestamps, and without what Linux's receiver has.
+    /// On a connection without timestamps, and without what Linux's receiver has.
     Bare,
-    /// Those of other connections.
+    /// On any other connection.
     Linux,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Rare {
     pub(super) probe_count: u32,
     /// Offset after the byte of the last probe that was taken back.
     pub(super) probed_to: u64,
-    /// The packet of which segments are retransmitted.
+    /// The packet under retransmission.
     pub(super) again: Option<Box<Again>>,
 }
 
