@@ -100,8 +100,8 @@ def test_times_on_the_air_by_hand() -> None:
 def test_the_weight_of_red_by_hand() -> None:
     # Ten packets over a threshold of five: 6 <= (1 - (15/16)^10) 16 = 7.6, and not 5.9 with 1/8.
     assert red_weight(10, 5) == 1 / 16
-    # Floyd and Jacobson 1993, section 5: a burst of 50 and a threshold of 5 ask for 0.0042 or less. `tc` shows
-    # `ewma` 9 for these, 6 for 83 and 41, 4 for 17 and 10.
+    # Floyd and Jacobson 1993, section 5: a burst of 50 and a threshold of 5 ask for 0.0042 or less.
+    # `tc` shows `ewma` 9 for these, 6 for 83 and 41, 4 for 17 and 10.
     assert [red_weight(50, 5), red_weight(83, 41), red_weight(17, 10)] == [2**-9, 2**-6, 2**-4]
 
 
