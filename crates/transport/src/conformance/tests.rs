@@ -1,6 +1,52 @@
 use super::*;
-use crate::{AckSample, ControlInfo, Parameters, TcpState};
+use crate::{AckSample, ControlInfo, ParameterKind, ParameterValue, Parameters, TcpState};
 use cogtcp_units::Time;
+use std::fmt::Write;
+
+#[path = "../../../units/tests/support/committed.rs"]
+mod committed;
+
+/// Values of a parameter: what it may least and most be, a value between, and each choice.
+fn values(kind: &ParameterKind) -> Vec<ParameterValue> {
+    match *kind {
+        ParameterKind::Number { default, min, max } => [min, default / 2.0, default * 1.5, max]
+            .map(|value| ParameterValue::Number(value.clamp(min, max)))
+            .to_vec(),
+        ParameterKind::Flag { default } => vec![ParameterValue::Flag(!default)],
+        ParameterKind::Choice { choices, .. } => {
+            choices.iter().map(|choice| ParameterValue::Text((*choice).to_owned())).collect()
+        }
+    }
+}
+
+/// What each control does with random sequences of hooks, with its defaults and with each parameter at other
+/// values, committed as text.
+#[test]
+fn controls_do_as_before() {
+    let mut text = String::new();
+    for info in ControlInfo::all() {
+        let mut line = |what: &str, given: &Parameters, seeds: u64| {
+            let Ok(parameters) = given.resolve(info.name, info.parameters) else {
+                let _ = writeln!(text, "{} {what}: refused", info.name);
+                return;
+            };
+            let build = || (info.build)(&parameters);
+            let played: Vec<_> = (0..seeds).map(|seed| hooks::play(&build, seed)).collect();
+            let windows = played.iter().filter_map(|trace| Some(trace.as_ref().ok()?.last()?.0));
+            let hash = committed::hash(format!("{played:?}").as_bytes());
+            let _ = writeln!(text, "{} {what}: {} {hash:016x}", info.name, windows.sum::<u64>());
+        };
+        line("", &Parameters::new(), 40);
+        for spec in info.parameters {
+            for value in values(&spec.kind) {
+                let mut given = Parameters::new();
+                given.set(spec.name, value.clone());
+                line(&format!("{} = {value:?}", spec.name), &given, 6);
+            }
+        }
+    }
+    committed::compare("controls", &text);
+}
 
 /// Every control of the registry, at its defaults.
 #[test]
