@@ -22,6 +22,11 @@ fn series() -> Vec<Vec<f64>> {
     ]);
     all.push((0..23).map(|i| f64::from(i * 7 % 11) - f64::from(i) / 4.0).collect());
     all.push((0..40).map(|i| f64::from(i % 3) + 20.0 / f64::from(1 + i)).collect());
+    // Small numbers: what a sum begins with would be seen.
+    all.push((0..60).map(|i| 1e-3 * f64::from(i % 7) + 0.02 / f64::from(1 + i)).collect());
+    all.push(
+        (0..60).map(|i| if i < 12 { 1e-4 * f64::from(i) } else { 2e-3 + 1e-5 * f64::from(i % 5) }).collect(),
+    );
     all
 }
 

@@ -1,7 +1,7 @@
 //! Messages that nobody would send, in any order: no panic, time goes on, no route to oneself, and the
 //! table's rules hold.
 
-use crate::committed::{compare_cases, hash};
+use crate::committed::{compare, compare_cases, hash};
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::search::{ForwardingMode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
@@ -195,6 +195,12 @@ impl Nonsense {
         assert!(node.poll_timeout() > now, "{:?} at {now:?}: {node:?}", node.poll_timeout());
         hash(format!("{sent:?} {events:?} {:?}", node.poll_timeout()).as_bytes())
     }
+}
+
+#[test]
+fn constants_of_profiles() {
+    let profiles = [AodvConfig::rfc(), AodvConfig::ns2(), AodvConfig::ns3()];
+    compare("profiles", &profiles.map(|profile| format!("{profile:#?}\n")).concat());
 }
 
 #[test]

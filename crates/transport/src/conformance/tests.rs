@@ -57,6 +57,20 @@ fn the_registry_conforms() {
     }
 }
 
+/// The settings of every transport, committed as text.
+#[test]
+fn settings_of_transports() {
+    let base = format!("{:#?}", crate::SenderConfig::default());
+    let mut text = format!("{base}\n{:#?}\n", crate::ReceiverConfig::default());
+    for preset in crate::Preset::all() {
+        let settings = format!("{:#?}", preset.sender_config());
+        let pairs = settings.lines().zip(base.lines()).filter(|(own, base)| own != base);
+        let own: Vec<&str> = pairs.map(|(own, _)| own.trim()).collect();
+        let _ = writeln!(text, "{}: {:?} {own:?}", preset.name, preset.parameters(&Parameters::new()));
+    }
+    committed::compare("presets", &text);
+}
+
 /// What is wrong with a control of the tests below.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fault {

@@ -3,7 +3,8 @@
 //!
 //! Of each key the values 1, 2 and 5 times a power of ten are tried, by bisection up and down from the value
 //! that stands there; at the end zero and -1. The values that a message names are tried, too, with those a hair
-//! below and above: `-++` at 1 says that 1 and more are accepted. A key is tried in the first scenario that has it.
+//! below and above: `-++` at 1 says that 1 and more are accepted. So is zero, which may be accepted alone. A key
+//! is tried in the first scenario that has it.
 
 use super::{Pinned, kinds, shipped};
 use cogtcp_scenario::Scenario;
@@ -123,12 +124,13 @@ fn range(scenario: &Scenario, number: &Number) -> String {
     down.extend([0.0, -1.0].into_iter().filter(|value| *value < number.value));
     let up: Vec<f64> = all.into_iter().filter(|value| *value > number.value).collect();
     let mut line = String::new();
+    let zero = said_of(scenario, number, &written(number, 0.0, &number.after)).is_none();
     let ends = [down, up].map(|values| {
         let accepted = values.partition_point(|value| said(scenario, number, *value).is_none());
         let last = accepted.checked_sub(1).map_or(number.value, |last| values[last]);
         (last, values.get(accepted).and_then(|value| said(scenario, number, *value)))
     });
-    let _ = write!(line, "{} to {}", ends[0].0, ends[1].0);
+    let _ = write!(line, "{} to {}{}", ends[0].0, ends[1].0, if zero { ", 0" } else { "" });
     for said in ends.into_iter().filter_map(|(_, said)| said) {
         let _ = write!(line, " | {}{}", said.replace("  ", " "), around(scenario, number, &said));
     }
