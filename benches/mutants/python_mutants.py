@@ -10,7 +10,7 @@ coverage notes the lines of each test. Then each mutant is written into the copy
 run its line, the quick ones first, all in one process. A mutant that no test notices is printed as alive; the
 last lines count by room.
 
-What it does not see: lines that only another process runs.
+Of a line that only other processes run coverage sees nothing: all tests of these files are asked then.
 """
 
 import argparse
@@ -154,9 +154,13 @@ def _copy() -> None:
 
 
 def _reaching(mutant: Mutant, files: list[str], most: float) -> list[str]:
-    """Return the tests that run the mutant's line, the quick ones first, as far as `most` seconds suffice."""
+    """Return the tests that run the mutant's line, the quick ones first, as far as `most` seconds suffice.
+
+    If no test runs it, another process does: all tests are returned.
+    """
     lines = _statement((ROOT / mutant.file).read_text(), int(mutant.name.split(":")[1]))
     found: list[tuple[float, str]] = []
+    others: list[tuple[float, str]] = []
     for file in files:
         folder = _noted(file)
         data = CoverageData(str(folder / "lines"))
@@ -164,14 +168,12 @@ def _reaching(mutant: Mutant, files: list[str], most: float) -> list[str]:
         by_line = data.contexts_by_lineno(str(COPY / mutant.file))
         contexts = {context for line in lines for context in by_line.get(line, [])}
         told = [json.loads(line) for line in (folder / "tests").read_text().splitlines()]
-        # A line without a context is run on import.
-        found += [
-            (test["seconds"], test["id"])
-            for test in told
-            if test["passed"] and (test["id"] in contexts or "" in contexts)
-        ]
+        for test in filter(lambda test: test["passed"], told):
+            # A line without a context is run on import.
+            reaches = test["id"] in contexts or "" in contexts
+            (found if reaches else others).append((test["seconds"], test["id"]))
     asked: list[str] = []
-    for seconds, test in sorted(found):
+    for seconds, test in sorted(found or others):
         most -= seconds
         if most < 0 and asked:
             break

@@ -7,12 +7,10 @@
 A mutant drops a condition (it holds always, or never), moves a bound (< and <=; a min, max or clamp is left
 out), skips a statement or changes a literal. `run` draws a sample of the crates that mutants.toml names, by a
 hash of the seed and of what each mutant changes. It writes the sample into a copy of the sources, each mutant
-behind a question that is answered at run time, and builds the tests once: 200 mutants are one build, where a
+behind a question that is answered at run time, and builds all tests once: 200 mutants are one build, where a
 tool that builds each mutant links the tests 200 times. Each test runs by itself, which shows the mutants that
-it reaches; after that each mutant runs with these tests. The whole runs of crates/simulator are built and
-asked first, then the tests of each crate about what is left of its own mutants, then all others with `--all`.
-In each step the order is random, and `--minutes` may cut it short. `try` takes every mutant on a line
-(crates/link/src/link.rs:216).
+it reaches; then these tests are asked about each mutant. The order of the mutants is random, so `--minutes`
+may cut the run short. `try` takes every mutant on a line (crates/link/src/link.rs:216).
 
 What it cannot see: constants and `const fn`, which are not evaluated at run time, and what macros hold.
 """
@@ -21,7 +19,6 @@ import argparse
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -43,7 +40,6 @@ def main() -> int:
         "--seconds", type=float, default=40.0, help="processor time of the tests of a mutant (default: 40)"
     )
     run.add_argument("--minutes", type=float, default=inf, help="begin no mutant after this time")
-    run.add_argument("--all", action="store_true", help="ask tests of other crates, too")
     attempt = verbs.add_parser("try", help="test the mutants of some lines")
     attempt.add_argument("places", nargs="+", metavar="FILE:LINE")
     verbs.add_parser("clean", help="remove the copy and its build")
@@ -58,7 +54,7 @@ def main() -> int:
         return _test(tree.viable(wanted, config["crates"]), config)
     ends = time.monotonic() + 60 * arguments.minutes
     sample = _draw(config["crates"], known, arguments.seed, arguments.count)
-    return _test(sample, config, arguments.only, arguments.seconds, ends, arguments.all)
+    return _test(sample, config, arguments.only, arguments.seconds, ends)
 
 
 def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> list[Site]:
@@ -97,50 +93,27 @@ def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
 
 
 def _test(
-    sites: list[Site],
-    config: dict[str, Any],
-    only: str = "",
-    seconds: float = inf,
-    ends: float = inf,
-    asks_all: bool = False,
+    sites: list[Site], config: dict[str, Any], only: str = "", seconds: float = inf, ends: float = inf
 ) -> int:
-    """Build the tests of the copy, which has the mutants of `sites`, step by step, and test what is left."""
-    left = {
-        number: site
-        for number, site in enumerate(sites)
-        if only in site.name and site.name not in config[EQUIVALENT]
-    }
-    wanted = [site for site in sites if only in site.name]
-    outcomes = {Mutant(site.name, site.crate, site.file): "alive" for site in wanted}
-    asked = _steps(left, asks_all)
-    for what, selected in asked:
-        by_number = rust_tests.reached(rust_tests.build(selected))
-        print(f"{what}: {len(left)} mutants are left", flush=True)
-        for number, site in list(left.items()):
-            if time.monotonic() > ends:
-                print(f"the time is over in this step: {what}")
-                return summary(outcomes, config)
-            tests = by_number.get(number, [])
+    """Build the tests of the copy, which has the mutants of `sites`, and test each mutant."""
+    # The emulator's tests run in real time.
+    excluded = ["--exclude=cogtcp-binding", "--exclude=cogtcp-emulator"]
+    by_number = rust_tests.reached(rust_tests.build(["--workspace", *excluded, "--lib", "--tests"]))
+    outcomes: dict[Mutant, str] = {}
+    for number, site in enumerate(sites):
+        if only not in site.name:
+            continue
+        if time.monotonic() > ends:
+            print(f"the time is over: {len(outcomes)} of {len(sites)} were tested")
+            break
+        tests, by = by_number.get(number, []), None
+        if site.name not in config[EQUIVALENT]:
             by = rust_tests.notices(number, site.crate, tests, seconds)
             change = site.name.partition(": ")[2]
             why = f"({by})" if by else f"(reached by {len(tests)} tests)"
             print(f"{'killed' if by else 'alive':<8} {site.file}:{site.line}: {change} {why}", flush=True)
-            if by:
-                outcomes[Mutant(site.name, site.crate, site.file)] = by
-                del left[number]
+        outcomes[Mutant(site.name, site.crate, site.file)] = by or "alive"
     return summary(outcomes, config)
-
-
-def _steps(left: dict[int, Site], asks_all: bool) -> Iterator[tuple[str, list[str]]]:
-    """Return what is built one after the other, by what is left then: its name, and options for cargo."""
-    yield "runs", ["-p", "cogtcp-simulator", "--test", "runs"]
-    crates = sorted({f"cogtcp-{site.crate}" for site in left.values()} | {"cogtcp-simulator"})
-    packages = [option for crate in crates for option in ("-p", crate)]
-    yield "own crates", [*packages, "--lib", "--tests"]
-    if asks_all:
-        # The emulator's tests run in real time.
-        excluded = ["--exclude=cogtcp-binding", "--exclude=cogtcp-emulator"]
-        yield "all", ["--workspace", *excluded, "--lib", "--tests"]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! Captures with known content, and bytes that nobody meant.
 
-use cogtcp_captures::{Limits, Read, read, read_files};
-use std::io::Cursor;
+use cogtcp_captures::{Limits, Read, open, read, read_files};
+use std::io::{Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn data(name: &str) -> PathBuf {
@@ -49,6 +49,31 @@ fn memory_is_bounded_by_rows() {
     let found = read_files(&[&data("sender-no-timestamps.pcap")], limits).expect("a capture");
     assert_eq!(found.packets.time.len(), 50);
     assert_eq!(found.full, [true]);
+}
+
+/// Frames of Zstandard (RFC 8878) with a raw block each: single segment, one byte of content size.
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let frame = |part: &[u8]| {
+        let block = (part.len() as u32) << 3 | 1;
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, part.len() as u8], &block.to_le_bytes()[..3], part].concat()
+    };
+    bytes.chunks(250).flat_map(frame).collect()
+}
+
+#[test]
+fn frames_of_a_zstandard_file_are_read_one_after_the_other() {
+    let plain = std::fs::read(data("sender-no-timestamps.pcap")).expect("a file");
+    let path = std::env::temp_dir().join(format!("cogtcp-captures-{}.pcap.zst", std::process::id()));
+    std::fs::write(&path, zstd(&plain)).expect("a file");
+    let mut unpacked = Vec::new();
+    let mut opened = open(&path).expect("a file");
+    // Nothing is lost where nothing is asked for.
+    assert_eq!(opened.read(&mut []).expect("nothing"), 0);
+    opened.read_to_end(&mut unpacked).expect("frames");
+    std::fs::write(&path, [&zstd(&plain)[..], &[1, 2, 3, 4]].concat()).expect("a file");
+    let beyond = open(&path).expect("a file").read_to_end(&mut Vec::new());
+    std::fs::remove_file(&path).expect("a file");
+    assert!(unpacked == plain && beyond.is_err());
 }
 
 #[test]

@@ -2,3 +2,5 @@
 
 mod cell;
 mod closed_forms;
+#[path = "../../units/tests/support/committed.rs"]
+mod committed;

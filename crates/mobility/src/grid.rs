@@ -74,7 +74,8 @@ impl NeighborGrid {
         let (east, north) = self.square(Position::new(at.x + reach, at.y + reach));
         let mut found = Vec::new();
         // More squares than are taken: look at those that are.
-        if (east - west + 1).saturating_mul(north - south + 1) as u64 > self.squares.len() as u64 {
+        let squares = |from: i64, to: i64| to.saturating_sub(from).saturating_add(1);
+        if squares(west, east).saturating_mul(squares(south, north)) as u64 > self.squares.len() as u64 {
             let inside = |x: i64, y: i64| (west..=east).contains(&x) && (south..=north).contains(&y);
             found.extend(
                 self.squares.iter().filter(|((x, y), _)| inside(*x, *y)).flat_map(|(_, nodes)| nodes),

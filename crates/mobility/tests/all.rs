@@ -1,5 +1,8 @@
 //! Every test of the crate in one program: linking dozens took longer than running them.
 
+#[path = "../../units/tests/support/committed.rs"]
+mod committed;
 mod grid;
+mod pinned;
 mod trace;
 mod waypoint;

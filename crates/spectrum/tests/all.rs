@@ -2,9 +2,12 @@
 
 mod activity;
 mod cognitive;
+#[path = "../../units/tests/support/committed.rs"]
+mod committed;
 mod cycle;
 mod leo;
 mod logs;
+mod pinned;
 mod policy;
 mod regulated;
 mod regulation;

@@ -19,6 +19,8 @@ pub mod ratio;
 pub mod significance;
 pub mod student_t;
 pub mod sum;
+#[cfg(test)]
+mod tests;
 pub mod warmup;
 
 /// An argument for which a function is not defined. The text names the argument, its range and its value.

@@ -23,6 +23,8 @@ mod rate;
 mod registry;
 mod seed;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod text;
 mod time;
 

@@ -1,11 +1,13 @@
 //! What propagation settings do to whole networks.
 
+use crate::committed::compare;
 use crate::common::{Bench, config, mbit};
-use cogtcp_units::{Power, RandomStream, Time};
+use cogtcp_units::{Check, Decibel, Frequency, Length, Power, RandomStream, Time};
 use cogtcp_wireless::{
-    CarrierSense, ChannelConfig, Dcf, Fading, MacConfig, MediumConfig, PathLoss, PhyConfig, PhyRate,
-    Propagation, RateControl, Rules,
+    CarrierSense, ChannelConfig, Dcf, Fading, LogDistance, MacConfig, MediumConfig, Nakagami, PathLoss,
+    PhyConfig, PhyRate, Propagation, RateControl, Rules, Shadowing, TwoRay,
 };
+use std::fmt::Write;
 
 /// 802.11b's rates with thresholds that grow with them: 1, 2 and 11 Mbit/s.
 fn with_rates(fading: Fading, control: Option<RateControl>, fixed: u64) -> MediumConfig {
@@ -120,4 +122,51 @@ fn carrier_sense_by_total_power() {
         let sent = bench.medium.counters(cogtcp_wireless::InterfaceId(2)).frames;
         assert_eq!(sent == 0, busy, "{carrier_sense:?}");
     }
+}
+
+/// Gains, ranges and what is refused, for every path loss at the edges of its settings, committed as text.
+#[test]
+fn path_losses() {
+    #[derive(Default)]
+    struct Found(String);
+    impl Check for Found {
+        fn error(&mut self, field: &str, message: String, remedy: String) {
+            let _ = write!(self.0, " | {field}: {message}; {remedy}");
+        }
+    }
+    let mut models = vec![PathLoss::NS2_TWO_RAY];
+    models.extend([f64::NAN, 0.999, 1.0, 2.0, 3.5, 10.0, 10.001].map(PathLoss::Paper));
+    for hertz in [999.0, 1e3, 914e6, 1e12, 1.001e12] {
+        let frequency = Frequency(hertz);
+        models.push(PathLoss::FreeSpace(frequency));
+        models.extend(
+            [0.5, 1.5, 30.0].map(|height| PathLoss::TwoRay(TwoRay { frequency, height: Length(height) })),
+        );
+        models.extend([(1.0, 1.0), (3.0, 0.2), (10.0, 20.0), (0.9, 5.0), (10.1, 5.0)].map(
+            |(exponent, reference)| {
+                PathLoss::LogDistance(LogDistance { frequency, exponent, reference: Length(reference) })
+            },
+        ));
+    }
+    let mut text = String::new();
+    for model in models {
+        let mut found = Found::default();
+        model.check(&mut found);
+        let gains = [0.0, 0.5, 1.0, 1.5, 10.0, 20.0, 86.1, 250.0, 1e4].map(|distance| model.gain(distance));
+        let ranges = [1.0, 1e-3, 1e-8, 1e-14].map(|gain| model.range(gain));
+        let _ = writeln!(text, "{model:?}: {gains:?} {ranges:?}{}", found.0);
+    }
+    for deviation in [-0.001, 0.0, 20.0, 20.001] {
+        let shadowing = Some(Shadowing { deviation: Decibel(deviation), per_pair: true });
+        let mut found = Found::default();
+        Propagation { shadowing, ..Propagation::new(PathLoss::NS2_TWO_RAY) }.check(&mut found);
+        let _ = writeln!(text, "{deviation}{}", found.0);
+    }
+    for m in [f64::NAN, 0.499, 0.5, 100.0, 100.001] {
+        let mut found = Found::default();
+        let fading = Fading::Nakagami(Nakagami { m });
+        Propagation { fading, ..Propagation::new(PathLoss::NS2_TWO_RAY) }.check(&mut found);
+        let _ = writeln!(text, "{m}{}", found.0);
+    }
+    compare("path-losses", &text);
 }

@@ -2,6 +2,8 @@
 
 mod addresses;
 mod bench;
+#[path = "../../../units/tests/support/committed.rs"]
+mod committed;
 mod edges;
 mod powers;
 mod radios;

@@ -2,6 +2,7 @@
 //! same.
 
 use crate::bench::{Bench, air, config, over, routing};
+use crate::committed::{compare_cases, hash};
 use crate::radios::senses;
 use cogtcp_adhoc::{
     AdHocConfig, AdHocEvent, ArpConfig, ChannelKnowledge, CognitiveNode, Layer, LinkFailure, Radios,
@@ -43,6 +44,7 @@ fn load(bench: &mut Bench, draw: &mut RandomStream, until_ms: u64, loops: bool) 
 #[test]
 fn packets_are_conserved_with_a_cause_for_every_drop() {
     let mut layers = std::collections::BTreeSet::new();
+    let mut digests = Vec::new();
     for seed in 0..40_u64 {
         let mut draw = RandomStream::new(seed, "fuzz", 0);
         let aodv_of_ns2 = serde_json::from_str(r#"{ "aodv": { "profile": "ns2" } }"#).unwrap();
@@ -84,7 +86,9 @@ fn packets_are_conserved_with_a_cause_for_every_drop() {
         // A drop is told once, and counted where it happened.
         let counted: u64 = (0..8).map(|node| bench.net.counters(node).dropped).sum();
         assert_eq!(counted, bench.dropped.len() as u64);
+        digests.push(hash(format!("{:?}", bench.events).as_bytes()));
     }
+    compare_cases("random", digests.into_iter());
     assert_eq!(layers.into_iter().collect::<Vec<_>>(), [Layer::Routing, Layer::Queue, Layer::Mac]);
 }
 

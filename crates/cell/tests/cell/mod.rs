@@ -1,5 +1,6 @@
 //! A cell under a clock made by hand.
 
+mod drawn;
 mod drx;
 mod handover;
 mod slots;

@@ -1,5 +1,7 @@
 //! Both ends over a link made by hand.
 
+#[path = "../../../units/tests/support/committed.rs"]
+mod committed;
 mod conformance;
 mod net;
 

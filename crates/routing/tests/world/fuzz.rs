@@ -1,6 +1,7 @@
 //! Messages that nobody would send, in any order: no panic, time goes on, no route to oneself, and the
 //! table's rules hold.
 
+use crate::committed::{compare, compare_cases, hash};
 use cogtcp_routing::message::{Hello, RouteError, RouteReply, RouteRequest};
 use cogtcp_routing::search::{ForwardingMode, SearchId, SearchMessage, SearchRequest};
 use cogtcp_routing::{
@@ -152,7 +153,8 @@ impl Nonsense {
     }
 
     /// One call, at `now`.
-    fn poke(&mut self, now: Time, node: &mut dyn Routing) {
+    /// Calls the node once, and returns a hash of what the node says then.
+    fn poke(&mut self, now: Time, node: &mut dyn Routing) -> u64 {
         match self.0.below(10) {
             0..5 => {
                 let packet = self.packet();
@@ -185,17 +187,25 @@ impl Nonsense {
             _ => node.handle_timeout(now),
         }
         // Nobody sends without end at one instant.
-        let sent = std::iter::from_fn(|| node.poll_transmit(now)).take(5000).count();
-        assert!(sent < 5000);
-        while node.poll_event().is_some() {}
+        let mut sent: Vec<_> = std::iter::from_fn(|| node.poll_transmit(now)).take(5000).collect();
+        assert!(sent.len() < 5000);
+        let events: Vec<_> = std::iter::from_fn(|| node.poll_event()).collect();
         node.handle_timeout(now);
-        while node.poll_transmit(now).is_some() {}
+        sent.extend(std::iter::from_fn(|| node.poll_transmit(now)));
         assert!(node.poll_timeout() > now, "{:?} at {now:?}: {node:?}", node.poll_timeout());
+        hash(format!("{sent:?} {events:?} {:?}", node.poll_timeout()).as_bytes())
     }
 }
 
 #[test]
+fn constants_of_profiles() {
+    let profiles = [AodvConfig::rfc(), AodvConfig::ns2(), AodvConfig::ns3()];
+    compare("profiles", &profiles.map(|profile| format!("{profile:#?}\n")).concat());
+}
+
+#[test]
 fn every_protocol_survives_nonsense() {
+    let mut digests = Vec::new();
     for (index, info) in RoutingSpec::ALL.iter().enumerate() {
         for seed in 0..20 {
             let mut nonsense = Nonsense(RandomStream::new(seed, "nonsense", index as u64));
@@ -205,15 +215,18 @@ fn every_protocol_survives_nonsense() {
                 .build(NodeSite::new(NodeAddress::new(0), seed));
             let mut now = Time::ZERO;
             node.start(now);
+            let mut digest = 0u64;
             for _ in 0..2000 {
                 if nonsense.0.below(3) == 0 {
                     now += Duration::from_micros(nonsense.0.below(400_000));
                 }
-                nonsense.poke(now, &mut *node);
+                digest = digest.rotate_left(7) ^ nonsense.poke(now, &mut *node);
                 assert_eq!(node.route(now, NodeAddress::new(0)), None);
             }
+            digests.push(digest);
         }
     }
+    compare_cases("nonsense", digests.into_iter());
 }
 
 /// What loop freedom rests on: the number of an entry never goes back, whatever is said.

@@ -1,11 +1,13 @@
 //! Loop freedom at every moment, under mobility, delays and losses.
 
+use crate::committed::compare;
 use crate::world::air::{Setting, World};
 use cogtcp_routing::search::SearchConfig;
 use cogtcp_routing::{
     AodvProfile, AodvSettings, AtHandoff, ChannelNumber, CrAodvConfig, HostUpdate, NodeAddress, RoutingSpec,
 };
 use cogtcp_units::{Duration, Time};
+use std::fmt::Write;
 
 fn aodv(settings: AodvSettings) -> Setting {
     wild(RoutingSpec::Aodv(settings))
@@ -24,7 +26,8 @@ fn wild(routing: RoutingSpec) -> Setting {
     }
 }
 
-fn no_loops(setting: &Setting, seeds: std::ops::Range<u64>, seconds: u64) {
+fn no_loops(name: &str, setting: &Setting, seeds: std::ops::Range<u64>, seconds: u64) {
+    let mut counts = String::new();
     for seed in seeds {
         let mut world = World::new(setting.clone(), seed);
         world.run(Time::from_millis(seconds * 1000));
@@ -32,18 +35,20 @@ fn no_loops(setting: &Setting, seeds: std::ops::Range<u64>, seconds: u64) {
         assert!(world.delivered * 10 > world.sent, "{} of {}", world.delivered, world.sent);
         let stats: u64 = world.nodes.iter().map(|node| node.stats().packets()).sum();
         assert!(stats > 1000, "{stats}");
+        let _ = writeln!(counts, "{seed}: {} of {} arrive, {stats} messages", world.delivered, world.sent);
     }
+    compare(&format!("loops-{name}"), &counts);
 }
 
 #[test]
 fn aodv_of_the_rfc() {
-    no_loops(&aodv(AodvSettings::default()), 0..6, 40);
+    no_loops("aodv-of-the-rfc", &aodv(AodvSettings::default()), 0..6, 40);
 }
 
 #[test]
 fn aodv_of_ns2_and_of_ns3() {
-    no_loops(&aodv(AodvSettings::of(AodvProfile::Ns2)), 0..3, 40);
-    no_loops(&aodv(AodvSettings::of(AodvProfile::Ns3)), 0..3, 40);
+    no_loops("aodv-of-ns2-and-of-ns3", &aodv(AodvSettings::of(AodvProfile::Ns2)), 0..3, 40);
+    no_loops("aodv-of-ns2-and-of-ns3-2", &aodv(AodvSettings::of(AodvProfile::Ns3)), 0..3, 40);
 }
 
 /// A spectrum handoff every 100 ms, of one node after the other, which all others are told of: sources search
@@ -79,7 +84,7 @@ fn aodv_with_short_lives() {
         my_route_timeout: Some(Duration::from_millis(500)),
         ..AodvSettings::default()
     };
-    no_loops(&aodv(settings), 0..6, 30);
+    no_loops("aodv-with-short-lives", &aodv(settings), 0..6, 30);
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn aodv_for_the_destination_only_and_with_acknowledgements() {
         reply_acknowledgement: Some(true),
         ..AodvSettings::default()
     };
-    no_loops(&aodv(settings), 0..3, 30);
+    no_loops("aodv-for-the-destination-only-and-with-acknowledgements", &aodv(settings), 0..3, 30);
 }
 
 /// Frames that are half a second late, and lost without a word.
@@ -110,7 +115,7 @@ fn aodv_with_long_delays_and_no_feedback() {
 #[test]
 fn cr_aodv() {
     let config = CrAodvConfig { aodv: AodvSettings::of(AodvProfile::Rfc), ..CrAodvConfig::default() };
-    no_loops(&wild(RoutingSpec::CrAodv(config)), 0..3, 30);
+    no_loops("cr-aodv", &wild(RoutingSpec::CrAodv(config)), 0..3, 30);
     let setting = Setting { speed: 2.0, ..wild(RoutingSpec::CrAodv(CrAodvConfig::default())) };
     let mut world = World::new(setting, 1);
     world.run(Time::from_millis(30_000));

@@ -5,6 +5,8 @@ mod ahead;
 mod applications;
 mod batches;
 mod budget;
+#[path = "../../../units/tests/support/committed.rs"]
+mod committed;
 mod conservation;
 mod determinism;
 mod drawn;

@@ -1,6 +1,6 @@
 //! Results that are committed as text: a change of any of them fails until it is accepted.
 //!
-//! A line of `snapshots/pinned/` is a run ([`results`]) or a key of scenarios ([`ranges`]). A run has what a
+//! A line of `snapshots/pinned/` is a run ([`results`]), what its scenario means, or a key of scenarios ([`ranges`]). A run has what a
 //! reader compares, and two hashes: of all events with their times, and of every cell of every table. They are
 //! the same on every machine, as the model uses integer time and one libm (`clippy.toml`).
 //!
@@ -12,7 +12,7 @@ mod results;
 
 use cogtcp_scenario::Scenario;
 use ranges::limits;
-use results::{drawn, kinds, shipped, transports};
+use results::{drawn, kinds, resolved, shipped, transports};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ groups! {
     transports, super::results::HEAD => p0 p1 p2 p3 p4 p5 p6 p7 p8 p9;
     kinds, super::results::HEAD => p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12 p13 p14 p15 p16 p17 p18 p19 p20 p21 p22 p23;
     drawn, super::results::HEAD => p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12 p13 p14 p15 p16 p17 p18 p19 p20 p21 p22 p23;
+    resolved, super::results::RESOLVED_HEAD => p0 p1 p2 p3 p4 p5 p6 p7;
     limits, super::ranges::HEAD => p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12 p13 p14 p15;
 }
 

@@ -10,8 +10,8 @@ const STEPS: usize = 400;
 /// No window, summed or multiplied, comes near this unless a control lets it wrap or run away.
 const ABSURD: u64 = 1 << 62;
 
-/// cwnd, ssthresh and pacing rate after a step.
-pub(super) type Trace = Vec<(u64, u64, Option<Rate>)>;
+/// cwnd, ssthresh, pacing rate, and the bits of what the control shows of its state, after a step.
+pub(super) type Trace = Vec<(u64, u64, Option<Rate>, Vec<u64>)>;
 
 /// Plays the sequence of `seed` and returns the windows after every step.
 pub(super) fn play(make: &impl Fn() -> Box<dyn CongestionControl>, seed: u64) -> Result<Trace, Failure> {
@@ -89,7 +89,7 @@ impl Player {
         Self { control, tcp, now, random, wild, shown: None }
     }
 
-    fn step(&mut self) -> Result<(u64, u64, Option<Rate>), Failure> {
+    fn step(&mut self) -> Result<(u64, u64, Option<Rate>, Vec<u64>), Failure> {
         let pause = if self.wild && self.random.below(50) == 0 { 86_400_000_000_000 } else { 50_000_000 };
         self.now += Duration::from_nanos(self.random.below(pause));
         match self.random.below(16) {
@@ -117,13 +117,17 @@ impl Player {
             }
         }
         self.clamp()?;
-        let mut names = Vec::new();
-        self.control.observe(&self.tcp, &mut |name, _| names.push(name.to_owned()));
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        self.control.observe(&self.tcp, &mut |name, value| {
+            names.push(name.to_owned());
+            // Not-a-number has many forms.
+            values.push(if value.is_nan() { u64::MAX } else { value.to_bits() });
+        });
         if *self.shown.get_or_insert_with(|| names.clone()) != names {
             let before = self.shown.as_deref().unwrap_or_default();
             return Err(("observe", format!("shows {names:?}, before {before:?}")));
         }
-        Ok((self.tcp.cwnd, self.tcp.ssthresh, self.tcp.pacing_rate))
+        Ok((self.tcp.cwnd, self.tcp.ssthresh, self.tcp.pacing_rate, values))
     }
 
     fn some_rtt(&mut self) -> Duration {

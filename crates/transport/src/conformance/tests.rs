@@ -1,6 +1,52 @@
 use super::*;
-use crate::{AckSample, ControlInfo, Parameters, TcpState};
+use crate::{AckSample, ControlInfo, ParameterKind, ParameterValue, Parameters, TcpState};
 use cogtcp_units::Time;
+use std::fmt::Write;
+
+#[path = "../../../units/tests/support/committed.rs"]
+mod committed;
+
+/// Values of a parameter: what it may least and most be, a value between, and each choice.
+fn values(kind: &ParameterKind) -> Vec<ParameterValue> {
+    match *kind {
+        ParameterKind::Number { default, min, max } => [min, default / 2.0, default * 1.5, max]
+            .map(|value| ParameterValue::Number(value.clamp(min, max)))
+            .to_vec(),
+        ParameterKind::Flag { default } => vec![ParameterValue::Flag(!default)],
+        ParameterKind::Choice { choices, .. } => {
+            choices.iter().map(|choice| ParameterValue::Text((*choice).to_owned())).collect()
+        }
+    }
+}
+
+/// What each control does with random sequences of hooks, with its defaults and with each parameter at other
+/// values, committed as text.
+#[test]
+fn controls_do_as_before() {
+    let mut text = String::new();
+    for info in ControlInfo::all() {
+        let mut line = |what: &str, given: &Parameters, seeds: u64| {
+            let Ok(parameters) = given.resolve(info.name, info.parameters) else {
+                let _ = writeln!(text, "{} {what}: refused", info.name);
+                return;
+            };
+            let build = || (info.build)(&parameters);
+            let played: Vec<_> = (0..seeds).map(|seed| hooks::play(&build, seed)).collect();
+            let windows = played.iter().filter_map(|trace| Some(trace.as_ref().ok()?.last()?.0));
+            let hash = committed::hash(format!("{played:?}").as_bytes());
+            let _ = writeln!(text, "{} {what}: {} {hash:016x}", info.name, windows.sum::<u64>());
+        };
+        line("", &Parameters::new(), 40);
+        for spec in info.parameters {
+            for value in values(&spec.kind) {
+                let mut given = Parameters::new();
+                given.set(spec.name, value.clone());
+                line(&format!("{} = {value:?}", spec.name), &given, 6);
+            }
+        }
+    }
+    committed::compare("controls", &text);
+}
 
 /// Every control of the registry, at its defaults.
 #[test]
@@ -9,6 +55,20 @@ fn the_registry_conforms() {
         let build = || (info.build)(&Parameters::new().resolve(info.name, info.parameters).unwrap());
         check_congestion_control(build).unwrap();
     }
+}
+
+/// The settings of every transport, committed as text.
+#[test]
+fn settings_of_transports() {
+    let base = format!("{:#?}", crate::SenderConfig::default());
+    let mut text = format!("{base}\n{:#?}\n", crate::ReceiverConfig::default());
+    for preset in crate::Preset::all() {
+        let settings = format!("{:#?}", preset.sender_config());
+        let pairs = settings.lines().zip(base.lines()).filter(|(own, base)| own != base);
+        let own: Vec<&str> = pairs.map(|(own, _)| own.trim()).collect();
+        let _ = writeln!(text, "{}: {:?} {own:?}", preset.name, preset.parameters(&Parameters::new()));
+    }
+    committed::compare("presets", &text);
 }
 
 /// What is wrong with a control of the tests below.

@@ -2,7 +2,9 @@
 //! said beyond.
 //!
 //! Of each key the values 1, 2 and 5 times a power of ten are tried, by bisection up and down from the value
-//! that stands there; at the end zero and -1. A key is tried in the first scenario that has it.
+//! that stands there; at the end zero and -1. The values that a message names are tried, too, with those a hair
+//! below and above: `-++` at 1 says that 1 and more are accepted. So is zero, which may be accepted alone. A key
+//! is tried in the first scenario that has it.
 
 use super::{Pinned, kinds, shipped};
 use cogtcp_scenario::Scenario;
@@ -76,11 +78,38 @@ fn numbers(value: &Value, path: &str, found: &mut Vec<Number>) {
 
 /// What is said of a value; `None`: it is accepted.
 fn said(scenario: &Scenario, number: &Number, value: f64) -> Option<String> {
-    let written =
-        if number.is_whole || !number.after.is_empty() { format!("{value}") } else { format!("{value:?}") };
-    let text = format!("{written}{}", number.after);
-    let error = scenario.set(&number.path, &text).and_then(|scenario| scenario.resolve()).err()?;
+    said_of(scenario, number, &written(number, value, &number.after))
+}
+
+fn written(number: &Number, value: f64, after: &str) -> String {
+    if number.is_whole || !after.is_empty() { format!("{value}{after}") } else { format!("{value:?}") }
+}
+
+fn said_of(scenario: &Scenario, number: &Number, text: &str) -> Option<String> {
+    let error = scenario.set(&number.path, text).and_then(|scenario| scenario.resolve()).err()?;
     Some(format!("{}: {}; {}", error.field, error.message, error.remedy))
+}
+
+/// Whether values a hair below, at and a hair above each value that a message names are accepted.
+fn around(scenario: &Scenario, number: &Number, said: &str) -> String {
+    let mut line = String::new();
+    let remedy = said.rsplit("; ").next().unwrap_or_default();
+    let quoted = remedy.split('"').skip(1).step_by(2).map(str::to_owned);
+    let bare = remedy
+        .split('"')
+        .step_by(2)
+        .flat_map(|text| text.split([' ', ',', ')']))
+        .map(|word| word.to_owned() + &number.after);
+    for value in quoted.chain(bare) {
+        let (digits, after) = value.split_at(value.find(' ').unwrap_or(value.len()));
+        let Ok(value) = digits.parse::<f64>() else { continue };
+        let hair = if number.is_whole { 1.0 } else { (value.abs() * 1e-6).max(1e-9) };
+        let marks = [value - hair, value, value + hair].map(|value| {
+            if said_of(scenario, number, &written(number, value, after)).is_some() { '-' } else { '+' }
+        });
+        let _ = write!(line, " {value}{after} {}", marks.iter().collect::<String>());
+    }
+    line
 }
 
 /// The accepted range around the value, and what is said at its ends.
@@ -95,14 +124,15 @@ fn range(scenario: &Scenario, number: &Number) -> String {
     down.extend([0.0, -1.0].into_iter().filter(|value| *value < number.value));
     let up: Vec<f64> = all.into_iter().filter(|value| *value > number.value).collect();
     let mut line = String::new();
+    let zero = said_of(scenario, number, &written(number, 0.0, &number.after)).is_none();
     let ends = [down, up].map(|values| {
         let accepted = values.partition_point(|value| said(scenario, number, *value).is_none());
         let last = accepted.checked_sub(1).map_or(number.value, |last| values[last]);
         (last, values.get(accepted).and_then(|value| said(scenario, number, *value)))
     });
-    let _ = write!(line, "{} to {}", ends[0].0, ends[1].0);
+    let _ = write!(line, "{} to {}{}", ends[0].0, ends[1].0, if zero { ", 0" } else { "" });
     for said in ends.into_iter().filter_map(|(_, said)| said) {
-        let _ = write!(line, " | {}", said.replace("  ", " "));
+        let _ = write!(line, " | {}{}", said.replace("  ", " "), around(scenario, number, &said));
     }
     line
 }

@@ -1,6 +1,7 @@
 //! Runs: what ships, each transport, what a scenario can be made of, and drawn scenarios. All are short.
 
 use super::Pinned;
+use crate::committed;
 use crate::drawn as drawing;
 use cogtcp_records::{ColumnData, Run, Table};
 use cogtcp_scenario::{Scenario, all_transports, is_known_transport};
@@ -81,6 +82,33 @@ pub(super) fn kinds() -> Vec<Pinned> {
         runs.push(of_run(format!("{of}: {name}"), scenario));
     }
     runs
+}
+
+pub(super) const RESOLVED_HEAD: &str = "run: whether seeds differ, a hash of the experiment, and the warnings; a hash of the scenario as it is written";
+
+/// What the scenarios of all runs mean.
+pub(super) fn resolved() -> Vec<Pinned> {
+    let of = |pinned: Pinned| {
+        let scenario = pinned.scenario.expect("a run has a scenario");
+        let told = move || {
+            let scenario = scenario();
+            let experiment = scenario.resolve().unwrap_or_else(|error| panic!("{error}"));
+            let written = format!("{}{}", scenario.to_toml(), scenario.to_json());
+            let warnings: String = scenario
+                .warnings()
+                .iter()
+                .map(|it| format!(" | {}: {}; {}", it.field, it.message, it.remedy))
+                .collect();
+            // Files are named by where the sources lie.
+            let root =
+                Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().display().to_string();
+            let [means, written] = [format!("{experiment:?}"), written]
+                .map(|text| committed::hash(text.replace(&root, "").as_bytes()));
+            format!("{} {means:016x} {written:016x}{warnings}", experiment.is_random())
+        };
+        Pinned { name: pinned.name, told: Box::new(told), scenario: None }
+    };
+    shipped().into_iter().chain(transports()).chain(kinds()).map(of).collect()
 }
 
 /// Scenarios drawn from what ships.
