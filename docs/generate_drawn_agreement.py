@@ -105,8 +105,8 @@ def others(
         number = int(pair.scenario.rpartition("-")[2])
         scenario = kernel.modelled(drawn_wide(pair.seed, number)[-1])
         metrics = [run(scenario, seed).metrics for seed in SEEDS]
-        values = {name: [each[name] for each in metrics] for name in MEASURES}
-        found[pair.scenario] = {name: [min(of), max(of)] for name, of in values.items()}
+        seen = {name: [each[name] for each in metrics] for name in MEASURES}
+        found[pair.scenario] = {name: [min(of), max(of)] for name, of in seen.items()}
     return found
 
 
