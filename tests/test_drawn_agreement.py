@@ -15,7 +15,7 @@ from cogtcp.cli.kept_pairs import KeptPairs
 from cogtcp.kernel.emulation import check
 from cogtcp.kernel.emulation.agreement import Agreement
 from cogtcp.kernel.emulation.pairs import Pair
-from cogtcp.kernel.emulation.shares import exceptions, page, shares
+from cogtcp.kernel.emulation.shares import averaged, exceptions, page, shares
 from cogtcp.kernel.validation.families.wide import CONTROLS, KINDS, drawn_wide, kind_of
 from conftest import ROOT
 from test_virtual import in_virtual_time
@@ -75,6 +75,16 @@ def test_shares_count_what_is_within() -> None:
     assert "- drawn-plain-1: no evidence: late" in page(pairs, lambda each: kind_of(each.scenario))
     # Wilson (1927) for 2 of 3.
     assert rows["all"].intervals()[3] == "21 to 94"
+
+
+def test_means_over_seeds_are_compared_where_there_are_several() -> None:
+    """8 % more and 6 % less are 1 % more; a scenario with one seed has no mean."""
+    pairs = [pair(goodput=1.08, rtos=(0, 3)), pair(goodput=0.94), pair("drawn-plain-2", goodput=1.08)]
+    (mean,) = averaged(pairs)
+    assert (mean.scenario, mean.emulated["goodput_bps"]) == ("drawn-plain-1", pytest.approx(1.01e6))
+    assert exceptions([mean, *averaged([pair(), pair(doubt="late")])]) == [
+        (mean, {"rtos": "timeouts 0 against 2 on Linux"})
+    ]
 
 
 def test_a_difference_is_judged_by_what_other_seeds_do() -> None:

@@ -219,9 +219,12 @@ def _show_shares(agreement: Agreement) -> None:
     from cogtcp.kernel.emulation import shares
     from cogtcp.kernel.validation.families.wide import kind_of
 
-    rows = shares.shares(agreement.pairs, lambda pair: kind_of(pair.scenario))
-    cells = [row.cells() for row in rows]
-    show.print_table(f"Simulator and Linux {agreement.kernel}", list(shares.HEADINGS), cells, left=1)
+    for title, pairs in (("", agreement.pairs), ("; means over seeds", shares.averaged(agreement.pairs))):
+        if pairs:
+            rows = shares.shares(pairs, lambda pair: kind_of(pair.scenario))
+            cells = [row.cells() for row in rows]
+            about = f"Simulator and Linux {agreement.kernel}{title}"
+            show.print_table(about, list(shares.HEADINGS), cells, left=1)
     if left_out := agreement.left_out():
         print(f"{len(left_out)} of {len(agreement.pairs)} runs {agreement.why_left_out}.")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
+from cogtcp.kernel.emulation.pairs import MEASURES
 from cogtcp.model.statistics import share_interval
 
 if TYPE_CHECKING:
@@ -62,6 +64,26 @@ def shares(pairs: Sequence[Pair], kind_of: Callable[[Pair], str]) -> list[Share]
         kinds.setdefault(kind_of(pair), []).append(pair)
     rows = [_share(kind, of) for kind, of in sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))]
     return [*rows, _share("all", sound)]
+
+
+def averaged(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return a pair of each scenario and transport that has several seeds: their means on each plane.
+
+    What one seed decides by chance, a mean over seeds does less. Where not all seeds are evidence, none is.
+    """
+    cases: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairs:
+        cases.setdefault((pair.scenario, pair.transport), []).append(pair)
+    found = []
+    for seeds in cases.values():
+        if len(seeds) > 1:
+            means = [
+                {name: fmean(of[name] for of in plane) for name in MEASURES}
+                for plane in ([pair.simulated for pair in seeds], [pair.emulated for pair in seeds])
+            ]
+            doubt = next((pair.doubt for pair in seeds if pair.doubt), "")
+            found.append(replace(seeds[0], simulated=means[0], emulated=means[1], doubt=doubt))
+    return found
 
 
 def exceptions(pairs: Sequence[Pair]) -> list[tuple[Pair, dict[str, str]]]:
