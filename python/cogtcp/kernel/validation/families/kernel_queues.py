@@ -99,12 +99,16 @@ class KernelQueues(Family):
         return {"goodput_bps": received, "dropped": queue["drops"] / (queue["packets"] + queue["drops"])}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run the same flows over a link of the emulator, from their begin on."""
+        """Run the same flows over a link of the emulator, from their begin on.
+
+        `htb` hands a packet on at once and then waits: no packet is in transmission, neither in the delay nor
+        beside a queue of packets.
+        """
         from cogtcp.kernel.emulation import emulate, preferred_clock
 
-        product = self.product(drawn)
+        product, transmission = self.product(drawn), 8 * _PACKET / drawn["rate"]
         queues: dict[str, Any] = {
-            "drop-tail": f"{product} packets",
+            "drop-tail": f"{product - 1} packets",
             "red": {
                 "red": {
                     "min_threshold": float(product // 4),
@@ -122,7 +126,8 @@ class KernelQueues(Family):
         }
         link = {
             "rate": f"{drawn['rate']:.0f} bit/s",
-            "delay": f"{drawn['rtt'] / 2} s",
+            "delay": f"{max(0.0, drawn['rtt'] / 2 - transmission):.9f} s",
+            "reverse_delay": f"{drawn['rtt'] / 2:.9f} s",
             "queue": queues[drawn["discipline"]],
             "reverse_queue": "10000 packets",
         }
