@@ -141,11 +141,12 @@ def page(found: Found) -> str:
     for study, known in found:
         parts.append(f"## {study.name}: {study.title}\n\n{study.paper}.\n")
         parts += [f"{line}\n" for line in (together(study), narrower(study)) if line]
-        rows = ["| claim | says | verdict | changed by |", "|---|---|---|---|"]
+        rows = ["| in the paper | claim | says | verdict | changed by |", "|---|---|---|---|---|"]
         for item in known.values():
             ours = " (ours)" if item.row.ours else ""
             rows.append(
-                f"| {item.row.id}{ours} | {item.row.claim} | {item.answer.text} | {turn(study, item)} |"
+                f"| {item.row.figure} | {item.row.id}{ours} | {item.row.claim} | {item.answer.text} "
+                f"| {turn(study, item)} |"
             )
         parts.append("\n".join(rows) + "\n")
         parts += joint_values(study)

@@ -187,6 +187,11 @@ READ: dict[str, dict[str, Any]] = {
                 "ns-3's, no RTS": ("ns3", False),
             },
         ),
+        "link_failure": (
+            {"net": "manet"},
+            lambda d: d["topology"]["ad_hoc"].get("on_link_failure"),
+            {"as the MAC's rules have it": None, "routed again": "reroute"},
+        ),
         "rate_mbps": ({"net": "manet"}, lambda d: number(d["mac"]["rate"]), same(1, 2, 11)),
         "packet_bytes": ({"net": "manet"}, size("segment_size"), same(512, 1000, 1460)),
         "window": ({"net": "manet"}, lambda d: number(d["tcp"]["max_window"]), same(8, 20, 100)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,14 +67,14 @@ def test_a_number_outside_its_interval_is_flagged(made: Path) -> None:
     assert not first.is_outside
     assert first.seeds == (9001, 9004)
     assert f"{right:g} printed" in first.text
-    assert first.text.endswith('(cogtcp reproduce t-f1 --at "silence=mostly closed")')
+    assert first.text.endswith('(cogtcp reproduce t-f1 --at "silence=mostly closed" --seeds 4)')
 
 
 def test_what_came_out_is_kept_until_the_number_changes(made: Path) -> None:
     found = again(made, 1.9)
     study = folder.find("t")[0]
     path = printed.keep(study, found)
-    assert json.loads(path.read_text())["numbers"][1]["command"] == "cogtcp reproduce t-f1"
+    assert json.loads(path.read_text())["numbers"][1]["command"] == "cogtcp reproduce t-f1 --seeds 4"
     kept = printed.kept(study)
     assert [item.printed for item in kept] == [item.printed for item in found]
     assert kept[0].interval.mean == pytest.approx(found[0].interval.mean, rel=1e-3)
@@ -90,6 +91,33 @@ def test_words_that_the_readme_does_not_have_are_refused(made: Path) -> None:
     (made / "printed.toml").write_text(NUMBER.format(value=1.9).replace("t-f1", "t-f9"))
     with pytest.raises(StudyError, match="no claim 't-f9'"):
         printed.read(folder.find("t")[0])
+
+
+def test_a_number_of_more_seeds_is_measured_on_as_many_and_has_its_command_beside_it(made: Path) -> None:
+    again(made, 1.9)
+    text = NUMBER.format(value=1.9).replace('quantity = "goodput"', 'quantity = "goodput"\nseeds = 6', 1)
+    (made / "printed.toml").write_text(text)
+    study = folder.find("t")[0]
+    command = 'cogtcp reproduce t-f1 --at "silence=mostly closed" --seeds 6'
+    with pytest.raises(StudyError, match=re.escape(f"does not have the command {command!r}")):
+        printed.read(study)
+    readme = made / "README.md"
+    readme.write_text(readme.read_text() + f"\n`{command}`\n")
+    found = list(printed.again(Context(study, (), quick=False, _runner=runner.Runner()), seeds=4))
+    assert [(item.seeds, item.interval.n) for item in found] == [((9001, 9006), 6), ((9001, 9004), 4)]
+    assert found[0].command == command
+
+
+@pytest.mark.parametrize("study", studies.list_studies(), ids=lambda study: study.name)
+def test_a_printed_interval_stands_beside_a_command_with_its_seeds(study: studies.Study) -> None:
+    """What `--seeds` says, in the outcome and in the README, is what the interval was computed from."""
+    stored = json.loads(path.read_text()) if (path := study.folder / "printed.json").exists() else {}
+    for row in stored.get("numbers", []):
+        first, last = row["seeds"]
+        assert row["command"].endswith(f" --seeds {last - first + 1}"), row["says"]
+    for item in printed.kept(study):
+        first, last = item.seeds
+        assert last - first + 1 >= item.printed.seeds, item.text
 
 
 @pytest.mark.parametrize("study", studies.list_studies(), ids=lambda study: study.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -230,3 +231,19 @@ def test_counts_of_the_readme_are_in_the_stored_design(study: str) -> None:
     text = " ".join((folder.find(study)[0].folder / "README.md").read_text("utf-8").split())
     missing = [sentence for sentence in SENTENCES[study]() if sentence not in text]
     assert missing == []
+
+
+@pytest.mark.parametrize("study", folder.list_studies(), ids=lambda study: study.name)
+def test_a_readme_leads_to_the_table_that_has_each_figure(study: folder.Study) -> None:
+    text = (study.folder / "README.md").read_text("utf-8")
+    (target,) = re.findall(r"^\[Each figure and table, and what came out\]\(([^)]+)\)", text, re.MULTILINE)
+    name, anchor = target.split("#")
+    page = (study.folder.resolve() / name).resolve().read_text("utf-8")
+    sections = {
+        re.sub(r"[^\w\- ]", "", part.split("\n")[0].lower()).replace(" ", "-"): part
+        for part in page.split("\n## ")
+    }
+    rows = re.findall(r"^\| ([^|]+) \| ([\w-]+)[^|]* \|", sections[anchor], re.MULTILINE)
+    assert [(row.figure, row.id) for row in study.claims] == [row for row in rows if row[1] != "claim"][
+        : len(study.claims)
+    ]

@@ -43,18 +43,19 @@ class Printed:
         claim: The claim whose points it is of.
         setting: `base`, `best`, `joint`, or values as in `--at`.
         rounding: Half a unit of its last digit.
+        seeds: How many it is a mean of.
     """
 
     number: Number
     claim: str
     setting: str
     rounding: float
+    seeds: int
 
-    @property
-    def command(self) -> str:
-        """The command that measures the claim there."""
+    def command(self, seeds: int) -> str:
+        """Return the command that measures the claim there on so many seeds."""
         at = {"base": "", "joint": " --joint"}.get(self.setting, f' --at "{self.setting}"')
-        return f"cogtcp reproduce {self.claim}{at}"
+        return f"cogtcp reproduce {self.claim}{at} --seeds {seeds}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,18 @@ class Again:
         return not below - room <= value - mean <= above + room
 
     @property
+    def command(self) -> str:
+        """The command that measures the claim on as many seeds as the interval has."""
+        first, last = self.seeds
+        return self.printed.command(last - first + 1)
+
+    @property
     def text(self) -> str:
         """The number, what fresh seeds gave, and the command."""
         found, (first, last) = self.interval, self.seeds
         return (
             f"{self.printed.number.value:g} printed, {found.mean:.3g} [{found.low:.3g}, {found.high:.3g}] "
-            f"on seeds {first} to {last}: {self.printed.number.says} ({self.printed.command})"
+            f"on seeds {first} to {last}: {self.printed.number.says} ({self.command})"
         )
 
 
@@ -95,7 +102,8 @@ def read(study: Study) -> list[Printed]:
     """Return the numbers of a study's README.
 
     Raises:
-        StudyError: A number names no claim of the study, or its words do not stand in the README.
+        StudyError: A number names no claim of the study, or its words do not stand in the README; or it has
+            other seeds than the study, and its command does not stand there.
     """
     path = study.folder / FILE
     if not path.exists():
@@ -106,21 +114,24 @@ def read(study: Study) -> list[Printed]:
     for row in data["number"]:
         given = dict(row)
         claim, setting, rounding = given.pop("claim"), given.pop("setting", "base"), given.pop("rounding")
+        seeds = given.pop("seeds", study.seeds)
         number = Number(**given)
         if claim not in {item.id for item in study.claims}:
             raise StudyError(f"{path}: no claim {claim!r}")
         if number.says not in prose:
             raise StudyError(f"{path}: the README does not say {number.says!r}")
-        found.append(Printed(number, claim, setting, rounding))
+        found.append(Printed(number, claim, setting, rounding, seeds))
+        if seeds != study.seeds and found[-1].command(seeds) not in prose:
+            raise StudyError(f"{path}: the README does not have the command {found[-1].command(seeds)!r}")
     return found
 
 
 def again(context: Context, seeds: int = SEEDS) -> Iterator[Again]:
-    """Measure each number on fresh seeds."""
-    span = (FIRST_SEED, FIRST_SEED + seeds - 1)
-    study = replace(context, seeds=tuple(range(span[0], span[1] + 1)))
-    rows = {row.id: row for row in study.study.claims}
-    for printed in read(study.study):
+    """Measure each number on so many fresh seeds, or on as many as it is of if these are more."""
+    rows = {row.id: row for row in context.study.claims}
+    for printed in read(context.study):
+        span = (FIRST_SEED, FIRST_SEED + max(seeds, printed.seeds) - 1)
+        study = replace(context, seeds=tuple(range(span[0], span[1] + 1)))
         number, row = printed.number, rows[printed.claim]
         wanted = [number.at, *([] if number.than is None else [number.than])]
         points = tuple(point for point in row.points if any(point.matches(where) for where in wanted))
@@ -155,7 +166,7 @@ def _plain(item: Again) -> dict[str, Any]:
             float(f"{value:.4g}") for value in (item.interval.mean, item.interval.low, item.interval.high)
         ],
         "seeds": list(item.seeds),
-        "command": item.printed.command,
+        "command": item.command,
     }
 
 

@@ -31,6 +31,7 @@ MAC: dict[str, dict[str, str]] = {
     "the standard's, RTS for all": {"profile": "standard", "rts_threshold": RTS_FOR_ALL},
     "ns-3's, no RTS": {"profile": "ns3", "rts_threshold": NO_RTS},
 }
+ROUTED_AGAIN = "routed again"
 VEGAS = {"ns-2's": "vegas-ns2", "Linux's, with SACK": "vegas"}
 
 
@@ -53,6 +54,8 @@ def scenario(study: Context, setting: Setting, point: Point, seed: int) -> Scena
     }
     places, pairs = topology(seed % TOPOLOGIES, setting.range_m, setting.layout)
     adhoc = data["topology"]["ad_hoc"]
+    if setting.link_failure == ROUTED_AGAIN:
+        adhoc["on_link_failure"] = "reroute"
     if setting.mobility == "none":
         adhoc["placement"] = {"positions": [[f"{x:.1f} m", f"{y:.1f} m"] for x, y in places]}
     else:
