@@ -473,6 +473,14 @@ def test_curves_and_surfaces_draw_every_point() -> None:
     assert "Mbit/s" in text  # beside the colour bar
 
 
+def test_names_of_choices_are_cut_and_not_left_out() -> None:
+    curve = Curve("one", [0, 1, 2, 3], [1, 2, 3, 4])
+    names = ["c2", "newreno", "westwood-tustin", "cubic"]
+    text = svg.draw(curves([curve], "label", x_label="transport", y_label="y", x_names=names), narrow=True)
+    for name in names:
+        assert f">{name}<" in text or any(f">{name[:most]}…<" in text for most in range(2, len(name))), name
+
+
 def test_contours_lie_where_the_quantity_has_the_level() -> None:
     axis = [step / 20 - 1 for step in range(41)]
     hill = [[math.hypot(x, y) for x in axis] for y in axis]

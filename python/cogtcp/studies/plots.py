@@ -162,7 +162,7 @@ def _split(name: str) -> tuple[str, str]:
         return name, ""  # a symbol, such as t_s
     if head and end in UNITS:
         return head.replace("_", " "), UNITS[end]
-    return name.replace("_", " "), ""
+    return name.replace("_", " "), UNITS.get(name, "") if len(name) > 1 else ""
 
 
 def _with_unit(words: str, unit: str) -> str:

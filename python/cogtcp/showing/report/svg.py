@@ -14,6 +14,7 @@ import re
 import textwrap
 from dataclasses import dataclass, field, replace
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.showing.figure import model
@@ -231,8 +232,8 @@ def _axes(place: _Place) -> list[str]:
     bottom, out = top + place.height, []
     until = -math.inf
     # From the left: on an axis that grows to the left the least value is the last.
-    ticks = panel.x.labelled_ticks(max(4, int(place.width / 80)))
-    for value, text in sorted(ticks, key=lambda at: place.x(at[0])):
+    ticks = sorted(panel.x.labelled_ticks(max(4, int(place.width / 80))), key=lambda at: place.x(at[0]))
+    for value, text in _named(panel.x, ticks, place):
         x = left + place.x(value)
         half = _width(text, _SMALL) / 2
         if text and x - half < until:
@@ -261,6 +262,15 @@ def _axes(place: _Place) -> list[str]:
         # Above the axis and not turned: read without tilting one's head, and never cut off.
         place.head(left, top - 8, model.Text(0, 0, up, color="muted"))
     return out
+
+
+def _named(axis: model.Axis, ticks: list[tuple[float, str]], place: _Place) -> list[tuple[float, str]]:
+    """Return the ticks with names cut to the room between two: a choice is known by the begin of its name."""
+    if axis.ticks is None or all(text[:1].isdigit() or text[:1] == "-" for _, text in ticks):
+        return ticks
+    room = min((place.x(b[0]) - place.x(a[0]) for a, b in pairwise(ticks)), default=place.width)
+    most = max(3, int((room - 2 * _APART) / _width("x", _SMALL)))
+    return [(value, text if len(text) <= most else f"{text[: most - 1]}…") for value, text in ticks]
 
 
 def _labelled(axis: model.Axis) -> str:
