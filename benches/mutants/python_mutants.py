@@ -10,7 +10,7 @@ coverage notes the lines of each test. Then each mutant is written into the copy
 run its line, the quick ones first, all in one process. A mutant that no test notices is printed as alive; the
 last lines count by room.
 
-Of a line that only other processes run coverage sees nothing: all tests of these files are asked then.
+Processes that a test starts count to it. If no test is seen to run a line, all tests of its files are asked.
 """
 
 import argparse
@@ -163,10 +163,12 @@ def _reaching(mutant: Mutant, files: list[str], most: float) -> list[str]:
     others: list[tuple[float, str]] = []
     for file in files:
         folder = _noted(file)
-        data = CoverageData(str(folder / "lines"))
-        data.read()
-        by_line = data.contexts_by_lineno(str(COPY / mutant.file))
-        contexts = {context for line in lines for context in by_line.get(line, [])}
+        contexts = set()
+        for name in (folder / "lines", *folder.glob("children.*")):
+            data = CoverageData(str(name))
+            data.read()
+            by_line = data.contexts_by_lineno(str(COPY / mutant.file))
+            contexts |= {context for line in lines for context in by_line.get(line, [])}
         told = [json.loads(line) for line in (folder / "tests").read_text().splitlines()]
         for test in filter(lambda test: test["passed"], told):
             # A line without a context is run on import.

@@ -1,8 +1,8 @@
 """Which lines of the package each test runs: a pytest plugin over coverage.
 
 What a test has run is written when the test ends, so a run that is cut short is of use. COGTCP_REACH names
-the folder of the two files: `lines`, coverage's data with a context for each test, and `tests`, a line of
-JSON for each test.
+the folder of the files: `lines`, coverage's data with a context for each test, `children.*`, the same of each
+process that a test started, and `tests`, a line of JSON for each test.
 """
 
 import json
@@ -21,6 +21,16 @@ COVERAGE = coverage.Coverage(
 COVERAGE.set_option("run:disable_warnings", ["no-data-collected", "module-not-imported", "already-imported"])
 COVERAGE.load()
 COVERAGE.start()
+#: How coverage runs in the processes that a test starts.
+CHILDREN = f"""[run]
+data_file = {FOLDER / "children"}
+parallel = true
+context = ${{COGTCP_TEST}}
+source = {os.environ["COGTCP_REACH_OF"]}
+disable_warnings = no-data-collected, module-not-imported
+"""
+(FOLDER / "coveragerc").write_text(CHILDREN)
+os.environ["COVERAGE_PROCESS_START"] = str(FOLDER / "coveragerc")
 PASSED: dict[str, bool] = {}
 
 
@@ -33,6 +43,7 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Note the lines and the processor time of a test."""
     COVERAGE.switch_context(item.nodeid)
+    os.environ["COGTCP_TEST"] = item.nodeid
     begins = time.process_time()
     try:
         return (yield)

@@ -51,7 +51,7 @@ impl<P> ArpTable<P> {
         Self { config, entries: BTreeMap::new(), asked: 0, requests: VecDeque::new(), draw }
     }
 
-    /// Whether routing is to hear of neighbours that are gone.
+    /// Whether routing is notified of neighbours that are gone.
     pub fn breaks_link(&self) -> bool {
         self.config.breaks_link
     }

@@ -278,7 +278,7 @@ impl Plan {
         })
     }
 
-    /// Whether what the radios do is worked out before it happens, up to the end.
+    /// Whether the changes of all radios are worked out before the run, up to its end.
     pub(crate) fn is_worked_out(&self) -> bool {
         let is_cycle = |radio: &RadioSpec| radio.kind.cycle().is_some();
         let is_given = self.experiment.train.is_some() || self.experiment.adhoc.is_some();

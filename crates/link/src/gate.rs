@@ -92,7 +92,7 @@ impl Gate {
         matches!(self, Self::Refuse | Self::Down(_))
     }
 
-    /// Whether what waits, waits for another gate.
+    /// Whether waiting packets wait for another gate.
     pub(crate) const fn holds(self) -> bool {
         matches!(self, Self::Hold | Self::Down(_))
     }

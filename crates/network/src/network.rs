@@ -91,7 +91,7 @@ pub struct Network<P> {
     window: Duration,
     /// Packets that were handed on ahead of time.
     merged: u64,
-    /// Events of arrivals whose packets had been handed on already, as a negative number.
+    /// Events of arrivals whose packets had been handed on already.
     stale: u64,
     /// Something has happened that the driver is to take.
     has_news: bool,

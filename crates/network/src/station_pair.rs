@@ -244,7 +244,7 @@ impl StationPair {
         &self.radios[self.radio_of(end)].radio
     }
 
-    /// Whether what `end` knows keeps it from sending: its own silence, where it sends with the radio that
+    /// Whether `end` knows of a silence and does not send: its own silence, where it sends with the radio that
     /// senses, and its peer's, where it waits for it.
     fn is_blocked(&self, end: usize) -> bool {
         let silent = |end| self.radio(end).phase().is_silent();

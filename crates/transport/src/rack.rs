@@ -196,7 +196,7 @@ pub(crate) enum ProbeVerdict {
     Open,
     /// Nothing was lost.
     Harmless,
-    /// The probe repaired a loss: the control is to hear of it.
+    /// The probe repaired a loss: the control is told.
     Repaired,
 }
 

@@ -16,7 +16,7 @@ struct Filling {
     until: Time,
     /// Resource blocks that are free.
     free: u32,
-    /// Whether what is received is destroyed, once something is sent.
+    /// Whether blocks are destroyed on reception, once something is sent.
     struck: Option<bool>,
     /// Users that can still be addressed.
     grants: u32,

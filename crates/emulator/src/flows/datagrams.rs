@@ -48,7 +48,7 @@ struct Socket {
     socket: UdpSocket,
     /// Whether the socket has a peer: the receiver's has none until the first packet arrives.
     is_connected: bool,
-    /// Whether what it sends is ECN-capable.
+    /// Whether its packets are ECN-capable.
     is_capable: bool,
 }
 

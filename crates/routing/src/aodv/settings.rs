@@ -92,7 +92,7 @@ overlay! {
     jitter: Duration,
     // Whatever is heard makes a route to the neighbour that sent it (6.2, 6.5, 6.7). In ns-2 only requests
     // and replies make routes, to the node that they are about.
-    /// Whether whatever is heard makes a route to the neighbour that sent it (sections 6.2, 6.5, 6.7): yes;
+    /// Whether each packet heard makes a route to the neighbour that sent it (sections 6.2, 6.5, 6.7): yes;
     /// ns2: no.
     neighbor_routes: bool,
     // How often the ends of routes and of waits for replies are looked at; zero: each at its time. ns-2:

@@ -8,8 +8,8 @@ use serde::Deserialize;
 /// The map of a line: its stations, limits, base stations and tunnels, the train on it and its radio. Places
 /// are lengths along the track.
 ///
-/// What it is read from need not be a line: see [`Line::check`]. Numbers are in metres, metres per second,
-/// decibels and dBm.
+/// Numbers are in metres, metres per second, decibels and dBm. A file may describe no line that a train can
+/// travel; a check says why.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JourneyMap")]

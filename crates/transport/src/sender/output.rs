@@ -462,7 +462,7 @@ impl Sender {
         ends
     }
 
-    /// Whether what is chosen belongs to a packet that has left in part.
+    /// Whether the choice belongs to a packet that has left in part.
     fn is_within_packet(&self, choice: Choice) -> bool {
         match choice {
             Choice::New(_) | Choice::ProbeNew(_) => self.offload.is_within(),

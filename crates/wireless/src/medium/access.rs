@@ -215,7 +215,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         (silence.sends_while_silent || until <= open_until(number)) && until <= peer
     }
 
-    /// Whether what a station knows keeps it from counting its backoff: its own silence, or its receiver's.
+    /// Whether a station knows of a silence and does not count its backoff: its own, or its receiver's.
     fn is_blocked(&self, number: u32) -> bool {
         let silence = self.config.silence;
         let peer_silent = || match self.stations[number].head().map(|head| head.to) {

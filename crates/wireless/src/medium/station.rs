@@ -223,7 +223,7 @@ impl<T> Station<T> {
         sequence
     }
 
-    /// Whether what was meant for it came from `from` with this number before.
+    /// Whether a packet for it came from `from` with this number before.
     pub(super) fn has_seen(&mut self, from: InterfaceId, sequence: u32) -> bool {
         let seen = &mut self.cold.seen;
         match seen.binary_search_by_key(&from.0, |(sender, _)| *sender) {

@@ -1,9 +1,9 @@
 //! Links whose packets come from hosts one link away.
 //!
-//! Such a link, a bottleneck as a rule, changes nothing at its hosts before a packet has crossed it. So the
-//! link may be played as late as its propagation delay allows. Until then its packets need no order and no
-//! events: they lie in an inlet, are sorted when they are played, and their links and memory are asked for
-//! early.
+//! Such a link, a bottleneck as a rule, changes nothing at its hosts before a packet has crossed it and the link
+//! to the host. So the link may be played later by these two propagation delays, less a nanosecond, and at most by
+//! 50 ms. Until then its packets need no order and no events. They lie in an inlet, are sorted when they are
+//! played, and their links and memory are asked for early.
 
 mod order;
 
