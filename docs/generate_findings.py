@@ -176,7 +176,13 @@ def picture(data: Data) -> Drawing:
         values.append(row)
     surface = Surface("", names, list(reversed(stacks.STACKS)), values)
     label = "What twelve stacks deliver at the default values of each study, in per cent of the best there"
-    return surfaces([surface], label, x_label=label, y_label="stack", unit="%")
+    return surfaces(
+        [surface],
+        label,
+        x_label="study, at its default values (100 %: the best there)",
+        y_label="stack",
+        unit="%",
+    )
 
 
 VERDICTS = "[picture](images/verdicts.svg)"

@@ -14,7 +14,6 @@ import re
 import textwrap
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.showing.figure import model
@@ -232,12 +231,15 @@ def _axes(place: _Place) -> list[str]:
     bottom, out = top + place.height, []
     until = -math.inf
     # From the left: on an axis that grows to the left the least value is the last.
-    ticks = sorted(panel.x.labelled_ticks(max(4, int(place.width / 80))), key=lambda at: place.x(at[0]))
-    for value, text in _named(panel.x, ticks, place):
+    ticks = panel.x.labelled_ticks(max(4, int(place.width / 80)))
+    for value, text in sorted(ticks, key=lambda at: place.x(at[0])):
         x = left + place.x(value)
         half = _width(text, _SMALL) / 2
         if text and x - half < until:
-            continue
+            text = _short(text, 2 * (x - until)) if panel.x.ticks is not None else ""
+            half = _width(text, _SMALL) / 2
+            if not text:
+                continue
         if panel.x.grid:
             out.append(_path(f"M{_n(x)} {_n(top)}v{_n(place.height)}", "grid", 0.8))
         # A label at an end keeps within the panel: nothing is cut off.
@@ -264,13 +266,10 @@ def _axes(place: _Place) -> list[str]:
     return out
 
 
-def _named(axis: model.Axis, ticks: list[tuple[float, str]], place: _Place) -> list[tuple[float, str]]:
-    """Return the ticks with names cut to the room between two: a choice is known by the begin of its name."""
-    if axis.ticks is None or all(text[:1].isdigit() or text[:1] == "-" for _, text in ticks):
-        return ticks
-    room = min((place.x(b[0]) - place.x(a[0]) for a, b in pairwise(ticks)), default=place.width)
-    most = max(3, int((room - 2 * _APART) / _width("x", _SMALL)))
-    return [(value, text if len(text) <= most else f"{text[: most - 1]}…") for value, text in ticks]
+def _short(text: str, room: float) -> str:
+    """Return the name of a choice cut to so many units, empty if nothing of it fits: its begin tells it."""
+    most = int(0.75 * room / _width("x", _SMALL)) - 1
+    return f"{text[:most]}…" if most >= 3 and not text[:1].isdigit() else ""
 
 
 def _labelled(axis: model.Axis) -> str:
