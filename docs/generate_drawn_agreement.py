@@ -30,15 +30,18 @@ SEEDS = range(1, 13)
 def main() -> int:
     """Take, write or check."""
     files = [Path(name) for name in sys.argv[1:] if not name.startswith("--")]
-    document, before = (json.loads(file.read_text("utf-8")) for file in (DATA, DATA))
-    if files and "--means" in sys.argv:
-        document["means"] = means(json.loads(files[0].read_text("utf-8")))
+    before = json.loads(DATA.read_text("utf-8"))
+    given = json.loads(files[0].read_text("utf-8")) if files else before
+    is_new = bool(files) and "--means" not in sys.argv
+    if is_new:
+        document = {**given, "means": before.get("means", [])}
     elif files:
-        document = json.loads(files[0].read_text("utf-8"))
-        document |= {"means": before.get("means", [])}
+        document = {**before, "means": means(given)}
+    else:
+        document = dict(before)
     document.pop("lines", None)
     agreement = Agreement.from_dict(document)
-    if files and "--means" not in sys.argv:
+    if is_new:
         document["others"] = others(agreement, before.get("others", {}), _values(before))
     seed = next(iter({pair.seed for pair in agreement.pairs}), 0)
     about = f"{len(agreement.pairs)} scenarios of seed {seed:08x}; Linux {agreement.kernel}.\n\n"

@@ -3,7 +3,7 @@
     generate_validation.py FILE...
 
 Families may be in several documents, as cases depend on nothing but the seed; the document named last counts.
-Families in none of them keep their rows.
+Other families keep their rows.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ fn any_pattern_of_loss_and_silence_ends() {
         "newreno",
         "linux-bbr",
     ];
-    // What the ends tell of it is committed.
+    // The reports of both ends are committed.
     compare_cases("cases", (0..1000).map(|case| play(case, controls[case as usize % controls.len()])));
 }
 

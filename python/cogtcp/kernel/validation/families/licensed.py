@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.kernel.validation.families.spectrum_users import radio_alone
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
@@ -35,10 +36,6 @@ class _Regulated(Family):
         """Return the radio's `regulation`."""
         raise NotImplementedError
 
-    def incumbents(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the laws of the incumbent."""
-        return {"on": {"exponential": f"{drawn['on']} s"}, "off": {"exponential": f"{drawn['off']} s"}}
-
     def cycle_s(self, drawn: Mapping[str, Any]) -> float:
         """Return about how long it takes from one silence to the next."""
         return float(drawn["on"] + drawn["off"])
@@ -47,22 +44,13 @@ class _Regulated(Family):
         """Run the radio over two thousand cycles, in parts of the longest run; its flow sends one packet."""
         seconds = 2000 * self.cycle_s(drawn)
         parts = math.ceil(seconds / _LONGEST)
-        link = {"rate": "1 Mbit/s", "delay": "1 ms", "queue": "50 packets"}
-        once = {"from": "sender", "to": "receiver", "transport": "newreno", "traffic": {"size": "1 kB"}}
-        radio = {"access": "none", "regulation": self.regulation(drawn)}
-        data = {
-            "name": "regulated",
-            "run": {"duration": f"{seconds / parts:.6f} s", "sample_interval": "1 h"},
-            "topology": {"single_hop": {"link": link}},
-            "spectrum": {
-                "bands": 1,
-                "channels": {"uniform": "1 Mbit/s"},
-                "pu": {"laws": {**self.incumbents(drawn), "start": "stationary"}},
-            },
-            "radio": [{"name": "cr", "links": ["link"], "cr": radio}],
-            "flow": [once],
+        radio = {"regulation": self.regulation(drawn)}
+        laws = {
+            "on": {"exponential": f"{drawn['on']} s"},
+            "off": {"exponential": f"{drawn['off']} s"},
+            "start": "stationary",
         }
-        scenario = Scenario.from_dict(data)
+        scenario = Scenario.from_dict(radio_alone(seconds / parts, 1, laws, radio))
         on_air = 0.0
         for part in range(parts):
             (row,) = run(scenario, seed * parts + part, "summary").rows("radios")
@@ -199,23 +187,13 @@ class QuietPeriods(Family):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run it over 20,000 looks; the incumbents never come."""
         seconds = 20_000 * drawn["every"]
-        link = {"rate": "1 Mbit/s", "delay": "1 ms", "queue": "50 packets"}
-        once = {"from": "sender", "to": "receiver", "transport": "newreno", "traffic": {"size": "1 kB"}}
         times = {key: f"{drawn[key]} s" for key in ("within", "every", "between")}
         radio = {
-            "access": "none",
             "detector": {"fixed": {"detection": 1.0, "false_alarm": drawn["false"]}},
             "switching_delay": "0 s",
             "regulation": {"quiet_periods": times},
         }
         laws = {"on": {"deterministic": "1 s"}, "off": {"deterministic": "1000000 s"}}
-        data = {
-            "name": "quiet-periods",
-            "run": {"duration": f"{seconds:.6f} s", "sample_interval": "1 s"},
-            "topology": {"single_hop": {"link": link}},
-            "spectrum": {"bands": 4, "channels": {"uniform": "1 Mbit/s"}, "pu": {"laws": laws}},
-            "radio": [{"name": "cr", "links": ["link"], "cr": radio}],
-            "flow": [once],
-        }
+        data = radio_alone(seconds, 4, laws, radio)
         (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
         return {"share": row["sensing_s"] / seconds}

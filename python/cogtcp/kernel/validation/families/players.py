@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _XREF = 0.01
 
 
+def _roomy(rate: float, rtt: float) -> dict[str, str]:
+    """Return a link of this rate (bit/s) and round-trip time (s) that loses nothing."""
+    return {"rate": f"{rate:.0f} bit/s", "delay": f"{rtt / 2} s", "queue": "1000000 packets"}
+
+
 class Nada(Family):
     """Calls over NADA at rest: their queue, and their shares of the link (RFC 8698 section 4.3)."""
 
@@ -72,15 +77,7 @@ class Nada(Family):
             "name": "nada",
             "run": {"duration": "600 s", "warmup": "500 s"},
             "tcp": {"segment_size": f"{payload} B"},
-            "topology": {
-                "single_hop": {
-                    "link": {
-                        "rate": f"{rate:.0f} bit/s",
-                        "delay": f"{drawn['rtt'] / 2} s",
-                        "queue": "100000 packets",
-                    }
-                }
-            },
+            "topology": {"single_hop": {"link": _roomy(rate, drawn["rtt"])}},
             "flow": [
                 {
                     "name": f"call{number}",
@@ -141,15 +138,7 @@ class Video(Family):
                 "warmup": f"{20 * startup:.6f} s",
             },
             "tcp": {"segment_size": f"{payload} B", "delayed_ack": "off", "max_window": f"{window} segments"},
-            "topology": {
-                "single_hop": {
-                    "link": {
-                        "rate": f"{rate:.0f} bit/s",
-                        "delay": f"{drawn['rtt'] / 2} s",
-                        "queue": "100000 packets",
-                    }
-                }
-            },
+            "topology": {"single_hop": {"link": _roomy(rate, drawn["rtt"])}},
             "flow": [
                 {
                     "from": "sender",
@@ -256,7 +245,6 @@ class Requests(Family):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Ask some thousand times, one request after the other."""
         ends = {"from": "sender", "to": "receiver"}
-        link = {"rate": "100 Gbit/s", "delay": f"{drawn['rtt'] / 2} s", "queue": "1000000 packets"}
         response = {drawn["law"]: f"{drawn['mean']} B"}
         think = {"think": {"fixed": "0 s"}}
         data = {
@@ -268,7 +256,7 @@ class Requests(Family):
                 "receive_buffer": "1 GiB",
                 "delayed_ack": "off",
             },
-            "topology": {"single_hop": {"link": link}},
+            "topology": {"single_hop": {"link": _roomy(1e11, drawn["rtt"])}},
             "flow": [
                 {
                     **ends,

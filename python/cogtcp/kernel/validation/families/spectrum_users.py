@@ -122,7 +122,7 @@ class PrimaryUsers(Family):
             "jitter": f"{10 * cycle:.6f} s",
         }
         seconds = 60_000 * cycle
-        data = _radio_alone(seconds, bands, laws, radio)
+        data = radio_alone(seconds, bands, laws, radio)
         # Statistics of what the radio meets begin after the cycles that a start needs.
         (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
         share = row["pu_airtime_s"] / bands / seconds
@@ -183,7 +183,7 @@ class EnergyDetection(Family):
             "transmission_time": f"{drawn['sensing']} s",
             **self.more(drawn),
         }
-        data = _radio_alone(60_000 * drawn["sensing"], 2, laws, radio)
+        data = radio_alone(60_000 * drawn["sensing"], 2, laws, radio)
         (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
         # `detections` counts reports of a primary user that is there.
         present = row["detections"] + row["missed_detections"]
@@ -238,15 +238,15 @@ def _law(drawn: Mapping[str, Any], side: str) -> tuple[str, float, float]:
     return drawn[f"{side}_law"], drawn[f"{side}_mean"], drawn[f"{side}_form"]
 
 
-def _radio_alone(
+def radio_alone(
     seconds: float, bands: int, laws: Mapping[str, Any], radio: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a radio over primary users; its flow sends one packet."""
+    """Return a radio over primary users; its flow sends one packet, and little is sampled."""
     link = {"rate": "1 Mbit/s", "delay": "1 ms", "queue": "50 packets"}
     once = {"from": "sender", "to": "receiver", "transport": "newreno", "traffic": {"size": "1 kB"}}
     return {
         "name": "sensing",
-        "run": {"duration": f"{seconds:.6f} s"},
+        "run": {"duration": f"{seconds:.6f} s", "sample_interval": "1 s"},
         "topology": {"single_hop": {"link": link}},
         "spectrum": {
             "bands": bands,
