@@ -46,6 +46,7 @@ mod states;
 mod sys;
 mod train;
 mod udp;
+mod unanswered;
 mod wire;
 
 pub use device::DeviceKind;

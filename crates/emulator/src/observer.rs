@@ -11,6 +11,7 @@ use crate::network::{Hosts, stream_of};
 use crate::packet::{self, IpPacket, NO_FLOW, Packets, Ports};
 use crate::train::Train;
 use crate::udp::UdpWatch;
+use crate::unanswered::Unanswered;
 use cogtcp_crosslayer::{LinkEvent, Phase};
 use cogtcp_link::{DropCause, Frame};
 use cogtcp_network::{Boards, PacketLocation, PacketStep, RadioIndex};
@@ -26,13 +27,12 @@ pub(crate) struct FlowWatch {
     /// Packets dropped, of the data direction and of the other.
     pub(crate) dropped: [u64; 2],
     /// Round-trip times as the simulator takes them: from sending a data segment to the arrival of the ACK
-    /// that answers it. Of several segments the ACK answers the first, which RFC 7323 section 4.3 names in
-    /// its echo.
+    /// that answers it ([`Unanswered`]).
     pub(crate) rtt: Histogram,
     /// Times that data packets waited in the queue.
     pub(crate) queuing: Histogram,
-    /// When the earliest data packet was sent that no acknowledgement has answered.
-    unanswered: Option<Time>,
+    /// Data that arrived and that no acknowledgement has answered.
+    unanswered: Unanswered,
     /// Of each of its paths: the number of its network, and bytes of payload that arrived over it.
     pub(crate) paths: Vec<(u8, u64)>,
 }
@@ -52,7 +52,7 @@ impl Default for FlowWatch {
             dropped: [0; 2],
             rtt: Histogram::new(),
             queuing: Histogram::new(),
-            unanswered: None,
+            unanswered: Unanswered::default(),
             paths: Vec::new(),
         }
     }
@@ -135,7 +135,7 @@ impl Observer {
         let mut packet = self.packets.put(now, bytes)?;
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             if !packet.is_forward() {
-                packet.answers = flow.unanswered.take().unwrap_or(Time::MAX);
+                packet.answers = flow.unanswered.answer(bytes).unwrap_or(Time::MAX);
             } else if packet.payload > 0 {
                 packet.answers = now;
             }
@@ -202,7 +202,7 @@ impl Hosts for Observer {
                 flow.arrived_bytes += u64::from(frame.size()) * u64::from(self.is_warm);
                 if packet.payload > 0 {
                     // Before the kernel has it: it may answer at once.
-                    flow.unanswered.get_or_insert(packet.answers);
+                    flow.unanswered.arrive(self.packets.bytes(packet), packet.answers);
                     if self.is_warm {
                         flow.queuing.record(frame.waited());
                         if let Some((network, _)) = packet::destination(self.packets.bytes(packet))

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct IpPacket {
     /// When it came from its kernel.
     pub sent_at: Time,
-    /// Data: like `sent_at`. An acknowledgement: when the data came that it answers. Else `Time::MAX`.
+    /// Data: like `sent_at`. An acknowledgement: when the data was sent that it answers. Else `Time::MAX`.
     pub answers: Time,
     slot: u32,
     /// Which flow of the scenario it belongs to, or which UDP source, counted on; `u32::MAX`: to none.

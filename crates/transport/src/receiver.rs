@@ -11,6 +11,7 @@
 //! Acknowledgements are built when they are pulled. A driver that pulls late gets one ACK for all in-order
 //! segments that came meanwhile, and still one duplicate ACK for each out-of-order segment behind them.
 
+mod burst;
 mod deferment;
 mod ecn;
 mod quick_ack;
@@ -24,6 +25,7 @@ pub use stats::ReceiverStats;
 use crate::accurate_ecn::reflection;
 use crate::reassembly::{Insertion, Reassembly};
 use crate::{DelayedAck, EcnMode, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent, with};
+use burst::Burst;
 use cogtcp_units::{Duration, Time, prefetch};
 use deferment::Deferment;
 use ecn::{AccurateEcn, agreed_ecn};
@@ -82,6 +84,7 @@ pub struct Accepted {
 struct LinuxAcks {
     quick: QuickAck,
     compression: SackCompression,
+    burst: Burst,
 }
 
 /// Which segments [`Receiver::is_expected`] predicts.
@@ -131,6 +134,9 @@ pub struct Receiver {
     pending: u16,
     /// When the delayed ACK is due.
     delayed_until: Time,
+    /// When the application reads, after all that arrives at one instant, where its reading sends an ACK.
+    reads_at: Time,
+    is_ack_due_when_read: bool,
     /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed
     /// ACK answers.
     deferment: Option<Box<Deferment>>,
@@ -196,6 +202,8 @@ impl Receiver {
             latest_tag: 0,
             pending: 0,
             delayed_until: Time::MAX,
+            reads_at: Time::MAX,
+            is_ack_due_when_read: false,
             deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
             linux: (config.delayed_ack == DelayedAck::Linux).then(Box::default),
             tuning: tuning.map(Box::new),
@@ -272,6 +280,9 @@ impl Receiver {
             self.pending = self.pending.max(1);
             self.stats.delayed_ack_timeouts += 1;
         }
+        if now >= self.reads_at {
+            self.read_in_turn();
+        }
         if now >= self.retransmit_at {
             self.retransmit_at = Time::MAX;
             if self.retransmissions < MAX_RETRANSMISSIONS {
@@ -333,7 +344,7 @@ impl Receiver {
 
     /// When to call [`Self::handle_timeout`]; [`Time::MAX`]: never.
     pub fn poll_timeout(&self) -> Time {
-        self.delayed_until.min(self.retransmit_at)
+        self.delayed_until.min(self.reads_at).min(self.retransmit_at)
     }
 
     /// The next event, oldest first.
@@ -352,11 +363,11 @@ impl Receiver {
 
     /// The application takes up to `bytes` bytes of what is in order; returns how many it got. For manual
     /// reading ([`ReceiverConfig::manual_read`]); automatic reading leaves nothing to take.
-    pub fn read(&mut self, _now: Time, bytes: u64) -> u64 {
+    pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let taken = bytes.min(self.readable());
         if taken > 0 {
             self.window.read(taken);
-            self.after_reading();
+            self.after_reading(now);
         }
         taken
     }
@@ -614,7 +625,7 @@ impl Receiver {
         self.ack_in_order(now, len, LINUX && segment.flags.contains(Flags::PSH));
         self.window.read(len);
         if self.pending == 0 || (LINUX && self.tuning.is_some()) {
-            self.after_reading();
+            self.after_reading(now);
         }
         if LINUX && let Some(tuning) = &mut self.tuning {
             tuning.on_read(now, self.window.taken());
@@ -826,7 +837,7 @@ impl Receiver {
             self.ack_in_order(now, advanced, pushed);
         }
         if advanced > 0 {
-            self.deliver();
+            self.deliver(now);
             if let Some(tuning) = &mut self.tuning {
                 tuning.on_read(now, self.window.taken());
             }
@@ -860,11 +871,11 @@ impl Receiver {
     /// Linux: the ACK of a segment behind a gap may wait ([`SackCompression`]).
     fn puts_off(&mut self, now: Time) -> bool {
         let frontier = self.reassembly.frontier();
+        let advances = self.advances();
         let Some(linux) = self.linux.as_deref_mut().filter(|_| self.sack) else { return false };
-        let due = linux.quick.is_due()
-            || frontier - self.last_ack > u64::from(self.full_size)
-            || !self.reassembly.has_gap()
-            || self.pending > 0;
+        let several = frontier - self.last_ack > u64::from(self.full_size);
+        let due =
+            linux.quick.is_due() || (several && advances) || !self.reassembly.has_gap() || self.pending > 0;
         if due {
             return false;
         }
@@ -889,8 +900,20 @@ impl Receiver {
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
         let most = match &self.linux {
-            // What bears PSH: once the application has read it, and that is at once (`tcp_cleanup_rbuf`).
-            Some(linux) if linux.quick.is_due() || pushed => 1,
+            Some(linux) if linux.quick.is_due() => 1,
+            Some(_) if self.reads_in_turn() => {
+                let several = unacknowledged > u64::from(self.full_size);
+                if several && self.advances() {
+                    1
+                } else if several || pushed {
+                    // Once the application has read (`tcp_cleanup_rbuf`).
+                    self.is_ack_due_when_read = true;
+                    self.reads_at = self.reads_at.min(now + Burst::READ);
+                    return;
+                } else {
+                    u64::MAX
+                }
+            }
             // More than a full segment.
             Some(_) => u64::from(self.full_size) + 1,
             None => u64::from(self.config.ack_every) * u64::from(self.full_size),
@@ -904,9 +927,12 @@ impl Receiver {
 
     /// What a Linux receiver learns of a segment with data, for its next ACKs and for the window.
     fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
+        let frontier = self.reassembly.frontier();
         if let Some(linux) = &mut self.linux {
             linux.quick.on_data(now);
+            linux.burst.on_segment(now, frontier);
         }
+        let unread = self.unread();
         let Some(tuning) = &mut self.tuning else { return };
         if self.timestamps
             && let Some(stamp) = segment.timestamps().filter(|stamp| stamp.echo != 0)
@@ -914,18 +940,22 @@ impl Receiver {
             let ticks = timestamp(now).wrapping_sub(stamp.echo);
             if ticks < 1 << 31 {
                 // Linux: at least one tick (`tcp_rcv_rtt_measure_ts`).
-                tuning.on_rtt(TIMESTAMP_TICK * u64::from(ticks.max(1)));
+                let rtt = TIMESTAMP_TICK * u64::from(ticks.max(1));
+                tuning.on_echo(stamp.echo, u64::from(segment.len), rtt);
             }
         }
         // Without SACK the window stays behind a gap, so that ACKs remain duplicates.
-        let frontier = self.reassembly.frontier();
         let counts = start == frontier || (self.sack && start > frontier);
         if !counts {
             return;
         }
         let len = u64::from(segment.len);
         tuning.on_size(len);
-        let held = len + self.reassembly.queued() + frontier.saturating_sub(self.window.taken());
+        if start == frontier {
+            let offered = self.window.right_edge().saturating_sub(self.last_ack);
+            tuning.on_window(now, frontier + len, offered);
+        }
+        let held = len + self.reassembly.queued() + unread;
         let grows = tuning.on_segment(held);
         self.window.set_tuned(tuning.window(held));
         if grows && let Some(linux) = &mut self.linux {
@@ -939,9 +969,47 @@ impl Receiver {
             linux.quick.set_rtt(rtt);
             linux.compression.set_rtt(rtt);
         }
-        if let Some(tuning) = &mut self.tuning {
-            tuning.on_rtt(rtt);
+    }
+
+    /// Linux: the application reads once the burst was handled (`tcp_cleanup_rbuf`).
+    fn read_in_turn(&mut self) {
+        self.reads_at = Time::MAX;
+        let (frontier, room) = (self.reassembly.frontier(), self.room());
+        let is_update = !self.is_ack_due_when_read;
+        if is_update && !self.window.update_due(frontier, room) {
+            return;
         }
+        if let Some(room) = room {
+            self.window.set_tuned(room);
+        }
+        self.stats.window_updates += u64::from(is_update);
+        self.pending = self.pending.max(1);
+    }
+
+    /// Whether an ACK would offer as much as the last one did (`__tcp_ack_snd_check`): what the application has
+    /// not read of this instant's segments takes of it.
+    fn advances(&self) -> bool {
+        self.window.offer(self.unread()) >= self.window.right_edge().saturating_sub(self.last_ack)
+    }
+
+    /// Bytes in order that the application has not read: of a Linux receiver that reads by itself, what came at
+    /// this instant.
+    fn unread(&self) -> u64 {
+        let frontier = self.reassembly.frontier();
+        match &self.linux {
+            Some(linux) if self.reads_in_turn() => linux.burst.unread(frontier),
+            _ => frontier.saturating_sub(self.window.taken()),
+        }
+    }
+
+    /// Whether the application reads as Linux lets it: after all that arrives at one instant.
+    fn reads_in_turn(&self) -> bool {
+        self.linux.is_some() && !self.config.manual_read
+    }
+
+    /// What may be offered with nothing left to read, if the buffer is tuned.
+    fn room(&self) -> Option<u64> {
+        self.tuning.as_ref().map(|tuning| tuning.window(self.readable() + self.reassembly.queued()))
     }
 
     /// TCP-ADA: every in-order segment postpones the ACK again.
@@ -964,7 +1032,7 @@ impl Receiver {
     }
 
     /// The frontier moved: the application reads, the end of the stream is noticed.
-    fn deliver(&mut self) {
+    fn deliver(&mut self, now: Time) {
         if self.state == ReceiverState::Established && self.fin_in_order() {
             self.state = ReceiverState::CloseWait;
             self.emit(TransportEvent::Finished);
@@ -972,13 +1040,19 @@ impl Receiver {
         if !self.config.manual_read {
             self.window.read(self.readable());
         }
-        self.after_reading();
+        self.after_reading(now);
     }
 
     /// Room was made or the end of the stream is reached.
-    fn after_reading(&mut self) {
-        if let Some(tuning) = &self.tuning {
-            let room = tuning.window(self.readable() + self.reassembly.queued());
+    fn after_reading(&mut self, now: Time) {
+        let room = self.room();
+        if self.reads_in_turn() && self.state == ReceiverState::Established {
+            if self.pending == 0 && self.window.update_due(self.reassembly.frontier(), room) {
+                self.reads_at = self.reads_at.min(now + Burst::READ);
+            }
+            return;
+        }
+        if let Some(room) = room {
             self.window.give_back(room);
         }
         if self.state == ReceiverState::CloseWait {
@@ -988,7 +1062,7 @@ impl Receiver {
                 self.retransmissions = 0;
                 self.control_due = true;
             }
-        } else if self.pending == 0 && self.window.update_due(self.reassembly.frontier()) {
+        } else if self.pending == 0 && self.window.update_due(self.reassembly.frontier(), None) {
             self.pending = 1;
             self.stats.window_updates += 1;
         }
@@ -1011,6 +1085,8 @@ impl Receiver {
         self.stats.zero_windows += u64::from(ack.window == 0);
         self.pending = self.pending.saturating_sub(1);
         self.delayed_until = Time::MAX;
+        self.reads_at = Time::MAX;
+        self.is_ack_due_when_read = false;
         self.delayed_since = Time::MAX;
         self.last_ack = frontier;
         self.answered_tag = 0;
@@ -1083,6 +1159,7 @@ impl Receiver {
         self.stop_retransmitting();
         self.pending = 0;
         self.delayed_until = Time::MAX;
+        self.reads_at = Time::MAX;
         self.state = ReceiverState::Closed;
         self.emit(event);
     }

@@ -61,6 +61,10 @@ pub(super) struct Tuning {
     /// What the application took in the fullest round trip.
     space: u64,
     rtt: Duration,
+    /// The timestamp that was echoed last.
+    echo: Option<u32>,
+    /// When the window began that is being filled, and where it ends.
+    filling: Option<(Time, u64)>,
     round: Option<(Time, u64)>,
 }
 
@@ -78,6 +82,8 @@ impl Tuning {
             has_margin,
             space: FIRST * mss,
             rtt: Duration::ZERO,
+            echo: None,
+            filling: None,
             round: None,
         };
         tuning.memory = MEMORY.min(tuning.memory_for(tuning.most));
@@ -99,10 +105,34 @@ impl Tuning {
         data.min(self.most).saturating_mul(WHOLE).div_ceil(self.share)
     }
 
-    /// A round-trip time, as the echo of a timestamp or the handshake gave it: a lower one counts at once, a
-    /// higher one by an eighth.
-    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+    /// A segment of `len` bytes echoes the timestamp `echo`, which left `rtt` ago. The first full segment with an
+    /// echo counts (`tcp_rcv_rtt_measure_ts`); the handshake does not.
+    pub(super) fn on_echo(&mut self, echo: u32, len: u64, rtt: Duration) {
+        if self.echo != Some(echo) {
+            self.echo = Some(echo);
+            if len >= self.full {
+                self.on_rtt(rtt);
+            }
+        }
+    }
+
+    /// A lower round-trip time counts at once, a higher one by an eighth.
+    fn on_rtt(&mut self, rtt: Duration) {
         self.rtt = if self.rtt.is_zero() || rtt < self.rtt { rtt } else { (self.rtt * 7 + rtt) / 8 };
+    }
+
+    /// A segment in order came, up to `frontier`, and `offered` bytes were offered last. A window that took less
+    /// time to arrive stands for a round trip (`tcp_rcv_rtt_measure`); without timestamps there is none before,
+    /// and the buffer does not grow.
+    pub(super) fn on_window(&mut self, now: Time, frontier: u64, offered: u64) {
+        if let Some((since, end)) = self.filling {
+            if frontier < end {
+                return;
+            }
+            let took = now.saturating_since(since).max(Duration::from_micros(1));
+            self.rtt = if self.rtt.is_zero() { took } else { self.rtt.min(took) };
+        }
+        self.filling = Some((now, frontier + offered));
     }
 
     /// A segment of `len` bytes came that is larger than all before: what share of its memory is data
@@ -231,6 +261,29 @@ mod tests {
         assert_eq!(tuning.bound(), 100_000);
         tuning.on_gap(u64::from(u32::MAX));
         assert_eq!(tuning.bound(), 2 << 20);
+    }
+
+    /// Without timestamps a round trip is the least time in which a window arrived: before the first there is
+    /// none, and all that was taken until then counts as one.
+    #[test]
+    fn without_timestamps_a_window_is_timed() {
+        let mut tuning = Tuning::new(4 << 20, 1000, false);
+        let ms = Time::from_millis;
+        tuning.on_size(1000);
+        tuning.on_read(ms(0), 0);
+        tuning.on_window(ms(0), 1000, 65_000);
+        tuning.on_window(ms(200), 65_999, 64_000);
+        tuning.on_read(ms(200), 64_999);
+        assert_eq!((tuning.rtt, tuning.bound()), (Duration::ZERO, 56_832));
+        tuning.on_window(ms(250), 66_000, 64_000);
+        tuning.on_read(ms(250), 30_000);
+        // 2 * 30 (1 + 2 * 20 / 10) = 300.
+        assert_eq!((tuning.rtt, tuning.bound()), (Duration::from_millis(250), 300_000));
+        // The next window took longer, the one after it less.
+        tuning.on_window(ms(600), 130_000, 64_000);
+        assert_eq!(tuning.rtt, Duration::from_millis(250));
+        tuning.on_window(ms(700), 194_000, 64_000);
+        assert_eq!(tuning.rtt, Duration::from_millis(100));
     }
 
     /// Linux before 6.16: 2 * 20 + 16 = 56 segments, times 1 + 2 * 10 / 10. A gap changes nothing.

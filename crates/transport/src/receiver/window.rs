@@ -46,9 +46,20 @@ impl Window {
     /// The application has taken what waited, so that `room` may be advertised: it is, from twice of what it
     /// was on (`tcp_cleanup_rbuf`).
     pub(super) fn give_back(&mut self, room: u64) {
-        if room >= 2 * self.tuned.max(1) {
+        if self.gives_back(room) {
             self.tuned = room;
         }
+    }
+
+    /// What an ACK may offer while `unread` bytes wait for the application, rounded up to what its field can
+    /// say.
+    pub(super) fn offer(&self, unread: u64) -> u64 {
+        let room = self.buffer.saturating_sub(unread).min(self.tuned).min(FIELD_MAX << self.shift());
+        room.next_multiple_of(1 << self.shift())
+    }
+
+    fn gives_back(&self, room: u64) -> bool {
+        room >= 2 * self.tuned.max(1)
     }
 
     /// The peer offered scaling: takes the least shift that can express the buffer.
@@ -60,7 +71,7 @@ impl Window {
     /// The window field for an ACK of `frontier`.
     pub(super) fn field(&self, frontier: u64) -> u16 {
         let limit = FIELD_MAX << self.shift();
-        let window = self.edge(frontier, limit).saturating_sub(frontier).min(limit);
+        let window = self.edge(frontier, limit, self.tuned).saturating_sub(frontier).min(limit);
         (window >> self.shift()) as u16
     }
 
@@ -89,8 +100,9 @@ impl Window {
     /// rest of the advertised window is at most half of the possible window. RFC 9293 section 3.8.6.2.2 only
     /// bounds the moment; the factor of two is Linux's. It keeps automatic reading from defeating delayed
     /// ACKs.
-    pub(super) fn update_due(&self, frontier: u64) -> bool {
-        let edge = self.edge(frontier, self.limit);
+    pub(super) fn update_due(&self, frontier: u64, room: Option<u64>) -> bool {
+        let tuned = room.filter(|room| self.gives_back(*room)).unwrap_or(self.tuned);
+        let edge = self.edge(frontier, self.limit, tuned);
         let offered = self.right_edge.saturating_sub(frontier);
         edge > self.right_edge && edge.saturating_sub(frontier) >= 2 * offered
     }
@@ -117,9 +129,9 @@ impl Window {
 
     /// Silly window avoidance (RFC 9293 section 3.8.6.2.2): the right edge stays until it can move by
     /// min(buffer / 2, MSS). With an empty buffer the tuned window is enough: a closed window opens again.
-    fn edge(&self, frontier: u64, limit: u64) -> u64 {
-        let room = (self.taken + self.buffer).min(frontier + limit.min(self.tuned));
-        let step = if self.taken >= frontier { self.step.min(self.tuned.max(1)) } else { self.step };
+    fn edge(&self, frontier: u64, limit: u64, tuned: u64) -> u64 {
+        let room = (self.taken + self.buffer).min(frontier + limit.min(tuned));
+        let step = if self.taken >= frontier { self.step.min(tuned.max(1)) } else { self.step };
         if room >= self.right_edge + step { room } else { self.right_edge }
     }
 }
