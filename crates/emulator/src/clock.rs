@@ -5,6 +5,9 @@ use cogtcp_units::Time;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// Of TCP's timestamps, in nanoseconds.
+const TICK: u64 = 1_000_000;
+
 /// The clock of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
@@ -12,9 +15,12 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A run that starts now.
+    /// A run that starts with the next tick of TCP's timestamps (`TCP_TS_HZ`). The simulator's clock starts with
+    /// a tick too, and so both round alike.
     pub(crate) fn start() -> Self {
-        Self { start: sys::monotonic_nanos() }
+        let start = sys::monotonic_nanos().next_multiple_of(TICK);
+        sys::sleep_until(start);
+        Self { start }
     }
 
     /// A time of `CLOCK_MONOTONIC`; `None`: before the run.

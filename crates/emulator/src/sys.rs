@@ -44,6 +44,14 @@ pub(crate) fn realtime_nanos() -> u64 {
     nanos_of(ClockId::Realtime)
 }
 
+/// Sleeps until this time of `CLOCK_MONOTONIC`.
+pub(crate) fn sleep_until(nanos: u64) {
+    while monotonic_nanos() < nanos {
+        // A signal ends it early.
+        let _ = rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &timespec(nanos));
+    }
+}
+
 fn nanos_of(clock: ClockId) -> u64 {
     let time = rustix::time::clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1085,7 +1085,11 @@ impl Receiver {
         self.stats.zero_windows += u64::from(ack.window == 0);
         self.pending = self.pending.saturating_sub(1);
         self.delayed_until = Time::MAX;
-        self.reads_at = Time::MAX;
+        // What is read after an ACK may open the window by far.
+        let updates = self.reads_in_turn()
+            && self.state == ReceiverState::Established
+            && self.window.update_due(frontier, self.room());
+        self.reads_at = if updates { now + Burst::READ } else { Time::MAX };
         self.is_ack_due_when_read = false;
         self.delayed_since = Time::MAX;
         self.last_ack = frontier;

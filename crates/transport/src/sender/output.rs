@@ -52,7 +52,10 @@ impl Sender {
             self.offload.end();
         }
         if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && self.waits_for_more(now) {
-            self.record_usage(true);
+            // Linux: only where cwnd is what is short, and not the peer's window (`tcp_tso_should_defer`).
+            if self.room() < self.usable_window() {
+                self.record_usage(true);
+            }
             return None;
         }
         let rate = self.pacing_rate();
@@ -217,7 +220,7 @@ impl Sender {
         if self.frto == Frto::Retransmitted {
             return None;
         }
-        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
+        let room = self.room();
         if let Some(index) = self.board.next_lost() {
             let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len()));
             if len > room && self.has_data() {
@@ -278,7 +281,7 @@ impl Sender {
 
     /// What cwnd lets go in fast recovery, if it is a segment.
     fn room_in_recovery(&mut self) -> Option<u64> {
-        let room = self.tcp.cwnd.saturating_sub(self.board.in_flight());
+        let room = self.room();
         if room < self.tcp.mss && self.has_data() {
             self.record_usage(true);
         }
@@ -421,9 +424,8 @@ impl Sender {
             return false;
         };
         let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
-        let open = self.window_end.saturating_sub(self.board.nxt());
         let shortened = Shortened {
-            limit: self.tcp.cwnd.saturating_sub(in_flight).min(open),
+            limit: self.room().min(self.usable_window()),
             window: self.tcp.cwnd.min(self.tcp.peer_window),
             mss,
             sent: self.board.nxt().saturating_sub(1),
@@ -434,6 +436,16 @@ impl Sender {
         };
         // The packet's segments last: they need divisions, and mostly nothing waits.
         shortened.may_wait() && shortened.waits(self.segments_of_packet(in_flight) * mss)
+    }
+
+    /// What cwnd lets go.
+    fn room(&self) -> u64 {
+        self.tcp.cwnd.saturating_sub(self.board.in_flight())
+    }
+
+    /// What the peer's window lets go.
+    fn usable_window(&self) -> u64 {
+        self.window_end.saturating_sub(self.board.nxt())
     }
 
     /// Segments of a packet, as far as cwnd lets them go.
