@@ -281,7 +281,7 @@ impl Receiver {
             self.stats.delayed_ack_timeouts += 1;
         }
         if now >= self.reads_at {
-            self.read_in_turn();
+            self.read_in_turn(now);
         }
         if now >= self.retransmit_at {
             self.retransmit_at = Time::MAX;
@@ -367,6 +367,9 @@ impl Receiver {
         let taken = bytes.min(self.readable());
         if taken > 0 {
             self.window.read(taken);
+            if let Some(tuning) = &mut self.tuning {
+                tuning.on_read(now, self.window.taken(), self.reassembly.frontier());
+            }
             self.after_reading(now);
         }
         taken
@@ -628,7 +631,7 @@ impl Receiver {
             self.after_reading(now);
         }
         if LINUX && let Some(tuning) = &mut self.tuning {
-            tuning.on_read(now, self.window.taken());
+            tuning.on_in_order(now, start + len);
         }
     }
 
@@ -747,7 +750,8 @@ impl Receiver {
                     self.take_rtt(rtt);
                 }
                 if let Some(tuning) = &mut self.tuning {
-                    tuning.on_read(now, self.window.taken());
+                    let taken = self.window.taken();
+                    tuning.on_read(now, taken, taken);
                 }
                 self.stop_retransmitting();
                 self.state = ReceiverState::Established;
@@ -838,8 +842,8 @@ impl Receiver {
         }
         if advanced > 0 {
             self.deliver(now);
-            if let Some(tuning) = &mut self.tuning {
-                tuning.on_read(now, self.window.taken());
+            if let Some(tuning) = self.tuning.as_mut().filter(|_| !self.config.manual_read) {
+                tuning.on_in_order(now, before + advanced.min(data_end.saturating_sub(before)));
             }
         }
     }
@@ -934,6 +938,7 @@ impl Receiver {
         }
         let unread = self.unread();
         let Some(tuning) = &mut self.tuning else { return };
+        tuning.settle(now, frontier);
         if self.timestamps
             && let Some(stamp) = segment.timestamps().filter(|stamp| stamp.echo != 0)
         {
@@ -972,9 +977,13 @@ impl Receiver {
     }
 
     /// Linux: the application reads once the burst was handled (`tcp_cleanup_rbuf`).
-    fn read_in_turn(&mut self) {
+    fn read_in_turn(&mut self, now: Time) {
         self.reads_at = Time::MAX;
-        let (frontier, room) = (self.reassembly.frontier(), self.room());
+        let frontier = self.reassembly.frontier();
+        if let Some(tuning) = &mut self.tuning {
+            tuning.settle(now, frontier);
+        }
+        let room = self.room();
         let is_update = !self.is_ack_due_when_read;
         if is_update && !self.window.update_due(frontier, room) {
             return;

@@ -72,6 +72,22 @@ fn tfrc_and_tcp_share_a_bottleneck() {
     assert!((0..run.flow_series.len()).any(of_tfrc));
 }
 
+/// A packet of several segments waits for an ACK that is near, also where the peer's window cuts it short
+/// (`tcp_tso_should_defer`). cwnd does not limit then: in slow start it ends at twice what is outstanding
+/// (`tcp_is_cwnd_limited`), here 200 segments, so 400 and what the last ACKs add.
+#[test]
+fn the_peers_window_ends_the_growth_of_cwnd() {
+    let link = "rate = \"60 Mbit/s\", delay = \"20 ms\", queue = \"400 packets\"";
+    let text = single_hop("20 s", "1 s", "linux-reno", link, "").replace("100 MB", "200 kB");
+    let run = run_traced(&text.replace("delayed_ack = \"off\"", "delayed_ack = \"linux\""));
+    let most = |name: &str| {
+        let of = |row| run.flow_series.number(name, row).unwrap();
+        (0..run.flow_series.len()).map(of).fold(0.0, f64::max)
+    };
+    assert_eq!(most("in_flight_segments"), 200.0);
+    assert!(most("cwnd_segments") <= 404.0, "{}", most("cwnd_segments"));
+}
+
 /// An application slower than the link gets its rate, and the link waits for the application.
 #[test]
 fn a_slow_application_gets_its_rate() {

@@ -66,6 +66,8 @@ pub(super) struct Tuning {
     /// When the window began that is being filled, and where it ends.
     filling: Option<(Time, u64)>,
     round: Option<(Time, u64)>,
+    /// When the segments came that the application has not read, and where the first of them ends.
+    waiting: Option<(Time, u64)>,
 }
 
 impl Tuning {
@@ -85,6 +87,7 @@ impl Tuning {
             echo: None,
             filling: None,
             round: None,
+            waiting: None,
         };
         tuning.memory = MEMORY.min(tuning.memory_for(tuning.most));
         tuning
@@ -162,8 +165,25 @@ impl Tuning {
         }
     }
 
-    /// The application has taken the stream up to `taken`. Rounds are counted from the handshake on.
-    pub(super) fn on_read(&mut self, now: Time, taken: u64) {
+    /// A segment in order came that ends at `end`. Of those that come at one instant the application takes the
+    /// first when all have come.
+    pub(super) fn on_in_order(&mut self, now: Time, end: u64) {
+        if self.waiting.is_none_or(|(at, _)| at != now) {
+            self.waiting = Some((now, end));
+        }
+    }
+
+    /// The application takes what came at an earlier instant than `now`; the stream is in order up to `frontier`.
+    pub(super) fn settle(&mut self, now: Time, frontier: u64) {
+        if let Some((at, end)) = self.waiting.filter(|(at, _)| *at != now) {
+            self.waiting = None;
+            self.on_read(at, end, frontier);
+        }
+    }
+
+    /// The application has taken the stream up to `taken`, and it is in order up to `frontier`. What waits belongs
+    /// to the next round (`inq`). Rounds are counted from the handshake on.
+    pub(super) fn on_read(&mut self, now: Time, taken: u64, frontier: u64) {
         let Some((since, from)) = self.round else {
             self.round = Some((now, taken));
             return;
@@ -171,7 +191,7 @@ impl Tuning {
         if self.rtt.is_zero() || now.saturating_since(since) < self.rtt {
             return;
         }
-        let copied = taken - from;
+        let copied = (taken - from).saturating_sub(frontier - taken);
         if copied > self.space {
             // Not by zero: `space` begins at 10 segments and only grows.
             let room = 2 * copied + if self.has_margin { MARGIN * self.mss } else { 0 };
@@ -225,11 +245,11 @@ mod tests {
         tuning.on_rtt(Duration::from_millis(100));
         tuning.on_size(1000);
         let ms = Time::from_millis;
-        tuning.on_read(ms(0), 0);
-        tuning.on_read(ms(100), 10_000);
+        tuning.on_read(ms(0), 0, 0);
+        tuning.on_read(ms(100), 10_000, 10_000);
         assert_eq!(tuning.bound(), 56_832, "ten segments are what the start is for");
-        tuning.on_read(ms(150), 20_000);
-        tuning.on_read(ms(200), 30_000);
+        tuning.on_read(ms(150), 20_000, 20_000);
+        tuning.on_read(ms(200), 30_000, 30_000);
         // 2 * 20 (1 + 2 * 10 / 10) = 120.
         assert_eq!((tuning.bound(), tuning.window(1000)), (120_000, 56_832));
         assert!(tuning.on_segment(1000));
@@ -238,8 +258,29 @@ mod tests {
             tuning.on_segment(1000);
         });
         assert_eq!((tuning.window(1000), tuning.on_segment(1000)), (119_000, false));
-        tuning.on_read(ms(300), 10_000_000);
+        tuning.on_read(ms(300), 10_000_000, 10_000_000);
         assert_eq!(tuning.bound(), 2 << 20);
+    }
+
+    /// The round ends with the first segment that is read; what waits behind it counts in the next.
+    #[test]
+    fn what_waits_belongs_to_the_next_round() {
+        let mut tuning = Tuning::new(4 << 20, 1000, false);
+        let ms = Time::from_millis;
+        tuning.on_rtt(Duration::from_millis(100));
+        tuning.on_size(1000);
+        tuning.on_read(ms(0), 0, 0);
+        // The gap is filled: 50 segments at once, of which 21 - 29 < 10 count.
+        tuning.on_in_order(ms(100), 21_000);
+        tuning.on_in_order(ms(100), 22_000);
+        tuning.settle(ms(100), 50_000);
+        assert!(tuning.waiting.is_some());
+        tuning.settle(ms(101), 50_000);
+        assert_eq!((tuning.bound(), tuning.round), (56_832, Some((ms(100), 21_000))));
+        // 40 - 9 = 31: 2 * 31 (1 + 2 * 21 / 10) = 322.4.
+        tuning.on_in_order(ms(200), 61_000);
+        tuning.settle(ms(201), 70_000);
+        assert_eq!((tuning.space, tuning.bound()), (31_000, 322_400));
     }
 
     /// Behind a gap: two segments for each that is SACKed, but not what they take of the room, which follows
@@ -270,13 +311,13 @@ mod tests {
         let mut tuning = Tuning::new(4 << 20, 1000, false);
         let ms = Time::from_millis;
         tuning.on_size(1000);
-        tuning.on_read(ms(0), 0);
+        tuning.on_read(ms(0), 0, 0);
         tuning.on_window(ms(0), 1000, 65_000);
         tuning.on_window(ms(200), 65_999, 64_000);
-        tuning.on_read(ms(200), 64_999);
+        tuning.on_read(ms(200), 64_999, 64_999);
         assert_eq!((tuning.rtt, tuning.bound()), (Duration::ZERO, 56_832));
         tuning.on_window(ms(250), 66_000, 64_000);
-        tuning.on_read(ms(250), 30_000);
+        tuning.on_read(ms(250), 30_000, 30_000);
         // 2 * 30 (1 + 2 * 20 / 10) = 300.
         assert_eq!((tuning.rtt, tuning.bound()), (Duration::from_millis(250), 300_000));
         // The next window took longer, the one after it less.
@@ -292,8 +333,8 @@ mod tests {
         let mut tuning = Tuning::new(4 << 20, 1000, true);
         tuning.on_rtt(Duration::from_millis(100));
         tuning.on_size(1000);
-        tuning.on_read(Time::from_millis(0), 0);
-        tuning.on_read(Time::from_millis(100), 20_000);
+        tuning.on_read(Time::from_millis(0), 0, 0);
+        tuning.on_read(Time::from_millis(100), 20_000, 20_000);
         assert_eq!(tuning.bound(), 168_000);
         tuning.on_gap(500_000);
         assert_eq!(tuning.bound(), 168_000);

@@ -2,7 +2,7 @@
 
 use crate::dialogue::harness::*;
 use cogtcp_transport::*;
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, Time};
 
 /// After a handshake of 100 ms and the 16 segments that are acknowledged one by one.
 #[track_caller]
@@ -133,6 +133,30 @@ fn duplicates_without_sack_are_not_compressed() {
     for k in 20..=29 {
         d.exchange(&format!("#{k}"), "ack #19");
     }
+}
+
+/// The segment that fills a gap is acknowledged at once, when the application has not read what was behind the
+/// gap: the edge stays at 65,000 bytes. What is read opens the window again, to the 56,832 of the first memory
+/// (`tcp_cleanup_rbuf`).
+#[test]
+fn the_window_opens_when_the_application_has_read_what_was_behind_a_gap() {
+    let config = ReceiverConfig {
+        window_tuning: true,
+        window_margin: true,
+        buffer: 4 << 20,
+        delayed_ack: DelayedAck::Linux,
+        sack: false,
+        ..receiver_config()
+    };
+    let mut d = ReceiverDialogue::connected_by(config, "S @0 mss 1000 ws 7");
+    for k in 2..=42 {
+        d.send(&format!("#{k}"));
+        d.drained();
+    }
+    d.at(101);
+    d.exchange("#1", "ack #43 win 179");
+    d.expect_after_timeout("ack #43 win 444");
+    assert_eq!((d.end.stats().window_updates, d.end.poll_timeout()), (1, Time::MAX));
 }
 
 /// `tcp_data_queue_ofo`: with SACK the window grows behind a gap too, by two segments for each, up to what is
