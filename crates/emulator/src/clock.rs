@@ -1,7 +1,7 @@
 //! The clock of a run: time since its start.
 
 use crate::sys;
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -33,6 +33,10 @@ impl Clock {
     }
 }
 
+/// In virtual time each reading of the clock costs 256 ns, so that loops that wait for time to pass end. What a host
+/// sends within so long after it was given a packet, it sent at that instant: computation takes no time.
+const READINGS: Duration = Duration::from_micros(2);
+
 /// What the clock says, as the event loop knows it.
 ///
 /// In virtual time, asking the clock costs more than moving a packet. The loop then takes the time from the end of a
@@ -40,8 +44,18 @@ impl Clock {
 #[derive(Debug)]
 pub(crate) struct Watch {
     clock: Clock,
-    /// The time known, and `CLOCK_REALTIME` at the start of the run; `None`: the clock is asked.
-    known: Option<(Time, u64)>,
+    /// `None`: the clock is asked.
+    known: Option<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// The instant that is played.
+    now: Time,
+    /// What the clock says at least, with its readings.
+    clock: Time,
+    /// `CLOCK_REALTIME` at the start of the run.
+    start: u64,
 }
 
 impl Watch {
@@ -57,7 +71,7 @@ impl Watch {
         let after = sys::monotonic_nanos();
         // In virtual time each of the three calls takes equally long.
         let start = real - (before.midpoint(after) - clock.start);
-        Self { clock, known: Some((Time::ZERO, start)) }
+        Self { clock, known: Some(Known { now: Time::ZERO, clock: Time::ZERO, start }) }
     }
 
     pub(crate) fn is_knowing(&self) -> bool {
@@ -65,27 +79,36 @@ impl Watch {
     }
 
     pub(crate) fn now(&self) -> Time {
-        self.known.map_or_else(|| self.clock.now(), |(now, _)| now)
+        self.known.as_ref().map_or_else(|| self.clock.now(), |known| known.now)
+    }
+
+    /// How long to wait until `at`.
+    pub(crate) fn until(&self, at: Time) -> Duration {
+        at.saturating_since(self.known.as_ref().map_or_else(|| self.clock.now(), |known| known.clock))
     }
 
     /// Asks the clock.
     pub(crate) fn ask(&mut self) -> Time {
         let now = self.clock.now();
         self.reach(now);
-        self.known.map_or(now, |(known, _)| known)
+        self.known.as_ref().map_or(now, |known| known.now)
     }
 
     /// It is `at` now, or later.
     pub(crate) fn reach(&mut self, at: Time) {
-        if let Some((now, _)) = &mut self.known {
-            *now = (*now).max(at);
+        if let Some(known) = &mut self.known {
+            known.now = known.now.max(at);
+            known.clock = known.clock.max(at);
         }
     }
 
-    /// It is `nanos` of `CLOCK_REALTIME` now, or later.
+    /// A host sent at `nanos` of `CLOCK_REALTIME`.
     pub(crate) fn reach_stamp(&mut self, nanos: u64) {
-        if let Some((_, start)) = self.known {
-            self.reach(Time::from_nanos(nanos.saturating_sub(start)));
+        let Some(known) = &mut self.known else { return };
+        let at = Time::from_nanos(nanos.saturating_sub(known.start));
+        known.clock = known.clock.max(at);
+        if at > known.now + READINGS {
+            known.now = at;
         }
     }
 }

@@ -111,7 +111,7 @@ impl Engine {
             let train = self.observer.train.as_ref().map_or(Time::MAX, Train::next);
             let next = self.network.next_change().min(train).min(sampling.next()).min(plan.end);
             if self.observer.watch.is_knowing() {
-                self.wait_for(next.saturating_since(now), &mut buffer, &mut ready, plan.end)?;
+                self.wait_until(next, &mut buffer, &mut ready, plan.end)?;
                 continue;
             }
             // A timer that has expired stays readable until it is set again.
@@ -132,20 +132,17 @@ impl Engine {
         Ok(account)
     }
 
-    /// Waits for at most `span`, and knows the time afterwards.
-    fn wait_for(
+    /// Waits until `next` at most, and knows the time afterwards.
+    fn wait_until(
         &mut self,
-        span: Duration,
+        next: Time,
         buffer: &mut [u8],
         ready: &mut Vec<usize>,
         end: Time,
     ) -> io::Result<()> {
-        if span.is_zero() {
-            return Ok(());
-        }
-        let deadline = self.observer.watch.now() + span;
-        if self.poller.wait_for(span.as_nanos(), ready)? {
-            self.observer.watch.reach(deadline);
+        let span = self.observer.watch.until(next);
+        if span.is_zero() || self.poller.wait_for(span.as_nanos(), ready)? {
+            self.observer.watch.reach(next);
         } else if ready.contains(&STOP) || !self.take_packets(end, buffer, ready)? {
             // No packet says when this was.
             self.observer.watch.ask();
