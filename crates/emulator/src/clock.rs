@@ -35,7 +35,9 @@ impl Clock {
 
 /// In virtual time each reading of the clock costs 256 ns, so that loops that wait for time to pass end. What a host
 /// sends within so long after it was given a packet, it sent at that instant: computation takes no time.
-const READINGS: Duration = Duration::from_micros(2);
+const READINGS: Duration = Duration::from_micros(4);
+/// What a wait costs in readings.
+const WAIT: Duration = Duration::from_nanos(512);
 
 /// What the clock says, as the event loop knows it.
 ///
@@ -99,6 +101,14 @@ impl Watch {
         if let Some(known) = &mut self.known {
             known.now = known.now.max(at);
             known.clock = known.clock.max(at);
+        }
+    }
+
+    /// A wait until `at` has timed out.
+    pub(crate) fn waited(&mut self, at: Time) {
+        self.reach(at);
+        if let Some(known) = &mut self.known {
+            known.clock += WAIT;
         }
     }
 

@@ -141,8 +141,10 @@ impl Engine {
         end: Time,
     ) -> io::Result<()> {
         let span = self.observer.watch.until(next);
-        if span.is_zero() || self.poller.wait_for(span.as_nanos(), ready)? {
+        if span.is_zero() {
             self.observer.watch.reach(next);
+        } else if self.poller.wait_for(span.as_nanos(), ready)? {
+            self.observer.watch.waited(next);
         } else if ready.contains(&STOP) || !self.take_packets(end, buffer, ready)? {
             // No packet says when this was.
             self.observer.watch.ask();

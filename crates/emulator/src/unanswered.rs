@@ -50,9 +50,11 @@ impl Unanswered {
         let own = |arrival: &Arrival| arrival.ends == Some(ends.reversed());
         let acked = |arrival: &Arrival| own(arrival) && !is_after(arrival.to, tcp.ack);
         // By sequence number, then by arrival.
-        let first = self.arrivals.iter().filter(|arrival| acked(arrival)).reduce(|first, arrival| {
-            if is_after(first.from, arrival.from) { arrival } else { first }
-        });
+        let first = self
+            .arrivals
+            .iter()
+            .filter(|arrival| acked(arrival))
+            .reduce(|first, arrival| if is_after(first.from, arrival.from) { arrival } else { first });
         if let Some(sent_at) = first.map(|first| first.sent_at) {
             self.arrivals.retain(|arrival| !acked(arrival));
             return Some(sent_at);
@@ -61,9 +63,8 @@ impl Unanswered {
             let oldest = self.arrivals.iter().position(own)?;
             return self.arrivals.remove(oldest).map(|arrival| arrival.sent_at);
         };
-        let held = |arrival: &Arrival| {
-            own(arrival) && !is_after(left, arrival.from) && !is_after(arrival.to, right)
-        };
+        let held =
+            |arrival: &Arrival| own(arrival) && !is_after(left, arrival.from) && !is_after(arrival.to, right);
         let last = self.arrivals.iter().rfind(|arrival| held(arrival))?.sent_at;
         self.arrivals.retain(|arrival| !held(arrival));
         Some(last)
@@ -101,7 +102,12 @@ mod tests {
         unanswered.arrive(&packet(from, B, &tcp), Time::from_millis(ms));
     }
 
-    fn ack(unanswered: &mut Unanswered, to: ([u8; 4], u16), k: u32, block: Option<(u32, u32)>) -> Option<Time> {
+    fn ack(
+        unanswered: &mut Unanswered,
+        to: ([u8; 4], u16),
+        k: u32,
+        block: Option<(u32, u32)>,
+    ) -> Option<Time> {
         let mut options = TcpOptions::default();
         if let Some((from, to)) = block {
             options.sack.push(number(from), number(to));

@@ -152,7 +152,12 @@ pub struct TcpState {
     pub max_window: u64,
     /// Both ends agreed to Accurate ECN (RFC 9768).
     pub accurate_ecn: bool,
+    /// Milliseconds of a tick of the host's clock (Linux's jiffy, 1000/HZ).
+    pub tick_ms: u16,
 }
+
+/// With HZ = 250, as in Debian's kernels.
+const DEBIAN_TICK_MS: u16 = 4;
 
 impl TcpState {
     /// A connection before its first segment: nothing sent, no RTT measured, no limit but cwnd. The RTO is
@@ -185,6 +190,7 @@ impl TcpState {
             initial_window,
             max_window: u64::MAX,
             accurate_ecn: false,
+            tick_ms: DEBIAN_TICK_MS,
         }
     }
 

@@ -178,13 +178,17 @@ impl Sender {
         let mss = u64::from(config.handshake.mss.max(1));
         let rtt = RttEstimator::new(&config.timers);
         let initial_window = config.initial_window.bytes(mss);
-        let tcp = TcpState {
+        let mut tcp = TcpState {
             ssthresh: config.initial_ssthresh,
             rto: rtt.base(),
             peer_window: 0,
             max_window: config.max_window.unwrap_or(u64::MAX),
             ..TcpState::new(mss, initial_window)
         };
+        let tick = config.timers.timer_tick.as_nanos().div_ceil(1_000_000);
+        if tick > 0 {
+            tcp.tick_ms = tick.min(u64::from(u16::MAX)) as u16;
+        }
         Self {
             config,
             control,

@@ -40,13 +40,8 @@ const SAMPLES: u32 = 8;
 /// Bounds of the rise of the RTT (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
-/// A jiffy with HZ = 250, as in Debian's kernels.
-const JIFFY: Duration = Duration::from_millis(4);
-/// HZ / 32, whole jiffies: the count holds for this time while cwnd does not change (`bictcp_update`).
-const HOLD: u64 = 7;
-/// Jiffies (one second) after the beginning of an epoch in which RTTs are ignored: they belong to the
-/// recovery.
-const SETTLING: u64 = 250;
+/// The count holds for this part of a second, in whole jiffies, while cwnd does not change (`bictcp_update`).
+const HOLDS: u64 = 32;
 /// Segments acknowledged per segment of growth, at most, while no loss has been seen.
 const UNKNOWN_COUNT: u64 = 20;
 
@@ -121,15 +116,15 @@ impl LinuxCubic {
     }
 
     /// Segments to be acknowledged for one segment of growth (`bictcp_update`).
-    fn count(&mut self, now: Time, cwnd: u64, acked: u64) -> u64 {
-        let jiffy = jiffies(now);
+    fn count(&mut self, now: Time, clock: Jiffies, cwnd: u64, acked: u64) -> u64 {
+        let jiffy = clock.at(now);
         self.acked += acked;
-        if self.counted_cwnd == cwnd && jiffy - self.counted_at <= HOLD {
+        if self.counted_cwnd == cwnd && jiffy - self.counted_at <= clock.second() / HOLDS {
             return self.count;
         }
         if self.epoch.is_none() || jiffy != self.counted_at {
             (self.counted_cwnd, self.counted_at) = (cwnd, jiffy);
-            self.count = self.cubic_count(jiffy, cwnd, acked);
+            self.count = self.cubic_count(jiffy, clock, cwnd, acked);
         }
         if self.reno_friendly {
             // 15/8 of cwnd with the kernel's beta.
@@ -148,27 +143,45 @@ impl LinuxCubic {
     }
 
     /// By the cubic alone; the first time since a loss its epoch begins.
-    fn cubic_count(&mut self, jiffy: u64, cwnd: u64, acked: u64) -> u64 {
+    fn cubic_count(&mut self, jiffy: u64, clock: Jiffies, cwnd: u64, acked: u64) -> u64 {
         let (c, w_max) = (self.c, self.w_max);
         if self.epoch.is_none() {
             (self.w_est, self.acked) = (cwnd, acked);
         }
         let epoch = self.epoch.get_or_insert_with(|| Epoch::new(c, jiffy, cwnd, w_max));
-        let lead = if self.least_rtt == Duration::MAX { 0 } else { ticks(self.least_rtt) };
-        let target = epoch.target(c, JIFFY * (jiffy.saturating_sub(epoch.start) + lead));
+        let lead = if self.least_rtt == Duration::MAX { 0 } else { clock.of(self.least_rtt) };
+        let target = epoch.target(c, clock.span(jiffy.saturating_sub(epoch.start) + lead));
         let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if w_max == 0 { count.min(UNKNOWN_COUNT) } else { count }
     }
 }
 
-/// The kernel's clock.
-fn jiffies(at: Time) -> u64 {
-    at.as_nanos() / JIFFY.as_nanos()
-}
+/// The kernel's clock: jiffies of so many milliseconds.
+#[derive(Clone, Copy, Debug)]
+struct Jiffies(u64);
 
-/// A span in whole jiffies, rounded up (`usecs_to_jiffies`).
-fn ticks(span: Duration) -> u64 {
-    span.as_nanos().div_ceil(JIFFY.as_nanos())
+impl Jiffies {
+    fn of_host(tcp: &TcpState) -> Self {
+        Self(u64::from(tcp.tick_ms.max(1)))
+    }
+
+    fn at(self, time: Time) -> u64 {
+        time.as_nanos() / self.span(1).as_nanos()
+    }
+
+    /// A span in whole jiffies, rounded up (`usecs_to_jiffies`).
+    fn of(self, span: Duration) -> u64 {
+        span.as_nanos().div_ceil(self.span(1).as_nanos())
+    }
+
+    fn span(self, jiffies: u64) -> Duration {
+        Duration::from_millis(self.0) * jiffies
+    }
+
+    /// HZ.
+    fn second(self) -> u64 {
+        1000 / self.0
+    }
 }
 
 impl Epoch {
@@ -226,7 +239,7 @@ impl CongestionControl for LinuxCubic {
                 return;
             }
         }
-        let count = self.count(now, cwnd, acked);
+        let count = self.count(now, Jiffies::of_host(tcp), cwnd, acked);
         // Credit that was gathered at a larger count is worth one segment, not many.
         if self.credit >= count {
             self.credit = 0;
@@ -239,7 +252,9 @@ impl CongestionControl for LinuxCubic {
 
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
-        if self.epoch.is_some_and(|epoch| jiffies(now).saturating_sub(epoch.start) < SETTLING) {
+        // RTTs of an epoch's first second belong to the recovery.
+        let clock = Jiffies::of_host(tcp);
+        if self.epoch.is_some_and(|epoch| clock.at(now).saturating_sub(epoch.start) < clock.second()) {
             return;
         }
         self.least_rtt = self.least_rtt.min(rtt);
@@ -251,13 +266,14 @@ impl CongestionControl for LinuxCubic {
         }
     }
 
-    fn cwnd_event(&mut self, now: Time, _tcp: &mut TcpState, event: CaEvent) {
+    fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {
         match event {
             CaEvent::Loss => self.timed_out = true,
             CaEvent::TxStart => {
                 // t stands still while nothing is in flight, from the last transmission on.
                 if let Some(epoch) = &mut self.epoch {
-                    let (now, last) = (jiffies(now), jiffies(self.last_sent));
+                    let clock = Jiffies::of_host(tcp);
+                    let (now, last) = (clock.at(now), clock.at(self.last_sent));
                     epoch.start = (epoch.start + now.saturating_sub(last)).min(now);
                 }
             }
