@@ -40,7 +40,7 @@ impl Unanswered {
 
     /// When the segment was sent that the acknowledgement in `bytes` answers, if it answers any. As in the
     /// simulator: of those that it acknowledges in order, the first (RFC 7323 section 4.3, which names this
-    /// segment in the echo); else, of its first SACK block, the one that came last (RFC 2018 section 4).
+    /// segment in the echo); else the one that its first SACK block reports (RFC 2018 section 4), if it is alone.
     /// An acknowledgement without SACK that acknowledges nothing answers the oldest.
     pub(crate) fn answer(&mut self, bytes: &[u8]) -> Option<Time> {
         let Some((ends, tcp)) = headers::read_tcp(bytes) else {
@@ -65,9 +65,10 @@ impl Unanswered {
         };
         let held =
             |arrival: &Arrival| own(arrival) && !is_after(left, arrival.from) && !is_after(arrival.to, right);
-        let last = self.arrivals.iter().rfind(|arrival| held(arrival))?.sent_at;
+        let mut reported = self.arrivals.iter().filter(|arrival| held(arrival));
+        let only = reported.next().filter(|_| reported.next().is_none()).map(|arrival| arrival.sent_at);
         self.arrivals.retain(|arrival| !held(arrival));
-        Some(last)
+        only
     }
 }
 
@@ -132,8 +133,8 @@ mod tests {
         assert_eq!(ack(&mut unanswered, A, 6, None), None);
     }
 
-    /// Behind a gap each duplicate ACK answers the newest of its first block, those of a burst their own, and
-    /// the ACK of the segment that fills the gap answers it.
+    /// Behind a gap each duplicate ACK answers the segment that its first block reports, one that was put off for
+    /// several none, and the ACK of the segment that fills the gap answers it.
     #[test]
     fn behind_a_gap_the_first_block_says_which() {
         let mut unanswered = Unanswered::default();
@@ -141,7 +142,8 @@ mod tests {
             arrive(&mut unanswered, A, k, u64::from(k));
         }
         assert_eq!(ack(&mut unanswered, A, 0, Some((1, 2))), ms(1));
-        assert_eq!(ack(&mut unanswered, A, 0, Some((1, 4))), ms(3));
+        assert_eq!(ack(&mut unanswered, A, 0, Some((1, 3))), ms(2));
+        assert_eq!(ack(&mut unanswered, A, 0, Some((1, 5))), None);
         arrive(&mut unanswered, A, 0, 90);
         assert_eq!(ack(&mut unanswered, A, 6, None), ms(90));
         assert!(unanswered.arrivals.is_empty());
