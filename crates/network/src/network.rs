@@ -238,6 +238,7 @@ impl<P: Payload> Network<P> {
             let since = link.going_since(&going);
             link.pass_new(going);
             payload.enter();
+            self.merged += 1;
             return self.add_to_inlet(since, going.arrival, first, Frame::new(payload, bytes));
         }
         if let Some(link) = self.directions.get_mut(first as usize)
