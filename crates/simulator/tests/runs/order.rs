@@ -119,6 +119,26 @@ fn a_timer_comes_before_a_packet() {
     assert!(acks <= data / 2.0 + 2.0, "a later timer: {acks} acknowledgements of {data} segments");
 }
 
+/// An application writes 1000 B each 40 ms to a window of so much. The first ACK of data comes four delays and
+/// 1.216 ms of transmissions after the start.
+#[test]
+fn an_application_writes_before_a_packet() {
+    let waited = |delay_ns: u64| {
+        let text = format!(
+            "name = \"t\"\n[run]\nduration = \"200 ms\"\n[tcp]\nsegment_size = \"1000 B\"\ndelayed_ack = \"off\"\n\
+             receive_buffer = \"1000 B\"\n[topology.single_hop]\n\
+             link = {{ rate = \"8 Mbit/s\", delay = \"{delay_ns} ns\" }}\n\
+             [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n\
+             traffic = {{ rate = \"200 kbit/s\" }}\n"
+        );
+        first(&run_text(&text).budget, "receiver_s")
+    };
+    // The handshake, and the pause before the second segment: that waits for the window, as it was written first.
+    assert_close(waited(9_696_000), 2.0 * 19.436e-3, 1e-9);
+    // 4 ns earlier the ACK finds nothing to send: the second segment waits for the application alone.
+    assert_close(waited(9_695_999), 19.439_998e-3, 1e-9);
+}
+
 /// Two packets reach `b` at 20 ms: one has been the first of its link since 11 ms, the other since 16 ms.
 #[test]
 fn the_packet_that_has_been_the_first_for_longer_comes_before() {
