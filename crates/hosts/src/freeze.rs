@@ -233,7 +233,10 @@ impl ConnectionManager {
 
     /// An own timestamp came back.
     fn echoed(&mut self, now: Time, echo: u32) {
-        let Some(place) = self.stamps.iter().position(|(value, _)| *value == echo) else { return };
+        let Some(place) = self.stamps.iter().position(|(value, _)| *value == echo) else {
+            // Echoed before, or not remembered (`handle_outgoing`).
+            return;
+        };
         let sent = self.stamps[place].1;
         // Echoes come in the order of the stamps: earlier ones come no more.
         self.stamps.drain(..=place);

@@ -183,9 +183,9 @@ pub struct Link<P> {
     flushed: Option<Box<VecDeque<Flushed<P>>>>,
     /// What the last change of the gate cut.
     cut: Option<Cut>,
-    /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may be ahead of
-    /// the capacity.
-    ahead: Option<u64>,
+    /// Of a link whose MAC has several packets at a time: by how many bytes what it carries may exceed the
+    /// capacity so far.
+    lead: Option<u64>,
 }
 
 /// A queue discipline, and what the driver is still to be told.
@@ -252,20 +252,20 @@ impl<P: LinkPayload> Link<P> {
             schedule: config.schedule.clone().map(Playing::new),
             flushed: None,
             cut: None,
-            ahead: None,
+            lead: None,
         }
     }
 
-    /// A MAC serves the link that has several packets at a time ([`take_next`](Self::take_next)). `ahead`: by
-    /// how many bytes what is carried may be ahead of the capacity, since slots carry more than the mean
+    /// A MAC serves the link that has several packets at a time ([`take_next`](Self::take_next)). `lead`: by
+    /// how many bytes what is carried may exceed the capacity so far, since slots carry more than the mean
     /// rate.
-    pub fn serve_many(&mut self, ahead: u64) {
-        self.ahead = Some(ahead);
+    pub fn serve_many(&mut self, lead: u64) {
+        self.lead = Some(lead);
     }
 
     /// Packets of the ring that no longer wait, where the MAC takes the next one.
     fn held(&self) -> u32 {
-        if self.ahead.is_some() { self.begun } else { 0 }
+        if self.lead.is_some() { self.begun } else { 0 }
     }
 
     /// Offers a packet to the queue.
@@ -829,7 +829,7 @@ impl<P: LinkPayload> Link<P> {
     /// The MAC takes the first packet that waits, besides those that it has. Returns its size; `None`: none
     /// waits. With a queue discipline see [`OfferOutcome::Managed`].
     pub fn take_next(&mut self, now: Time) -> Option<u32> {
-        debug_assert!(self.ahead.is_some(), "the MAC serves one packet at a time");
+        debug_assert!(self.lead.is_some(), "the MAC serves one packet at a time");
         if self.ring.len() <= self.begun {
             return None;
         }
@@ -839,7 +839,7 @@ impl<P: LinkPayload> Link<P> {
         self.begun += 1;
         self.counters.waited += waited;
         self.waiting_bytes -= u64::from(wire);
-        // At once, although it leaves in the slots to come: `ahead` bounds how early that is.
+        // At once, although it leaves in the slots to come: `lead` bounds how early that is.
         self.counters.carried_bytes += u64::from(wire);
         if self.managed.is_some() {
             self.draw(now.as_nanos());
@@ -1026,7 +1026,7 @@ impl<P: LinkPayload> Link<P> {
         // By a trace the frame on the air is carried bit by bit, and the capacity comes in steps.
         let frame = if self.schedule.is_some() { f64::from(self.last_size & !LOST) } else { 0.0 };
         // Half a nanosecond at `rate` bit/s is rate / 2e9 bits, so rate / 16e9 bytes.
-        1.0 + (frames + 1) as f64 * rate / 16e9 + frame + self.ahead.unwrap_or(0) as f64
+        1.0 + (frames + 1) as f64 * rate / 16e9 + frame + self.lead.unwrap_or(0) as f64
     }
 
     /// What was counted so far.

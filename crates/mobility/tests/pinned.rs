@@ -1,6 +1,7 @@
 //! Movements, neighbours and files of movement, also changed ones, committed as text.
 
 use crate::committed::{compare, hash};
+use crate::trace::SETDEST;
 use cogtcp_mobility::trace::{csv, setdest};
 use cogtcp_mobility::{Area, Mobility, NeighborGrid, Placement, RandomWaypoint, Start, Trajectory, Vertex};
 use cogtcp_units::{Duration, Position, RandomStream, Time};
@@ -151,19 +152,6 @@ fn neighbours() {
     compare("neighbours", &text);
 }
 
-const SETDEST: &str = "# nodes: 2, pause: 2.00, max speed: 5.00, max x: 100.00, max y: 100.00
-$node_(0) set X_ 10.0
-$node_(0) set Y_ 20.0
-$node_(0) set Z_ 0.000000000000
-$node_(1) set X_ 0
-$node_(1) set Y_ 0
-$god_ set-dist 0 1 1
-$ns_ at 2.000000000000 \"$node_(0) setdest 40.0 60.0 5.0\"
-$ns_ at 1.5 \"$node_(1) setdest 100.0 0.0 10\"
-$ns_ at 4.0 \"$god_ set-dist 0 1 16777215\"
-$ns_ at 3.5 \"$node_(1) setdest 20.0 50.0 5.0\"
-$ns_ at 7.5 \"$node_(1) setdest 20.0 50.0 0.0\"
-";
 const CSV: &str = "# of a survey
 time, node, y, x, speed
 0,0,5,0,1
@@ -215,9 +203,14 @@ fn changed(text: &str, draw: &mut RandomStream) -> String {
 fn files() {
     let mut text = String::new();
     let mut draw = RandomStream::new(1, "files", 0);
+    // Without the comments that frame the file.
+    let setdest: String = SETDEST
+        .lines()
+        .filter(|line| !["#", "# Destination Unreachables: 0"].contains(line))
+        .fold(String::new(), |text, line| text + line + "\n");
     for number in 0..300 {
-        let (of, read): (_, fn(&str, &str) -> _) =
-            if number % 2 == 0 { (SETDEST, setdest::read) } else { (CSV, csv::read) };
+        let (of, read): (&str, fn(&str, &str) -> _) =
+            if number % 2 == 0 { (&setdest, setdest::read) } else { (CSV, csv::read) };
         let _ = write!(text, "{number}: ");
         match read("m", &changed(of, &mut draw)) {
             Ok(found) => {

@@ -10,7 +10,7 @@ fn ms(millis: u64) -> Time {
 
 /// What setdest of ns-2 writes, with its hop counts; node 1 is sent elsewhere in the middle of a trip, and
 /// stopped.
-const SETDEST: &str = "#
+pub(crate) const SETDEST: &str = "#
 # nodes: 2, pause: 2.00, max speed: 5.00, max x: 100.00, max y: 100.00
 #
 $node_(0) set X_ 10.0

@@ -118,8 +118,13 @@ impl AdHocAccount {
         }
     }
 
+    /// The place of a stream; `None`: it has no name, and its packets count to none.
+    fn place(&self, number: u32) -> Option<usize> {
+        self.numbers.get(number as usize).copied().filter(|place| *place < self.streams.len())
+    }
+
     fn stream(&mut self, number: u32) -> Option<&mut Stream> {
-        self.streams.get_mut(*self.numbers.get(number as usize)?)
+        self.place(number).map(|place| &mut self.streams[place])
     }
 
     /// Takes in what happened. `stream`: the number of the stream of what a packet carries.
@@ -154,8 +159,11 @@ impl AdHocAccount {
         stream: u32,
         route: &RouteRecord,
     ) {
-        let place = self.numbers.get(stream as usize);
-        let Some(stream) = place.and_then(|place| self.streams.get_mut(*place)) else { return };
+        let Some(place) = self.place(stream) else {
+            // A stream without a name.
+            return;
+        };
+        let stream = &mut self.streams[place];
         stream.delivered += 1;
         stream.hops += u64::from(route.hops);
         stream.hops_min = stream.hops_min.min(route.hops);
@@ -324,4 +332,20 @@ fn counted<T: Clone, S: Surroundings>(
         mac.add(&counters);
     }
     (air.counters(node), mac, *air.routing(node).stats())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_streams_without_a_name_count_to_none() {
+        let mut account = AdHocAccount::new((Vec::new(), 0), true, false);
+        let named = AirStream { flow: "f".to_owned(), kind: "data", ends: (0, 1) };
+        account.name_streams(&[(3, named)]);
+        assert_eq!([2, 3, 4].map(|number| account.place(number)), [None, Some(0), None]);
+        account.dropped(2, AdHocDropCause::ALL[0]);
+        account.dropped(3, AdHocDropCause::ALL[0]);
+        assert_eq!(account.streams[0].drops.iter().sum::<u64>(), 1);
+    }
 }

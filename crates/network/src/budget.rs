@@ -293,7 +293,10 @@ impl Budget {
         link: &mut Link<P>,
         awaited: Awaited,
     ) {
-        let Some(watch) = self.of(direction) else { return };
+        let Some(watch) = self.of(direction) else {
+            // No bottleneck of any flow.
+            return;
+        };
         let account = watch.close(now, link, awaited);
         // The span of a link is the union of its flows' spans: the first to begin opens it, the last to end
         // closes it.
@@ -308,7 +311,10 @@ impl Budget {
         link: &mut Link<P>,
         awaited: Awaited,
     ) {
-        let Some(watch) = self.of(direction) else { return };
+        let Some(watch) = self.of(direction) else {
+            // No bottleneck of any flow.
+            return;
+        };
         watch.end = Some(watch.close(now, link, awaited));
     }
 }
@@ -544,6 +550,18 @@ mod tests {
         budget.set_channel(Time::from_millis(900), 0, &mut links[0], Gate::Open, None);
         budget.end(Time::from_millis(2000), 0, &mut links[0], Awaited::Window);
         (budget, links)
+    }
+
+    /// Routes cross links that are not watched: they have no span.
+    #[test]
+    fn a_link_that_is_not_watched_has_no_account() {
+        let (mut budget, mut links) = over_a_cut(Gate::Hold, 0, &[]);
+        let (places, watches) = (budget.places.clone(), budget.watches.len());
+        for direction in [1, 9] {
+            budget.begin(Time::ZERO, direction, &mut links[0], Awaited::Window);
+            budget.end(Time::from_millis(1), direction, &mut links[0], Awaited::Window);
+        }
+        assert_eq!((budget.places, budget.watches.len()), (places, watches));
     }
 
     /// A frame begins before the span and is cut in it. The bytes sent before the span are taken from no

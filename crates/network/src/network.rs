@@ -199,10 +199,11 @@ impl<P: Payload> Network<P> {
         self.agenda.pop(Due::Network(change));
         match change.kind() {
             Kind::Arrival(_) => unreachable!("arrivals are played by `step`"),
-            Kind::Transmission(direction) => {
+            Kind::Transmission(direction) if self.directions[direction as usize].is_managed() => {
                 self.directions[direction as usize].transmit(now);
                 self.attend(now, direction, observer);
             }
+            Kind::Transmission(direction) => self.begin_waiting(now, direction),
             Kind::Radio(radio) => self.change_radio(now, radio as usize, observer),
             Kind::Pair(pair) => return self.step_pair(now, pair, observer, into),
             Kind::Cell(cell) => return self.step_cell(now, cell, observer, into),
@@ -238,6 +239,7 @@ impl<P: Payload> Network<P> {
             let since = link.going_since(&going);
             link.pass_new(going);
             payload.enter();
+            self.merged += 1;
             return self.add_to_inlet(since, going.arrival, first, Frame::new(payload, bytes));
         }
         if let Some(link) = self.directions.get_mut(first as usize)
@@ -512,11 +514,22 @@ impl<P: Payload> Network<P> {
             // The packet whose arrival was scheduled is destroyed: the link went down.
             self.agenda.cancel_arrival(direction);
         }
+        if let Some(at) = self.directions[direction as usize].end_of_destroyed(now) {
+            self.agenda.push(at, Kind::Transmission(direction));
+        }
         while let Some(Flushed { frame, was_carried }) = self.directions[direction as usize].take_flushed() {
             let carried = if was_carried { Carriage::Lost } else { Carriage::None };
             self.lose_on(now, direction, &frame, (DropCause::Silence, false, carried), observer);
         }
         self.attend(now, direction, observer);
+    }
+
+    /// The transmitter of `direction` is free of a frame that a silence destroyed, which is over.
+    #[cold]
+    fn begin_waiting(&mut self, now: Time, direction: u32) {
+        if let Some((at, since)) = self.directions[direction as usize].begin_first(now) {
+            self.agenda.push_arrival(since, at, direction);
+        }
     }
 
     /// Follows up on what a queue discipline has done; nothing is to be done for a link direction without

@@ -178,4 +178,11 @@ mod tests {
             assert!(kind.meaning().ends_with('.') && !kind.meaning().starts_with(' '), "{}", kind.name());
         }
     }
+
+    #[test]
+    fn what_series_or_other_events_have_makes_no_row() {
+        let kind = |event| of_link_event(event, Rate::ZERO).map(|(kind, ..)| kind);
+        assert_eq!(kind(LinkEvent::SwitchingEnd), Some(EventKind::SwitchingEnd));
+        assert_eq!([LinkEvent::LinkDown, LinkEvent::LinkUp].map(kind), [None, None]);
+    }
 }

@@ -1,4 +1,7 @@
 //! The line of the source that an error is about, with carets under what is wrong.
+//!
+//! `annotate-snippets` 0.12 puts the same carets in the same columns, and keeps them in place below wide characters. It
+//! was not taken: it writes a title and a place of its own, and has no label such as `set` for a line number.
 
 use crate::source::line_and_column;
 use crate::tree::Span;

@@ -149,7 +149,7 @@ impl Simulation<'_> {
             debug_assert!(now >= last, "time ran backwards from {last:?} to {now:?}");
             last = now;
             if self.plane.network.is_crowded() {
-                self.look_ahead();
+                self.prefetch_next();
             }
             match first {
                 Some((now, direction)) => self.arrive(now, direction, arrival),

@@ -288,7 +288,10 @@ impl Trace {
     }
 
     fn record_radio(&mut self, time: Time, entity: Code, event: LinkEvent, own_rate: Rate) {
-        let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else { return };
+        let Some((kind, detail, value, error)) = of_link_event(event, own_rate) else {
+            // No row: the series or other events have it.
+            return;
+        };
         self.push(time, kind, entity, detail, value);
         if let Some(error) = error {
             self.push(time, error, entity, "", f64::NAN);

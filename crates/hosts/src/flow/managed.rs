@@ -81,7 +81,10 @@ impl Tcp {
         hosts: &mut Shared,
         plane: &mut impl Plane,
     ) {
-        let Some(ack) = ack else { return };
+        let Some(ack) = ack else {
+            // The source has nothing acknowledged yet, is held already, or wants reports alone.
+            return;
+        };
         match beside {
             Beside::Receiver => {
                 for _ in 0..times {

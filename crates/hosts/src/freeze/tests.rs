@@ -550,6 +550,13 @@ fn echoes_of_timestamps_are_smoothed() {
         data.set_timestamps(1, value);
         manager.handle_incoming(ms(back), &mut data);
     }
+    // An echo that came before, and one of nothing that was sent, are no samples.
+    for echo in [8, 99] {
+        let (seq, ack) = (cogtcp_transport::SeqNumber::new(101), cogtcp_transport::SeqNumber::new(1));
+        let mut data = Segment::new(seq, ack, 100, 1000, Flags::ACK);
+        data.set_timestamps(2, echo);
+        manager.handle_incoming(ms(900), &mut data);
+    }
     let known = manager.round_trips.unwrap();
     // 100 -> 7/8 100 + 1/8 180 = 110 -> 7/8 110 + 1/8 100 = 108.75.
     assert_eq!(known.smoothed, Duration::from_micros(108_750));

@@ -65,6 +65,24 @@ impl<P: LinkPayload> Link<P> {
         }
     }
 
+    /// When the transmitter is free of a frame that a silence destroyed, which is over `now`: the driver then calls
+    /// [`begin_first`](Self::begin_first). `None`: it is free, or a queue discipline asks for it.
+    pub fn end_of_destroyed(&self, now: Time) -> Option<Time> {
+        let is_busy = self.gate.transmits() && self.begun == 0 && self.free_at > now.as_nanos();
+        (is_busy && self.managed.is_none()).then(|| self.free_at())
+    }
+
+    /// Begins to send what has waited meanwhile. Returns when the first packet arrives, and since when it has been
+    /// the first; `None`: none waits, another silence does not let it out, or it has begun already.
+    pub fn begin_first(&mut self, now: Time) -> Option<(Time, Time)> {
+        if self.begun > 0 || self.ring.len() == 0 {
+            return None;
+        }
+        let since = Time::from_nanos(self.ring.get(0).time.max(self.last_arrival));
+        self.catch_up(now.as_nanos());
+        self.next_arrival().map(|at| (at, since))
+    }
+
     fn destroy_waiting(&mut self, now: u64, mut frame: Frame<P>) {
         let waited = now - frame.time;
         frame.waited += waited;

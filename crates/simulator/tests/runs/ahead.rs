@@ -51,9 +51,18 @@ fn graph(seed: u64) -> String {
             nodes[from], nodes[to]
         );
     }
-    let radio = match below(4) {
-        0 => "[[radio]]\nname = \"radio\"\nlinks = [\"l0\"]\nsensing = { off = \"100 ms\", on = \"1 s\" }\n",
-        _ => "",
+    // Round numbers here too: changes meet packets at one instant.
+    let changes = [
+        "off = \"100 ms\", on = \"1 s\" }",
+        "off = \"1 ms\", on = \"9 ms\" }",
+        "off = \"10 ms\", on = \"50 ms\" }\nchannel = { set = [\"1 Mbit/s\", \"2 Mbit/s\", \"8 Mbit/s\"] }",
+    ][below(3) as usize];
+    let silence = ["hold", "drop", "refuse", "down"][below(4) as usize];
+    let radio = match below(2) {
+        0 => format!(
+            "[[radio]]\nname = \"radio\"\nlinks = [\"l0\"]\nsilence = \"{silence}\"\nsensing = {{ {changes}\n"
+        ),
+        _ => String::new(),
     };
     let size = ["1000 B", "1460 B"][below(2) as usize];
     let interval = ["1 ms", "100 ms"][below(2) as usize];

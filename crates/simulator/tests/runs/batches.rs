@@ -17,13 +17,22 @@ pub(super) fn dumbbell(seed: u64, pairs: u64) -> String {
     let own_queue = pick(&["3 packets", "20 packets", "1000 packets"]);
     let queue = pick(&["\"10 packets\"", "\"200 packets\"", "{ codel = {} }", "{ red = { limit = 30 } }"]);
     let loss = pick(&["0 %", "0 %", "1 %"]);
-    let silence = pick(&["hold", "drop", "down"]);
+    let silence =
+        pick(&["hold", "drop", "refuse", "down\"\nflush = \"queue", "down\"\nflush = \"wire", "down"]);
+    let changes = pick(&[
+        "sensing = { off = \"100 ms\", on = \"1 s\" }\n",
+        "sensing = { off = { exponential = \"30 ms\" }, on = { exponential = \"90 ms\" } }\n",
+        "sensing = { off = \"20 ms\", on = \"200 ms\" }\npu = { interarrival = \"300 ms\", switching = \"50 ms\" }\n",
+        "sensing = { off = \"40 ms\", on = \"400 ms\" }\nchannel = { range = [\"300 kbit/s\", \"15 Mbit/s\"] }\n",
+        "sensing = { off = \"50 ms\", on = \"150 ms\" }\nchannel = { set = [\"1 Mbit/s\", \"8 Mbit/s\"] }\n",
+    ]);
     let radio = pick(&[
         "",
         "[[radio]]\nname = \"radio\"\nlinks = [\"bottleneck\"]\nsilence = \"SILENCE\"\n\
-         sensing = { off = \"100 ms\", on = \"1 s\" }\n",
+         CHANGES",
     ])
-    .replace("SILENCE", &silence);
+    .replace("SILENCE", &silence)
+    .replace("CHANGES", &changes);
     let host = pick(&[
         "delayed_ack = \"off\"\n",
         "min_rto = \"2 ms\"\ndelayed_ack = \"3 ms\"\n",

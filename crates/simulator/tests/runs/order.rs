@@ -89,6 +89,36 @@ fn a_packet_that_arrives_as_its_link_goes_down_has_arrived() {
     assert_eq!(received("down", "b", 8_901), (50.0, 0.0));
 }
 
+/// Silences of 0.1 ms before each 10 ms, on a link on which a frame takes 1 ms.
+#[test]
+fn a_packet_waits_for_the_end_of_a_destroyed_frame() {
+    for flush in ["both", "wire"] {
+        let text =
+            relay("down", &(source("u", "b", 9_500) + &source("v", "b", 10_200) + &source("w", "b", 10_300)))
+                .replace("80 Mbit/s", "8 Mbit/s")
+                .replace("off = \"10 ms\", on = \"10 ms\"", "off = \"100 us\", on = \"9900 us\"")
+                .replace("silence = \"down\"", &format!("silence = \"down\"\nflush = \"{flush}\""));
+        let run = run_text(&text);
+        assert_eq!(["u", "v", "w"].map(|name| fared(&run, name).1), [0.0, 50.0, 50.0]);
+        // The frame that is destroyed would have ended at 10.5 ms.
+        assert_close(fared(&run, "v").2, 2.3e-3, 1e-9);
+        assert_close(fared(&run, "w").2, 3.2e-3, 1e-9);
+    }
+    // What waits is not left in the link until the next silence.
+    let goodput = |off: &str| {
+        let text = format!(
+            "name = \"t\"\n[run]\nduration = \"20 s\"\n[topology.single_hop]\n\
+             link = {{ rate = \"1 Mbit/s\", delay = \"40 ms\", queue = \"100 packets\" }}\n\
+             [[radio]]\nname = \"r\"\nlinks = [\"link\"]\nsilence = \"down\"\nflush = \"wire\"\n\
+             sensing = {{ off = \"{off}\", on = \"1 s\" }}\n\
+             [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n"
+        );
+        first(&run_text(&text).flows, "goodput_bps")
+    };
+    let (short, long) = (goodput("1 ms"), goodput("20 ms"));
+    assert!(short > long / 2.0, "{short} bit/s with short silences, {long} bit/s with long ones");
+}
+
 #[test]
 fn a_packet_that_arrives_as_another_leaves_a_full_queue_has_room() {
     // The first is on the air for 0.1 ms, the second waits, the third comes as the first ends.
@@ -117,6 +147,26 @@ fn a_timer_comes_before_a_packet() {
     assert!(acks >= data - 4.0, "{acks} acknowledgements of {data} segments");
     let [data, acks] = packets("40001 us")[..] else { panic!("two directions") };
     assert!(acks <= data / 2.0 + 2.0, "a later timer: {acks} acknowledgements of {data} segments");
+}
+
+/// An application writes 1000 B each 40 ms to a window of so much. The first ACK of data comes four delays and
+/// 1.216 ms of transmissions after the start.
+#[test]
+fn an_application_writes_before_a_packet() {
+    let waited = |delay_ns: u64| {
+        let text = format!(
+            "name = \"t\"\n[run]\nduration = \"200 ms\"\n[tcp]\nsegment_size = \"1000 B\"\ndelayed_ack = \"off\"\n\
+             receive_buffer = \"1000 B\"\n[topology.single_hop]\n\
+             link = {{ rate = \"8 Mbit/s\", delay = \"{delay_ns} ns\" }}\n\
+             [[flow]]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"newreno\"\n\
+             traffic = {{ rate = \"200 kbit/s\" }}\n"
+        );
+        first(&run_text(&text).budget, "receiver_s")
+    };
+    // The handshake, and the pause before the second segment: that waits for the window, as it was written first.
+    assert_close(waited(9_696_000), 2.0 * 19.436e-3, 1e-9);
+    // 4 ns earlier the ACK finds nothing to send: the second segment waits for the application alone.
+    assert_close(waited(9_695_999), 19.439_998e-3, 1e-9);
 }
 
 /// Two packets reach `b` at 20 ms: one has been the first of its link since 11 ms, the other since 16 ms.

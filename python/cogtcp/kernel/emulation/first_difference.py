@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cogtcp import _core
 from cogtcp._errors import UsageError
 from cogtcp.model.capture import blocks, find_point
 from cogtcp.model.result import run
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from cogtcp.model.result import Result
     from cogtcp.model.scenario import Scenario
 
-_ENHANCED_PACKET = 6
 _TCP = 6
 _FLAGS = "FSRP.UEWA"
 _SACK = 5
@@ -225,13 +225,12 @@ def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[
 
 
 def _packets(capture: bytes) -> Iterator[tuple[float, bytes]]:
-    at = 0
-    while at + 12 <= len(capture):
-        kind, length = struct.unpack_from("<II", capture, at)
-        if kind == _ENHANCED_PACKET:
-            _, high, low, captured, _ = struct.unpack_from("<5I", capture, at + 8)
-            yield (high << 32 | low) / 1e9, capture[at + 28 : at + 28 + captured]
-        at += length
+    # The reader takes a file: it bounds memory for captures of any size.
+    with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:
+        file.write(capture)
+        file.flush()
+        for time_ns, _, data, _ in _core.CaptureFrames(file.name):
+            yield time_ns / 1e9, data
 
 
 def _sack(options: bytes) -> Iterator[tuple[int, int]]:

@@ -76,7 +76,7 @@ impl<P: Payload> Network<P> {
         self.see_to_first(direction);
     }
 
-    /// Hands a packet on to the inlet of the next link, ahead of time.
+    /// Hands a packet on to the inlet of the next link. The caller counts its arrival.
     #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
     #[inline(always)]
     pub(in crate::network) fn add_to_inlet(
@@ -87,7 +87,6 @@ impl<P: Payload> Network<P> {
         frame: Frame<P>,
     ) {
         let inlet = self.directions[from as usize].inlet;
-        self.merged += 1;
         if let Some(at) = self.inlets[inlet as usize].add(since, arrival, frame) {
             self.agenda.push(at, Kind::Inlet(inlet));
         }
@@ -104,6 +103,7 @@ impl<P: Payload> Network<P> {
             }
             let (since, frame) = (link.going_since(&going), frame.handed_on(&going));
             link.pass_first(going);
+            self.merged += 1;
             self.add_to_inlet(since, going.arrival, direction, frame);
         }
         self.directions[direction as usize].catch_up_to(now);
@@ -253,7 +253,6 @@ impl<P: Payload> Network<P> {
         (into.at, into.direction) = (now, Some(direction));
         let (next, inlet) = (link.next, link.inlet);
         if inlet != NO_INLET {
-            self.merged -= 1;
             self.add_to_inlet(since, now, direction, into.frame);
             return false;
         }

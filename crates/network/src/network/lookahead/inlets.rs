@@ -3,7 +3,7 @@
 //! Such a link, a bottleneck as a rule, changes nothing at its hosts before a packet has crossed it and the link
 //! to the host. So the link may be played later by these two propagation delays, less a nanosecond, and at most by
 //! 50 ms. Until then its packets need no order and no events. They lie in an inlet, are sorted when they are
-//! played, and their links and memory are asked for early.
+//! played, and their memory is asked for early.
 
 mod order;
 
@@ -22,8 +22,8 @@ const LONGEST_PERIOD: Duration = Duration::from_millis(50);
 const FIRST_PERIOD: Duration = Duration::from_millis(1);
 /// So many packets a round make its cost small.
 const MANY: usize = 64;
-/// How many packets ahead the memory of a packet and of its link is asked for.
-const AHEAD: usize = 8;
+/// So many packets before a packet is played, its memory is asked for.
+const PREFETCH_DISTANCE: usize = 8;
 
 /// The packets on their way to a link direction.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ impl<P: Payload> Network<P> {
         // Until all are played, nothing is scheduled: it might be for the past.
         let had_deadline = self.directions[direction as usize].put(Mark::Deadline);
         for (number, key) in keys[..count].iter().enumerate() {
-            if let Some(later) = keys.get(number + AHEAD) {
+            if let Some(later) = keys.get(number + PREFETCH_DISTANCE) {
                 prefetch(&frames[code_of(*later) as usize], 1);
             }
             self.put_ahead(time_of(*key), direction, &frames[code_of(*key) as usize], observer);

@@ -15,7 +15,7 @@ use cogtcp_network::{Goal, Network, StreamId};
 impl Simulation<'_> {
     /// Asks for what the arrivals will touch that the last event has brought nearer.
     #[inline(never)]
-    pub(crate) fn look_ahead(&self) {
+    pub(crate) fn prefetch_next(&self) {
         let network = &self.plane.network;
         let [fifth, fourth, third, second, first] = network.approaching();
         let directions = network.directions();
@@ -41,10 +41,13 @@ impl Simulation<'_> {
         }
     }
 
-    /// The flow of `stream`, and the end that the stream leads to.
+    /// The flow of `stream`, and the end that the stream leads to; `None`: it is of no flow.
     #[inline]
     fn end_of(&self, stream: StreamId) -> Option<(&Flow, End)> {
-        let Owner::Flow { flow, from, .. } = self.plane.recorder.streams.owner(stream) else { return None };
+        let Owner::Flow { flow, from, .. } = self.plane.recorder.streams.owner(stream) else {
+            // A packet of a part or of the network: nothing is asked for.
+            return None;
+        };
         Some((&self.flows[flow as usize], from.other()))
     }
 
