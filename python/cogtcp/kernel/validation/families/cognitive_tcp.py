@@ -35,9 +35,9 @@ class C2(Alone):
                 "flows": stream.randint(2, 5),
                 "beta": round(stream.uniform(0.03, 0.15), 2),
             }
-            # In the rounds watched no window reaches the product.
+            # In the rounds watched no window reaches the product. Whole packets do not decide the queue.
             product = Link(drawn["rate"], drawn["rtt"]).product
-            if 40 * drawn["flows"] ** 2 < product < 3000:
+            if 40 * drawn["flows"] ** 2 < product < 3000 and drawn["beta"] * product > 20:
                 return drawn
 
     def told(self, drawn: Mapping[str, Any]) -> str:
@@ -68,7 +68,8 @@ class C2(Alone):
         growing = one_flow.saturated(
             "c2", link, warm_up=rounds * rtt, measured=_GROWING * rtt, tcp={"parameters": among}
         )
-        alone = {"parameters": {"beta": drawn["beta"]}}
+        # A queue that grows by its own growth is no rival's: no slope leads to competition.
+        alone = {"parameters": {"beta": drawn["beta"], "slope_windows": 1000}}
         rest = one_flow.saturated("c2", link, warm_up=60, measured=10, tcp=alone)
         return {"goodput_bps": one_flow.goodput_bps(growing), "wait_s": one_flow.waited_s(rest)}
 
