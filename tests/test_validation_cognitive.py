@@ -11,6 +11,7 @@ from cogtcp.kernel.validation.families import harq
 from cogtcp.kernel.validation.families.atp import Atp
 from cogtcp.kernel.validation.families.cognitive_tcp import C2, Atcp
 from cogtcp.kernel.validation.families.cognitive_transports import TfrcCr, TpCrahn
+from cogtcp.kernel.validation.families.given_users import GivenErrors, sensings_of
 from cogtcp.kernel.validation.families.policies import Occupied, replayed_bps, share_of_time
 from cogtcp.kernel.validation.families.predictors import Itinerary, OutageMap, SignalStrength, Warnings
 from cogtcp.kernel.validation.families.routes import Flooding, greedy_hops, hops_from, ring_search
@@ -39,6 +40,18 @@ def test_waits_of_harq_by_hand() -> None:
     # Of those that arrive these had a second attempt 8 ms later; 2 % wait a millisecond for a better block.
     second = (lost - twice) / (1 - twice)
     assert harq.Harq().theirs(drawn, 0)["wait_s"] == pytest.approx(0.008 * second, rel=0.02)
+
+
+def test_given_users_by_hand() -> None:
+    rows = [[0.1, 0.8, 0.2], [0.3, 0.9, 0.1]]
+    drawn = {"detector": "table", "rows": rows, "sensing": 0.15}
+    assert GivenErrors().theirs(drawn, 0) == {
+        "detected": pytest.approx(0.825),
+        "false_alarms": pytest.approx(0.175),
+    }
+    assert GivenErrors().theirs({**drawn, "detector": "fixed"}, 0)["detected"] == pytest.approx(0.8)
+    # Sensings from 0, 1.1 and 1.2 s on find the user of 1.15 to 1.25 s twice; the next begins at 1.3 s.
+    assert sensings_of([[1.15, 1.25]], 0.1, 1.0, 1.5) == (4, 2)
 
 
 def test_policies_by_hand() -> None:

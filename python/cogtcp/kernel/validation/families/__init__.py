@@ -18,10 +18,12 @@ from cogtcp.kernel.validation.families.controls import (
     RandomLoss,
     TfrcEquation,
     Westwood,
+    WestwoodCompound,
 )
 from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
+from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers
 from cogtcp.kernel.validation.families.harq import Harq
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
@@ -90,6 +92,7 @@ FAMILIES: tuple[Family, ...] = (
     Cubic(),
     Compound(),
     Westwood(),
+    WestwoodCompound(),
     Bbr(),
     Bbr3(),
     Ledbat(),
@@ -124,6 +127,8 @@ FAMILIES: tuple[Family, ...] = (
     AdaptiveVideo(),
     Requests(),
     Waypoint(),
+    GivenErrors(),
+    RecordedUsers(),
     Harq(),
     Policies(),
     Warnings(),
