@@ -80,8 +80,8 @@ def test_predictors_by_hand() -> None:
     found = Itinerary().theirs(record, 0)
     assert found["missed"] == pytest.approx(0.2)
     assert found["error_s"] == pytest.approx(0.5 * 1.6449, rel=1e-4)
-    # One in 100 s is 0.32 for each outage; with 1 - exp(-0.1) one stands in for a missed outage.
-    found = Itinerary().theirs({**record, "false_interval": 100.0}, 0)
+    # One in 98 s and 2 s is 0.32 for each outage; with 1 - exp(-0.1) one stands in for a missed outage.
+    found = Itinerary().theirs({**record, "false_interval": 98.0}, 0)
     assert found["ratio"] == pytest.approx(0.32 - 0.2 * 0.09516, rel=1e-3)
     # 10 m of record and 10 m of position at 20 m/s.
     drawn = {"speed": 20.0, "position_error": 10.0, "journeys": 1, "ahead": 5.0}

@@ -67,7 +67,7 @@ class Itinerary(Family):
         return {
             "error": three_digits(stream.uniform(0.1, 1)),
             "missed": round(stream.uniform(0.1, 0.5), 2),
-            "false_interval": three_digits(logarithmic(stream, 200, 500)),
+            "false_interval": three_digits(logarithmic(stream, 100, 250)),
             "on": three_digits(stream.uniform(20, 60)),
             "off": three_digits(stream.uniform(0.5, 5)),
         }
@@ -83,8 +83,9 @@ class Itinerary(Family):
 
         Errors are normal, and uniform over these 10 s for invented outages.
         """
-        cycle = drawn["on"] + drawn["off"]
-        stands_in = drawn["missed"] * -math.expm1(-10 / drawn["false_interval"])
+        # From the end of one to the beginning of the next.
+        interval = drawn["false_interval"] + drawn["off"]
+        stands_in = drawn["missed"] * -math.expm1(-10 / interval)
         invented = stands_in / (1 - drawn["missed"] + stands_in)
         law = statistics.NormalDist(0, drawn["error"])
         low, high = 0.0, 5.0
@@ -94,7 +95,7 @@ class Itinerary(Family):
             low, high = (middle, high) if below < 0.95 else (low, middle)
         return {
             "missed": drawn["missed"] - stands_in,
-            "ratio": cycle / drawn["false_interval"] - stands_in,
+            "ratio": (drawn["on"] + drawn["off"]) / interval - stands_in,
             "error_s": low,
         }
 
