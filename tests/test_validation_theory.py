@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cogtcp.kernel.validation import fixed_points, validate
-from cogtcp.kernel.validation.families import FAMILIES
+from cogtcp.kernel.validation.families import FAMILIES, one_flow
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
 from cogtcp.kernel.validation.families.kernel_queues import red_weight
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
@@ -16,6 +17,9 @@ from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Reque
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, idle_for, survival
 from cogtcp.kernel.validation.families.waypoint import mean_distance
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Bianchi, M/D/1, PFTK and the saw-tooth have a test of their own (test_validation.py).
 OWN = {"bianchi", "queue", "loss", "sawtooth"}
@@ -140,6 +144,23 @@ def test_players_by_hand() -> None:
     ask = {"law": "fixed", "mean": 31_000, "segment": 1000, "initial": 10, "rtt": 0.1}
     assert Requests().theirs(ask, 0)["delay_s"] == pytest.approx(0.4)
     assert Requests().theirs({**ask, "mean": 30_000}, 0)["delay_s"] == pytest.approx(0.3)
+
+
+def test_a_true_least_rtt_empties_the_queue_of_copa(tmp_path: Path) -> None:
+    """The departure copa-queue-does-not-empty: a link that is fast for 20 ms each 5 s removes its cause."""
+    rate, delta = 6.06e6, 0.09
+    trace = tmp_path / "trace.csv"
+    trace.write_text(f"time_s,rate_bps\n0,{rate:.0f}\n4.98,{20 * rate:.0f}\n5,0\n", "utf-8")
+    # 20 times the rate takes 0.95 of a packet from the least round-trip time.
+    form = 1.25 / delta - 0.95
+    waits = []
+    for link_rate, more in ((rate, None), (20 * rate, {"trace": str(trace)})):
+        link = one_flow.Link(link_rate, 0.062, more=more)
+        tcp = {"parameters": {"delta": delta, "competitive": False}}
+        result = one_flow.saturated("copa", link, warm_up=20, measured=31, tcp=tcp)
+        waits.append(one_flow.waited_s(result) * rate / 8 / one_flow.PACKET / form)
+    assert waits[0] > 1.3
+    assert waits[1] == pytest.approx(1, abs=0.1)
 
 
 def test_the_window_under_random_loss_approaches_the_stationary_one() -> None:

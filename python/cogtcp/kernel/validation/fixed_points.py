@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from functools import cache
 
 #: Gain of alpha in DCTCP and Prague (RFC 8257 section 3.3, draft-briscoe-iccrg-prague section 2.4.2).
 _GAIN = 1 / 16
@@ -115,3 +116,54 @@ def random_loss_for(window: float) -> float:
     for _ in range(4):
         loss *= (random_loss_window(loss, 20_000) / window) ** 2
     return loss
+
+
+def c2_queue(product: float, rtt_s: float, beta: float, *, t_w: float = 1.0) -> float:
+    """Return the queue at which a lone flow of C2 comes to rest, in packets (Algorithm 2 of its paper).
+
+    It begins with a full link and grows by k segments a round trip, k doubling after each T_w, up to a
+    round-trip time of (1 + beta) Dp. This shows a round trip later.
+    """
+    queue, time, shows = 0.0, 0.0, math.inf
+    while time < shows:
+        round_trip = rtt_s * (1 + queue / product)
+        # A hundredth of a round trip at a time.
+        queue += 2 ** int(time / t_w) / 100
+        time += round_trip / 100
+        if queue >= beta * product and shows == math.inf:
+            shows = time + round_trip
+    return queue
+
+
+@cache
+def paced_delay_s(own_s: float, others_s: float, load: float, packets: int = 20_000) -> float:
+    """Return the mean time of a packet at a link, at the pace of one packet in that time.
+
+    Others take `load` of the link by a Poisson process. The work that a packet meets follows from what the
+    one before met (Lindley 1952). The pace is found by bisection.
+
+    Args:
+        own_s: Transmission time of the packet.
+        others_s: Transmission time of a packet of others.
+        load: Share of the time that these take.
+        packets: How many are followed.
+    """
+    low, high = own_s, own_s + 20 * others_s
+    for _ in range(12):
+        pace = (low + high) / 2
+        stream = random.Random(1)  # noqa: S311 - a documented draw, no secret
+        work = total = 0.0
+        to_next = stream.expovariate(load / others_s)
+        for _ in range(packets):
+            total += work + own_s
+            work += own_s
+            left = pace
+            while to_next < left:
+                work = max(0.0, work - to_next) + others_s
+                left -= to_next
+                to_next = stream.expovariate(load / others_s)
+            to_next -= left
+            work = max(0.0, work - left)
+        mean = total / (packets)
+        low, high = (pace, high) if mean > pace else (low, pace)
+    return (low + high) / 2

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from cogtcp.kernel.validation.families.atp import Atp
 from cogtcp.kernel.validation.families.cells import Fading, NrPeak, RoundRobin
 from cogtcp.kernel.validation.families.closed_forms import Loss, Queue, Sawtooth
+from cogtcp.kernel.validation.families.cognitive_tcp import C2, Atcp, Satcp
+from cogtcp.kernel.validation.families.cognitive_transports import TfrcCr, TpCrahn
 from cogtcp.kernel.validation.families.controls import (
     Bbr,
     Bbr3,
@@ -15,10 +18,13 @@ from cogtcp.kernel.validation.families.controls import (
     RandomLoss,
     TfrcEquation,
     Westwood,
+    WestwoodCompound,
 )
 from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
+from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers
+from cogtcp.kernel.validation.families.harq import Harq
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
@@ -31,7 +37,10 @@ from cogtcp.kernel.validation.families.open_loop import UdpSources
 from cogtcp.kernel.validation.families.peers import why_absent
 from cogtcp.kernel.validation.families.pi2 import DualPi2
 from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
+from cogtcp.kernel.validation.families.policies import Policies
+from cogtcp.kernel.validation.families.predictors import Itinerary, OutageMap, SignalStrength, Warnings
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
+from cogtcp.kernel.validation.families.routes import Flooding, RingSearch, Routes
 from cogtcp.kernel.validation.families.scalable import Dctcp, Prague, PragueGrowth, PragueMarks
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, EnergyDetection, PrimaryUsers
 from cogtcp.kernel.validation.families.stations import (
@@ -83,6 +92,7 @@ FAMILIES: tuple[Family, ...] = (
     Cubic(),
     Compound(),
     Westwood(),
+    WestwoodCompound(),
     Bbr(),
     Bbr3(),
     Ledbat(),
@@ -117,4 +127,21 @@ FAMILIES: tuple[Family, ...] = (
     AdaptiveVideo(),
     Requests(),
     Waypoint(),
+    GivenErrors(),
+    RecordedUsers(),
+    Harq(),
+    Policies(),
+    Warnings(),
+    Itinerary(),
+    OutageMap(),
+    SignalStrength(),
+    Routes(),
+    RingSearch(),
+    Flooding(),
+    C2(),
+    Atcp(),
+    Satcp(),
+    Atp(),
+    TpCrahn(),
+    TfrcCr(),
 )

@@ -163,9 +163,16 @@ class Westwood(_Alone):
         link = Link(drawn["rate"], drawn["rtt"], f"{drawn['queue']} packets")
         cycle = drawn["queue"] * (drawn["rtt"] + drawn["queue"] * 8 * PACKET / drawn["rate"] / 2)
         warm_up = 20 + 3 * cycle + link.product * drawn["rtt"]
-        result = one_flow.saturated("westwood", link, warm_up=warm_up, measured=10 * cycle)
+        result = one_flow.saturated(self.name, link, warm_up=warm_up, measured=10 * cycle)
         waited = one_flow.waited_s(result)
         return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
+
+
+class WestwoodCompound(Westwood):
+    """Westwood+ with Compound's growth: the link stays full, however the window grows."""
+
+    name = "westwood-compound"
+    bands: ClassVar = {"utilisation": 0.03}
 
 
 class _LosesEach(one_flow.Alone):

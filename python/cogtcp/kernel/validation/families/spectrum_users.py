@@ -164,12 +164,6 @@ class EnergyDetection(Family):
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Sense primary users that stay as they are over many sensings, so that windows are all ON or OFF."""
-        name = drawn["detector"].replace("-", "_")
-        table: dict[str, Any] = {"snr": f"{drawn['snr']} dB"}
-        if name == "neyman_pearson":
-            table |= {"sampling_rate": "2 MHz", "false_alarm": drawn["target"]}
-        else:
-            table |= {"bandwidth": "1 MHz"}
         span = 400 * drawn["sensing"]
         laws = {
             "on": {"exponential": f"{span} s"},
@@ -177,7 +171,7 @@ class EnergyDetection(Family):
             "start": "stationary",
         }
         radio = {
-            "detector": {name: table},
+            "detector": self.detector(drawn),
             "policy": "random",
             "sensing_time": f"{drawn['sensing']} s",
             "transmission_time": f"{drawn['sensing']} s",
@@ -189,6 +183,16 @@ class EnergyDetection(Family):
         present = row["detections"] + row["missed_detections"]
         absent = row["sensings"] - present
         return {"detected": row["detections"] / present, "false_alarms": row["false_alarms"] / absent}
+
+    def detector(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the radio's detector."""
+        name = drawn["detector"].replace("-", "_")
+        table: dict[str, Any] = {"snr": f"{drawn['snr']} dB"}
+        if name == "neyman_pearson":
+            table |= {"sampling_rate": "2 MHz", "false_alarm": drawn["target"]}
+        else:
+            table |= {"bandwidth": "1 MHz"}
+        return {name: table}
 
     def more(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         """Return more of the radio's settings."""
