@@ -145,6 +145,24 @@ fn a_wide_channel_leaves_the_window() {
     assert_eq!(path.sender.congestion_window(), window);
 }
 
+/// A channel that was the bottleneck is known by a rate that packets carry to 0.1 %.
+#[test]
+fn the_old_bottleneck_is_known_by_a_rounded_rate() {
+    let mut path = saturated(500_000.0, |_, _| false);
+    path.run(3.0);
+    // A stamp has 2,576 kbit/s for it.
+    path.link.rate = 322_125.0;
+    path.link.stamp.rate = Rate::from_bits_per_second(2_577_000);
+    tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
+    tell(&mut path, handoff(2_577_000));
+    path.run(8.0);
+    let window = path.sender.congestion_window();
+    tell(&mut path, LinkEvent::SwitchingStart { until: Time::MAX });
+    tell(&mut path, handoff(40_000_000));
+    let set = path.sender.congestion_window();
+    assert!(set > 2.0 * window, "{set} {window}");
+}
+
 /// A node that falls silent after it paused the sender does not pause it for ever.
 #[test]
 fn a_pause_ends() {

@@ -284,7 +284,9 @@ impl TpCrahnSender {
         }
         let Some(new) = rate.map(Rate::bits_per_second).filter(|new| *new > 0) else { return };
         let old = self.route_rate;
-        let is_bottleneck = old > 0 && (new < old || self.told_rate == old);
+        // Packets carry rates to 0.1 %.
+        let was_bottleneck = self.told_rate.abs_diff(old) <= self.told_rate / 1000;
+        let is_bottleneck = old > 0 && (new < old || was_bottleneck);
         self.told_rate = new;
         if is_bottleneck && new != old && self.srtt_s > 0.0 {
             let bits = 8.0 * f64::from(self.segment_size);

@@ -77,7 +77,7 @@ class TpCrahn(Alone):
         """Return the share of the new channel that is used in the round trips after the change."""
         rtt = drawn["rtt"]
         new = drawn["window"] * 8 * PAYLOAD / rtt
-        old = new / drawn["slower"] if drawn["is_faster_first"] else _as_told(new * drawn["slower"])
+        old = new / drawn["slower"] if drawn["is_faster_first"] else new * drawn["slower"]
         changes = 60 * rtt
         if drawn["is_faster_first"]:
             channels, busy = (old, new), [(1, changes, 1e6)]
@@ -163,16 +163,6 @@ class TfrcCr(Alone):
             "packets_per_s": polls / (ends - begins),
             "wait_s": window - leaves,
         }
-
-
-def _as_told(rate: float) -> float:
-    """Return a rate as a packet carries it: in kbit/s, by eleven bits and an exponent.
-
-    TP-CRAHN takes a channel for the old bottleneck only if packets carry exactly its rate.
-    """
-    kbits = int(rate / 1000)
-    exponent = max(kbits.bit_length() - 11, 0)
-    return 1000.0 * (kbits >> exponent << exponent)
 
 
 def _with_channels(
