@@ -38,10 +38,11 @@ impl Unanswered {
         self.arrivals.push_back(Arrival { ends, from, to, sent_at });
     }
 
-    /// When the segment was sent that the acknowledgement in `bytes` answers, if it answers any. As in the
-    /// simulator: of those that it acknowledges in order, the first (RFC 7323 section 4.3, which names this
-    /// segment in the echo); else the one that its first SACK block reports (RFC 2018 section 4), if it is alone.
-    /// An acknowledgement without SACK that acknowledges nothing answers the oldest.
+    /// When the segment was sent that the acknowledgement in `bytes` answers, if it answers any, as in the simulator.
+    ///
+    /// Of segments that it acknowledges in order it answers the first, which RFC 7323 section 4.3 names in the echo.
+    /// Else it answers the segment that its first SACK block reports (RFC 2018 section 4), if it is alone. Without
+    /// SACK, one that acknowledges nothing answers the oldest.
     pub(crate) fn answer(&mut self, bytes: &[u8]) -> Option<Time> {
         let Some((ends, tcp)) = headers::read_tcp(bytes) else {
             // Which datagrams one answers is encrypted: all.
@@ -133,8 +134,8 @@ mod tests {
         assert_eq!(ack(&mut unanswered, A, 6, None), None);
     }
 
-    /// Behind a gap each duplicate ACK answers the segment that its first block reports, one that was put off for
-    /// several none, and the ACK of the segment that fills the gap answers it.
+    /// Behind a gap each duplicate ACK answers the segment that its first block reports, and one that was put off
+    /// for several answers none. The ACK of the segment that fills the gap answers this segment.
     #[test]
     fn behind_a_gap_the_first_block_says_which() {
         let mut unanswered = Unanswered::default();
