@@ -45,8 +45,8 @@ ROOT = HERE.parents[1]
 LEFT_OUT = ("Bit", "Shift", "RemoveDecorator", "core/Variable")
 #: Processor time in which the lines of a test file are noted; later tests of it are not asked.
 NOTING_S = 240.0
-#: Processor time of a process of a mutant's tests: one that takes more does not end.
-LIMIT_S = 150.0
+#: Processor time that pytest and the imports may take; tests take at most so many times what they did.
+START_S, LIMIT = 20.0, 2.0
 #: Longer than the tests of a mutant ever take, also beside other work.
 PATIENCE_S = 400.0
 OUTPUT = ROOT / "target" / "mutants" / "python"
@@ -85,8 +85,8 @@ def main() -> int:
             break
         by, asked = killed.get(mutant.name), 0
         if by is None and mutant.name not in config[EQUIVALENT]:
-            tests = _reaching(mutant, config["python"]["left_out"], arguments.seconds)
-            by, asked = _notices(mutant, text, tests), len(tests)
+            tests, seconds = _reaching(mutant, config["python"]["left_out"], arguments.seconds)
+            by, asked = _notices(mutant, text, tests, START_S + LIMIT * seconds), len(tests)
             if by:
                 killed[mutant.name] = by
                 journal.write_text(json.dumps(killed, indent=1))
@@ -162,8 +162,8 @@ def _copy(folder: Path) -> None:
             (folder / path.name).symlink_to(path)
 
 
-def _reaching(mutant: Mutant, left_out: Iterable[str], most: float) -> list[str]:
-    """Return the tests that run the mutant's line, the quick ones first, as far as `most` seconds suffice.
+def _reaching(mutant: Mutant, left_out: Iterable[str], most: float) -> tuple[list[str], float]:
+    """Return the tests that run the mutant's line, the quick ones first, of at most so many s, and the sum.
 
     Then come the others of their files: what a fixture runs counts to the first test that asks for it.
     Of a line that is run on import, the tests that run a function of the file.
@@ -185,15 +185,16 @@ def _reaching(mutant: Mutant, left_out: Iterable[str], most: float) -> list[str]
         told = [json.loads(line) for line in (folder / "tests").read_text().splitlines()]
         if contexts or not inner:
             reach += [(t["id"] not in contexts, t["seconds"], t["id"]) for t in told if t["passed"]]
-    asked = []
+    asked: list[str] = []
+    total = 0.0
     for _, seconds, test in sorted(reach):
-        most -= seconds
-        if most < 0 and asked:
+        if asked and total + seconds > most:
             break
+        total += seconds
         asked.append(test)
     # A file's tests in a row share what its fixtures make.
     first = {test.partition("::")[0]: number for number, test in reversed(list(enumerate(asked)))}
-    return sorted(asked, key=lambda test: first[test.partition("::")[0]])
+    return sorted(asked, key=lambda test: first[test.partition("::")[0]]), total
 
 
 def _inner(source: str) -> set[int]:
@@ -249,13 +250,13 @@ def _merge(folder: Path) -> None:
         path.unlink()
 
 
-def _notices(mutant: Mutant, text: str, asked: list[str]) -> str | None:
+def _notices(mutant: Mutant, text: str, asked: list[str], most: float) -> str | None:
     """Write the mutant, and run tests until one fails; return which (`None`: all passed)."""
     target = MUTATED / mutant.file
     source = target.read_text()
     while asked:
         target.write_text(text)
-        why, _ = _run(MUTATED, ["-x", *asked], LIMIT_S, {})
+        why, _ = _run(MUTATED, ["-x", *asked], most, {})
         target.write_text(source)
         if why is None:
             return None
@@ -263,7 +264,7 @@ def _notices(mutant: Mutant, text: str, asked: list[str]) -> str | None:
         failing = next(iter(json.loads(noted.read_text())), "") if noted.exists() else ""
         until = asked[: asked.index(failing) + 1] if failing in asked else asked
         # It may fail without the mutant, in this order and without the others of its file.
-        if _run(MUTATED, ["-x", *until], LIMIT_S, {})[0] is None:
+        if _run(MUTATED, ["-x", *until], most, {})[0] is None:
             return failing or why
         print(f"left out: {failing or 'all tests'}, which {why} without {mutant.name}", flush=True)
         asked = [test for test in asked if test != failing] if failing else []
